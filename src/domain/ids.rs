@@ -1,0 +1,339 @@
+//! Names of things: numeric ids that GitHub gives, and the ids that AutoBuild makes from them.
+
+use serde::Deserialize;
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+macro_rules! numeric_id {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub u64);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )*};
+}
+
+numeric_id! {
+    /// GitHub's id of an App.
+    AppId;
+    /// GitHub's id of one installation of an App.
+    InstallationId;
+    /// GitHub's id of a repository; it survives renames and transfers.
+    RepoId;
+    /// GitHub's id of a user or bot.
+    UserId;
+    /// GitHub's id of an issue comment.
+    CommentId;
+    /// GitHub's id of a pull request review.
+    ReviewId;
+    /// GitHub's id of a check run.
+    CheckRunId;
+    /// Number of an issue within its repository.
+    IssueNumber;
+    /// Number of a pull request within its repository.
+    PullNumber;
+}
+
+/// Milliseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Millis(pub i64);
+
+impl Millis {
+    /// The moment `ms` milliseconds later.
+    #[must_use]
+    pub fn plus(self, ms: i64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+}
+
+/// Identifies one Feature: run `run` (from 1) of one issue of one repository. Written `<repository id>/<issue>/<run>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct FeatureKey {
+    /// The repository's numeric id.
+    pub repo: RepoId,
+    /// The labelled issue.
+    pub issue: IssueNumber,
+    /// Which run of this issue, from 1.
+    pub run: u32,
+}
+
+impl FeatureKey {
+    /// The name that people see: `FEAT-42`, or `FEAT-42-R2` for the second run.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self.run {
+            1 => format!("FEAT-{}", self.issue),
+            run => format!("FEAT-{}-R{run}", self.issue),
+        }
+    }
+
+    /// The folder of this run's branches: `autobuild/42` or `autobuild/42-r2`.
+    #[must_use]
+    pub fn branch_prefix(&self) -> String {
+        match self.run {
+            1 => format!("autobuild/{}", self.issue),
+            run => format!("autobuild/{}-r{run}", self.issue),
+        }
+    }
+
+    /// The branch into which this run's tasks are merged.
+    #[must_use]
+    pub fn integration_branch(&self) -> String {
+        format!("{}/integration", self.branch_prefix())
+    }
+}
+
+impl fmt::Display for FeatureKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.repo, self.issue, self.run)
+    }
+}
+
+impl From<FeatureKey> for String {
+    fn from(key: FeatureKey) -> Self {
+        key.to_string()
+    }
+}
+
+/// A text that is not `<repository id>/<issue>/<run>`.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is not <repository id>/<issue>/<run>")]
+pub struct NotAFeatureKey(String);
+
+impl FromStr for FeatureKey {
+    type Err = NotAFeatureKey;
+
+    fn from_str(text: &str) -> Result<Self, NotAFeatureKey> {
+        let wrong = || NotAFeatureKey(text.to_owned());
+        let mut parts = text.split('/').map(str::parse::<u64>);
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(Ok(repo)), Some(Ok(issue)), Some(Ok(run)), None) if run > 0 => Ok(Self {
+                repo: RepoId(repo),
+                issue: IssueNumber(issue),
+                run: u32::try_from(run).map_err(|_| wrong())?,
+            }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl TryFrom<String> for FeatureKey {
+    type Error = NotAFeatureKey;
+
+    fn try_from(text: String) -> Result<Self, NotAFeatureKey> {
+        text.parse()
+    }
+}
+
+/// Name of a Task within its Feature: `TASK-001`…, or one of those that AutoBuild adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum TaskId {
+    /// A task of the plan, `TASK-001` to `TASK-999`.
+    Planned(u16),
+    /// Resolves a conflict with the default branch, `TASK-SYNC-<k>`.
+    Sync(u16),
+    /// Mends what a wave gate found broken, `TASK-FIX-<k>`.
+    Fix(u16),
+    /// Answers a person's review of the feature pull request, `TASK-REVIEW-<k>`.
+    Review(u16),
+}
+
+impl TaskId {
+    /// The lower-case form used in branch names: `task-001`.
+    #[must_use]
+    pub fn slug(&self) -> String {
+        self.to_string().to_lowercase()
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Planned(k) => write!(f, "TASK-{k:03}"),
+            Self::Sync(k) => write!(f, "TASK-SYNC-{k}"),
+            Self::Fix(k) => write!(f, "TASK-FIX-{k}"),
+            Self::Review(k) => write!(f, "TASK-REVIEW-{k}"),
+        }
+    }
+}
+
+/// A text that is not the name of a task.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a task id; task ids are TASK-001 to TASK-999")]
+pub struct NotATaskId(pub String);
+
+impl FromStr for TaskId {
+    type Err = NotATaskId;
+
+    fn from_str(text: &str) -> Result<Self, NotATaskId> {
+        let parsed = match text
+            .strip_prefix("TASK-")
+            .and_then(|rest| rest.split_once('-').map_or(Some(("", rest)), Some))
+        {
+            Some((kind, number)) if number.bytes().all(|b| b.is_ascii_digit()) => {
+                number.parse::<u16>().ok().filter(|k| *k > 0).and_then(|k| match kind {
+                    "" if number.len() == 3 => Some(Self::Planned(k)),
+                    "SYNC" => Some(Self::Sync(k)),
+                    "FIX" => Some(Self::Fix(k)),
+                    "REVIEW" => Some(Self::Review(k)),
+                    _ => None,
+                })
+            }
+            _ => None,
+        };
+        parsed
+            .filter(|id| id.to_string() == text)
+            .ok_or_else(|| NotATaskId(text.to_owned()))
+    }
+}
+
+impl From<TaskId> for String {
+    fn from(id: TaskId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for TaskId {
+    type Error = NotATaskId;
+
+    fn try_from(text: String) -> Result<Self, NotATaskId> {
+        text.parse()
+    }
+}
+
+/// Number of a Turn of one Task, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TurnNumber(pub u32);
+
+impl TurnNumber {
+    /// The first turn.
+    pub const FIRST: Self = Self(1);
+
+    /// The turn after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+impl fmt::Display for TurnNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A full commit id: 40 or 64 lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Sha(String);
+
+impl Sha {
+    /// The whole id.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first seven digits, as people read them.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        self.0.get(..7).unwrap_or(&self.0)
+    }
+}
+
+impl fmt::Display for Sha {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A text that is not a full commit id.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is not a full commit id")]
+pub struct NotASha(String);
+
+impl FromStr for Sha {
+    type Err = NotASha;
+
+    fn from_str(text: &str) -> Result<Self, NotASha> {
+        let hex = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        match text.len() {
+            40 | 64 if hex => Ok(Self(text.to_owned())),
+            _ => Err(NotASha(text.chars().take(80).collect())),
+        }
+    }
+}
+
+impl From<Sha> for String {
+    fn from(sha: Sha) -> Self {
+        sha.0
+    }
+}
+
+impl TryFrom<String> for Sha {
+    type Error = NotASha;
+
+    fn try_from(text: String) -> Result<Self, NotASha> {
+        text.parse()
+    }
+}
+
+/// A person or bot as GitHub names it: the id counts, the login is for reading.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct User {
+    /// Numeric id.
+    pub id: UserId,
+    /// Login at the time of the event.
+    pub login: String,
+}
+
+/// `owner/name` of a repository as it is called now.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RepoName {
+    /// Login of the owner.
+    pub owner: String,
+    /// Name within the owner.
+    pub name: String,
+}
+
+impl fmt::Display for RepoName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.owner, self.name)
+    }
+}
+
+/// A text that is not `owner/name`.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is not owner/name")]
+pub struct NotARepoName(String);
+
+impl FromStr for RepoName {
+    type Err = NotARepoName;
+
+    fn from_str(text: &str) -> Result<Self, NotARepoName> {
+        let fine = |part: &str| {
+            !part.is_empty()
+                && part != "."
+                && part != ".."
+                && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+        };
+        match text.split_once('/') {
+            Some((owner, name)) if fine(owner) && fine(name) => Ok(Self {
+                owner: owner.to_owned(),
+                name: name.to_owned(),
+            }),
+            _ => Err(NotARepoName(text.to_owned())),
+        }
+    }
+}

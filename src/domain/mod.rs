@@ -1,0 +1,5 @@
+//! The rules: plans, waves, turns, verdicts, blocked reports, and the two machines that follow from them.
+//!
+//! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
+
+pub mod ids;

@@ -1,0 +1,24 @@
+//! AutoBuild: a GitHub App that turns a labelled issue into a plan, builds it with a Player agent and verifies it with a
+//! Coach agent.
+//!
+//! One idea holds the crate together: rules are data in, data out. [`domain`] decides, the other rooms do. An event
+//! changes a Feature in one database transaction ([`engine`]), which also stores the effects that follow; workers
+//! perform the effects and report back as events.
+//!
+//! Reading order: [`domain`] (what is decided) → [`engine`] (how it is made to happen) → [`store`] (what is remembered)
+//! → [`github`], [`git`], [`sandbox`], [`agents`], [`gates`] (the outside world) → [`web`] (the webhook inbox) →
+//! [`messages`] (every sentence said on GitHub) → [`forge`] (the local forge) → [`cli`] (the commands).
+
+pub mod agents;
+pub mod cli;
+pub mod config;
+pub mod domain;
+pub mod engine;
+pub mod forge;
+pub mod gates;
+pub mod git;
+pub mod github;
+pub mod messages;
+pub mod sandbox;
+pub mod store;
+pub mod web;
