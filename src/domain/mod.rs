@@ -2,4 +2,8 @@
 //!
 //! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
 
+pub mod decision;
+pub mod evidence;
 pub mod ids;
+pub mod plan;
+pub mod report;
