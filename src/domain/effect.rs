@@ -243,10 +243,22 @@ impl Effect {
     #[must_use]
     pub fn id(&self, key: &FeatureKey) -> String {
         match self {
-            Self::React { on: ReactOn::Issue(_), reaction } => format!("{key}/react/issue/{}", reaction.word()),
-            Self::React { on: ReactOn::Comment(id), reaction } => format!("{key}/react/{id}/{}", reaction.word()),
-            Self::Reply { to: ReplyTo::Comment(id), .. } => format!("{key}/reply/{id}"),
-            Self::Reply { to: ReplyTo::Fact(cause), .. } => format!("{key}/reply/{cause}"),
+            Self::React {
+                on: ReactOn::Issue(_),
+                reaction,
+            } => format!("{key}/react/issue/{}", reaction.word()),
+            Self::React {
+                on: ReactOn::Comment(id),
+                reaction,
+            } => format!("{key}/react/{id}/{}", reaction.word()),
+            Self::Reply {
+                to: ReplyTo::Comment(id),
+                ..
+            } => format!("{key}/reply/{id}"),
+            Self::Reply {
+                to: ReplyTo::Fact(cause),
+                ..
+            } => format!("{key}/reply/{cause}"),
             Self::Living { run }
             | Self::Plan { run }
             | Self::OpenIntegration { run }

@@ -2,6 +2,9 @@
 
 use crate::domain::blocked::BlockReason;
 use crate::domain::command::Command;
+use crate::domain::effect::Reply;
+use crate::domain::effect::ReplyTo;
+use crate::domain::effect::Thread;
 use crate::domain::evidence::GateReport;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Rules;
@@ -12,9 +15,6 @@ use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
-use crate::domain::effect::Reply;
-use crate::domain::effect::ReplyTo;
-use crate::domain::effect::Thread;
 use crate::domain::plan::Plan;
 use crate::domain::task;
 use serde::Deserialize;

@@ -68,7 +68,11 @@ pub(super) fn integration_opened(mut feature: Feature, run: u64, base: Sha, head
     if phase(&feature) != Some(&Phase::OpeningBranch { run }) {
         return unchanged(feature);
     }
-    feature.integration = Some(Integration { branch: feature.key.integration_branch(), base, head });
+    feature.integration = Some(Integration {
+        branch: feature.key.integration_branch(),
+        base,
+        head,
+    });
     feature.wave = 1;
     shown(open_wave(unchanged(feature), at))
 }
@@ -81,7 +85,10 @@ pub(super) fn default_merged(mut feature: Feature, run: u64, outcome: DefaultMer
     let is_new = match outcome {
         DefaultMerge::Conflict { files } => {
             let phase = Phase::MergingDefault { run, then };
-            feature.state = State::Blocked { reason: BlockReason::DefaultConflict { files }, phase };
+            feature.state = State::Blocked {
+                reason: BlockReason::DefaultConflict { files },
+                phase,
+            };
             return blocked(feature);
         }
         DefaultMerge::UpToDate { head } => {
@@ -113,11 +120,20 @@ pub(super) fn open_wave(mut step: Step, at: Millis) -> Step {
     enter(&mut step.feature, Phase::Tasks);
     let rules = step.feature.task_rules();
     let wave = step.feature.wave;
-    for slot in step.feature.tasks.iter_mut().filter(|task| task.wave <= wave && task.state == task::State::Pending) {
+    for slot in step
+        .feature
+        .tasks
+        .iter_mut()
+        .filter(|task| task.wave <= wave && task.state == task::State::Pending)
+    {
         let id = slot.id;
         let begun = task::step::step(slot.clone(), task::Event::Begin, at, &rules);
         *slot = begun.task;
-        step.effects.extend(begun.effects.into_iter().map(|asked| Effect::Task { task: id, run: asked.run, work: asked.work }));
+        step.effects.extend(begun.effects.into_iter().map(|asked| Effect::Task {
+            task: id,
+            run: asked.run,
+            work: asked.work,
+        }));
     }
     settle(step, at)
 }
@@ -130,7 +146,12 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
         return reopened(step, at);
     }
     let wave = step.feature.wave;
-    if step.feature.tasks.iter().any(|task| task.wave <= wave && task.state == task::State::Pending) {
+    if step
+        .feature
+        .tasks
+        .iter()
+        .any(|task| task.wave <= wave && task.state == task::State::Pending)
+    {
         return open_wave(step, at);
     }
     let open = || step.feature.tasks.iter().filter(|task| task.wave <= wave);
@@ -139,19 +160,36 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     }
     let blocked_tasks: Vec<TaskId> = open().filter(|task| task.is_blocked()).map(|task| task.id).collect();
     if blocked_tasks.is_empty() {
-        return wave_over(step, at);
+        return wave_over(step);
     }
     let reason = BlockReason::TasksBlocked { tasks: blocked_tasks };
-    step.feature.state = State::Blocked { reason, phase: Phase::Tasks };
+    step.feature.state = State::Blocked {
+        reason,
+        phase: Phase::Tasks,
+    };
     step
 }
 
 /// A Feature that was blocked by its tasks goes on as soon as one of them does.
 fn reopened(mut step: Step, at: Millis) -> Step {
-    let State::Blocked { phase: Phase::Tasks, .. } = &step.feature.state else { return step };
+    let State::Blocked {
+        phase: Phase::Tasks, ..
+    } = &step.feature.state
+    else {
+        return step;
+    };
     let wave = step.feature.wave;
-    let still = step.feature.tasks.iter().filter(|task| task.wave <= wave).all(|task| task.is_over() || task.is_blocked());
-    let any_blocked = step.feature.tasks.iter().any(|task| task.wave <= wave && task.is_blocked());
+    let still = step
+        .feature
+        .tasks
+        .iter()
+        .filter(|task| task.wave <= wave)
+        .all(|task| task.is_over() || task.is_blocked());
+    let any_blocked = step
+        .feature
+        .tasks
+        .iter()
+        .any(|task| task.wave <= wave && task.is_blocked());
     if still && any_blocked {
         return step;
     }
@@ -169,22 +207,34 @@ fn block_dependants(mut step: Step, at: Millis) -> Step {
         .map(|task| task.id)
         .collect();
     for slot in &mut step.feature.tasks {
-        for need in gone.iter().filter(|need| slot.plan.dependencies.contains(need)) {
+        for need in &gone {
             let id = slot.id;
             let event = task::Event::NeedGone { task: *need };
             let blocked = task::step::step(slot.clone(), event, at, &rules);
             *slot = blocked.task;
             let asked = blocked.effects.into_iter();
-            step.effects.extend(asked.map(|asked| Effect::Task { task: id, run: asked.run, work: asked.work }));
+            step.effects.extend(asked.map(|asked| Effect::Task {
+                task: id,
+                run: asked.run,
+                work: asked.work,
+            }));
         }
     }
     step
 }
 
-fn wave_over(step: Step, at: Millis) -> Step {
+fn wave_over(step: Step) -> Step {
     let wave = step.feature.wave;
-    let merged = step.feature.tasks.iter().any(|task| task.wave == wave && task.is_completed());
-    if merged { gate(step, Then::Wave) } else { after_gate(step, Then::Wave, at) }
+    let merged = step
+        .feature
+        .tasks
+        .iter()
+        .any(|task| task.wave == wave && task.is_completed());
+    if merged {
+        gate(step, Then::Wave)
+    } else {
+        after_gate(step, Then::Wave)
+    }
 }
 
 fn gate(mut step: Step, then: Then) -> Step {
@@ -194,7 +244,7 @@ fn gate(mut step: Step, then: Then) -> Step {
     step
 }
 
-pub(super) fn wave_gated(mut feature: Feature, run: u64, head: Sha, report: GateReport, at: Millis) -> Step {
+pub(super) fn wave_gated(mut feature: Feature, run: u64, head: Sha, report: GateReport) -> Step {
     let then = match phase(&feature) {
         Some(Phase::Gate { run: waits_for, then }) if *waits_for == run => *then,
         _ if feature.state == State::InReview => return gated_in_review(feature, head, report),
@@ -202,13 +252,20 @@ pub(super) fn wave_gated(mut feature: Feature, run: u64, head: Sha, report: Gate
     };
     moved(&mut feature, head.clone());
     let found = profile(strictest(&feature), &report);
-    feature.gates.push(WaveGate { wave: feature.wave, head, report });
+    feature.gates.push(WaveGate {
+        wave: feature.wave,
+        head,
+        report,
+    });
     let reason = match found {
-        Profile::Passed => return shown(after_gate(unchanged(feature), then, at)),
+        Profile::Passed => return shown(after_gate(unchanged(feature), then)),
         Profile::Failed(failures) => BlockReason::WaveGateRed { failures },
         Profile::Absent(reasons) => BlockReason::GatesAbsent { reasons },
     };
-    feature.state = State::Blocked { reason, phase: Phase::Gate { run, then } };
+    feature.state = State::Blocked {
+        reason,
+        phase: Phase::Gate { run, then },
+    };
     blocked(feature)
 }
 
@@ -217,7 +274,11 @@ fn gated_in_review(mut feature: Feature, head: Sha, report: GateReport) -> Step 
         return unchanged(feature);
     }
     moved(&mut feature, head.clone());
-    feature.gates.push(WaveGate { wave: feature.wave, head, report });
+    feature.gates.push(WaveGate {
+        wave: feature.wave,
+        head,
+        report,
+    });
     let run = emit(&mut feature);
     let mut step = unchanged(feature);
     step.effects.push(Effect::PublishWaveCheck { run });
@@ -227,14 +288,20 @@ fn gated_in_review(mut feature: Feature, head: Sha, report: GateReport) -> Step 
 /// The merged result must hold what the most demanding of its tasks had to hold.
 #[must_use]
 pub fn strictest(feature: &Feature) -> TaskType {
-    let merged = || feature.tasks.iter().filter(|task| task.is_completed()).map(|task| task.plan.kind);
+    let merged = || {
+        feature
+            .tasks
+            .iter()
+            .filter(|task| task.is_completed())
+            .map(|task| task.plan.kind)
+    };
     merged()
         .find(|kind| matches!(kind, TaskType::Feature | TaskType::Testing))
         .or_else(|| merged().next())
         .unwrap_or(TaskType::Documentation)
 }
 
-fn after_gate(mut step: Step, then: Then, at: Millis) -> Step {
+fn after_gate(mut step: Step, then: Then) -> Step {
     let last = step.feature.wave >= step.feature.last_wave();
     match then {
         Then::Pull => open_pull(step),
@@ -244,11 +311,14 @@ fn after_gate(mut step: Step, then: Then, at: Millis) -> Step {
         }
         Then::Wave if step.feature.tasks.iter().any(task::Task::is_completed) => merge_default(step, Then::Pull),
         Then::Wave => {
-            let _ = at;
             let ended = people::cancelled(step.feature, CancelledWhy::NothingCompleted);
             step.effects.extend(ended.effects);
             step.stop.extend(ended.stop);
-            Step { feature: ended.feature, effects: step.effects, stop: step.stop }
+            Step {
+                feature: ended.feature,
+                effects: step.effects,
+                stop: step.stop,
+            }
         }
     }
 }
@@ -282,12 +352,22 @@ pub(super) fn pull_opened(mut feature: Feature, run: u64, pull: PullNumber) -> S
 /// Does the step again at which the Feature stopped.
 pub(super) fn again(mut feature: Feature, phase: Phase, at: Millis) -> Step {
     feature.state = State::Building { phase: phase.clone() };
-    let step = Step { feature, effects: Vec::new(), stop: vec![StopScope::Feature] };
+    let step = Step {
+        feature,
+        effects: Vec::new(),
+        stop: vec![StopScope::Feature],
+    };
     match phase {
         Phase::Planning { .. } => people::plan_again(step),
         Phase::OpeningBranch { .. } => open_branch(step.feature),
         Phase::MergingDefault { then, .. } => merge_default(step, then),
-        Phase::Tasks => settle(Step { stop: Vec::new(), ..step }, at),
+        Phase::Tasks => settle(
+            Step {
+                stop: Vec::new(),
+                ..step
+            },
+            at,
+        ),
         Phase::Gate { then, .. } => gate(step, then),
         Phase::OpeningPull { .. } => open_pull(step),
     }

@@ -60,8 +60,15 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         emitted: run,
         tasks: Vec::new(),
     };
-    let eyes = Effect::React { on: ReactOn::Issue(key.issue), reaction: Reaction::Eyes };
-    Step { feature, effects: vec![eyes, Effect::Plan { run }], stop: Vec::new() }
+    let eyes = Effect::React {
+        on: ReactOn::Issue(key.issue),
+        reaction: Reaction::Eyes,
+    };
+    Step {
+        feature,
+        effects: vec![eyes, Effect::Plan { run }],
+        stop: Vec::new(),
+    }
 }
 
 /// Applies `event`; a late or repeated event leaves the Feature as it was.
@@ -70,10 +77,14 @@ pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
     match event {
         Event::Planned { run, planned } => planned_as(feature, run, *planned, at),
         Event::PlanRefused { run, message } => plan_refused(feature, run, message),
-        Event::LivingShown { comment, version, at: shown } => living_shown(feature, comment, version, shown),
+        Event::LivingShown {
+            comment,
+            version,
+            at: shown,
+        } => living_shown(feature, comment, version, shown),
         Event::IntegrationOpened { run, base, head } => flow::integration_opened(feature, run, base, head, at),
         Event::DefaultMerged { run, outcome } => flow::default_merged(feature, run, outcome, at),
-        Event::WaveGated { run, head, report } => flow::wave_gated(feature, run, head, *report, at),
+        Event::WaveGated { run, head, report } => flow::wave_gated(feature, run, head, *report),
         Event::PullOpened { run, pull } => flow::pull_opened(feature, run, pull),
         Event::Stuck { run, reason } => stuck(feature, run, reason),
         Event::Task { task, event } => on_task(feature, task, event, at),
@@ -89,7 +100,11 @@ pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
 }
 
 pub(super) fn unchanged(feature: Feature) -> Step {
-    Step { feature, effects: Vec::new(), stop: Vec::new() }
+    Step {
+        feature,
+        effects: Vec::new(),
+        stop: Vec::new(),
+    }
 }
 
 pub(super) fn emit(feature: &mut Feature) -> u64 {
@@ -106,7 +121,11 @@ pub(super) fn shown(mut step: Step) -> Step {
 
 fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: Millis) -> Step {
     let waits_for = match &feature.state {
-        State::Planning { run } | State::Paused { phase: Phase::Planning { run }, .. } => *run,
+        State::Planning { run }
+        | State::Paused {
+            phase: Phase::Planning { run },
+            ..
+        } => *run,
         _ => return unchanged(feature),
     };
     if waits_for != run {
@@ -115,7 +134,10 @@ fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: Millis) -> S
     feature.rules = planned.rules;
     feature.settings = planned.settings;
     let complexity = complexity::feature(&planned.plan);
-    let number = feature.plan.as_ref().map_or(1, |before| before.number.saturating_add(1));
+    let number = feature
+        .plan
+        .as_ref()
+        .map_or(1, |before| before.number.saturating_add(1));
     feature.tasks = tasks(&planned.plan, &feature);
     let waits = approval_needed(&feature, &planned.plan, complexity);
     feature.plan = Some(PlanVersion {
@@ -143,8 +165,16 @@ fn tasks(plan: &Plan, feature: &Feature) -> Vec<Task> {
     plan.tasks
         .iter()
         .map(|planned| {
-            let index = waves.groups.iter().position(|group| group.contains(&planned.id)).unwrap_or(0);
-            Task::planned(planned.clone(), u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1), &rules)
+            let index = waves
+                .groups
+                .iter()
+                .position(|group| group.contains(&planned.id))
+                .unwrap_or(0);
+            Task::planned(
+                planned.clone(),
+                u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1),
+                &rules,
+            )
         })
         .collect()
 }
@@ -169,9 +199,11 @@ fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<Approv
 
 fn plan_refused(mut feature: Feature, run: u64, message: String) -> Step {
     match feature.state {
-        State::Planning { run: waits_for } | State::Paused { phase: Phase::Planning { run: waits_for }, .. }
-            if waits_for == run =>
-        {
+        State::Planning { run: waits_for }
+        | State::Paused {
+            phase: Phase::Planning { run: waits_for },
+            ..
+        } if waits_for == run => {
             feature.state = State::Failed { message };
             shown(unchanged(feature))
         }
@@ -181,7 +213,9 @@ fn plan_refused(mut feature: Feature, run: u64, message: String) -> Step {
 
 /// Remembers where the living comment is, and since when it shows the plan in force: approvals count from then.
 fn living_shown(mut feature: Feature, comment: CommentId, version: Option<u32>, at: Millis) -> Step {
-    let newer = feature.living.is_none_or(|known| known.comment != comment || known.edited_at < at);
+    let newer = feature
+        .living
+        .is_none_or(|known| known.comment != comment || known.edited_at < at);
     if newer {
         feature.living = Some(Living { comment, edited_at: at });
     }
@@ -234,7 +268,9 @@ pub(super) fn on_task(mut feature: Feature, id: TaskId, event: task::Event, at: 
         return unchanged(feature);
     }
     let rules = feature.task_rules();
-    let Some(slot) = feature.tasks.iter_mut().find(|task| task.id == id) else { return unchanged(feature) };
+    let Some(slot) = feature.tasks.iter_mut().find(|task| task.id == id) else {
+        return unchanged(feature);
+    };
     let before = slot.clone();
     let done = task::step::step(before.clone(), event, at, &rules);
     if done.task == before && done.effects.is_empty() {
@@ -245,14 +281,21 @@ pub(super) fn on_task(mut feature: Feature, id: TaskId, event: task::Event, at: 
     if done.stop == task::Stop::Work {
         step.stop.push(StopScope::Task(id));
     }
-    step.effects.extend(done.effects.into_iter().map(|asked| Effect::Task { task: id, run: asked.run, work: asked.work }));
+    step.effects.extend(done.effects.into_iter().map(|asked| Effect::Task {
+        task: id,
+        run: asked.run,
+        work: asked.work,
+    }));
     shown(flow::settle(step, at))
 }
 
 fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step {
     let mut step = unchanged(feature);
     if let ReplyTo::Comment(comment) = &to {
-        step.effects.push(Effect::React { on: ReactOn::Comment(*comment), reaction: Reaction::Confused });
+        step.effects.push(Effect::React {
+            on: ReactOn::Comment(*comment),
+            reaction: Reaction::Confused,
+        });
     }
     step.effects.push(Effect::Reply { thread, to, reply });
     step

@@ -50,6 +50,8 @@ pub struct Task {
     pub waived: Vec<Waiver>,
     /// Tasks it needed that were given up, and that someone decided to go on without.
     pub without: Vec<TaskId>,
+    /// Who asked it to stop after the running agent.
+    pub pause: Option<User>,
     /// How many effects it has asked for.
     pub emitted: u64,
     /// Its turns, oldest first.
@@ -427,6 +429,8 @@ pub enum PersonDid {
     },
     /// `/autobuild skip`.
     Skip,
+    /// `/autobuild pause` on the task's pull request.
+    Pause,
     /// `/autobuild cancel` on the task's pull request.
     Cancel,
     /// Closes the task's pull request without merging it.
@@ -529,6 +533,7 @@ impl Task {
             next: NextTurn::default(),
             waived: Vec::new(),
             without: Vec::new(),
+            pause: None,
             emitted: 0,
             turns: Vec::new(),
         }
@@ -588,6 +593,24 @@ impl Task {
     }
 }
 
+impl State {
+    /// The product's word for it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::PreLoop { .. } => "pre_loop",
+            Self::PlayerTurn { .. } => "player_turn",
+            Self::CoachTurn { .. } => "coach_turn",
+            Self::Approved { .. } => "approved",
+            Self::Blocked { .. } => "blocked",
+            Self::Completed { .. } => "completed",
+            Self::Skipped { .. } => "skipped",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// The branch of a task: `<prefix>/task-001-<slug>`, from the second attempt on with `-a<k>`.
 fn branch_name(prefix: &str, plan: &PlannedTask, attempt: u32) -> String {
     let slug: String = plan
@@ -601,7 +624,11 @@ fn branch_name(prefix: &str, plan: &PlannedTask, attempt: u32) -> String {
         .take(40)
         .collect();
     let slug = slug.trim_matches('-');
-    let name = if slug.is_empty() { plan.id.slug() } else { format!("{}-{slug}", plan.id.slug()) };
+    let name = if slug.is_empty() {
+        plan.id.slug()
+    } else {
+        format!("{}-{slug}", plan.id.slug())
+    };
     match attempt {
         1 => format!("{prefix}/{name}"),
         k => format!("{prefix}/{name}-a{k}"),

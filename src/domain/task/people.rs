@@ -40,6 +40,7 @@ pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rule
         PersonDid::Override => overridden(task, by, rules),
         PersonDid::Retry { turns } => retry(task, by, turns, rules),
         PersonDid::Skip => skip(task, by),
+        PersonDid::Pause => pause(task, by),
         PersonDid::Cancel => cancel(task, by),
         PersonDid::ClosePull { pull } => pull_closed(task, by, pull),
         PersonDid::ReopenPull { pull, turns } => reopened(task, pull, turns, at),
@@ -52,7 +53,9 @@ pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rule
 }
 
 fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Millis) -> Step {
-    let State::Blocked { reason } = &task.state else { return unchanged(task) };
+    let State::Blocked { reason } = &task.state else {
+        return unchanged(task);
+    };
     if let BlockReason::NeedGone { task: need } = reason {
         task.without.push(*need);
     }
@@ -74,7 +77,11 @@ fn go_on_from_block(mut task: Task, verify_again: bool, turns: u32, at: Millis) 
         Some(turn) if verify_again => {
             task.limit = task.limit.max(turn.0);
             let asked = verify(&mut task, turn);
-            return Step { task, effects: vec![asked], stop: Stop::Work };
+            return Step {
+                task,
+                effects: vec![asked],
+                stop: Stop::Work,
+            };
         }
         Some(_) | None => take_back_turn(&mut task),
     }
@@ -83,7 +90,11 @@ fn go_on_from_block(mut task: Task, verify_again: bool, turns: u32, at: Millis) 
         task.state = State::Pending;
         return unchanged(task);
     }
-    let kind = if task.next.conflict.is_some() { TurnKind::Conflict } else { TurnKind::Full };
+    let kind = if task.next.conflict.is_some() {
+        TurnKind::Conflict
+    } else {
+        TurnKind::Full
+    };
     start_turn(task, kind, at, Vec::new())
 }
 
@@ -92,19 +103,28 @@ fn overridden(mut task: Task, by: User, rules: &Rules) -> Step {
     else {
         return unchanged(task);
     };
-    task.waived.push(Waiver { by: by.clone(), what: waived(&task) });
+    task.waived.push(Waiver {
+        by: by.clone(),
+        what: waived(&task),
+    });
     let why = DismissedWhy::Overridden;
     let mut effects = vec![
         ask(&mut task, TaskWork::DismissReview { by: by.clone(), why }),
         ask(&mut task, TaskWork::PublishCheck { turn }),
     ];
     effects.append(&mut approve(&mut task, turn, Approval::Override(by), rules));
-    Step { task, effects, stop: Stop::Work }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
 }
 
 /// Everything that stood against the task when a person overrode the Coach.
 fn waived(task: &Task) -> Vec<String> {
-    let Some(turn) = task.last_turn() else { return Vec::new() };
+    let Some(turn) = task.last_turn() else {
+        return Vec::new();
+    };
     let gates = turn.gates.as_ref().map(|gates| profile(task.plan.kind, gates));
     let mut what = match gates {
         Some(Profile::Failed(reasons) | Profile::Absent(reasons)) => reasons,
@@ -130,7 +150,18 @@ fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
     let branch = branch_name(&rules.branch_prefix, &task.plan, attempt);
     let old = task.pull.take();
     let effects = old
-        .map(|pull| ask(&mut task, TaskWork::ClosePull { pull, why: ClosedWhy::Retried { by, branch: branch.clone() } }))
+        .map(|pull| {
+            ask(
+                &mut task,
+                TaskWork::ClosePull {
+                    pull,
+                    why: ClosedWhy::Retried {
+                        by,
+                        branch: branch.clone(),
+                    },
+                },
+            )
+        })
         .into_iter()
         .collect();
     task.attempt = attempt;
@@ -140,7 +171,11 @@ fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
     task.next.reviews.clear();
     task.limit = task.last_number().saturating_add(turns);
     task.state = State::Pending;
-    Step { task, effects, stop: Stop::Work }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
 }
 
 fn skip(mut task: Task, by: User) -> Step {
@@ -150,7 +185,23 @@ fn skip(mut task: Task, by: User) -> Step {
     let why = ClosedWhy::Skipped { by: by.clone() };
     let effects = leave_pull(&mut task, &by, why);
     task.state = State::Skipped { by };
-    Step { task, effects, stop: Stop::Work }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
+}
+
+/// The running agent ends; what would follow it does not start.
+fn pause(mut task: Task, by: User) -> Step {
+    if task.is_over() || task.is_blocked() {
+        return unchanged(task);
+    }
+    if task.state == State::Pending {
+        return block(task, BlockReason::Paused { by }, Vec::new());
+    }
+    task.pause = Some(by);
+    unchanged(task)
 }
 
 fn cancel(mut task: Task, by: User) -> Step {
@@ -159,7 +210,11 @@ fn cancel(mut task: Task, by: User) -> Step {
     }
     let effects = leave_pull(&mut task, &by, ClosedWhy::Cancelled);
     task.state = State::Cancelled;
-    Step { task, effects, stop: Stop::Work }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
 }
 
 /// Dismisses the Coach's request for changes, if the last word was one, and closes the pull request.
@@ -172,10 +227,15 @@ fn leave_pull(task: &mut Task, by: &User, why: ClosedWhy) -> Vec<Asked> {
 
 fn dismiss(task: &mut Task, by: &User) -> Vec<Asked> {
     let asked_for_changes = task.is_blocked()
-        || task.last_verdict().is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
+        || task
+            .last_verdict()
+            .is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
     match task.pull {
         Some(_) if asked_for_changes => {
-            let work = TaskWork::DismissReview { by: by.clone(), why: DismissedWhy::Cancelled };
+            let work = TaskWork::DismissReview {
+                by: by.clone(),
+                why: DismissedWhy::Cancelled,
+            };
             vec![ask(task, work)]
         }
         Some(_) | None => Vec::new(),
@@ -187,11 +247,21 @@ pub(super) fn cancelled_with_feature(mut task: Task) -> Step {
         return unchanged(task);
     }
     let effects = match task.pull {
-        Some(pull) => vec![ask(&mut task, TaskWork::ClosePull { pull, why: ClosedWhy::Cancelled })],
+        Some(pull) => vec![ask(
+            &mut task,
+            TaskWork::ClosePull {
+                pull,
+                why: ClosedWhy::Cancelled,
+            },
+        )],
         None => Vec::new(),
     };
     task.state = State::Cancelled;
-    Step { task, effects, stop: Stop::Work }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
 }
 
 fn pull_closed(mut task: Task, by: User, pull: PullNumber) -> Step {
@@ -200,7 +270,11 @@ fn pull_closed(mut task: Task, by: User, pull: PullNumber) -> Step {
     }
     let effects = dismiss(&mut task, &by);
     task.state = State::Cancelled;
-    Step { task, effects, stop: Stop::Work }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
 }
 
 fn reopened(mut task: Task, pull: PullNumber, turns: u32, at: Millis) -> Step {
@@ -227,7 +301,11 @@ fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
         | State::Cancelled => MergedBy::PersonWithoutApproval(by),
     };
     task.state = State::Completed { commit, by };
-    Step { task, effects: Vec::new(), stop: Stop::Work }
+    Step {
+        task,
+        effects: Vec::new(),
+        stop: Stop::Work,
+    }
 }
 
 /// The next turn starts from a person's commit; what is approved is verified again; a running Player starts over.
@@ -245,11 +323,9 @@ fn pushed(mut task: Task, head: Sha, at: Millis) -> Step {
             task.head = Some(head);
             unchanged(task)
         }
-        State::Pending
-        | State::PreLoop { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => unchanged(task),
+        State::Pending | State::PreLoop { .. } | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => {
+            unchanged(task)
+        }
     }
 }
 
@@ -287,13 +363,22 @@ fn changes_requested(mut task: Task, review: HumanReview, at: Millis) -> Step {
 
 fn changes_withdrawn(mut task: Task, by: &User, rules: &Rules) -> Step {
     task.next.reviews.retain(|review| review.by.id != by.id);
-    let last = task.last_turn().map(|turn| (turn.number, turn.verdict.as_ref().map(|verdict| verdict.outcome)));
+    let last = task
+        .last_turn()
+        .map(|turn| (turn.number, turn.verdict.as_ref().map(|verdict| verdict.outcome)));
     match (&task.state, last) {
-        (State::Blocked { reason: BlockReason::OpenReview { .. } }, Some((turn, Some(Outcome::Approve))))
-            if task.next.reviews.is_empty() =>
-        {
+        (
+            State::Blocked {
+                reason: BlockReason::OpenReview { .. },
+            },
+            Some((turn, Some(Outcome::Approve))),
+        ) if task.next.reviews.is_empty() => {
             let effects = approve(&mut task, turn, Approval::Coach, rules);
-            Step { task, effects, stop: Stop::Nothing }
+            Step {
+                task,
+                effects,
+                stop: Stop::Nothing,
+            }
         }
         _ => unchanged(task),
     }

@@ -43,6 +43,32 @@ use crate::domain::task::people;
 /// Applies `event`; a late or repeated event leaves the task as it was.
 #[must_use]
 pub fn step(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
+    let before = task.state.clone();
+    paused(before, moved(task, event, at, rules))
+}
+
+/// A task that someone paused stops where the next agent or Gate would start.
+fn paused(before: State, mut after: Step) -> Step {
+    let starts = matches!(
+        after.task.state,
+        State::PlayerTurn { .. } | State::CoachTurn { .. } | State::PreLoop { .. }
+    );
+    let Some(by) = after.task.pause.take_if(|_| after.task.state != before) else {
+        return after;
+    };
+    if !starts {
+        return after;
+    }
+    if matches!(after.task.state, State::PlayerTurn { .. }) {
+        take_back_turn(&mut after.task);
+    }
+    after
+        .effects
+        .retain(|asked| !matches!(asked.work, TaskWork::Play | TaskWork::Gates | TaskWork::Coach));
+    block(after.task, BlockReason::Paused { by }, after.effects)
+}
+
+fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     match event {
         Event::Begin => begin(task, at),
         Event::Designed { run } => designed(task, run, at),
@@ -61,46 +87,20 @@ pub fn step(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     }
 }
 
-/// Asks again for the work that the task's state waits for, after a pause.
-#[must_use]
-pub fn go_on(mut task: Task) -> Step {
-    let work = match task.state.clone() {
-        State::PreLoop { .. } => TaskWork::Design,
-        State::PlayerTurn { .. } => TaskWork::Play,
-        State::CoachTurn { stage: Stage::Gates, .. } => TaskWork::Gates,
-        State::CoachTurn { stage: Stage::Coach, .. } => TaskWork::Coach,
-        State::Approved { merge: MergeState::Due { .. }, .. } => TaskWork::Merge,
-        State::Pending
-        | State::Approved { .. }
-        | State::Blocked { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => return unchanged(task),
-    };
-    let asked = ask(&mut task, work);
-    let waits_for = asked.run;
-    match &mut task.state {
-        State::PreLoop { run }
-        | State::PlayerTurn { run, .. }
-        | State::CoachTurn { run, .. }
-        | State::Approved { merge: MergeState::Due { run }, .. } => *run = waits_for,
-        State::Pending
-        | State::Approved { .. }
-        | State::Blocked { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => {}
-    }
-    Step { task, effects: vec![asked], stop: Stop::Work }
-}
-
 pub(super) fn unchanged(task: Task) -> Step {
-    Step { task, effects: Vec::new(), stop: Stop::Nothing }
+    Step {
+        task,
+        effects: Vec::new(),
+        stop: Stop::Nothing,
+    }
 }
 
 pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
     task.emitted = task.emitted.saturating_add(1);
-    Asked { run: task.emitted, work }
+    Asked {
+        run: task.emitted,
+        work,
+    }
 }
 
 fn begin(task: Task, at: Millis) -> Step {
@@ -128,7 +128,10 @@ fn designed(task: Task, run: u64, at: Millis) -> Step {
 /// no approval is given over them.
 pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects: Vec<Asked>) -> Step {
     let number = TurnNumber(task.last_number().saturating_add(1));
-    let told = NextTurn { reviews: task.next.reviews.clone(), ..std::mem::take(&mut task.next) };
+    let told = NextTurn {
+        reviews: task.next.reviews.clone(),
+        ..std::mem::take(&mut task.next)
+    };
     task.next.reviews.clone_from(&told.reviews);
     task.limit = task.limit.max(if kind == TurnKind::Full { 0 } else { number.0 });
     task.turns.push(Turn {
@@ -139,7 +142,11 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
         started_at: at,
         ended_at: None,
         base: task.head.clone(),
-        head: if kind == TurnKind::VerifyOnly { task.head.clone() } else { None },
+        head: if kind == TurnKind::VerifyOnly {
+            task.head.clone()
+        } else {
+            None
+        },
         work: Work::Open,
         report: None,
         discrepancies: Vec::new(),
@@ -149,28 +156,46 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
     match kind {
         TurnKind::Full | TurnKind::Conflict => {
             let asked = ask(&mut task, TaskWork::Play);
-            task.state = State::PlayerTurn { turn: number, run: asked.run };
+            task.state = State::PlayerTurn {
+                turn: number,
+                run: asked.run,
+            };
             effects.push(asked);
         }
         TurnKind::VerifyOnly => effects.push(verify(&mut task, number)),
     }
-    Step { task, effects, stop: Stop::Work }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
 }
 
 /// Sends the turn's commit to the Gates.
 pub(super) fn verify(task: &mut Task, turn: TurnNumber) -> Asked {
     let asked = ask(task, TaskWork::Gates);
-    task.state = State::CoachTurn { turn, stage: Stage::Gates, run: asked.run };
+    task.state = State::CoachTurn {
+        turn,
+        stage: Stage::Gates,
+        run: asked.run,
+    };
     asked
 }
 
 fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step {
-    let State::PlayerTurn { turn, run: waits_for } = task.state else { return unchanged(task) };
+    let State::PlayerTurn { turn, run: waits_for } = task.state else {
+        return unchanged(task);
+    };
     if waits_for != run {
         return unchanged(task);
     }
     match outcome {
-        Played::Pushed { base, head, report, discrepancies } => pushed(task, turn, base, head, report, discrepancies),
+        Played::Pushed {
+            base,
+            head,
+            report,
+            discrepancies,
+        } => pushed(task, turn, base, head, report, discrepancies),
         Played::NoChange { base, report } => no_change(task, base, report, at),
         Played::Held { base, report, items } => held(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
@@ -199,11 +224,19 @@ fn pushed(
         effects.push(ask(&mut task, TaskWork::OpenPull));
     }
     effects.push(verify(&mut task, turn));
-    Step { task, effects, stop: Stop::Nothing }
+    Step {
+        task,
+        effects,
+        stop: Stop::Nothing,
+    }
 }
 
 fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Step {
-    let twice = task.turns_now().rev().nth(1).is_some_and(|before| before.work == Work::NoChange);
+    let twice = task
+        .turns_now()
+        .rev()
+        .nth(1)
+        .is_some_and(|before| before.work == Work::NoChange);
     let verdict = feedback_without_coach(vec![Issue {
         severity: Severity::MustFix,
         category: "no_change".to_owned(),
@@ -214,11 +247,22 @@ fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Ste
     }]);
     close_turn(&mut task, Work::NoChange, Some(base), Some(report), verdict, at);
     let effects = announce(&mut task);
-    if twice { block(task, BlockReason::NoChangeTwice, effects) } else { next_or_blocked(task, at, effects) }
+    if twice {
+        block(task, BlockReason::NoChangeTwice, effects)
+    } else {
+        next_or_blocked(task, at, effects)
+    }
 }
 
 fn held(mut task: Task, base: Sha, report: PlayerReport, items: Vec<Issue>, at: Millis) -> Step {
-    close_turn(&mut task, Work::Held, Some(base), Some(report), feedback_without_coach(items), at);
+    close_turn(
+        &mut task,
+        Work::Held,
+        Some(base),
+        Some(report),
+        feedback_without_coach(items),
+        at,
+    );
     let effects = announce(&mut task);
     next_or_blocked(task, at, effects)
 }
@@ -248,7 +292,11 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
     task.head = Some(head);
     let asked = ask(&mut task, TaskWork::Play);
     task.state = State::PlayerTurn { turn, run: asked.run };
-    Step { task, effects: vec![asked], stop: Stop::Work }
+    Step {
+        task,
+        effects: vec![asked],
+        stop: Stop::Work,
+    }
 }
 
 /// A failure that is not the agents' verdict uses up no turn: the open turn is taken back, with what it was told.
@@ -282,12 +330,27 @@ fn pull_opened(mut task: Task, pull: PullNumber, branch: &str) -> Step {
     }
     task.pull = Some(pull);
     // What a verdict or a block wanted to say while there was no pull request is said now.
-    let effects = if task.is_blocked() { vec![ask(&mut task, TaskWork::PostBlocked)] } else { Vec::new() };
-    Step { task, effects, stop: Stop::Nothing }
+    let effects = if task.is_blocked() {
+        vec![ask(&mut task, TaskWork::PostBlocked)]
+    } else {
+        Vec::new()
+    };
+    Step {
+        task,
+        effects,
+        stop: Stop::Nothing,
+    }
 }
 
 fn gated(mut task: Task, run: u64, head: &Sha, report: GateReport) -> Step {
-    let State::CoachTurn { turn, stage: Stage::Gates, run: waits_for } = task.state else { return unchanged(task) };
+    let State::CoachTurn {
+        turn,
+        stage: Stage::Gates,
+        run: waits_for,
+    } = task.state
+    else {
+        return unchanged(task);
+    };
     if waits_for != run || task.last_turn().and_then(|open| open.head.as_ref()) != Some(head) {
         return unchanged(task);
     }
@@ -299,14 +362,29 @@ fn gated(mut task: Task, run: u64, head: &Sha, report: GateReport) -> Step {
         Profile::Absent(reasons) => block(task, BlockReason::GatesAbsent { reasons }, Vec::new()),
         Profile::Passed | Profile::Failed(_) => {
             let asked = ask(&mut task, TaskWork::Coach);
-            task.state = State::CoachTurn { turn, stage: Stage::Coach, run: asked.run };
-            Step { task, effects: vec![asked], stop: Stop::Nothing }
+            task.state = State::CoachTurn {
+                turn,
+                stage: Stage::Coach,
+                run: asked.run,
+            };
+            Step {
+                task,
+                effects: vec![asked],
+                stop: Stop::Nothing,
+            }
         }
     }
 }
 
 fn judged(mut task: Task, run: u64, head: &Sha, judgement: Judgement, at: Millis, rules: &Rules) -> Step {
-    let State::CoachTurn { turn, stage: Stage::Coach, run: waits_for } = task.state else { return unchanged(task) };
+    let State::CoachTurn {
+        turn,
+        stage: Stage::Coach,
+        run: waits_for,
+    } = task.state
+    else {
+        return unchanged(task);
+    };
     if waits_for != run || task.last_turn().and_then(|open| open.head.as_ref()) != Some(head) {
         return unchanged(task);
     }
@@ -330,7 +408,10 @@ fn judged(mut task: Task, run: u64, head: &Sha, judgement: Judgement, at: Millis
 
 /// An approval holds for one commit and not over a person's open request for changes.
 fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules, mut effects: Vec<Asked>) -> Step {
-    let told = task.turn(turn).map(|turn| turn.told.reviews.clone()).unwrap_or_default();
+    let told = task
+        .turn(turn)
+        .map(|turn| turn.told.reviews.clone())
+        .unwrap_or_default();
     if task.next.reviews.iter().any(|review| !told.contains(review)) {
         return start_turn(task, TurnKind::Full, at, effects);
     }
@@ -342,7 +423,11 @@ fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules, mut eff
         return start_turn(task, TurnKind::VerifyOnly, at, effects);
     }
     effects.append(&mut approve(&mut task, turn, Approval::Coach, rules));
-    Step { task, effects, stop: Stop::Nothing }
+    Step {
+        task,
+        effects,
+        stop: Stop::Nothing,
+    }
 }
 
 /// Puts the task into `approved` and asks for what leads to its merge.
@@ -363,7 +448,9 @@ pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &R
 
 /// Says a verdict where people read it, from its row alone.
 fn announce(task: &mut Task) -> Vec<Asked> {
-    let Some(turn) = task.last_turn().map(|turn| (turn.number, turn.head.is_some())) else { return Vec::new() };
+    let Some(turn) = task.last_turn().map(|turn| (turn.number, turn.head.is_some())) else {
+        return Vec::new();
+    };
     match turn {
         (turn, true) => vec![
             ask(task, TaskWork::PostReview { turn }),
@@ -375,8 +462,11 @@ fn announce(task: &mut Task) -> Vec<Asked> {
 }
 
 fn next_or_blocked(task: Task, at: Millis, effects: Vec<Asked>) -> Step {
-    let items: Vec<&[Issue]> =
-        task.turns_now().filter_map(|turn| turn.verdict.as_ref()).map(|verdict| verdict.items.as_slice()).collect();
+    let items: Vec<&[Issue]> = task
+        .turns_now()
+        .filter_map(|turn| turn.verdict.as_ref())
+        .map(|verdict| verdict.items.as_slice())
+        .collect();
     if same_issues_three_turns(&items) {
         return block(task, BlockReason::SameIssues, effects);
     }
@@ -394,23 +484,39 @@ pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>
     if task.pull.is_some() || task.head.is_none() {
         effects.push(ask(&mut task, TaskWork::PostBlocked));
     }
-    Step { task, effects, stop: Stop::Work }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
 }
 
 fn coach_failed(task: Task, run: u64, failure: AgentFailure) -> Step {
     match task.state {
-        State::CoachTurn { stage: Stage::Coach, run: waits_for, .. } if waits_for == run => {
-            block(task, BlockReason::AgentFailed { failure }, Vec::new())
-        }
+        State::CoachTurn {
+            stage: Stage::Coach,
+            run: waits_for,
+            ..
+        } if waits_for == run => block(task, BlockReason::AgentFailed { failure }, Vec::new()),
         _ => unchanged(task),
     }
 }
 
 fn merged(mut task: Task, run: u64, commit: Sha) -> Step {
     match task.state {
-        State::Approved { merge: MergeState::Due { run: waits_for }, .. } if waits_for == run => {
-            task.state = State::Completed { commit: Some(commit), by: MergedBy::AutoBuild };
-            Step { task, effects: Vec::new(), stop: Stop::Nothing }
+        State::Approved {
+            merge: MergeState::Due { run: waits_for },
+            ..
+        } if waits_for == run => {
+            task.state = State::Completed {
+                commit: Some(commit),
+                by: MergedBy::AutoBuild,
+            };
+            Step {
+                task,
+                effects: Vec::new(),
+                stop: Stop::Nothing,
+            }
         }
         _ => unchanged(task),
     }
@@ -428,7 +534,10 @@ fn merge_refused(mut task: Task, run: u64, rule: String) -> Step {
 
 fn merge_conflict(mut task: Task, run: u64, files: Vec<String>, at: Millis) -> Step {
     match task.state {
-        State::Approved { merge: MergeState::Due { run: waits_for }, .. } if waits_for == run => {
+        State::Approved {
+            merge: MergeState::Due { run: waits_for },
+            ..
+        } if waits_for == run => {
             task.next.conflict = Some(Conflict { files });
             start_turn(task, TurnKind::Conflict, at, Vec::new())
         }
@@ -441,12 +550,22 @@ fn stuck(mut task: Task, run: u64, reason: BlockReason) -> Step {
         State::PreLoop { run: waits_for }
         | State::PlayerTurn { run: waits_for, .. }
         | State::CoachTurn { run: waits_for, .. } => *waits_for == run || task.pull.is_none(),
-        State::Approved { merge: MergeState::Due { run: waits_for }, .. } => *waits_for == run,
+        State::Approved {
+            merge: MergeState::Due { run: waits_for },
+            ..
+        } => *waits_for == run,
         State::Blocked { .. } => {
             // The pull request that the report waited for will not come: the report stands on the issue.
-            let effects =
-                if task.pull.is_none() { vec![ask(&mut task, TaskWork::PostBlocked)] } else { Vec::new() };
-            return Step { task, effects, stop: Stop::Nothing };
+            let effects = if task.pull.is_none() {
+                vec![ask(&mut task, TaskWork::PostBlocked)]
+            } else {
+                Vec::new()
+            };
+            return Step {
+                task,
+                effects,
+                stop: Stop::Nothing,
+            };
         }
         State::Pending
         | State::Approved { .. }
@@ -466,7 +585,11 @@ fn stuck(mut task: Task, run: u64, reason: BlockReason) -> Step {
 fn block_saying_now(mut task: Task, reason: BlockReason) -> Step {
     task.state = State::Blocked { reason };
     let effects = vec![ask(&mut task, TaskWork::PostBlocked)];
-    Step { task, effects, stop: Stop::Work }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
 }
 
 fn need_gone(task: Task, need: TaskId) -> Step {
