@@ -75,7 +75,10 @@ fn target_app(headers: &HeaderMap) -> Result<Option<AppId>, HeaderError> {
     const NAME: &str = "X-GitHub-Hook-Installation-Target-ID";
     let of_app = optional(headers, "X-GitHub-Hook-Installation-Target-Type")?.is_none_or(|kind| kind == "integration");
     match optional(headers, NAME)? {
-        Some(text) if of_app => text.parse().map(|id| Some(AppId(id))).map_err(|_| HeaderError::Malformed(NAME)),
+        Some(text) if of_app => text
+            .parse()
+            .map(|id| Some(AppId(id)))
+            .map_err(|_| HeaderError::Malformed(NAME)),
         Some(_) | None => Ok(None),
     }
 }
@@ -135,7 +138,10 @@ mod tests {
         let long: &'static str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
         let refused = |pairs: &[_]| DeliveryHeaders::read(&headers(pairs)).unwrap_err();
         assert_eq!(refused(&[EVENT, GUID]), HeaderError::NotJson);
-        assert_eq!(refused(&[("content-type", "text/plain"), EVENT, GUID]), HeaderError::NotJson);
+        assert_eq!(
+            refused(&[("content-type", "text/plain"), EVENT, GUID]),
+            HeaderError::NotJson
+        );
         assert_eq!(refused(&[JSON, GUID]), HeaderError::Missing("X-GitHub-Event"));
         assert_eq!(refused(&[JSON, EVENT]), HeaderError::Missing("X-GitHub-Delivery"));
         for value in ["", "two words", long, "a\tb"] {

@@ -255,7 +255,9 @@ fn commit(field: &'static str, text: &Option<String>) -> Result<Option<Sha>, Web
     if !text.is_empty() && text.bytes().all(|byte| byte == b'0') {
         return Ok(None);
     }
-    let sha = text.parse().map_err(|_| WebhookError::Malformed(format!("{field} is not a commit id")))?;
+    let sha = text
+        .parse()
+        .map_err(|_| WebhookError::Malformed(format!("{field} is not a commit id")))?;
     Ok(Some(sha))
 }
 
