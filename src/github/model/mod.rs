@@ -7,6 +7,7 @@ mod fields;
 mod issues;
 mod pulls;
 
+pub(in crate::github) use fields::app_id;
 pub(in crate::github) use fields::time;
 pub use issues::Comment;
 pub use issues::Conversation;
