@@ -121,3 +121,18 @@ pub enum Outcome {
     /// Another turn, or blocked.
     Feedback,
 }
+
+impl Issue {
+    /// An issue that sends work back, about no file in particular.
+    #[must_use]
+    pub fn must_fix(category: &str, description: &str) -> Self {
+        Self {
+            severity: Severity::MustFix,
+            category: category.to_owned(),
+            description: description.to_owned(),
+            file: None,
+            line: None,
+            suggestion: None,
+        }
+    }
+}
