@@ -23,13 +23,7 @@ pub(super) fn breaks(line: &str) -> Vec<usize> {
     found
 }
 
-fn breaks_after(
-    line: &str,
-    at: usize,
-    c: char,
-    before: Option<char>,
-    rest: &mut Peekable<CharIndices<'_>>,
-) -> bool {
+fn breaks_after(line: &str, at: usize, c: char, before: Option<char>, rest: &mut Peekable<CharIndices<'_>>) -> bool {
     let next = rest.peek().map(|(_, c)| *c);
     let after = line.get(at + c.len_utf8()..).unwrap_or_default();
     let starts_word = !before.is_some_and(char::is_alphanumeric);
@@ -70,7 +64,10 @@ fn names_emoji(after: &str) -> bool {
 
 /// `fixes #12`, `closes: owner/name#12`, `resolved https://…`: a closing word before something it could close.
 fn is_closing_word(text: &str) -> bool {
-    let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    let word = text
+        .split(|c: char| !c.is_ascii_alphabetic())
+        .next()
+        .unwrap_or_default();
     if !CLOSING_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)) {
         return false;
     }
@@ -103,7 +100,10 @@ mod tests {
             ("Closes: o/n#1", "C·loses: o/n#·1"),
             ("resolved https://x.y/1", "r·esolved https:·//x.y/1"),
             ("FIX GH-1", "F·IX GH-·1"),
-            ("it closes the file and fixes 3 bugs", "it closes the file and fixes 3 bugs"),
+            (
+                "it closes the file and fixes 3 bugs",
+                "it closes the file and fixes 3 bugs",
+            ),
             ("prefix #1", "prefix #·1"),
             ("www.example.org", "w·ww.example.org"),
             (":white_check_mark: a::b c:1:2", ":·white_check_mark: a::b c:1:2"),

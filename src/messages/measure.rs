@@ -79,7 +79,12 @@ pub(super) fn fitting_within(max: usize, render: impl Fn(&Measure) -> String) ->
 }
 
 /// The first `most` entries, each rendered, and a line that counts the others.
-pub(super) fn first<T>(entries: &[T], most: usize, render: impl Fn(&T) -> String, more: impl Fn(usize) -> String) -> Vec<String> {
+pub(super) fn first<T>(
+    entries: &[T],
+    most: usize,
+    render: impl Fn(&T) -> String,
+    more: impl Fn(usize) -> String,
+) -> Vec<String> {
     let mut lines: Vec<String> = entries.iter().take(most).map(render).collect();
     let left = entries.len().saturating_sub(most);
     if left > 0 {
@@ -90,7 +95,13 @@ pub(super) fn first<T>(entries: &[T], most: usize, render: impl Fn(&T) -> String
 
 /// A list of the first `most` entries.
 pub(super) fn bullets<T>(entries: &[T], most: usize, render: impl Fn(&T) -> String) -> String {
-    first(entries, most, |entry| format!("- {}", render(entry)), |left| format!("- and {left} more")).join("\n")
+    first(
+        entries,
+        most,
+        |entry| format!("- {}", render(entry)),
+        |left| format!("- and {left} more"),
+    )
+    .join("\n")
 }
 
 /// Sections that hold something, with a blank line between them.

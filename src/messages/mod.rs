@@ -22,6 +22,7 @@ mod reasons;
 mod refusal;
 mod reply;
 mod review;
+mod review_inline;
 mod task_file;
 mod task_pull;
 mod words;
