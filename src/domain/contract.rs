@@ -128,7 +128,8 @@ pub struct TurnFacts<'a> {
 }
 
 /// What follows from a decision.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Judgement {
     /// A verdict that may be stored and posted.
     Verdict(Verdict),

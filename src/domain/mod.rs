@@ -2,15 +2,21 @@
 //!
 //! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
 
+pub mod blocked;
 pub mod command;
 pub mod complexity;
 pub mod contract;
 pub mod decision;
+pub mod effect;
 pub mod evidence;
+pub mod feature;
 pub mod grounds;
 pub mod ids;
 pub mod markdown;
 pub mod plan;
 pub mod plan_block;
+pub mod recurring;
+pub mod remedy;
 pub mod report;
+pub mod task;
 pub mod wave;

@@ -1,0 +1,16 @@
+//! The store's contract: every promise is kept on SQLite and on PostgreSQL alike.
+
+#[macro_use]
+mod contract;
+#[path = "../support/postgres.rs"]
+mod postgres;
+
+mod claims;
+mod commits;
+mod deliveries;
+mod fairness;
+mod finding;
+mod holds;
+mod on_postgres;
+mod on_sqlite;
+mod opening;
