@@ -24,14 +24,14 @@ use crate::messages::untrusted;
 use crate::messages::words;
 use crate::messages::words::count;
 
-/// The report on a blocked task, for its pull request or, where there is none, the issue.
+/// The report on a task that is blocked now, for its pull request or, where there is none, the issue.
 #[must_use]
-pub fn blocked_report(feature: &Feature, task: &Task, links: &Links, cost: Cost) -> String {
+pub fn blocked_report(feature: &Feature, task: &Task, links: &Links) -> Option<String> {
     let State::Blocked { reason } = &task.state else {
-        return format!("{} is no longer blocked: its state is {}.", task.id, task.state.word());
+        return None;
     };
-    let report = task_report(task, reason, cost);
-    fitting(|measure| {
+    let report = task_report(task, reason);
+    Some(fitting(|measure| {
         sections(vec![
             format!("### Blocked: {} {}", task.id, untrusted::inline(&task.plan.name, 200)),
             titled("**Why it stopped.**", &reasons::blocked(&report.reason, measure)),
@@ -46,18 +46,18 @@ pub fn blocked_report(feature: &Feature, task: &Task, links: &Links, cost: Cost)
             ways_on(task),
             work_so_far(feature, task, links),
         ])
-    })
+    }))
 }
 
 /// The domain's report on a blocked task, from the turns of its present attempt.
-fn task_report(task: &Task, reason: &BlockReason, cost: Cost) -> BlockedReport {
+fn task_report(task: &Task, reason: &BlockReason) -> BlockedReport {
     let turns: Vec<&Turn> = task.turns_now().collect();
     let items: Vec<(TurnNumber, &[Issue])> = turns
         .iter()
         .filter_map(|turn| Some((turn.number, turn.verdict.as_ref()?.items.as_slice())))
         .collect();
     let gates = turns.iter().rev().find_map(|turn| turn.gates.clone());
-    BlockedReport::new(reason.clone(), &items, gates, cost)
+    BlockedReport::new(reason.clone(), &items, gates, Cost::default())
 }
 
 fn facts(report: &BlockedReport, task: &Task) -> String {
@@ -70,32 +70,8 @@ fn facts(report: &BlockedReport, task: &Task) -> String {
         "**Severity:** {} · **Attempts:** {}{attempt} · **Cost so far:** {}",
         report.severity.word(),
         count(turns, "turn"),
-        cost(&report.cost)
+        words::NO_COST
     )
-}
-
-/// What is known of the cost; a dash for what is not.
-fn cost(cost: &Cost) -> String {
-    let runs = usize::try_from(cost.agent_runs).unwrap_or(usize::MAX);
-    let money = match cost.usd_micros {
-        Some(micros) => format!("{}.{:02} USD", micros / 1_000_000, micros % 1_000_000 / 10_000),
-        None => format!("money {}", words::NO_COST),
-    };
-    match runs {
-        0 => money,
-        runs => format!(
-            "{}, {} of agents at work, {money}",
-            count(runs, "agent run"),
-            duration(cost.agent_ms)
-        ),
-    }
-}
-
-fn duration(ms: u64) -> String {
-    match ms / 1_000 {
-        seconds @ 0..=119 => format!("{seconds} s"),
-        seconds => format!("{} min", seconds / 60),
-    }
 }
 
 fn recurring(groups: &[Recurring], measure: &Measure) -> String {
@@ -172,15 +148,11 @@ fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
     }
 }
 
-/// The report on a blocked Feature, for its issue.
+/// The report on a Feature that is blocked now, for its issue.
 #[must_use]
-pub fn feature_blocked(feature: &Feature, links: &Links, cost: Cost) -> String {
+pub fn feature_blocked(feature: &Feature, links: &Links) -> Option<String> {
     let FeatureState::Blocked { reason, .. } = &feature.state else {
-        return format!(
-            "{} is no longer blocked: its state is {}.",
-            feature.key.shown(),
-            feature.state.word()
-        );
+        return None;
     };
     let gates = match reason {
         BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. } => {
@@ -188,8 +160,8 @@ pub fn feature_blocked(feature: &Feature, links: &Links, cost: Cost) -> String {
         }
         _ => None,
     };
-    let report = BlockedReport::new(reason.clone(), &[], gates, cost);
-    fitting(|measure| {
+    let report = BlockedReport::new(reason.clone(), &[], gates, Cost::default());
+    Some(fitting(|measure| {
         let now = report
             .gates
             .as_ref()
@@ -204,14 +176,14 @@ pub fn feature_blocked(feature: &Feature, links: &Links, cost: Cost) -> String {
             format!(
                 "**Severity:** {} · **Cost so far:** {}",
                 report.severity.word(),
-                self::cost(&report.cost)
+                words::NO_COST
             ),
             blocked_tasks(feature, links, measure),
             titled("#### What the Gates say now", &now),
             titled("#### What you can do", &actions(&report)),
             feature_ways_on(),
         ])
-    })
+    }))
 }
 
 fn blocked_tasks(feature: &Feature, links: &Links, measure: &Measure) -> String {

@@ -4,6 +4,7 @@ use crate::domain::decision::Outcome;
 use crate::domain::evidence::Profile;
 use crate::domain::evidence::profile;
 use crate::domain::feature::Feature;
+use crate::domain::feature::WaveGate;
 use crate::domain::feature::flow::strictest;
 use crate::domain::task::State;
 use crate::domain::task::Task;
@@ -19,6 +20,7 @@ use crate::messages::measure::sections;
 use crate::messages::measure::titled;
 use crate::messages::reasons;
 use crate::messages::review;
+use crate::messages::review::Told;
 use crate::messages::untrusted;
 use crate::messages::words;
 
@@ -30,10 +32,8 @@ const TITLE: usize = 200;
 pub struct CheckRun {
     /// One line, without Markdown.
     pub title: String,
-    /// What stands above the text.
+    /// Markdown: the decision, criteria, Gates, items.
     pub summary: String,
-    /// Criteria, Gates, items.
-    pub text: String,
     /// How it ended.
     pub conclusion: Conclusion,
 }
@@ -47,7 +47,7 @@ pub enum Conclusion {
     Failure,
     /// A person has to decide.
     ActionRequired,
-    /// There is no verdict.
+    /// Nothing was judged.
     Neutral,
 }
 
@@ -64,62 +64,60 @@ impl Conclusion {
     }
 }
 
-/// The check run `AutoBuild` on a turn's commit.
+/// The check run `AutoBuild` on a turn's commit; nothing while nobody has judged it.
 #[must_use]
-pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> CheckRun {
+pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
     let newest = task.turns.last().is_some_and(|last| last.number == turn.number);
-    let (title, conclusion) = standing(task, turn, newest);
+    let (title, conclusion) = standing(task, turn, newest)?;
     let waiver = task
         .waived
         .last()
         .filter(|_| newest && conclusion == Conclusion::Success);
     let summary = fitting(|measure| {
         sections(vec![
-            format!(
-                "{} of {}, turn {} of {}.",
-                task.id,
-                feature.key.shown(),
-                turn.number,
-                task.limit.max(turn.number.0)
-            ),
+            review::facts(&Told {
+                feature,
+                task,
+                turn,
+                links,
+            }),
             blocked_line(task, newest, measure),
             waiver.map_or_else(String::new, |waiver| waived(waiver, measure)),
             turn.verdict
                 .as_ref()
                 .map_or_else(String::new, |verdict| review::coach_words(verdict, measure)),
+            details(task, turn, measure),
         ])
     });
-    let _ = links;
-    CheckRun {
+    Some(CheckRun {
         title: untrusted::plain(&title, TITLE),
         summary,
-        text: fitting(|measure| text(task, turn, measure)),
         conclusion,
-    }
+    })
 }
 
 /// Title and conclusion: a person's override counts, and a task that is blocked waits for a person.
-fn standing(task: &Task, turn: &Turn, newest: bool) -> (String, Conclusion) {
+fn standing(task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusion)> {
     let verdict = turn.verdict.as_ref().map(|verdict| verdict.outcome);
     let waiver = task
         .waived
         .last()
         .filter(|_| newest && verdict != Some(Outcome::Approve));
     match (&task.state, waiver, verdict) {
-        (State::Approved { .. } | State::Completed { .. }, Some(waiver), _) => (
+        (State::Approved { .. } | State::Completed { .. }, Some(waiver), _) => Some((
             format!("Approved by {} over the Coach", waiver.by.login),
             Conclusion::Success,
-        ),
-        (State::Blocked { .. }, _, _) if newest => (
+        )),
+        (State::Blocked { .. }, _, _) if newest => Some((
             format!("Blocked after turn {}: a person has to decide", turn.number),
             Conclusion::ActionRequired,
-        ),
-        (_, _, Some(Outcome::Approve)) => (format!("✅ Approved at turn {}", turn.number), Conclusion::Success),
-        (_, _, Some(Outcome::Feedback)) => (
+        )),
+        (_, _, Some(Outcome::Approve)) => Some((format!("✅ Approved at turn {}", turn.number), Conclusion::Success)),
+        (_, _, Some(Outcome::Feedback)) => Some((
             format!("❌ Changes requested at turn {}", turn.number),
             Conclusion::Failure,
-        ),
-        (_, _, None) => (format!("No verdict at turn {}", turn.number), Conclusion::Neutral),
+        )),
+        (_, _, None) => None,
     }
 }
 
@@ -150,7 +148,7 @@ pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
     }
 }
 
-fn text(task: &Task, turn: &Turn, measure: &Measure) -> String {
+fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let Some(verdict) = &turn.verdict else {
         return titled("#### Gates", &review::gates_of(turn, measure));
     };
@@ -167,32 +165,27 @@ fn text(task: &Task, turn: &Turn, measure: &Measure) -> String {
     ])
 }
 
-/// The check run `AutoBuild` on the feature pull request's head: what the newest wave gate found.
+/// The check run `AutoBuild` on the feature pull request's head: what a wave gate found.
 #[must_use]
-pub fn wave_check(feature: &Feature, links: &Links) -> CheckRun {
-    let Some(gate) = feature.gates.last() else {
-        return CheckRun {
-            title: "No wave gate ran".to_owned(),
-            summary: "No Gate ran on this commit.".to_owned(),
-            text: String::new(),
-            conclusion: Conclusion::Neutral,
-        };
-    };
+pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
     let (title, conclusion) = match profile(strictest(feature), &gate.report) {
         Profile::Passed => ("The merged result holds", Conclusion::Success),
         Profile::Failed(_) => ("The merged result does not hold", Conclusion::Failure),
         Profile::Absent(_) => ("The merged result could not be checked", Conclusion::ActionRequired),
     };
-    CheckRun {
-        title: title.to_owned(),
-        summary: format!(
-            "{}: the Gates on the integration branch after wave {}, on {}: {}.",
+    let summary = fitting(|measure| {
+        format!(
+            "{}: the Gates on the integration branch after wave {}, on commit `{}`: {}.\n\n{}",
             feature.key.shown(),
             gate.wave,
-            links.commit(&gate.head),
-            gates::line(&gate.report)
-        ),
-        text: fitting(|measure| gates::table(&gate.report, measure)),
+            gate.head.short(),
+            gates::line(&gate.report),
+            gates::table(&gate.report, measure)
+        )
+    });
+    CheckRun {
+        title: title.to_owned(),
+        summary,
         conclusion,
     }
 }

@@ -1,7 +1,6 @@
-//! Messages of the commits that AutoBuild makes.
+//! Messages of the commits that AutoBuild makes. Their trailers are the engine's part.
 
 use crate::domain::feature::Feature;
-use crate::domain::ids::PullNumber;
 use crate::domain::ids::TurnNumber;
 use crate::domain::task::Task;
 use crate::messages::untrusted::plain;
@@ -19,96 +18,74 @@ pub enum CommitKind {
     Partial,
 }
 
-/// The commit of a Player's work. `attempt` is the id of the effect that makes it.
+/// Title and body of the commit that a merged pull request becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SquashText {
+    /// One line.
+    pub title: String,
+    /// The rest.
+    pub body: String,
+}
+
+/// The commit of a Player's work.
 #[must_use]
-pub fn turn_commit_message(
-    feature: &Feature,
-    task: &Task,
-    turn: TurnNumber,
-    attempt: &str,
-    kind: CommitKind,
-) -> String {
-    let (what, partial) = match kind {
-        CommitKind::Whole => ("The Player's work", ""),
-        CommitKind::Partial => ("What the Player left when it ended badly", "AutoBuild-Partial: true\n"),
+pub fn turn_commit(feature: &Feature, task: &Task, turn: TurnNumber, kind: CommitKind) -> String {
+    let what = match kind {
+        CommitKind::Whole => "The Player's work",
+        CommitKind::Partial => "What the Player left when it ended badly",
     };
-    format!(
-        "{}\n\n{what} in turn {turn} of {}.\n\n{}{partial}",
-        subject(task),
-        feature.key.shown(),
-        trailers(feature, task, turn, attempt)
-    )
+    format!("{}\n\n{what} in turn {turn} of {}.", subject(task), feature.key.shown())
 }
 
 fn subject(task: &Task) -> String {
     plain(&format!("{}: {}", task.id, task.plan.name), SUBJECT)
 }
 
-fn trailers(feature: &Feature, task: &Task, turn: TurnNumber, attempt: &str) -> String {
-    format!(
-        "AutoBuild-Feature: {}\nAutoBuild-Task: {}\nAutoBuild-Turn: {turn}\nAutoBuild-Attempt: {}\n",
-        feature.key.shown(),
-        task.id,
-        attempt.split_whitespace().collect::<String>()
-    )
-}
-
 /// The commit of the plan on the integration branch.
 #[must_use]
-pub fn plan_commit_message(feature: &Feature) -> String {
-    let subject = plain(
+pub fn plan_commit(feature: &Feature) -> String {
+    plain(
         &format!("Plan {}: {}", feature.key.shown(), feature_name(feature)),
         SUBJECT,
-    );
-    format!("{subject}\n\nAutoBuild-Feature: {}\n", feature.key.shown())
+    )
 }
 
 /// The commit of a task's page when the task is completed.
 #[must_use]
-pub fn task_file_message(feature: &Feature, task: &Task) -> String {
-    format!(
-        "Record the turns of {}\n\nAutoBuild-Feature: {}\nAutoBuild-Task: {}\n",
-        task.id,
-        feature.key.shown(),
-        task.id
-    )
+pub fn task_file_commit(feature: &Feature, task: &Task) -> String {
+    format!("Record the turns of {} of {}", task.id, feature.key.shown())
 }
 
 /// The commit that merges the default branch into the integration branch.
 #[must_use]
-pub fn merge_default_message(feature: &Feature, default_branch: &str) -> String {
+pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
     format!(
-        "Merge {} into {}\n\nAutoBuild-Feature: {}\n",
+        "Merge {} into {}",
         plain(default_branch, 100),
-        feature.key.integration_branch(),
-        feature.key.shown()
+        feature.key.integration_branch()
     )
 }
 
 /// The commit that merges the integration branch into a task's branch.
 #[must_use]
-pub fn merge_integration_message(feature: &Feature, task: &Task, turn: TurnNumber, attempt: &str) -> String {
+pub fn merge_integration_commit(feature: &Feature, task: &Task) -> String {
     format!(
-        "Merge {} into {}\n\n{}",
+        "Merge {} into {}",
         feature.key.integration_branch(),
-        plain(&task.branch, 100),
-        trailers(feature, task, turn, attempt)
+        plain(&task.branch, 100)
     )
 }
 
-/// The subject of the commit that a squashed task becomes.
+/// The commit that a task becomes on the integration branch.
 #[must_use]
-pub fn squash_title(task: &Task, pull: PullNumber) -> String {
-    format!("{} (#{pull})", subject(task))
-}
-
-/// The rest of that commit's message.
-#[must_use]
-pub fn squash_message(feature: &Feature, task: &Task) -> String {
-    format!(
-        "Part of {}.\n\nAutoBuild-Feature: {}\nAutoBuild-Task: {}\n",
-        feature.key.shown(),
-        feature.key.shown(),
-        task.id
-    )
+pub fn squash(feature: &Feature, task: &Task) -> SquashText {
+    let number = task.pull.map_or_else(String::new, |pull| format!(" (#{pull})"));
+    SquashText {
+        title: format!("{}{number}", subject(task)),
+        body: format!(
+            "AutoBuild-Feature: {}\nAutoBuild-Task: {}",
+            feature.key.shown(),
+            task.id
+        ),
+    }
 }

@@ -3,21 +3,23 @@
 use crate::domain::ids::CommentId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::PullNumber;
+use crate::domain::ids::RepoName;
 use crate::domain::ids::Sha;
+use crate::messages::untrusted;
 
 /// Makes addresses within one repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
     /// The repository's page, for example `https://github.com/acme/shop`.
-    pub repo_url: String,
+    repo_url: String,
 }
 
 impl Links {
-    /// Addresses below this page.
+    /// Addresses of a repository on the forge with this web address.
     #[must_use]
-    pub fn new(repo_url: &str) -> Self {
+    pub fn new(web_url: &str, repo: &RepoName) -> Self {
         Self {
-            repo_url: repo_url.trim_end_matches('/').to_owned(),
+            repo_url: format!("{}/{repo}", web_url.trim_end_matches('/')),
         }
     }
 
@@ -49,7 +51,7 @@ impl Links {
     #[must_use]
     pub fn branch(&self, name: &str) -> String {
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-_.".contains(&b));
-        let shown = crate::messages::untrusted::code(name, 200);
+        let shown = untrusted::code(name, 200);
         match plain {
             true => format!("[{shown}]({}/tree/{name})", self.repo_url),
             false => shown,

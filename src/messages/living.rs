@@ -68,10 +68,7 @@ fn with_plan(feature: &Feature, version: &PlanVersion, links: &Links, measure: &
             "### For a person to check",
             &living_parts::for_a_person(feature, measure),
         ),
-        titled(
-            "### Notes on the plan",
-            &living_parts::notes(version, &waves.added_edges, measure),
-        ),
+        titled("### Notes on the plan", &living_parts::notes(version, measure)),
         living_parts::yaml(feature, measure),
     ]
 }
@@ -114,7 +111,7 @@ fn details_of_state(feature: &Feature, measure: &Measure) -> String {
                 BlockReason::TasksBlocked { .. } => "Each task's blocked report says what can be done.",
                 _ => "The comment about it below says what can be done.",
             };
-            format!("{} {ways}", reasons::blocked(reason, measure)).replace("\n\n- ", "\n\n- ")
+            format!("{} {ways}", reasons::blocked(reason, measure))
         }
         State::Planning { .. }
         | State::AwaitingApproval

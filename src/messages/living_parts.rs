@@ -7,15 +7,15 @@ use crate::domain::feature::State;
 use crate::domain::ids::TaskId;
 use crate::domain::plan::Check;
 use crate::domain::plan::Plan;
-use crate::domain::wave::AddedEdge;
 use crate::messages::gates;
 use crate::messages::links::Links;
 use crate::messages::measure::Measure;
 use crate::messages::measure::Yaml;
 use crate::messages::measure::bullets;
 use crate::messages::measure::sections;
+use crate::messages::plan_file::plan_file;
+use crate::messages::plan_file::plan_file_path;
 use crate::messages::reasons;
-use crate::messages::task_file::plan_file_path;
 use crate::messages::untrusted;
 use crate::messages::words::count;
 
@@ -146,7 +146,6 @@ pub(super) fn for_a_person(feature: &Feature, measure: &Measure) -> String {
 
 /// The criteria that no machine can check, with their tasks.
 pub(super) fn human_criteria(feature: &Feature) -> Vec<(TaskId, &str)> {
-    let of_task = |task: &'_ crate::domain::task::Task| task.id;
     feature
         .tasks
         .iter()
@@ -155,28 +154,40 @@ pub(super) fn human_criteria(feature: &Feature) -> Vec<(TaskId, &str)> {
                 .acceptance_criteria
                 .iter()
                 .filter(|criterion| criterion.check == Check::Human)
-                .map(move |criterion| (of_task(task), criterion.text.as_str()))
+                .map(move |criterion| (task.id, criterion.text.as_str()))
         })
         .collect()
 }
 
-/// What was replaced or added, and why tasks run one after the other.
-pub(super) fn notes(version: &PlanVersion, added: &[AddedEdge], measure: &Measure) -> String {
-    let edges = added.iter().map(|edge| {
-        format!(
-            "{} waits for {}: both change {}",
-            edge.then,
-            edge.first,
-            untrusted::code(&edge.file, 200)
-        )
-    });
-    let notes = version.notes.iter().map(|note| untrusted::inline(note, measure.text));
-    let all: Vec<String> = notes.chain(edges).collect();
-    bullets(&all, measure.rows, Clone::clone)
+/// What was replaced or added, why tasks run one after the other, and settings that are not acted on.
+pub(super) fn notes(version: &PlanVersion, measure: &Measure) -> String {
+    bullets(&version.notes, measure.rows, |note| {
+        untrusted::inline(note, measure.text)
+    })
 }
 
 /// The plan itself, folded; or where it stands.
 pub(super) fn yaml(feature: &Feature, measure: &Measure) -> String {
-    let _ = (feature, measure, Yaml::Shown, plan_file_path(feature));
-    String::new()
+    let Some(text) = plan_file(feature) else {
+        return String::new();
+    };
+    // In a fence nothing is escaped, and AutoBuild knows its own comments by such marks.
+    match measure.yaml {
+        Yaml::Shown if !text.contains("<!-- autobuild") => format!(
+            "<details>\n<summary>The plan as YAML</summary>\n\n{}\n\n</details>",
+            untrusted::fence_exact(&text, "yaml")
+        ),
+        Yaml::Shown | Yaml::LeftOut => {
+            let place = untrusted::code(&plan_file_path(feature), 200);
+            match &feature.integration {
+                Some(integration) => format!(
+                    "The plan as YAML cannot be shown here; it stands in {place} on the branch {}.",
+                    untrusted::code(&integration.branch, 200)
+                ),
+                None => format!(
+                    "The plan as YAML cannot be shown here; it will stand in {place} on the integration branch."
+                ),
+            }
+        }
+    }
 }

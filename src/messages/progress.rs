@@ -2,6 +2,7 @@
 
 use crate::domain::complexity;
 use crate::domain::feature::Feature;
+use crate::domain::task::State;
 use crate::domain::task::Task;
 use crate::domain::task::Work;
 use crate::messages::links::Links;
@@ -65,7 +66,7 @@ pub(super) fn remarks(feature: &Feature, links: &Links, measure: &Measure) -> St
 }
 
 fn remark(task: &Task, links: &Links, measure: &Measure) -> Option<String> {
-    if let crate::domain::task::State::Blocked { reason } = &task.state {
+    if let State::Blocked { reason } = &task.state {
         let why = reasons::blocked(reason, measure).replace('\n', "\n  ");
         let report = task
             .pull

@@ -14,37 +14,29 @@ use crate::messages::progress;
 use crate::messages::refusal::refusal;
 use crate::messages::untrusted;
 
-/// One setting of the repository, as people read it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    /// Its name in `.github/autobuild.yml`.
-    pub name: String,
-    /// Its value.
-    pub value: String,
-}
-
 /// What a reply says. `feature` is the run that the thread belongs to, if there is one.
 #[must_use]
-pub fn reply(reply: &Reply, feature: Option<&Feature>, settings: &[Setting], links: &Links) -> String {
+pub fn reply(reply: &Reply, feature: Option<&Feature>, links: &Links) -> String {
     fitting(|measure| match reply {
-        Reply::Help => help(settings, measure),
+        Reply::Help => help(feature, measure),
         Reply::Status => status(feature, links, measure),
         Reply::Refused(why) => refusal(why, feature, links),
         Reply::BadSettings(mistakes) => bad_settings(mistakes, measure),
     })
 }
 
-fn help(settings: &[Setting], measure: &Measure) -> String {
+fn help(feature: Option<&Feature>, measure: &Measure) -> String {
+    let settings = feature.map_or_else(Vec::new, |feature| shown_settings(&feature.settings));
     let usage = Command::usage();
     let commands = bullets(&usage, usage.len(), |(form, does)| format!("`{form}`: {does}"));
     let rows = first(
-        settings,
+        &settings,
         measure.rows,
-        |setting| {
+        |(name, value)| {
             format!(
                 "| {} | {} |",
-                untrusted::cell_code(&setting.name, 100),
-                untrusted::cell_code(&setting.value, measure.text.min(300))
+                untrusted::cell_code(name, 100),
+                untrusted::cell_code(value, measure.text.min(300))
             )
         },
         |left| format!("| and {left} more | |"),
@@ -61,6 +53,34 @@ fn help(settings: &[Setting], measure: &Measure) -> String {
         commands,
         table,
     ])
+}
+
+/// The settings as they were last read, by name; what is left to the server or to detection has no value.
+fn shown_settings(settings: &serde_json::Value) -> Vec<(String, String)> {
+    let Some(settings) = settings.as_object() else {
+        return Vec::new();
+    };
+    let mut shown = Vec::new();
+    for (name, value) in settings {
+        match value {
+            serde_json::Value::Object(inner) => shown.extend(
+                inner
+                    .iter()
+                    .filter(|(_, value)| !value.is_null())
+                    .map(|(key, value)| (format!("{name}.{key}"), setting(value))),
+            ),
+            serde_json::Value::Null => {}
+            value => shown.push((name.clone(), setting(value))),
+        }
+    }
+    shown
+}
+
+fn setting(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 fn status(feature: Option<&Feature>, links: &Links, measure: &Measure) -> String {

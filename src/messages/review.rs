@@ -55,7 +55,7 @@ pub struct Inline {
     pub body: String,
 }
 
-/// The review of a turn's verdict. `in_diff` tells whether the diff shows a line of the new version of a file.
+/// The review of a turn's verdict, if one stands. `in_diff` tells whether the diff shows a line of the new version of a file.
 ///
 /// The body says the decision in words, since without the Coach App the review is posted as a comment.
 #[must_use]
@@ -65,31 +65,25 @@ pub fn review(
     turn: &Turn,
     links: &Links,
     in_diff: &dyn Fn(&str, u32) -> bool,
-) -> Review {
-    let items: &[Issue] = turn.verdict.as_ref().map_or(&[], |verdict| &verdict.items);
-    let (inline, rest) = review_inline::split(items, in_diff);
-    let event = match turn.verdict.as_ref().map(|verdict| verdict.outcome) {
-        Some(Outcome::Approve) => ReviewEvent::Approve,
-        Some(Outcome::Feedback) | None => ReviewEvent::RequestChanges,
+) -> Option<Review> {
+    let verdict = turn.verdict.as_ref()?;
+    let (inline, rest) = review_inline::split(&verdict.items, in_diff);
+    let event = match verdict.outcome {
+        Outcome::Approve => ReviewEvent::Approve,
+        Outcome::Feedback => ReviewEvent::RequestChanges,
     };
     let on_lines = inline.len();
-    Review {
+    let told = Told {
+        feature,
+        task,
+        turn,
+        links,
+    };
+    Some(Review {
         event,
-        body: fitting(|measure| {
-            body(
-                &Told {
-                    feature,
-                    task,
-                    turn,
-                    links,
-                },
-                &rest,
-                on_lines,
-                measure,
-            )
-        }),
+        body: fitting(|measure| body(&told, verdict, &rest, on_lines, measure)),
         inline,
-    }
+    })
 }
 
 /// The body with the comments on lines taken into it, for a forge that refuses those.
@@ -106,13 +100,7 @@ pub(super) struct Told<'a> {
     pub(super) links: &'a Links,
 }
 
-fn body(told: &Told<'_>, rest: &[&Issue], on_lines: usize, measure: &Measure) -> String {
-    let Some(verdict) = &told.turn.verdict else {
-        return sections(vec![
-            format!("### No verdict: {}", heading(told)),
-            "Nobody judged this turn.".to_owned(),
-        ]);
-    };
+fn body(told: &Told<'_>, verdict: &Verdict, rest: &[&Issue], on_lines: usize, measure: &Measure) -> String {
     let listed = items::by_severity(rest, measure);
     let elsewhere = match on_lines {
         0 => String::new(),
@@ -141,7 +129,7 @@ fn heading(told: &Told<'_>) -> String {
 }
 
 /// The turn, the commit, and what the decision means for what comes next.
-fn facts(told: &Told<'_>) -> String {
+pub(super) fn facts(told: &Told<'_>) -> String {
     let commit = match &told.turn.head {
         Some(head) => format!(", commit {}", told.links.commit(head)),
         None => String::new(),

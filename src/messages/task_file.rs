@@ -1,4 +1,4 @@
-//! The files that a Feature's integration branch carries: the plan, and one page per task.
+//! The page that the integration branch carries for each task.
 
 use crate::domain::feature::Feature;
 use crate::domain::ids::TaskId;
@@ -13,12 +13,6 @@ use crate::messages::measure::titled;
 use crate::messages::task_pull::criteria;
 use crate::messages::untrusted;
 use crate::messages::words;
-
-/// Where the plan stands: `.autobuild/features/FEAT-42.yaml`.
-#[must_use]
-pub fn plan_file_path(feature: &Feature) -> String {
-    format!(".autobuild/features/{}.yaml", feature.key.shown())
-}
 
 /// Where a task's page stands: `.autobuild/tasks/FEAT-42/TASK-001.md`.
 #[must_use]

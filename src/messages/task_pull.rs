@@ -102,7 +102,7 @@ fn claims(report: &PlayerReport, measure: &Measure) -> String {
 
 /// What is said on a task's pull request when AutoBuild closes it.
 #[must_use]
-pub fn closed_pull(task: &Task, why: &ClosedWhy, links: &Links) -> String {
+pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Links) -> String {
     let id = task.id;
     match why {
         ClosedWhy::Retried { by, branch } => {
@@ -121,14 +121,17 @@ pub fn closed_pull(task: &Task, why: &ClosedWhy, links: &Links) -> String {
             words::person(by)
         ),
         ClosedWhy::Cancelled => {
-            format!("Closed: {id} is cancelled. The branch stays; reopening this pull request goes on with it.")
+            format!(
+                "Closed: {id} of {} is cancelled. The branch stays; reopening this pull request goes on with it.",
+                feature.key.shown()
+            )
         }
     }
 }
 
 /// The message with which a stale request for changes is dismissed.
 #[must_use]
-pub fn dismissal(why: &DismissedWhy, by: &User) -> String {
+pub fn dismissal(why: DismissedWhy, by: &User) -> String {
     match why {
         DismissedWhy::Overridden => format!("{} approved this over the Coach.", words::person(by)),
         DismissedWhy::Cancelled => format!("{} gave this task up or cancelled it.", words::person(by)),
