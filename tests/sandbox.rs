@@ -262,7 +262,7 @@ async fn no_handle_no_terminal_and_no_new_rights_reach_the_program() {
     let folder = folder();
     let script = "ls /proc/self/fd | tr '\\n' ' '; grep NoNewPrivs /proc/self/status; ulimit -c; (: > /dev/tty) 2>/dev/null || echo no tty";
     // A duplicate stays open over exec, as a handle that our own parent left open would.
-    let leaked = nix::unistd::dup(fs::File::open("/dev/null").unwrap()).unwrap();
+    let leaked = rustix::io::dup(fs::File::open("/dev/null").unwrap()).unwrap();
     let text = run(&shell(folder.path(), script)).await.stdout.text();
     drop(leaked);
     assert_eq!(text, "0 1 2 3 NoNewPrivs:\t1\n0\nno tty\n", "3 is the listing's own");
