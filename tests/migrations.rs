@@ -1,5 +1,13 @@
 //! Both databases have the same history and the same tables, keep what older versions stored, and take every statement.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
 #[path = "support/postgres.rs"]
 mod postgres;
 

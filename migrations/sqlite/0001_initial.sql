@@ -133,7 +133,7 @@ CREATE INDEX effect_waiting ON effect (lane, installation_id, priority, run_at, 
 CREATE INDEX effect_due ON effect (run_at) WHERE state = 'ready';
 CREATE INDEX effect_queue ON effect (subject, seq) WHERE state IN ('ready', 'running');
 CREATE INDEX effect_running ON effect (installation_id) WHERE state = 'running';
-CREATE INDEX effect_feature ON effect (feature_id, seq);
+CREATE INDEX effect_feature ON effect (feature_id, state);
 
 -- Small facts about this installation of AutoBuild.
 CREATE TABLE meta (

@@ -30,9 +30,7 @@ impl Store {
     pub async fn cancel_effects(&self, feature: &FeatureKey, rule: &CancelRule) -> Result<u64, StoreError> {
         let mut tx = self.db.write().await?;
         let touched = cancel(&mut tx, &feature.to_string(), rule).await?;
-        tx.hint().await?;
-        tx.commit().await?;
-        self.db.woken();
+        self.db.publish(tx).await?;
         Ok(touched)
     }
 }

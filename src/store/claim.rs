@@ -179,9 +179,7 @@ impl Store {
                 })
             })
             .collect();
-        tx.hint().await?;
-        tx.commit().await?;
-        self.db.woken();
+        self.db.publish(tx).await?;
         taken
     }
 }

@@ -93,9 +93,7 @@ impl Store {
         };
         match done {
             Committed::Done | Committed::KnownCause => {
-                tx.hint().await?;
-                tx.commit().await?;
-                self.db.woken();
+                self.db.publish(tx).await?;
             }
             Committed::LostRace | Committed::LostFence | Committed::RunExists => tx.rollback().await?,
         }

@@ -8,12 +8,12 @@ use crate::store::NewEffect;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::effect;
-use crate::store::sql::Row;
+use crate::store::row::Row;
+use crate::store::row::explained;
+use crate::store::row::stored;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
-use crate::store::sql::explained;
 use crate::store::sql::statements;
-use crate::store::sql::stored;
 use std::str::FromStr;
 
 statements! {

@@ -177,3 +177,56 @@ impl From<sqlx::Error> for OpenError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+    use super::StoreError;
+    use super::of_postgres;
+    use super::of_sqlite;
+    use std::sync::Arc;
+
+    fn word(kind: Kind) -> &'static str {
+        match kind(Arc::new(sqlx::Error::RowNotFound)) {
+            StoreError::Busy(_) => "busy",
+            StoreError::CannotWrite(_) => "cannot write",
+            StoreError::Unavailable(_) => "unavailable",
+            StoreError::Refused(_) => "refused",
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn codes_of_sqlite_tell_what_to_do_next() {
+        for (code, expected) in [
+            ("5", "busy"),            // SQLITE_BUSY
+            ("261", "busy"),          // SQLITE_BUSY_RECOVERY
+            ("6", "busy"),            // SQLITE_LOCKED
+            ("8", "cannot write"),    // SQLITE_READONLY
+            ("1032", "cannot write"), // SQLITE_READONLY_DBMOVED
+            ("13", "cannot write"),   // SQLITE_FULL
+            ("778", "cannot write"),  // SQLITE_IOERR_WRITE
+            ("11", "refused"),        // SQLITE_CORRUPT
+            ("2067", "refused"),      // SQLITE_CONSTRAINT_UNIQUE
+        ] {
+            assert_eq!(word(of_sqlite(code)), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn codes_of_postgres_tell_what_to_do_next() {
+        for (code, expected) in [
+            ("40P01", "busy"),         // deadlock_detected
+            ("40001", "busy"),         // serialization_failure
+            ("53100", "cannot write"), // disk_full
+            ("25006", "cannot write"), // read_only_sql_transaction
+            ("53300", "unavailable"),  // too_many_connections
+            ("57P01", "unavailable"),  // admin_shutdown
+            ("08006", "unavailable"),  // connection_failure
+            ("23505", "refused"),      // unique_violation
+            ("22021", "refused"),      // character_not_in_repertoire
+        ] {
+            assert_eq!(word(of_postgres(code)), expected, "{code}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use crate::domain::ids::FeatureKey;
 use crate::domain::ids::Millis;
 use crate::store::Store;
 use crate::store::StoreError;
-use crate::store::sql::Row;
+use crate::store::row::Row;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;

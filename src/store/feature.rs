@@ -7,11 +7,11 @@ use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::TaskRow;
 use crate::store::TurnRow;
-use crate::store::sql::Row;
+use crate::store::row::Row;
+use crate::store::row::stored;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
-use crate::store::sql::stored;
 use crate::store::task;
 
 /// The columns that make a [`FeatureRow`] and its version.

@@ -10,10 +10,10 @@ use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::feature;
 use crate::store::feature::columns;
+use crate::store::row::stored;
 use crate::store::sql::Arg;
 use crate::store::sql::args;
 use crate::store::sql::statements;
-use crate::store::sql::stored;
 
 /// What counts as unfinished, word for word as the unique index has it.
 macro_rules! unfinished {

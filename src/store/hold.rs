@@ -3,10 +3,10 @@
 use crate::domain::ids::Millis;
 use crate::store::Store;
 use crate::store::StoreError;
+use crate::store::row::explained;
 use crate::store::sql::Arg;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
-use crate::store::sql::explained;
 use crate::store::sql::statements;
 
 /// Only the one that still holds the effect.
@@ -131,15 +131,16 @@ impl Store {
     pub async fn finish(&self, hold: &Hold, outcome: &Outcome) -> Result<Fenced, StoreError> {
         let mut tx = self.db.write().await?;
         let fenced = end(&mut tx, hold, outcome).await?;
-        tx.hint().await?;
-        tx.commit().await?;
-        self.db.woken();
+        self.db.publish(tx).await?;
         Ok(fenced)
     }
 
     async fn fenced(&self, sql: &'static str, hold: &Hold, more: &[Arg<'_>]) -> Result<Fenced, StoreError> {
         let arguments = [args![&hold.effect, &hold.worker, hold.fence], more].concat();
-        Ok(written(self.db.run(sql, &arguments).await?))
+        let mut tx = self.db.write().await?;
+        let fenced = written(tx.run(sql, &arguments).await?);
+        self.db.publish(tx).await?;
+        Ok(fenced)
     }
 }
 

@@ -84,11 +84,7 @@ async fn store(db: &Db, batch: &[Waiting]) -> Result<Vec<Accepted>, StoreError> 
     for waiting in batch {
         stored.push(delivery::insert(&mut tx, &waiting.delivery, waiting.ingest.as_ref()).await?);
     }
-    if stored.contains(&Accepted::New) {
-        tx.hint().await?;
-    }
-    tx.commit().await?;
-    db.woken();
+    db.publish(tx).await?;
     Ok(stored)
 }
 

@@ -1,14 +1,13 @@
 //! The narrow door to both drivers: a transaction, its arguments and its rows. The macro stamps each call for both.
 
 use crate::store::StoreError;
+use crate::store::row::Row;
+use crate::store::wake;
 use sqlx::PgPool;
 use sqlx::Postgres;
-use sqlx::Row as _;
 use sqlx::Sqlite;
 use sqlx::SqlitePool;
 use sqlx::Transaction;
-use sqlx::postgres::PgRow;
-use sqlx::sqlite::SqliteRow;
 use std::fs::File;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -146,17 +145,23 @@ impl Db {
         })
     }
 
-    /// Runs one statement in a transaction of its own and wakes the workers; the number of rows it touched.
+    /// Runs one statement in a transaction of its own; the number of rows it touched.
     pub(super) async fn run(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
         let mut tx = self.write().await?;
         let touched = tx.run(sql, args).await?;
         tx.commit().await?;
-        self.woken();
         Ok(touched)
     }
 
-    /// Tells the workers of this process that something changed.
-    pub(super) fn woken(&self) {
+    /// Commits what may have made work and wakes the workers, of this process and of others.
+    pub(super) async fn publish(&self, mut tx: Tx) -> Result<(), StoreError> {
+        tx.hint().await?;
+        tx.commit().await?;
+        self.woken();
+        Ok(())
+    }
+
+    fn woken(&self) {
         self.wake.send_modify(|count| *count = count.wrapping_add(1));
     }
 }
@@ -213,10 +218,10 @@ impl Tx {
     }
 
     /// Lets other processes know, once this is committed, that there is work. A hint: polling is the truth.
-    pub(super) async fn hint(&mut self) -> Result<(), StoreError> {
+    async fn hint(&mut self) -> Result<(), StoreError> {
         if let Self::Postgres(tx) = self {
             sqlx::query("SELECT pg_notify($1, '')")
-                .bind(super::wake::CHANNEL)
+                .bind(wake::CHANNEL)
                 .execute(&mut **tx)
                 .await?;
         }
@@ -243,90 +248,4 @@ impl Tx {
 
 fn wrapped<R>(rows: Vec<R>, wrap: fn(R) -> Row) -> Vec<Row> {
     rows.into_iter().map(wrap).collect()
-}
-
-/// One row of a result.
-pub(super) enum Row {
-    Sqlite(SqliteRow),
-    Postgres(PgRow),
-}
-
-/// Reads a column as one type from either driver's row.
-macro_rules! column {
-    ($row:expr, $name:expr) => {
-        match $row {
-            Row::Sqlite(row) => row.try_get($name),
-            Row::Postgres(row) => row.try_get($name),
-        }
-        .map_err(|error| StoreError::unreadable($name, error))
-    };
-}
-
-impl Row {
-    pub(super) fn int(&self, name: &'static str) -> Result<i64, StoreError> {
-        column!(self, name)
-    }
-
-    pub(super) fn opt_int(&self, name: &'static str) -> Result<Option<i64>, StoreError> {
-        column!(self, name)
-    }
-
-    pub(super) fn text(&self, name: &'static str) -> Result<String, StoreError> {
-        column!(self, name)
-    }
-
-    pub(super) fn opt_text(&self, name: &'static str) -> Result<Option<String>, StoreError> {
-        column!(self, name)
-    }
-
-    /// A number that is never negative.
-    pub(super) fn count(&self, name: &'static str) -> Result<u64, StoreError> {
-        unsigned(name, self.int(name)?)
-    }
-
-    pub(super) fn opt_count(&self, name: &'static str) -> Result<Option<u64>, StoreError> {
-        self.opt_int(name)?.map(|value| unsigned(name, value)).transpose()
-    }
-
-    /// A number that is never negative and fits 32 bits.
-    pub(super) fn small(&self, name: &'static str) -> Result<u32, StoreError> {
-        u32::try_from(self.int(name)?).map_err(|error| StoreError::unreadable(name, error))
-    }
-
-    /// A text that reads as `T`.
-    pub(super) fn parsed<T>(&self, name: &'static str) -> Result<T, StoreError>
-    where
-        T: std::str::FromStr<Err: ToString>,
-    {
-        read(name, &self.text(name)?)
-    }
-
-    pub(super) fn opt_parsed<T>(&self, name: &'static str) -> Result<Option<T>, StoreError>
-    where
-        T: std::str::FromStr<Err: ToString>,
-    {
-        self.opt_text(name)?.map(|text| read(name, &text)).transpose()
-    }
-}
-
-fn unsigned(name: &'static str, value: i64) -> Result<u64, StoreError> {
-    u64::try_from(value).map_err(|error| StoreError::unreadable(name, error))
-}
-
-fn read<T: std::str::FromStr<Err: ToString>>(name: &'static str, text: &str) -> Result<T, StoreError> {
-    text.parse()
-        .map_err(|error: T::Err| StoreError::unreadable(name, error.to_string()))
-}
-
-/// An id of GitHub as a column holds it.
-pub(super) fn stored(id: u64) -> Result<i64, StoreError> {
-    i64::try_from(id).map_err(|_| StoreError::TooLarge(id))
-}
-
-/// A text that explains an error, without what PostgreSQL cannot hold and no longer than a person reads.
-pub(super) fn explained(text: &str) -> String {
-    const LONGEST: usize = 4_000;
-    let mut short = text.replace('\0', "\u{fffd}");
-    short.truncate(short.floor_char_boundary(LONGEST));
-    short
 }

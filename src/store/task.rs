@@ -7,11 +7,11 @@ use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::store::StoreError;
-use crate::store::sql::Row;
+use crate::store::row::Row;
+use crate::store::row::stored;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
-use crate::store::sql::stored;
 use std::collections::HashMap;
 
 statements! {

@@ -45,7 +45,7 @@ async fn a_claim_holds_the_effect_alone(db: Database) {
         payload: "{\"say\":\"hello\"}".to_owned(),
         ..effect("e1", Lane::Control, "one")
     };
-    add(&store, &[wanted.clone()]).await;
+    add(&store, std::slice::from_ref(&wanted)).await;
     assert_eq!(claim(&store, Lane::Agent).await, None);
     let claimed = claim(&store, Lane::Control).await.expect("it is ready");
     assert_eq!(claim(&store, Lane::Control).await, None);

@@ -1,5 +1,13 @@
 //! The store's contract: every promise is kept on SQLite and on PostgreSQL alike.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
 #[macro_use]
 mod contract;
 #[path = "../support/postgres.rs"]

@@ -4,6 +4,14 @@
 //! The cluster lives as long as the test process, however that ends: a shell holds the other end of a pipe and stops
 //! the server when the pipe closes.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
 use sqlx::ConnectOptions;
 use sqlx::Connection;
 use sqlx::Executor;
@@ -101,7 +109,8 @@ fn start(started: u128) -> Server {
         let read = log.read_line(&mut said).expect("the server's log is text");
         assert!(read > 0, "the throw-away PostgreSQL did not start:\n{said}");
     }
-    std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+    // Nobody reads the log, but it must not fill its pipe.
+    std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()).and(child.wait()));
     Server {
         url: format!("postgres://postgres@localhost/postgres?host={}", folder.display()),
         started,
