@@ -15,6 +15,8 @@ pub mod ids;
 pub mod markdown;
 pub mod plan;
 pub mod plan_block;
+pub mod recurring;
+pub mod remedy;
 pub mod report;
 pub mod task;
 pub mod wave;
