@@ -166,6 +166,9 @@ fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refus
         feature.rules = rules;
         feature.settings = settings;
     }
+    if let Some(snapshot) = said.snapshot.clone() {
+        feature.snapshot = snapshot;
+    }
     let turns = feature.rules.max_turns;
     match (said.command, said.on) {
         (Command::Plan { words, yaml }, _) => plan(feature, PlanRequest { words, yaml }),
