@@ -11,7 +11,7 @@ use super::app::SetupError;
 use super::error::GithubError;
 use super::http::Call;
 use super::http::Credential;
-use super::http::Intent;
+use super::http::Question;
 use super::http::Reply;
 use super::http::Wire;
 use super::http::segment;
@@ -27,7 +27,6 @@ use crate::domain::ids::RepoId;
 use crate::domain::ids::RepoName;
 use crate::domain::ids::User;
 use secrecy::SecretString;
-use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -97,7 +96,7 @@ impl Client {
                     rights: Rights::Metadata,
                 };
                 let path = format!("/users/{}", segment(&self.identity().await?.bot_login()));
-                let actor: Actor = self.as_installation(key, &Call::get(&path)).await?.json()?;
+                let actor: Actor = self.ask(key, &Question::Rest(Call::get(&path))).await?.json()?;
                 Ok(actor.user)
             })
             .await
@@ -138,33 +137,14 @@ impl Client {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a call of the REST API for an installation.
-    pub(super) async fn as_installation(&self, key: TokenKey, call: &Call<'_>) -> Result<Reply, GithubError> {
-        self.with_token(key, async |token| {
-            self.wire.rest(&Credential::Token(&token), call).await
-        })
-        .await
-    }
-
-    /// Sends a GraphQL document for an installation.
-    pub(super) async fn graphql(&self, key: TokenKey, document: &Value, intent: Intent) -> Result<Reply, GithubError> {
-        self.with_token(key, async |token| {
-            self.wire.graphql(&Credential::Token(&token), document, intent).await
-        })
-        .await
-    }
-
-    /// A refused token is replaced once: what was answered 401 was not done.
-    async fn with_token(
-        &self,
-        key: TokenKey,
-        call: impl AsyncFn(SecretString) -> Result<Reply, GithubError>,
-    ) -> Result<Reply, GithubError> {
+    /// Asks GitHub for an installation. A refused token is replaced once: what was answered 401 was not done.
+    pub(super) async fn ask(&self, key: TokenKey, question: &Question<'_>) -> Result<Reply, GithubError> {
         let token = self.tokens.token(&self.wire, key).await?;
-        match call(token.clone()).await {
+        match self.wire.ask(&Credential::Token(&token), question).await {
             Err(GithubError::Unauthorized) => {
                 self.tokens.forget(key, &token).await;
-                call(self.tokens.token(&self.wire, key).await?).await
+                let token = self.tokens.token(&self.wire, key).await?;
+                self.wire.ask(&Credential::Token(&token), question).await
             }
             Err(GithubError::Suspended) => {
                 self.tokens.forget_installation(key.installation);

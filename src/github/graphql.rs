@@ -4,13 +4,14 @@ use super::error::GithubError;
 use super::error::clip;
 use super::error::limited;
 use super::http::Intent;
+use super::http::Question;
+use super::http::Reply;
 use super::model::time;
 use super::repo::Repo;
 use super::rights::Rights;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
-use crate::github::http::Reply;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -103,7 +104,11 @@ impl Repo<'_> {
         intent: Intent,
     ) -> Result<T, GithubError> {
         let document = json!({"query": query, "variables": variables});
-        let reply = self.client.graphql(self.key(rights), &document, intent).await?;
+        let question = Question::Graphql {
+            document: &document,
+            intent,
+        };
+        let reply = self.client.ask(self.key(rights), &question).await?;
         read(&reply, self.client.now())
     }
 }

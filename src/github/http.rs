@@ -26,7 +26,10 @@ use std::error::Error;
 use std::time::Duration;
 
 const CONNECT: Duration = Duration::from_secs(10);
-const SILENCE: Duration = Duration::from_secs(30);
+const WRITE: Duration = Duration::from_secs(30);
+
+/// The whole exchange. octocrab's read time-out is of no use: on a connection from the pool it also counts the time
+/// before the request, and would cut a fresh one.
 const WHOLE_CALL: Duration = Duration::from_secs(60);
 
 /// A page of a hundred of the longest comments fits; nothing bigger is read into memory.
@@ -60,6 +63,14 @@ impl<'a> Call<'a> {
             intent: Intent::Read,
         }
     }
+}
+
+/// A request to either API.
+pub(super) enum Question<'a> {
+    /// To the REST API.
+    Rest(Call<'a>),
+    /// To GraphQL; what its answer says is the caller's to read.
+    Graphql { document: &'a Value, intent: Intent },
 }
 
 /// Who asks.
@@ -110,20 +121,20 @@ impl Wire {
         self.send(&self.rest, who, call).await
     }
 
-    /// Sends a GraphQL document; what the answer says is the caller's to read.
-    pub(super) async fn graphql(
-        &self,
-        who: &Credential<'_>,
-        document: &Value,
-        intent: Intent,
-    ) -> Result<Reply, GithubError> {
-        let call = Call {
-            method: Method::POST,
-            path: "/graphql",
-            body: Some(document),
-            intent,
-        };
-        self.send(&self.graphql, who, &call).await
+    /// Asks either API.
+    pub(super) async fn ask(&self, who: &Credential<'_>, question: &Question<'_>) -> Result<Reply, GithubError> {
+        match question {
+            Question::Rest(call) => self.rest(who, call).await,
+            Question::Graphql { document, intent } => {
+                let call = Call {
+                    method: Method::POST,
+                    path: "/graphql",
+                    body: Some(document),
+                    intent: *intent,
+                };
+                self.send(&self.graphql, who, &call).await
+            }
+        }
     }
 
     async fn send(&self, crab: &Octocrab, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
@@ -163,8 +174,7 @@ fn connect(base: &str, app: AppId, key: &EncodingKey) -> octocrab::Result<Octocr
         .base_uri(base)?
         .add_retry_config(RetryConfig::None)
         .set_connect_timeout(Some(CONNECT))
-        .set_read_timeout(Some(SILENCE))
-        .set_write_timeout(Some(SILENCE))
+        .set_write_timeout(Some(WRITE))
         .app(octocrab::models::AppId(app.0), key.clone())
         .build()
 }

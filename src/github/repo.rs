@@ -8,6 +8,7 @@ use super::app::has_more;
 use super::error::GithubError;
 use super::http::Call;
 use super::http::Intent;
+use super::http::Question;
 use super::http::Reply;
 use super::http::segment;
 use super::model::Repository;
@@ -49,7 +50,10 @@ impl<'a> Repo<'a> {
 
     async fn repository_with(&self, rights: Rights) -> Result<Repository, GithubError> {
         let path = format!("/repositories/{}", self.id);
-        let reply = self.client.as_installation(self.key(rights), &Call::get(&path)).await?;
+        let reply = self
+            .client
+            .ask(self.key(rights), &Question::Rest(Call::get(&path)))
+            .await?;
         let repository: Repository = reply.json()?;
         self.client.remember_name(self.id, repository.name.clone());
         Ok(repository)
@@ -137,7 +141,7 @@ impl<'a> Repo<'a> {
             body,
             intent,
         };
-        self.client.as_installation(self.key(rights), &call).await
+        self.client.ask(self.key(rights), &Question::Rest(call)).await
     }
 }
 

@@ -1,25 +1,39 @@
 //! One Task: its states, its turns, and the events that move it. `step` is the only way in.
 
-pub mod people;
+mod coach;
+mod event;
+mod hands;
+mod merging;
+mod people;
+mod player;
+mod state;
 pub mod step;
+mod turn;
 
-use crate::domain::blocked::AgentFailure;
-use crate::domain::blocked::BlockReason;
-use crate::domain::contract::Judgement;
-use crate::domain::decision::Issue;
 use crate::domain::decision::Verdict;
 use crate::domain::effect::TaskWork;
-use crate::domain::evidence::GateReport;
-use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
-use crate::domain::ids::ReviewId;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
 use crate::domain::plan::PlannedTask;
-use crate::domain::report::Discrepancy;
-use crate::domain::report::PlayerReport;
+pub use crate::domain::task::event::Event;
+pub use crate::domain::task::event::PersonDid;
+pub use crate::domain::task::event::Played;
+pub use crate::domain::task::state::Approval;
+pub use crate::domain::task::state::MergeState;
+pub use crate::domain::task::state::MergedBy;
+pub use crate::domain::task::state::Stage;
+pub use crate::domain::task::state::State;
+pub use crate::domain::task::turn::Conflict;
+pub use crate::domain::task::turn::Guidance;
+pub use crate::domain::task::turn::HumanReview;
+pub use crate::domain::task::turn::NextTurn;
+pub use crate::domain::task::turn::Turn;
+pub use crate::domain::task::turn::TurnKind;
+pub use crate::domain::task::turn::Waiver;
+pub use crate::domain::task::turn::Work;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -57,413 +71,6 @@ pub struct Task {
     /// Its turns, oldest first.
     #[serde(skip)]
     pub turns: Vec<Turn>,
-}
-
-/// The states of a Task, each with exactly what it needs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Waits for its wave.
-    Pending,
-    /// The designer works.
-    PreLoop {
-        /// The effect that is waited for.
-        run: u64,
-    },
-    /// The Player works.
-    PlayerTurn {
-        /// Which turn.
-        turn: TurnNumber,
-        /// The effect that is waited for.
-        run: u64,
-    },
-    /// Gates and Coach look at the pushed commit.
-    CoachTurn {
-        /// Which turn.
-        turn: TurnNumber,
-        /// Who looks.
-        stage: Stage,
-        /// The effect that is waited for.
-        run: u64,
-    },
-    /// Verified, not merged yet.
-    Approved {
-        /// The turn whose commit is approved.
-        turn: TurnNumber,
-        /// Who approved.
-        by: Approval,
-        /// What the merge waits for.
-        merge: MergeState,
-    },
-    /// A person has to decide.
-    Blocked {
-        /// Why.
-        reason: BlockReason,
-    },
-    /// Merged.
-    Completed {
-        /// The commit on the integration branch.
-        commit: Option<Sha>,
-        /// Who merged it.
-        by: MergedBy,
-    },
-    /// Given up.
-    Skipped {
-        /// By whom.
-        by: User,
-    },
-    /// Cancelled with its pull request or its Feature.
-    Cancelled,
-}
-
-/// Who looks at the commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// The Gates.
-    Gates,
-    /// The Coach.
-    Coach,
-}
-
-/// Who approved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Approval {
-    /// The Coach, with every contract kept.
-    Coach,
-    /// A person, over the Coach.
-    Override(User),
-}
-
-/// What a merge waits for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MergeState {
-    /// The merge effect of this emission.
-    Due {
-        /// The effect that is waited for.
-        run: u64,
-    },
-    /// A person: `merge: human`.
-    Person,
-    /// A person: a rule refused the merge.
-    Refused {
-        /// GitHub's words.
-        rule: String,
-    },
-}
-
-/// Who merged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MergedBy {
-    /// AutoBuild, after an approval.
-    AutoBuild,
-    /// A person, after an approval.
-    Person(User),
-    /// A person, without the Coach's approval.
-    PersonWithoutApproval(User),
-}
-
-/// What the next turn is told besides the last verdict.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NextTurn {
-    /// A person's words to the Player, as written.
-    pub guidance: Vec<Guidance>,
-    /// Items of people's reviews that are open.
-    pub reviews: Vec<HumanReview>,
-    /// A merge that the branch has to take up.
-    pub conflict: Option<Conflict>,
-}
-
-/// A person's words to the Player.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guidance {
-    /// Who wrote them.
-    pub by: User,
-    /// Word for word.
-    pub text: String,
-}
-
-/// A person's request for changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HumanReview {
-    /// The review.
-    pub id: ReviewId,
-    /// Who wrote it.
-    pub by: User,
-    /// What it asks for.
-    pub items: Vec<Issue>,
-}
-
-/// A merge with the integration branch that needs hands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conflict {
-    /// Files with conflict markers.
-    pub files: Vec<String>,
-}
-
-/// What a person waived.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiver {
-    /// Who.
-    pub by: User,
-    /// What failed or was missing, as sentences.
-    pub what: Vec<String>,
-}
-
-/// One turn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
-    /// Its number, from 1; numbers go on over attempts.
-    pub number: TurnNumber,
-    /// The attempt it belongs to.
-    pub attempt: u32,
-    /// Who takes part.
-    pub kind: TurnKind,
-    /// What it was told besides the last verdict.
-    pub told: NextTurn,
-    /// When it started.
-    pub started_at: Millis,
-    /// When its verdict stood.
-    pub ended_at: Option<Millis>,
-    /// The commit it started from.
-    pub base: Option<Sha>,
-    /// The commit that Gates and Coach look at.
-    pub head: Option<Sha>,
-    /// What came of the Player's part.
-    pub work: Work,
-    /// What the Player says; a claim.
-    pub report: Option<PlayerReport>,
-    /// Claims that are contradicted.
-    pub discrepancies: Vec<Discrepancy>,
-    /// What the Gates found.
-    pub gates: Option<GateReport>,
-    /// What stands.
-    pub verdict: Option<Verdict>,
-}
-
-/// What came of a Player's part of a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Work {
-    /// Nothing yet.
-    Open,
-    /// A commit that is pushed.
-    Pushed,
-    /// An empty change.
-    NoChange,
-    /// A commit that may not be pushed.
-    Held,
-}
-
-/// Who takes part in a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TurnKind {
-    /// Player, Gates, Coach.
-    Full,
-    /// A merge with the integration branch has to be resolved first.
-    Conflict,
-    /// Only Gates and Coach: a person pushed the commit.
-    VerifyOnly,
-}
-
-/// How a Player run ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Played {
-    /// Its work is pushed.
-    Pushed {
-        /// The commit it started from.
-        base: Sha,
-        /// The commit pushed.
-        head: Sha,
-        /// What the Player says.
-        report: PlayerReport,
-        /// Claims that the tree contradicts.
-        discrepancies: Vec<Discrepancy>,
-    },
-    /// Nothing changed.
-    NoChange {
-        /// The commit it started from.
-        base: Sha,
-        /// What the Player says.
-        report: PlayerReport,
-    },
-    /// The commit may not be pushed; it is kept under a held ref.
-    Held {
-        /// The commit it started from.
-        base: Sha,
-        /// What the Player says.
-        report: PlayerReport,
-        /// Why, for the Player.
-        items: Vec<Issue>,
-    },
-    /// The branch has another head than stored: a person pushed meanwhile.
-    Overtaken {
-        /// The head now.
-        head: Sha,
-    },
-    /// No usable result after every try.
-    Failed {
-        /// Why.
-        failure: AgentFailure,
-        /// A commit with what there was, if the tree had changed.
-        partial: Option<Sha>,
-    },
-}
-
-/// What happens to a Task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Event {
-    /// Its wave is open.
-    Begin,
-    /// The designer ended.
-    Designed {
-        /// The effect that ended.
-        run: u64,
-    },
-    /// The Player ended.
-    Played {
-        /// The effect that ended.
-        run: u64,
-        /// How.
-        outcome: Box<Played>,
-    },
-    /// The pull request is open.
-    PullOpened {
-        /// Its number.
-        pull: PullNumber,
-        /// Its branch: one attempt's pull request is not the next one's.
-        branch: String,
-    },
-    /// The Gates ended.
-    Gated {
-        /// The effect that ended.
-        run: u64,
-        /// The commit they ran on.
-        head: Sha,
-        /// What they found.
-        report: Box<GateReport>,
-    },
-    /// The Coach ended, and the contracts were checked.
-    Judged {
-        /// The effect that ended.
-        run: u64,
-        /// The commit.
-        head: Sha,
-        /// What stands.
-        judgement: Box<Judgement>,
-    },
-    /// The Coach gave no usable answer after every try.
-    CoachFailed {
-        /// The effect that ended.
-        run: u64,
-        /// Why.
-        failure: AgentFailure,
-    },
-    /// The pull request is merged by us.
-    Merged {
-        /// The effect that ended.
-        run: u64,
-        /// The commit on the integration branch.
-        commit: Sha,
-    },
-    /// A rule refused the merge.
-    MergeRefused {
-        /// The effect that ended.
-        run: u64,
-        /// GitHub's words.
-        rule: String,
-    },
-    /// The branch conflicts with what was merged meanwhile.
-    MergeConflict {
-        /// The effect that ended.
-        run: u64,
-        /// The files.
-        files: Vec<String>,
-    },
-    /// An effect that the task waits for was given up.
-    Stuck {
-        /// The effect that ended.
-        run: u64,
-        /// Why.
-        reason: BlockReason,
-    },
-    /// A task it needs was given up.
-    NeedGone {
-        /// Which.
-        task: TaskId,
-    },
-    /// Something that a person did.
-    Person {
-        /// Who.
-        by: User,
-        /// What.
-        did: PersonDid,
-    },
-    /// The Feature was cancelled.
-    FeatureCancelled,
-}
-
-/// What a person does to a Task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PersonDid {
-    /// `/autobuild resume`.
-    Resume {
-        /// Words to the Player.
-        guidance: Option<String>,
-        /// How many turns more.
-        turns: u32,
-    },
-    /// `/autobuild approve` on a blocked task, or an approving review there.
-    Override,
-    /// `/autobuild retry`.
-    Retry {
-        /// How many turns the new attempt has.
-        turns: u32,
-    },
-    /// `/autobuild skip`.
-    Skip,
-    /// `/autobuild pause` on the task's pull request.
-    Pause,
-    /// `/autobuild cancel` on the task's pull request.
-    Cancel,
-    /// Closes the task's pull request without merging it.
-    ClosePull {
-        /// Which.
-        pull: PullNumber,
-    },
-    /// Reopens the task's pull request.
-    ReopenPull {
-        /// Which.
-        pull: PullNumber,
-        /// How many turns it has from here.
-        turns: u32,
-    },
-    /// Merges the task's pull request.
-    MergePull {
-        /// The commit on the integration branch.
-        commit: Option<Sha>,
-    },
-    /// Pushes to the task's branch.
-    Push {
-        /// The new head.
-        head: Sha,
-    },
-    /// Pushes a head that does not contain the integration branch's history.
-    ForcePush {
-        /// The new head.
-        head: Sha,
-    },
-    /// Requests changes.
-    RequestChanges(HumanReview),
-    /// Takes a request for changes back: dismissed, or approved since.
-    WithdrawChanges,
 }
 
 /// A task and what it asks for.
@@ -593,26 +200,8 @@ impl Task {
     }
 }
 
-impl State {
-    /// The product's word for it.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::PreLoop { .. } => "pre_loop",
-            Self::PlayerTurn { .. } => "player_turn",
-            Self::CoachTurn { .. } => "coach_turn",
-            Self::Approved { .. } => "approved",
-            Self::Blocked { .. } => "blocked",
-            Self::Completed { .. } => "completed",
-            Self::Skipped { .. } => "skipped",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
 /// The branch of a task: `<prefix>/task-001-<slug>`, from the second attempt on with `-a<k>`.
-fn branch_name(prefix: &str, plan: &PlannedTask, attempt: u32) -> String {
+pub(super) fn branch_name(prefix: &str, plan: &PlannedTask, attempt: u32) -> String {
     let slug: String = plan
         .name
         .to_lowercase()

@@ -8,14 +8,10 @@ use crate::domain::effect::TaskWork;
 use crate::domain::evidence::Profile;
 use crate::domain::evidence::profile;
 use crate::domain::ids::Millis;
-use crate::domain::ids::PullNumber;
-use crate::domain::ids::Sha;
 use crate::domain::ids::User;
 use crate::domain::task::Approval;
 use crate::domain::task::Asked;
 use crate::domain::task::Guidance;
-use crate::domain::task::HumanReview;
-use crate::domain::task::MergedBy;
 use crate::domain::task::PersonDid;
 use crate::domain::task::Rules;
 use crate::domain::task::State;
@@ -25,10 +21,16 @@ use crate::domain::task::Task;
 use crate::domain::task::TurnKind;
 use crate::domain::task::Waiver;
 use crate::domain::task::branch_name;
-use crate::domain::task::step::approve;
+use crate::domain::task::coach::approve;
+use crate::domain::task::hands::changes_requested;
+use crate::domain::task::hands::changes_withdrawn;
+use crate::domain::task::hands::force_pushed;
+use crate::domain::task::hands::merged_by_hand;
+use crate::domain::task::hands::pull_closed;
+use crate::domain::task::hands::pushed;
+use crate::domain::task::hands::reopened;
 use crate::domain::task::step::ask;
 use crate::domain::task::step::block;
-use crate::domain::task::step::overtaken;
 use crate::domain::task::step::start_turn;
 use crate::domain::task::step::take_back_turn;
 use crate::domain::task::step::unchanged;
@@ -52,7 +54,7 @@ pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rule
     }
 }
 
-fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Millis) -> Step {
+pub(super) fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Millis) -> Step {
     let State::Blocked { reason } = &task.state else {
         return unchanged(task);
     };
@@ -68,7 +70,7 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Mi
 
 /// A commit that nobody judged yet is verified; everything else is a new turn. A task without any turn waits for its
 /// wave, which may be open already.
-fn go_on_from_block(mut task: Task, verify_again: bool, turns: u32, at: Millis) -> Step {
+pub(super) fn go_on_from_block(mut task: Task, verify_again: bool, turns: u32, at: Millis) -> Step {
     let unjudged = task
         .last_turn()
         .filter(|turn| turn.verdict.is_none() && turn.head.is_some() && turn.head == task.head)
@@ -98,7 +100,7 @@ fn go_on_from_block(mut task: Task, verify_again: bool, turns: u32, at: Millis) 
     start_turn(task, kind, at, Vec::new())
 }
 
-fn overridden(mut task: Task, by: User, rules: &Rules) -> Step {
+pub(super) fn overridden(mut task: Task, by: User, rules: &Rules) -> Step {
     let (State::Blocked { .. }, Some(turn), Some(_)) = (&task.state, task.last_turn().map(|t| t.number), task.pull)
     else {
         return unchanged(task);
@@ -121,7 +123,7 @@ fn overridden(mut task: Task, by: User, rules: &Rules) -> Step {
 }
 
 /// Everything that stood against the task when a person overrode the Coach.
-fn waived(task: &Task) -> Vec<String> {
+pub(super) fn waived(task: &Task) -> Vec<String> {
     let Some(turn) = task.last_turn() else {
         return Vec::new();
     };
@@ -141,7 +143,7 @@ fn waived(task: &Task) -> Vec<String> {
     what
 }
 
-fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
+pub(super) fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
     if task.is_completed() {
         return unchanged(task);
     }
@@ -178,7 +180,7 @@ fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
     }
 }
 
-fn skip(mut task: Task, by: User) -> Step {
+pub(super) fn skip(mut task: Task, by: User) -> Step {
     if task.is_over() {
         return unchanged(task);
     }
@@ -193,7 +195,7 @@ fn skip(mut task: Task, by: User) -> Step {
 }
 
 /// The running agent ends; what would follow it does not start.
-fn pause(mut task: Task, by: User) -> Step {
+pub(super) fn pause(mut task: Task, by: User) -> Step {
     if task.is_over() || task.is_blocked() {
         return unchanged(task);
     }
@@ -204,7 +206,7 @@ fn pause(mut task: Task, by: User) -> Step {
     unchanged(task)
 }
 
-fn cancel(mut task: Task, by: User) -> Step {
+pub(super) fn cancel(mut task: Task, by: User) -> Step {
     if task.is_over() {
         return unchanged(task);
     }
@@ -218,14 +220,14 @@ fn cancel(mut task: Task, by: User) -> Step {
 }
 
 /// Dismisses the Coach's request for changes, if the last word was one, and closes the pull request.
-fn leave_pull(task: &mut Task, by: &User, why: ClosedWhy) -> Vec<Asked> {
+pub(super) fn leave_pull(task: &mut Task, by: &User, why: ClosedWhy) -> Vec<Asked> {
     let Some(pull) = task.pull else { return Vec::new() };
     let mut effects = dismiss(task, by);
     effects.push(ask(task, TaskWork::ClosePull { pull, why }));
     effects
 }
 
-fn dismiss(task: &mut Task, by: &User) -> Vec<Asked> {
+pub(super) fn dismiss(task: &mut Task, by: &User) -> Vec<Asked> {
     let asked_for_changes = task.is_blocked()
         || task
             .last_verdict()
@@ -261,125 +263,5 @@ pub(super) fn cancelled_with_feature(mut task: Task) -> Step {
         task,
         effects,
         stop: Stop::Work,
-    }
-}
-
-fn pull_closed(mut task: Task, by: User, pull: PullNumber) -> Step {
-    if task.is_over() || task.pull != Some(pull) {
-        return unchanged(task);
-    }
-    let effects = dismiss(&mut task, &by);
-    task.state = State::Cancelled;
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
-}
-
-fn reopened(mut task: Task, pull: PullNumber, turns: u32, at: Millis) -> Step {
-    if task.state != State::Cancelled || task.pull != Some(pull) {
-        return unchanged(task);
-    }
-    task.limit = task.limit.max(task.last_number());
-    go_on_from_block(task, true, turns, at)
-}
-
-fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
-    if task.is_over() {
-        return unchanged(task);
-    }
-    let by = match task.state {
-        State::Approved { .. } => MergedBy::Person(by),
-        State::Pending
-        | State::PreLoop { .. }
-        | State::PlayerTurn { .. }
-        | State::CoachTurn { .. }
-        | State::Blocked { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => MergedBy::PersonWithoutApproval(by),
-    };
-    task.state = State::Completed { commit, by };
-    Step {
-        task,
-        effects: Vec::new(),
-        stop: Stop::Work,
-    }
-}
-
-/// The next turn starts from a person's commit; what is approved is verified again; a running Player starts over.
-fn pushed(mut task: Task, head: Sha, at: Millis) -> Step {
-    if task.head.as_ref() == Some(&head) {
-        return unchanged(task);
-    }
-    match task.state {
-        State::PlayerTurn { turn, .. } => overtaken(task, turn, head),
-        State::Approved { .. } => {
-            task.head = Some(head);
-            start_turn(task, TurnKind::VerifyOnly, at, Vec::new())
-        }
-        State::CoachTurn { .. } | State::Blocked { .. } => {
-            task.head = Some(head);
-            unchanged(task)
-        }
-        State::Pending | State::PreLoop { .. } | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => {
-            unchanged(task)
-        }
-    }
-}
-
-fn force_pushed(mut task: Task, by: User, head: Sha) -> Step {
-    if task.is_over() || task.state == State::Pending {
-        return unchanged(task);
-    }
-    take_back_turn(&mut task);
-    task.head = Some(head);
-    block(task, BlockReason::ForcePushed { by }, Vec::new())
-}
-
-/// A person's request for changes starts a turn, or waits for the next one, and grants one turn beyond the limit.
-fn changes_requested(mut task: Task, review: HumanReview, at: Millis) -> Step {
-    if task.is_over() || task.next.reviews.iter().any(|known| known.id == review.id) {
-        return unchanged(task);
-    }
-    task.next.reviews.push(review);
-    task.limit = task.limit.saturating_add(1);
-    match task.state {
-        State::Approved { .. } | State::Blocked { .. } => {
-            task.limit = task.limit.max(task.last_number().saturating_add(1));
-            take_back_turn(&mut task);
-            start_turn(task, TurnKind::Full, at, Vec::new())
-        }
-        State::Pending
-        | State::PreLoop { .. }
-        | State::PlayerTurn { .. }
-        | State::CoachTurn { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => unchanged(task),
-    }
-}
-
-fn changes_withdrawn(mut task: Task, by: &User, rules: &Rules) -> Step {
-    task.next.reviews.retain(|review| review.by.id != by.id);
-    let last = task
-        .last_turn()
-        .map(|turn| (turn.number, turn.verdict.as_ref().map(|verdict| verdict.outcome)));
-    match (&task.state, last) {
-        (
-            State::Blocked {
-                reason: BlockReason::OpenReview { .. },
-            },
-            Some((turn, Some(Outcome::Approve))),
-        ) if task.next.reviews.is_empty() => {
-            let effects = approve(&mut task, turn, Approval::Coach, rules);
-            Step {
-                task,
-                effects,
-                stop: Stop::Nothing,
-            }
-        }
-        _ => unchanged(task),
     }
 }

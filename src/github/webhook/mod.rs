@@ -10,6 +10,8 @@ mod inbound;
 mod parse;
 mod payload;
 mod signature;
+#[cfg(test)]
+mod tests;
 
 pub use door::Door;
 pub use door::DropReason;

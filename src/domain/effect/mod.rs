@@ -1,13 +1,19 @@
 //! What is to be done in the world. An effect is stored before it is done, and done once as far as anyone can see.
 
-use crate::domain::feature::command::Refusal;
-use crate::domain::ids::CommentId;
+mod say;
+mod task_work;
+
+pub use crate::domain::effect::say::ReactOn;
+pub use crate::domain::effect::say::Reaction;
+pub use crate::domain::effect::say::Reply;
+pub use crate::domain::effect::say::ReplyTo;
+pub use crate::domain::effect::say::Thread;
+pub use crate::domain::effect::task_work::ClosedWhy;
+pub use crate::domain::effect::task_work::DismissedWhy;
+pub use crate::domain::effect::task_work::TaskWork;
 use crate::domain::ids::FeatureKey;
-use crate::domain::ids::IssueNumber;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
-use crate::domain::ids::User;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -95,149 +101,6 @@ pub enum Effect {
     },
 }
 
-/// Something to do for one task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TaskWork {
-    /// Runs the designer before the first turn.
-    Design,
-    /// Runs the Player and pushes its work.
-    Play,
-    /// Opens the pull request, or adopts the open one of the branch.
-    OpenPull,
-    /// Runs the Gates on the pushed commit.
-    Gates,
-    /// Runs the Coach on the pushed commit.
-    Coach,
-    /// Posts the verdict of a turn as a review.
-    PostReview {
-        /// The turn.
-        turn: TurnNumber,
-    },
-    /// Publishes the verdict of a turn as the check run of its commit.
-    PublishCheck {
-        /// The turn.
-        turn: TurnNumber,
-    },
-    /// Posts the blocked report.
-    PostBlocked,
-    /// Takes the draft mark off.
-    MarkReady,
-    /// Merges the pull request into the integration branch.
-    Merge,
-    /// Dismisses the Coach's request for changes.
-    DismissReview {
-        /// Who made it stale.
-        by: User,
-        /// Why.
-        why: DismissedWhy,
-    },
-    /// Closes the pull request with a comment.
-    ClosePull {
-        /// Which: the task may have another one by then.
-        pull: PullNumber,
-        /// Why.
-        why: ClosedWhy,
-    },
-}
-
-/// Why a request for changes is stale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DismissedWhy {
-    /// A person overrode the Coach.
-    Overridden,
-    /// The task was cancelled.
-    Cancelled,
-}
-
-/// Why a task's pull request is closed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ClosedWhy {
-    /// The task starts again on another branch.
-    Retried {
-        /// By whom.
-        by: User,
-        /// The new branch.
-        branch: String,
-    },
-    /// The task was given up.
-    Skipped {
-        /// By whom.
-        by: User,
-    },
-    /// The task or the Feature was cancelled.
-    Cancelled,
-}
-
-/// Where a reaction goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReactOn {
-    /// The labelled issue.
-    Issue(IssueNumber),
-    /// A comment with a command.
-    Comment(CommentId),
-}
-
-/// The reactions in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reaction {
-    /// 👀: seen.
-    Eyes,
-    /// 🚀: done as asked.
-    Rocket,
-    /// 😕: refused.
-    Confused,
-}
-
-/// A conversation on GitHub; pull requests and issues share their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Thread {
-    /// An issue.
-    Issue(IssueNumber),
-    /// A pull request.
-    Pull(PullNumber),
-}
-
-impl Thread {
-    /// Its number in the repository.
-    #[must_use]
-    pub fn number(&self) -> u64 {
-        match self {
-            Self::Issue(n) => n.0,
-            Self::Pull(n) => n.0,
-        }
-    }
-}
-
-/// The fact that a reply answers: one fact, one reply.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReplyTo {
-    /// A comment.
-    Comment(CommentId),
-    /// Any other fact, by the cause that names it in the event log.
-    Fact(String),
-}
-
-/// What a reply says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reply {
-    /// The commands with the repository's settings.
-    Help,
-    /// The state now.
-    Status,
-    /// A command that is not done, and why.
-    Refused(Refusal),
-    /// The repository's settings cannot be read; each mistake as a sentence.
-    BadSettings(Vec<String>),
-}
-
 impl Effect {
     /// The id that makes this the same effect however often it is stored.
     #[must_use]
@@ -319,37 +182,6 @@ impl Effect {
             | Self::PostFeatureBlocked { .. }
             | Self::CloseFeaturePull { .. }
             | Self::CleanUp { .. } => false,
-        }
-    }
-}
-
-impl TaskWork {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Design => "design",
-            Self::Play => "play",
-            Self::OpenPull => "open_pull",
-            Self::Gates => "gates",
-            Self::Coach => "coach",
-            Self::PostReview { .. } => "post_review",
-            Self::PublishCheck { .. } => "publish_check",
-            Self::PostBlocked => "post_blocked",
-            Self::MarkReady => "mark_ready",
-            Self::Merge => "merge",
-            Self::DismissReview { .. } => "dismiss_review",
-            Self::ClosePull { .. } => "close_pull",
-        }
-    }
-}
-
-impl Reaction {
-    /// GitHub's word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Eyes => "eyes",
-            Self::Rocket => "rocket",
-            Self::Confused => "confused",
         }
     }
 }
