@@ -4,18 +4,22 @@
 //! Decides nothing: the rules are in [`crate::domain`].
 
 pub mod apply;
+mod coach_installations;
 pub mod ingest;
 pub mod job;
 mod perform;
 mod persist;
+pub mod repository;
+pub mod roster;
 mod running;
 mod schedule;
 pub mod settings;
 pub mod worker;
 
-use crate::agents::Agents;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
+use crate::engine::coach_installations::CoachInstallations;
+use crate::engine::roster::Roster;
 use crate::engine::running::Running;
 use crate::engine::settings::EngineSettings;
 use crate::git::Mirrors;
@@ -38,13 +42,14 @@ pub struct Engine {
     /// The one door for foreign programs.
     pub sandbox: Sandbox,
     /// Who plays which role.
-    pub agents: Agents,
+    pub agents: Roster,
     /// When the next write to GitHub may be made.
     pub spacing: WriteSpacing,
     /// Limits and times.
     pub settings: EngineSettings,
     /// Every secret that the service knows, to be kept out of commits and texts.
     pub secrets: Vec<SecretString>,
+    coach_installations: CoachInstallations,
     running: Running,
 }
 
@@ -61,7 +66,7 @@ pub struct Parts {
     /// The one door for foreign programs.
     pub sandbox: Sandbox,
     /// Who plays which role.
-    pub agents: Agents,
+    pub agents: Roster,
     /// When the next write to GitHub may be made.
     pub spacing: WriteSpacing,
     /// Limits and times.
@@ -84,6 +89,7 @@ impl Engine {
             spacing: parts.spacing,
             settings: parts.settings,
             secrets: parts.secrets,
+            coach_installations: CoachInstallations::default(),
             running: Running::default(),
         }
     }

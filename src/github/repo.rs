@@ -48,6 +48,11 @@ impl<'a> Repo<'a> {
         self.name_with(Rights::Read).await
     }
 
+    /// The App's bot user, as author of what it writes there.
+    pub async fn bot(&self) -> Result<&'a User, GithubError> {
+        self.client.bot(self.installation).await
+    }
+
     async fn repository_with(&self, rights: Rights) -> Result<Repository, GithubError> {
         let path = format!("/repositories/{}", self.id);
         let reply = self

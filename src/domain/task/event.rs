@@ -48,6 +48,8 @@ pub enum Event {
         head: Sha,
         /// What they found.
         report: Box<GateReport>,
+        /// Claims of the Player that the tree or the Gates contradict.
+        discrepancies: Vec<Discrepancy>,
     },
     /// The Coach ended, and the contracts were checked.
     Judged {

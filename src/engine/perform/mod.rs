@@ -1,11 +1,14 @@
 //! Effects become calls to the outside. Each looks before it makes, so that it may be done again; each ends with the fact
 //! that its Feature waits for, or with nothing.
 
+mod ask;
 mod branches;
 mod checks;
 mod coach;
 mod gates;
 pub(super) mod give_up;
+mod ground;
+mod inspect;
 mod merge;
 mod plan;
 mod play;
@@ -28,7 +31,6 @@ use crate::engine::ingest;
 use crate::engine::job::Done;
 use crate::engine::job::Job;
 use crate::engine::job::Undone;
-use crate::github::Client;
 use crate::github::Repo;
 use crate::messages::Links;
 
@@ -101,9 +103,18 @@ impl Scene<'_> {
         self.engine.autobuild.repo(self.feature.installation, self.feature.key.repo)
     }
 
-    /// The App that reviews: the Coach's own, else AutoBuild itself.
-    fn reviewer(&self) -> &Client {
-        self.engine.coach.as_ref().unwrap_or(&self.engine.autobuild)
+    /// The Coach App's way to the repository, where it is set up and installed there too.
+    async fn coach_repo(&self) -> Result<Option<Repo<'_>>, Undone> {
+        let Some(coach) = &self.engine.coach else { return Ok(None) };
+        let id = self.key().repo;
+        let installation = match self.engine.coach_installations.known(id) {
+            Some(known) => Some(known),
+            None => coach.installation_of(&self.repo().name().await?).await?,
+        };
+        Ok(installation.map(|installation| {
+            self.engine.coach_installations.remember(id, installation);
+            coach.repo(installation, id)
+        }))
     }
 
     fn task(&self, id: TaskId) -> Result<&Task, Undone> {
