@@ -136,6 +136,7 @@ fn feature_row(feature: &Feature) -> Result<FeatureRow, Unreadable> {
         state: feature.state.word().to_owned(),
         branch: feature.integration.as_ref().map(|integration| integration.branch.clone()),
         pull: feature.pull,
+        held: feature.is_held(),
         data: serde_json::to_string(feature).map_err(unreadable("Feature"))?,
     })
 }

@@ -25,9 +25,9 @@ macro_rules! columns {
 pub(super) use columns;
 
 statements! {
-    INSERT = "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, installation_id, repo_id, \
-              payload, priority, run_at, deadline) \
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING";
+    INSERT = "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, waits, \
+              installation_id, repo_id, payload, priority, run_at, deadline) \
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (id) DO NOTHING";
     ONE = concat!("SELECT ", columns!(), " FROM effect WHERE id = $1");
     OF_FEATURE = concat!("SELECT ", columns!(), " FROM effect WHERE feature_id = $1 ORDER BY seq");
     UNFINISHED = concat!("SELECT ", columns!(), " FROM effect WHERE state IN ('ready', 'running') ORDER BY seq");
@@ -53,6 +53,8 @@ pub struct NewEffect {
     pub feature_limit: Option<u32>,
     /// Whether it keeps the order of its subject.
     pub ordered: Ordered,
+    /// Whether it is not claimed while its Feature is held.
+    pub waits: bool,
     /// The installation it is charged to; 0 where there is none.
     pub installation: InstallationId,
     /// The repository it is about.
@@ -174,6 +176,7 @@ pub(super) async fn insert(tx: &mut Tx, new: &NewEffect) -> Result<(), StoreErro
             Ordered::InOrder => 1,
             Ordered::Free => 0,
         },
+        i64::from(new.waits),
         stored(new.installation.0)?,
         new.repo.map(|repo| stored(repo.0)).transpose()?,
         &new.payload,

@@ -123,8 +123,6 @@ pub enum Played {
         head: Sha,
         /// What the Player says.
         report: PlayerReport,
-        /// Claims that the tree contradicts.
-        discrepancies: Vec<Discrepancy>,
     },
     /// Nothing changed.
     NoChange {

@@ -10,7 +10,6 @@ use crate::domain::effect::TaskWork;
 use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
-use crate::domain::report::Discrepancy;
 use crate::domain::report::PlayerReport;
 use crate::domain::task::Played;
 use crate::domain::task::State;
@@ -47,8 +46,7 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
             base,
             head,
             report,
-            discrepancies,
-        } => pushed(task, turn, base, head, report, discrepancies),
+        } => pushed(task, turn, base, head, report),
         Played::NoChange { base, report } => no_change(task, base, report, at),
         Played::Held { base, report, items } => held(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
@@ -62,7 +60,6 @@ pub(super) fn pushed(
     base: Sha,
     head: Sha,
     report: PlayerReport,
-    discrepancies: Vec<Discrepancy>,
 ) -> Step {
     task.head = Some(head.clone());
     if let Some(open) = task.turns.last_mut() {
@@ -70,7 +67,6 @@ pub(super) fn pushed(
         open.head = Some(head);
         open.work = Work::Pushed;
         open.report = Some(report);
-        open.discrepancies = discrepancies;
     }
     let mut effects = Vec::new();
     if task.pull.is_none() {

@@ -63,7 +63,7 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
         Event::Designed { run } => designed(task, run, at),
         Event::Played { run, outcome } => played(task, run, *outcome, at),
         Event::PullOpened { pull, branch } => pull_opened(task, pull, &branch),
-        Event::Gated { run, head, report } => gated(task, run, &head, *report),
+        Event::Gated { run, head, report, discrepancies } => gated(task, run, &head, *report, discrepancies),
         Event::Judged { run, head, judgement } => judged(task, run, &head, *judgement, at, rules),
         Event::CoachFailed { run, failure } => coach_failed(task, run, failure),
         Event::Merged { run, commit } => merged(task, run, commit),

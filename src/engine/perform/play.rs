@@ -203,7 +203,7 @@ async fn publish(
 ) -> Result<Done, Undone> {
     let pushed = push(scene, task, &head, stood).await?;
     let outcome = match pushed {
-        Landed::There => Played::Pushed { base, head, report, discrepancies: Vec::new() },
+        Landed::There => Played::Pushed { base, head, report },
         Landed::Overtaken(head) => Played::Overtaken { head },
         Landed::Rejected(rule) => {
             let reason = BlockReason::BranchRule { rule };
