@@ -21,6 +21,7 @@ use crate::engine::apply::Fact;
 use crate::engine::job::Done;
 use crate::engine::job::Job;
 use crate::engine::job::Undone;
+use crate::github::model::ActorKind;
 use crate::github::webhook::Inbound;
 use crate::github::webhook::Place;
 use crate::github::webhook::parse;
@@ -99,6 +100,11 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
 }
 
 async fn understand(engine: &Engine, inbound: Inbound, since: Millis) -> Result<Done, Undone> {
+    if let Some(place) = inbound.place()
+        && is_own(engine, place).await?
+    {
+        return Ok(Done::Nothing);
+    }
     match inbound {
         Inbound::Issue { place, issue, event } => {
             life::issue(&Scene { engine, place: &place, since }, &issue, event).await
@@ -114,6 +120,23 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis) -> Result<
         Inbound::Review { .. } | Inbound::CheckRun { .. } | Inbound::Ping | Inbound::Ignored { .. } => {
             Ok(Done::Nothing)
         }
+    }
+}
+
+/// What our own Apps do is no news. The inbox may not know our bots yet; here GitHub is asked who they are.
+async fn is_own(engine: &Engine, place: &Place) -> Result<bool, Undone> {
+    if place.sender.kind != ActorKind::Bot {
+        return Ok(false);
+    }
+    let sender = place.sender.user.id;
+    if engine.autobuild.bot(place.installation).await?.id == sender {
+        return Ok(true);
+    }
+    let Some(coach) = &engine.coach else { return Ok(false) };
+    let name = &place.repo.name;
+    match coach.installation_of(name).await? {
+        Some(installation) => Ok(coach.bot(installation).await?.id == sender),
+        None => Ok(false),
     }
 }
 
