@@ -102,6 +102,12 @@ impl Client {
             .await
     }
 
+    /// The App's bot user, if it was asked for before.
+    #[must_use]
+    pub fn known_bot(&self) -> Option<&User> {
+        self.bot.get()
+    }
+
     /// Calls about one repository.
     #[must_use]
     pub fn repo(&self, installation: InstallationId, id: RepoId) -> Repo<'_> {

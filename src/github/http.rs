@@ -105,11 +105,12 @@ pub(super) struct Wire {
 impl Wire {
     /// Must be called within a tokio runtime: octocrab starts a task.
     pub(super) fn new(urls: &GithubUrls, app: AppId, key: &EncodingKey, clock: Clock) -> octocrab::Result<Self> {
-        Ok(Self {
-            rest: connect(urls.api(), app, key)?,
-            graphql: connect(urls.graphql_base(), app, key)?,
-            clock,
-        })
+        let rest = connect(urls.api(), app, key)?;
+        let graphql = match urls.graphql_base() {
+            base if base == urls.api() => rest.clone(),
+            base => connect(base, app, key)?,
+        };
+        Ok(Self { rest, graphql, clock })
     }
 
     pub(super) fn now(&self) -> Millis {
