@@ -1,1 +1,3 @@
 //! git
+
+pub mod bare;
