@@ -17,6 +17,7 @@ use super::tokens::TokenKey;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::RepoId;
 use crate::domain::ids::RepoName;
+use crate::domain::ids::User;
 use http::Method;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

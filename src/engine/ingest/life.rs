@@ -77,7 +77,7 @@ pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) 
         RepositoryEvent::Deleted => "repository/deleted",
     };
     let event = Event::Cancelled(CancelledWhy::RepositoryGone);
-    all(engine, Scope::Repository(place.repo.id), &event, why, &place.sender.user.login).await
+    all(engine, Scope::Repo(place.repo.id), &event, why, &place.sender.user.login).await
 }
 
 /// Something happened to an installation.
@@ -102,7 +102,7 @@ pub async fn installation(
         InstallationEvent::RepositoriesRemoved(repos) => {
             for repo in repos {
                 let event = Event::Cancelled(CancelledWhy::InstallationRemoved);
-                all(engine, Scope::Repository(repo.id), &event, "installation/repository_removed", "installation").await?;
+                all(engine, Scope::Repo(repo.id), &event, "installation/repository_removed", "installation").await?;
             }
             Ok(Done::Nothing)
         }

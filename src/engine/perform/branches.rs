@@ -28,16 +28,9 @@ pub(super) async fn open_integration(scene: &Scene<'_>, run: u64) -> Result<Done
     if let Some(head) = default.mirror.rev_parse(&branch).await? {
         return adopted(scene, run, &default.mirror, &default.head, head).await;
     }
-    let plan = feature.plan.as_ref().ok_or_else(|| Undone::Refused { why: "there is no plan".to_owned() })?;
     let files: BTreeMap<String, Vec<u8>> =
         messages::plan_files(feature).into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
-    let request = CommitRequest {
-        parents: vec![default.head.clone()],
-        message: messages::plan_commit(feature),
-        trailers: turn::trailers(scene, &[]),
-        author: turn::author(scene).await?,
-        at: plan.created,
-    };
+    let request = request(scene, vec![default.head.clone()], messages::plan_commit(feature)).await?;
     let head = default.mirror.commit_files(files, &request).await?;
     push(scene, &default.mirror, &branch, &head, &Lease::Absent).await?;
     Ok(scene.event(Event::IntegrationOpened { run, base: default.head, head }))
@@ -56,40 +49,65 @@ async fn adopted(scene: &Scene<'_>, run: u64, mirror: &Mirror, default: &Sha, he
     Ok(scene.event(Event::IntegrationOpened { run, base, head }))
 }
 
-/// Merges the default branch into the integration branch.
+/// Merges the default branch into the integration branch, and writes down what the finished tasks went through.
 pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let feature = &scene.feature;
     let folder = feature.key.branch_prefix();
     let default = scene.engine.fetch_default(feature.installation, feature.key.repo, Some(&folder)).await?;
     let mirror = &default.mirror;
     let branch = branch_name(&feature.key.integration_branch())?;
-    let ours = tip(mirror, branch.as_str()).await?;
-    let outcome = match mirror.merge(&ours, &default.head).await? {
-        MergeOutcome::AlreadyUpToDate => DefaultMerge::UpToDate { head: ours },
-        MergeOutcome::FastForward => {
-            push(scene, mirror, &branch, &default.head, &Lease::At(ours)).await?;
-            DefaultMerge::Merged { head: default.head.clone() }
-        }
+    let stood = tip(mirror, branch.as_str()).await?;
+    let merged = match mirror.merge(&stood, &default.head).await? {
+        MergeOutcome::AlreadyUpToDate => stood.clone(),
+        MergeOutcome::FastForward => default.head.clone(),
         MergeOutcome::Clean { tree } => {
-            let request = CommitRequest {
-                parents: vec![ours.clone(), default.head.clone()],
-                message: messages::merge_default_commit(feature, &default.name),
-                trailers: turn::trailers(scene, &[]),
-                author: turn::author(scene).await?,
-                at: scene.engine.now(),
-            };
-            let head = mirror.commit_merge(&tree, &request).await?;
-            push(scene, mirror, &branch, &head, &Lease::At(ours)).await?;
-            DefaultMerge::Merged { head }
+            let message = messages::merge_default_commit(feature, &default.name);
+            let request = request(scene, vec![stood.clone(), default.head.clone()], message).await?;
+            mirror.commit_merge(&tree, &request).await?
         }
         MergeOutcome::Conflict { files, .. } => {
-            DefaultMerge::Conflict { files: files.iter().map(ToString::to_string).collect() }
+            let files = files.iter().map(ToString::to_string).collect();
+            return Ok(scene.event(Event::DefaultMerged { run, outcome: DefaultMerge::Conflict { files } }));
         }
         MergeOutcome::Unrelated => {
             return Err(Undone::Refused { why: "the branches have no common history".to_owned() });
         }
     };
-    Ok(scene.event(Event::DefaultMerged { run, outcome }))
+    let head = with_histories(scene, mirror, merged).await?;
+    if head == stood {
+        return Ok(scene.event(Event::DefaultMerged { run, outcome: DefaultMerge::UpToDate { head } }));
+    }
+    push(scene, mirror, &branch, &head, &Lease::At(stood)).await?;
+    Ok(scene.event(Event::DefaultMerged { run, outcome: DefaultMerge::Merged { head } }))
+}
+
+/// A commit with the files of finished tasks brought up to date, if any differs.
+async fn with_histories(scene: &Scene<'_>, mirror: &Mirror, head: Sha) -> Result<Sha, Undone> {
+    let feature = &scene.feature;
+    let mut files = BTreeMap::new();
+    for task in feature.tasks.iter().filter(|task| task.is_over()) {
+        let (path, text) = (messages::task_file_path(feature, task.id), messages::task_file(feature, task).into_bytes());
+        let there = mirror.read_file(&head, &path, text.len().saturating_add(1)).await?;
+        if there.is_none_or(|there| there.bytes != text) {
+            files.insert(path, text);
+        }
+    }
+    if files.is_empty() {
+        return Ok(head);
+    }
+    let request = request(scene, vec![head], messages::histories_commit(feature)).await?;
+    Ok(mirror.commit_files(files, &request).await?)
+}
+
+/// A commit of AutoBuild's own, which looks the same whenever this effect makes it again.
+async fn request(scene: &Scene<'_>, parents: Vec<Sha>, message: String) -> Result<CommitRequest, Undone> {
+    Ok(CommitRequest {
+        parents,
+        message,
+        trailers: turn::trailers(scene, &[]),
+        author: turn::author(scene).await?,
+        at: scene.feature.plan.as_ref().map_or_else(|| scene.engine.now(), |plan| plan.created),
+    })
 }
 
 /// Removes every branch of this run.

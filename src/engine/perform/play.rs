@@ -166,7 +166,7 @@ async fn commit(
     }
     let request = CommitRequest {
         parents: ground.parents(),
-        message: messages::turn_commit_message(&scene.feature, task, turn, kind),
+        message: messages::turn_commit(&scene.feature, task, turn.number, kind),
         trailers: turn::trailers(scene, &more),
         author: turn::author(scene).await?,
         at: scene.engine.now(),

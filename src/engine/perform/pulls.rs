@@ -73,7 +73,7 @@ pub(super) async fn close_pull(
 
 /// Closes the pull request of a cancelled Feature.
 pub(super) async fn close_feature_pull(scene: &Scene<'_>, pull: PullNumber) -> Result<Done, Undone> {
-    let text = messages::closed_feature_pull(&scene.feature, &scene.links().await?);
+    let text = messages::closed_feature_pull(&scene.feature);
     close(scene, pull, &text).await
 }
 

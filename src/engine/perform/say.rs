@@ -65,7 +65,9 @@ pub(super) async fn reply(scene: &Scene<'_>, thread: Thread, reply: &Reply) -> R
 }
 
 pub(super) async fn feature_blocked(scene: &Scene<'_>) -> Result<Done, Undone> {
-    let text = messages::feature_blocked(&scene.feature, &scene.links().await?);
+    let Some(text) = messages::feature_blocked(&scene.feature, &scene.links().await?) else {
+        return Ok(Done::Nothing);
+    };
     let thread = Thread::Issue(scene.key().issue);
     comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
     Ok(Done::Nothing)
