@@ -140,3 +140,6 @@ pub fn plan_hash(plan: &Plan) -> String {
         .map(|byte| format!("{byte:02x}"))
         .collect()
 }
+
+#[cfg(test)]
+mod tests;
