@@ -1,1 +1,100 @@
-//! config
+//! Settings: what a repository asks for, and what the server is given.
+//!
+//! Both are parsed once, at the edge, into types that can only hold valid values. Every mistake is answered with its
+//! place and the valid values; a name that nobody knows is a mistake, never ignored. Nothing here talks to GitHub or
+//! starts a process.
+
+mod agent;
+mod command_line;
+mod github_address;
+mod keys;
+mod nearest;
+mod repository;
+mod repository_keys;
+mod repository_values;
+mod server;
+mod server_edge;
+mod server_file;
+mod server_parse;
+mod shapes;
+mod variables;
+pub mod yaml;
+
+pub use agent::AgentCommand;
+pub use agent::NotAnAgent;
+pub use agent::NotInThisVersion;
+pub use command_line::CommandLine;
+pub use command_line::NotACommand;
+pub use github_address::GithubAddress;
+pub use keys::SettingsMistake;
+pub use nearest::nearest;
+pub use repository::RepositorySettings;
+pub use repository::SETTINGS_FILE;
+pub use repository_keys::json_schema;
+pub use repository_values::Approval;
+pub use repository_values::Budget;
+pub use repository_values::CiEvidence;
+pub use repository_values::Commands;
+pub use repository_values::Coverage;
+pub use repository_values::Merge;
+pub use repository_values::Mode;
+pub use repository_values::Network;
+pub use repository_values::Permission;
+pub use repository_values::PreLoop;
+pub use repository_values::RoleAgents;
+pub use repository_values::RoleModels;
+pub use repository_values::RoleTimeouts;
+pub use server::App;
+pub use server::CoachApp;
+pub use server::LogFormat;
+pub use server::ServerSettings;
+pub use server_edge::process_environment;
+pub use server_edge::read_settings_file;
+pub use variables::ServerMistake;
+pub use variables::Source;
+
+use serde::Deserialize;
+use serde::Serialize;
+use std::fmt;
+
+/// Who an agent is in the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Makes the plan.
+    Planner,
+    /// Designs a task before its first turn.
+    Designer,
+    /// Writes the change.
+    Player,
+    /// Verifies it.
+    Coach,
+}
+
+impl Role {
+    /// Every role, in the order of their work.
+    pub const ALL: [Self; 4] = [Self::Planner, Self::Designer, Self::Player, Self::Coach];
+
+    /// The word for it in settings, scripts and an agent's environment.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Planner => "planner",
+            Self::Designer => "designer",
+            Self::Player => "player",
+            Self::Coach => "coach",
+        }
+    }
+
+    /// The role that `word` names.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.word() == word)
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}

@@ -2,4 +2,25 @@
 //!
 //! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
 
+pub mod blocked;
+pub mod command;
+pub mod complexity;
+pub mod contract;
+pub mod decision;
+pub mod decision_parse;
+pub mod effect;
+pub mod evidence;
+pub mod feature;
+pub mod fields;
+pub mod grounds;
 pub mod ids;
+pub mod markdown;
+pub mod mistake;
+pub mod node;
+pub mod plan;
+pub mod plan_block;
+pub mod recurring;
+pub mod remedy;
+pub mod report;
+pub mod task;
+pub mod wave;

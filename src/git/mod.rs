@@ -1,3 +1,70 @@
-//! git
+//! The only place where `git` is spawned: one bare mirror per repository, throw-away checkouts that borrow its objects,
+//! work taken out of them, commits, merges, pushes and reading.
+//!
+//! Git never reads a directory that an agent could write. Git fills a checkout before an agent starts ([`Checkout`]);
+//! afterwards our own code walks the tree ([`Checkout::take_out`]) and streams what changed into a repository of our own
+//! ([`Mirror::commit_changes`]), where it is checked ([`Policy`]) before it is pushed ([`Mirror::push`]). An agent's own
+//! `.git` is never read. Tokens reach git only through its environment.
 
 pub mod bare;
+
+mod changes;
+mod checkout;
+mod commit;
+mod diff;
+mod error;
+mod fast_import;
+mod hunks;
+mod ignores;
+mod merge;
+mod mirror;
+mod names;
+mod policy;
+mod process;
+mod push;
+mod quote;
+mod read;
+mod remote;
+mod secrets;
+mod trash;
+mod walk;
+
+pub use changes::Change;
+pub use changes::Changes;
+pub use changes::TakeOutError;
+pub use changes::TakeOutLimits;
+pub use changes::TreeFinding;
+pub use checkout::Checkout;
+pub use checkout::TreeRecord;
+pub use commit::Author;
+pub use commit::CommitError;
+pub use commit::CommitRequest;
+pub use commit::Prepared;
+pub use diff::ChangedFile;
+pub use diff::FileStatus;
+pub use diff::RawChange;
+pub use diff::Text;
+pub use error::GitError;
+pub use hunks::VisibleLines;
+pub use merge::MergeOutcome;
+pub use mirror::Mirror;
+pub use mirror::Mirrors;
+pub use names::BranchName;
+pub use names::NotABranchName;
+pub use names::RepoPath;
+pub use policy::NotAPattern;
+pub use policy::Policy;
+pub use policy::PolicyFinding;
+pub use process::GitCall;
+pub use process::GitOutput;
+pub use push::Lease;
+pub use push::PushError;
+pub use push::Pushed;
+pub use read::CommitInfo;
+pub use read::FileContent;
+pub use read::FileList;
+pub use read::TreeEntry;
+pub use remote::ForgeAccess;
+pub use remote::NotAForgeUrl;
+pub use remote::Remote;
+pub use secrets::SecretKind;

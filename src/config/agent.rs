@@ -1,0 +1,143 @@
+//! Which program is an agent: the five kinds that product settings can name.
+
+use crate::config::command_line::CommandLine;
+use crate::config::command_line::NotACommand;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What this version can run, as shown in answers.
+const OFFERED: &str = "command:<command> or scripted:<file>";
+/// What the settings know, as shown in answers.
+const KNOWN: &str = "claude, codex, acp:<command>, command:<command> or scripted:<file>";
+
+/// An agent as the server's settings name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AgentCommand {
+    /// The Claude Code command line.
+    Claude,
+    /// The Codex command line.
+    Codex,
+    /// Any agent that speaks the Agent Client Protocol.
+    Acp(CommandLine),
+    /// Any program: prompt on standard input, answer at the end of standard output.
+    Command(CommandLine),
+    /// A file of prepared steps.
+    Scripted(PathBuf),
+}
+
+impl AgentCommand {
+    /// Says whether this version can run it; the settings know more kinds than that.
+    ///
+    /// # Errors
+    ///
+    /// Names what this version offers instead.
+    pub fn runnable(&self) -> Result<(), NotInThisVersion> {
+        match self {
+            Self::Command(_) | Self::Scripted(_) => Ok(()),
+            Self::Claude | Self::Codex | Self::Acp(_) => Err(NotInThisVersion(self.to_string())),
+        }
+    }
+}
+
+impl fmt::Display for AgentCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Claude => f.write_str("claude"),
+            Self::Codex => f.write_str("codex"),
+            Self::Acp(command) => write!(f, "acp:{command}"),
+            Self::Command(command) => write!(f, "command:{command}"),
+            Self::Scripted(file) => write!(f, "scripted:{}", file.display()),
+        }
+    }
+}
+
+/// A kind of agent that a later version runs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the agent `{0}` is known, but this version cannot run it yet; this version offers {OFFERED}")]
+pub struct NotInThisVersion(pub String);
+
+/// Why a text does not name an agent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAnAgent {
+    /// No kind of agent is called so.
+    #[error("`{0}` is not an agent; valid: {KNOWN}")]
+    UnknownKind(String),
+    /// The command after the colon cannot be run.
+    #[error("{0}; valid: {KNOWN}")]
+    Command(#[from] NotACommand),
+    /// Nothing stands after `scripted:`.
+    #[error("the script's file is missing; valid: {KNOWN}")]
+    NoFile,
+}
+
+impl FromStr for AgentCommand {
+    type Err = NotAnAgent;
+
+    fn from_str(text: &str) -> Result<Self, NotAnAgent> {
+        let text = text.trim();
+        match text.split_once(':') {
+            None if text == "claude" => Ok(Self::Claude),
+            None if text == "codex" => Ok(Self::Codex),
+            Some(("acp", command)) => Ok(Self::Acp(command.parse()?)),
+            Some(("command", command)) => Ok(Self::Command(command.parse()?)),
+            Some(("scripted", file)) if !file.trim().is_empty() => Ok(Self::Scripted(PathBuf::from(file.trim()))),
+            Some(("scripted", _)) => Err(NotAnAgent::NoFile),
+            _ => Err(NotAnAgent::UnknownKind(text.chars().take(80).collect())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AgentCommand;
+    use super::NotAnAgent;
+
+    #[test]
+    fn every_kind_is_read_and_written_back() {
+        for text in [
+            "claude",
+            "codex",
+            "acp:gemini --acp",
+            "command:python3 'my agent.py'",
+            "scripted:steps.yaml",
+        ] {
+            let agent: AgentCommand = text.parse().unwrap();
+            assert_eq!(agent.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn only_commands_and_scripts_run_in_this_version() {
+        let runnable = |text: &str| text.parse::<AgentCommand>().unwrap().runnable();
+        assert_eq!(runnable("command:a"), Ok(()));
+        assert_eq!(runnable("scripted:a"), Ok(()));
+        for known in ["claude", "codex", "acp:a"] {
+            let refusal = runnable(known).unwrap_err().to_string();
+            assert!(
+                refusal.contains("this version offers command:<command> or scripted:<file>"),
+                "{refusal}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_text_that_names_no_agent_is_answered_with_the_valid_ones() {
+        for text in [
+            "gpt",
+            "",
+            "command:",
+            "scripted:",
+            "command:'",
+            "claude:x",
+            "my-agent --flag",
+        ] {
+            let refusal = text.parse::<AgentCommand>().unwrap_err();
+            assert!(refusal.to_string().contains("valid: claude"), "{refusal}");
+        }
+        assert_eq!(
+            "gpt".parse::<AgentCommand>(),
+            Err(NotAnAgent::UnknownKind("gpt".to_owned()))
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Where GitHub is: github.com, an Enterprise Server, or a local forge.
+
+use std::net::IpAddr;
+use url::Host;
+use url::Url;
+
+/// Addresses of one GitHub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GithubAddress {
+    /// Of the REST API.
+    pub api: Url,
+    /// Of pages and repositories.
+    pub web: Url,
+}
+
+/// Why an address is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAnAddress {
+    /// It is no URL with a host.
+    #[error("is not an address such as https://github.example")]
+    NotAUrl,
+    /// Tokens would cross a network in clear text.
+    #[error("plain http is only allowed on loopback; use https")]
+    PlainHttp,
+    /// Neither http nor https.
+    #[error("must begin with https://")]
+    OtherScheme,
+    /// Credentials, a query or a fragment.
+    #[error("must hold no user, password, query or fragment")]
+    MoreThanAnAddress,
+}
+
+/// Reads an address to which credentials may be sent.
+pub(crate) fn safe_address(text: &str) -> Result<Url, NotAnAddress> {
+    let url = web_address(text)?;
+    match url.scheme() {
+        "http" if !is_loopback(&url) => Err(NotAnAddress::PlainHttp),
+        _ => Ok(url),
+    }
+}
+
+/// Reads the address of a web server.
+pub(crate) fn web_address(text: &str) -> Result<Url, NotAnAddress> {
+    let url = Url::parse(text.trim()).map_err(|_| NotAnAddress::NotAUrl)?;
+    if url.scheme() != "https" && url.scheme() != "http" {
+        return Err(NotAnAddress::OtherScheme);
+    }
+    let more = !url.username().is_empty() || url.password().is_some() || url.query().is_some();
+    match url.host() {
+        None => Err(NotAnAddress::NotAUrl),
+        Some(_) if more || url.fragment().is_some() => Err(NotAnAddress::MoreThanAnAddress),
+        Some(_) => Ok(url),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
+        Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+impl GithubAddress {
+    /// Completes what was given: one address alone says where the other is, so that a token for one GitHub is never
+    /// sent to another.
+    pub(crate) fn complete(api: Option<Url>, web: Option<Url>) -> Result<Self, NotAnAddress> {
+        let at = |url: &Url, path: &str| {
+            let mut url = url.clone();
+            url.set_path(path);
+            url
+        };
+        match (api, web) {
+            (Some(api), Some(web)) => Ok(Self { api, web }),
+            (Some(api), None) if api.host_str() == Some("api.github.com") => Ok(Self {
+                web: safe_address("https://github.com")?,
+                api,
+            }),
+            (Some(api), None) => Ok(Self { web: at(&api, ""), api }),
+            (None, Some(web)) if web.host_str() != Some("github.com") => Ok(Self {
+                api: at(&web, "/api/v3"),
+                web,
+            }),
+            (None, _) => Ok(Self {
+                api: safe_address("https://api.github.com")?,
+                web: safe_address("https://github.com")?,
+            }),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Reading a settings file by a table of its keys: every name, its shape and its valid values stand there once.
+
+use crate::config::nearest::nearest;
+use crate::config::shapes;
+use crate::config::shapes::Shape;
+use crate::config::yaml::Node;
+use crate::config::yaml::Place;
+use crate::config::yaml::Value;
+use serde_json::Value as Json;
+use std::fmt;
+
+const MAX_MISTAKES: usize = 50;
+
+/// One key of a settings file.
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) acts: Acts,
+}
+
+/// Whether this version does anything with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Acts {
+    Now,
+    Later,
+}
+
+/// A mistake in a settings file, with its place and what would be valid there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct SettingsMistake {
+    /// Where it stands.
+    pub place: Place,
+    /// The key with those around it, for example `budget.usd_per_task`; empty for the file as a whole.
+    pub key: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What would be valid.
+    pub valid: String,
+}
+
+impl fmt::Display for SettingsMistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.place)?;
+        if !self.key.is_empty() {
+            write!(f, "`{}`: ", self.key)?;
+        }
+        write!(f, "{}", self.problem)?;
+        if !self.valid.is_empty() {
+            write!(f, "; valid: {}", self.valid)?;
+        }
+        Ok(())
+    }
+}
+
+/// What reading found, besides the value itself.
+pub(crate) struct Reading<'a> {
+    /// Names of the agents that the server offers.
+    pub(crate) offered: &'a [String],
+    /// Keys given that this version does not act on.
+    pub(crate) unused: Vec<String>,
+    /// Everything that is wrong.
+    pub(crate) mistakes: Vec<SettingsMistake>,
+}
+
+impl Reading<'_> {
+    /// Reads a table of `keys`; keys that are left out, or hold nothing, are left out of the result.
+    pub(crate) fn table(&mut self, path: &str, keys: &'static [Key], node: &Node) -> Json {
+        let mut found = serde_json::Map::new();
+        let Value::Map(entries) = &node.value else {
+            self.wrong(path, node, &names(keys));
+            return Json::Object(found);
+        };
+        for (name, value) in entries {
+            let inner = join(path, &name.name);
+            let Some(key) = keys.iter().find(|key| key.name == name.name) else {
+                self.unknown(&inner, name, keys);
+                continue;
+            };
+            if value.value == Value::Null {
+                continue;
+            }
+            if key.acts == Acts::Later {
+                self.unused.push(inner.clone());
+            }
+            if let Some(json) = self.value(&inner, key, value) {
+                found.insert(key.name.to_owned(), json);
+            }
+        }
+        Json::Object(found)
+    }
+
+    fn value(&mut self, path: &str, key: &'static Key, node: &Node) -> Option<Json> {
+        match &key.shape {
+            Shape::Table(keys) => Some(self.table(path, keys, node)),
+            Shape::Each(keys) if matches!(node.value, Value::Map(_)) => Some(self.table(path, keys, node)),
+            Shape::Each(keys) => {
+                let first = keys.first()?;
+                let value = self.value(path, first, node)?;
+                Some(
+                    keys.iter()
+                        .map(|key| (key.name.to_owned(), value.clone()))
+                        .collect::<serde_json::Map<_, _>>()
+                        .into(),
+                )
+            }
+            shape => match shapes::read(shape, node, self.offered) {
+                Ok(json) => Some(json),
+                Err(problem) => {
+                    self.push(SettingsMistake {
+                        place: problem.place,
+                        key: path.to_owned(),
+                        problem: problem.text,
+                        valid: shapes::valid(shape, self.offered),
+                    });
+                    None
+                }
+            },
+        }
+    }
+
+    fn wrong(&mut self, path: &str, node: &Node, valid: &str) {
+        self.push(SettingsMistake {
+            place: node.place,
+            key: path.to_owned(),
+            problem: format!("expected a table, found {}", node.kind()),
+            valid: valid.to_owned(),
+        });
+    }
+
+    fn unknown(&mut self, path: &str, key: &crate::config::yaml::Key, keys: &'static [Key]) {
+        let meant = nearest(&key.name, keys.iter().map(|key| key.name));
+        self.push(SettingsMistake {
+            place: key.place,
+            key: path.chars().take(100).collect(),
+            problem: match meant {
+                Some(name) => format!("there is no such setting, did you mean `{name}`?"),
+                None => "there is no such setting".to_owned(),
+            },
+            valid: names(keys),
+        });
+    }
+
+    fn push(&mut self, mistake: SettingsMistake) {
+        if self.mistakes.len() < MAX_MISTAKES {
+            self.mistakes.push(mistake);
+        }
+    }
+}
+
+fn join(path: &str, name: &str) -> String {
+    match path {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    }
+}
+
+fn names(keys: &[Key]) -> String {
+    keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,284 @@
+//! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
+
+use crate::config::command_line::CommandLine;
+use crate::config::keys::Reading;
+use crate::config::keys::SettingsMistake;
+use crate::config::repository_keys::KEYS;
+use crate::config::repository_values::Approval;
+use crate::config::repository_values::Budget;
+use crate::config::repository_values::CiEvidence;
+use crate::config::repository_values::Commands;
+use crate::config::repository_values::Coverage;
+use crate::config::repository_values::Merge;
+use crate::config::repository_values::Mode;
+use crate::config::repository_values::Network;
+use crate::config::repository_values::PreLoop;
+use crate::config::repository_values::RoleAgents;
+use crate::config::repository_values::RoleModels;
+use crate::config::repository_values::RoleTimeouts;
+use crate::config::yaml::Node;
+use crate::config::yaml::Place;
+use crate::config::yaml::Value;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// Where the settings of a repository stand.
+pub const SETTINGS_FILE: &str = ".github/autobuild.yml";
+
+const MAX_BYTES: usize = 64 * 1024;
+
+/// Paths that no Player may change, whatever the settings say.
+const ALWAYS_PROTECTED: [&str; 5] = [".autobuild/**", "CLAUDE.md", "AGENTS.md", ".claude/**", ".mcp.json"];
+
+/// Settings of one repository; what the file leaves out has its default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RepositorySettings {
+    /// The label that starts a Feature.
+    pub label: String,
+    /// When a plan waits for a person.
+    pub plan_approval: Approval,
+    /// Turns of a Task before it is blocked.
+    pub max_turns: u32,
+    /// Tasks that a plan may have.
+    pub max_tasks: u32,
+    /// Tasks of a Feature that run at the same time.
+    pub max_parallel_tasks: u32,
+    /// Who merges an approved Task.
+    pub merge: Merge,
+    /// Whether a Task is designed first.
+    pub pre_loop: PreLoop,
+    /// Whether new tests must fail on the old code.
+    pub mode: Mode,
+    /// Whether the repository's own CI is evidence.
+    pub ci: CiEvidence,
+    /// Prepares a checkout; `None` to have it detected.
+    pub setup: Option<CommandLine>,
+    /// Runs the tests; `None` to have it detected.
+    pub test: Option<CommandLine>,
+    /// How coverage is measured.
+    pub coverage: Coverage,
+    /// Agents by role; `None` for the server's choice.
+    pub agent: RoleAgents,
+    /// Models by role; `None` for the server's choice.
+    pub model: RoleModels,
+    /// The agent's own limit of turns.
+    pub agent_turns: u32,
+    /// The longest run of an agent by role.
+    pub timeouts: RoleTimeouts,
+    /// What may be spent.
+    pub budget: Budget,
+    /// Patterns of paths that no Player may change, besides those that are always protected.
+    pub protected_paths: Vec<String>,
+    /// Who is obeyed.
+    pub commands: Commands,
+    /// What commands may reach.
+    pub network: Network,
+}
+
+impl Default for RepositorySettings {
+    fn default() -> Self {
+        Self {
+            label: "autobuild".to_owned(),
+            plan_approval: Approval::From(7),
+            max_turns: 5,
+            max_tasks: 20,
+            max_parallel_tasks: 2,
+            merge: Merge::Auto,
+            pre_loop: PreLoop::Auto,
+            mode: Mode::Tdd,
+            ci: CiEvidence::Wait,
+            setup: None,
+            test: None,
+            coverage: Coverage::default(),
+            agent: RoleAgents::default(),
+            model: RoleModels::default(),
+            agent_turns: 30,
+            timeouts: RoleTimeouts::default(),
+            budget: Budget::default(),
+            protected_paths: [".github/workflows/**", SETTINGS_FILE].map(str::to_owned).to_vec(),
+            commands: Commands::default(),
+            network: Network::default(),
+        }
+    }
+}
+
+impl RepositorySettings {
+    /// Reads the file. Beside the settings stand the keys that were given and that this version does not act on.
+    ///
+    /// `offered` are the names of the agents that the server offers: a repository never brings a command line.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake with its place and the valid values, in the order of the file.
+    pub fn parse(text: &str, offered: &[String]) -> Result<(Self, Vec<String>), Vec<SettingsMistake>> {
+        let whole_file = |place: Place, problem: String| {
+            vec![SettingsMistake {
+                place,
+                key: String::new(),
+                problem,
+                valid: String::new(),
+            }]
+        };
+        let node = Node::parse(text, MAX_BYTES).map_err(|wrong| whole_file(wrong.place, wrong.problem))?;
+        if node.value == Value::Null {
+            return Ok((Self::default(), Vec::new()));
+        }
+        let mut reading = Reading {
+            offered,
+            unused: Vec::new(),
+            mistakes: Vec::new(),
+        };
+        let found = reading.table("", KEYS, &node);
+        if !reading.mistakes.is_empty() {
+            return Err(reading.mistakes);
+        }
+        let settings = serde_json::from_value(found).map_err(|error| whole_file(Place::START, error.to_string()))?;
+        Ok((settings, reading.unused))
+    }
+
+    /// Every pattern of paths that no Player may change.
+    #[must_use]
+    pub fn protected(&self) -> Vec<String> {
+        let always = ALWAYS_PROTECTED.iter().map(|path| (*path).to_owned());
+        always.chain(self.protected_paths.iter().cloned()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RepositorySettings;
+    use crate::config::Role;
+    use crate::config::json_schema;
+    use crate::config::repository_keys::KEYS;
+    use crate::config::repository_values::Approval;
+    use crate::config::repository_values::Merge;
+    use crate::config::repository_values::Permission;
+
+    fn parse(text: &str) -> (RepositorySettings, Vec<String>) {
+        RepositorySettings::parse(text, &["house".to_owned(), "fast".to_owned()]).unwrap()
+    }
+
+    fn mistakes(text: &str) -> Vec<String> {
+        let mistakes = RepositorySettings::parse(text, &["house".to_owned()]).unwrap_err();
+        mistakes.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn an_empty_file_is_the_defaults() {
+        for text in ["", "# nothing yet\n", "label:\nbudget:\n"] {
+            assert_eq!(parse(text), (RepositorySettings::default(), vec![]), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_setting_is_read() {
+        let (settings, unused) = parse(
+            "label: build\nplan_approval: never\nmax_turns: 3\nmax_tasks: 7\nmax_parallel_tasks: 4\nmerge: human\n\
+             setup: npm ci\ntest: npm test -- --run\nagent: {player: fast, coach: house}\n\
+             timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
+             commands: {permission: admin}\n",
+        );
+        assert_eq!(unused, Vec::<String>::new());
+        assert_eq!(settings.label, "build");
+        assert_eq!(settings.plan_approval, Approval::Never);
+        assert_eq!(
+            (settings.max_turns, settings.max_tasks, settings.max_parallel_tasks),
+            (3, 7, 4)
+        );
+        assert_eq!(settings.merge, Merge::Human);
+        assert_eq!(settings.test.as_ref().unwrap().args(), ["test", "--", "--run"]);
+        assert_eq!(settings.agent.of(Role::Player), Some("fast"));
+        assert_eq!(settings.agent.of(Role::Planner), None);
+        let seconds = Role::ALL.map(|role| settings.timeouts.of(role).as_secs());
+        assert_eq!(seconds, [3_600, 1_200, 90, 1_800]);
+        assert_eq!(settings.protected_paths, ["infra/**", "*.lock"]);
+        assert!(settings.protected().contains(&".autobuild/**".to_owned()));
+        assert_eq!(settings.commands.permission, Permission::Admin);
+    }
+
+    #[test]
+    fn what_this_version_does_not_act_on_is_accepted_and_named() {
+        let (settings, unused) = parse(
+            "pre_loop: always\nmode: standard\nci: ignore\ncoverage: {file: lcov.info, threshold: 75}\nmodel: strong\n\
+             agent_turns: 9\nbudget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\nagent: {designer: fast}\n",
+        );
+        assert_eq!(
+            unused,
+            [
+                "pre_loop",
+                "mode",
+                "ci",
+                "coverage",
+                "model",
+                "agent_turns",
+                "budget",
+                "network",
+                "agent.designer",
+            ]
+        );
+        assert_eq!(settings.budget.usd_per_task, 0.0);
+        assert_eq!(settings.budget.usd_per_feature, 50.0);
+        assert_eq!(settings.model.coach.as_deref(), Some("strong"));
+    }
+
+    #[test]
+    fn every_mistake_has_its_place_and_the_valid_values() {
+        insta::assert_snapshot!(
+            mistakes(
+                "max_turn: 3\nmax_tasks: many\nplan_approval: 11\nmerge: yes\nlabel: ''\ntest: \"cargo 'test\"\nsetup: true\n\
+                 agent: \"command: rm -rf /\"\nbudget:\n  usd_per_task: -1\n  usd_per_wave: 3\ntimeouts: {coach: 2d}\n\
+                 protected_paths: [ok, ../x, '[']\ncommands: 3\nnetwork: {allow: 'a b'}\nagent_turns: 1.5\ncolour: red\n"
+            )
+            .join("\n")
+        );
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_one_mistake() {
+        assert_eq!(mistakes("a: 1\na: 2").len(), 1);
+        assert_eq!(mistakes("[1, 2]").len(), 1);
+        assert_eq!(
+            mistakes(&"x".repeat(70_000)),
+            ["line 1, column 1: the file is larger than 65536 bytes"]
+        );
+        let endless = (0..900).map(|k| format!("x{k}: 1\n")).collect::<String>();
+        assert_eq!(mistakes(&endless).len(), 50);
+    }
+
+    #[test]
+    fn settings_are_stored_and_read_back_also_by_an_older_or_newer_version() {
+        let (settings, _) = parse("plan_approval: always\ntest: make test\nagent: fast\n");
+        let stored = serde_json::to_value(&settings).unwrap();
+        assert_eq!(
+            serde_json::from_value::<RepositorySettings>(stored.clone()).unwrap(),
+            settings
+        );
+        let mut other = stored;
+        other.as_object_mut().unwrap().insert("later".to_owned(), 1.into());
+        other.as_object_mut().unwrap().remove("merge");
+        assert_eq!(serde_json::from_value::<RepositorySettings>(other).unwrap(), settings);
+    }
+
+    #[test]
+    fn table_type_and_schema_name_the_same_keys() {
+        let sorted = |object: &serde_json::Value| {
+            let mut names: Vec<String> = object.as_object().unwrap().keys().cloned().collect();
+            names.sort();
+            names
+        };
+        let mut table: Vec<String> = KEYS.iter().map(|key| key.name.to_owned()).collect();
+        table.sort();
+        let typed = serde_json::to_value(RepositorySettings::default()).unwrap();
+        let schema = json_schema();
+        assert_eq!(sorted(&typed), table);
+        assert_eq!(sorted(&schema["properties"]), table);
+        for inner in ["coverage", "budget", "commands", "network"] {
+            assert_eq!(
+                sorted(&typed[inner]),
+                sorted(&schema["properties"][inner]["properties"])
+            );
+        }
+        assert_eq!(schema["additionalProperties"], false);
+    }
+}

@@ -1,0 +1,152 @@
+//! The keys of `.github/autobuild.yml`: the one place where their names stand.
+
+use crate::config::keys::Acts;
+use crate::config::keys::Key;
+use crate::config::shapes;
+use crate::config::shapes::Shape;
+use serde_json::Value as Json;
+use serde_json::json;
+
+const fn now(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key {
+        name,
+        about,
+        shape,
+        acts: Acts::Now,
+    }
+}
+
+const fn later(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key {
+        name,
+        about,
+        shape,
+        acts: Acts::Later,
+    }
+}
+
+/// Every key of the file. Those that are `later` are accepted, checked, and named once as not acted on.
+pub(crate) static KEYS: &[Key] = &[
+    now("label", Shape::Text(50), "The label that starts a Feature."),
+    now(
+        "plan_approval",
+        Shape::Approval,
+        "When a plan waits for a person: never, always, or from this complexity on.",
+    ),
+    now(
+        "max_turns",
+        Shape::Whole(1, 50),
+        "Turns of a Task before it is blocked.",
+    ),
+    now("max_tasks", Shape::Whole(1, 999), "Tasks that a plan may have."),
+    now(
+        "max_parallel_tasks",
+        Shape::Whole(1, 50),
+        "Tasks of a Feature that run at the same time.",
+    ),
+    now(
+        "merge",
+        Shape::OneOf(&["auto", "human"]),
+        "Who merges an approved Task into the integration branch.",
+    ),
+    later(
+        "pre_loop",
+        Shape::OneOf(&["auto", "always", "never"]),
+        "Whether a Task is designed before its first turn.",
+    ),
+    later(
+        "mode",
+        Shape::OneOf(&["tdd", "standard"]),
+        "Whether new tests must fail on the old code.",
+    ),
+    later(
+        "ci",
+        Shape::OneOf(&["wait", "ignore"]),
+        "Whether the repository's own CI is evidence.",
+    ),
+    now("setup", Shape::Command, "Prepares a checkout for the tests."),
+    now("test", Shape::Command, "Runs the tests."),
+    later("coverage", Shape::Table(COVERAGE), "How coverage is measured."),
+    now(
+        "agent",
+        Shape::Each(AGENTS),
+        "The agent, of those that the server offers, for all roles or per role.",
+    ),
+    later("model", Shape::Each(MODELS), "The model for all roles or per role."),
+    later("agent_turns", Shape::Whole(1, 1_000), "The agent's own limit of turns."),
+    now(
+        "timeouts",
+        Shape::Each(TIMEOUTS),
+        "The longest run of an agent, for all roles or per role.",
+    ),
+    later("budget", Shape::Table(BUDGET), "What may be spent; 0 means no limit."),
+    now("protected_paths", Shape::Paths, "Paths that no Player may change."),
+    now("commands", Shape::Table(COMMANDS), "Who is obeyed."),
+    later("network", Shape::Table(NETWORK), "What commands may reach."),
+];
+
+static COVERAGE: &[Key] = &[
+    now("command", Shape::Command, "Measures the coverage."),
+    now("file", Shape::Text(300), "The coverage file that the command writes."),
+    now(
+        "threshold",
+        Shape::Number(0.0, 100.0),
+        "The least share of changed lines, in percent.",
+    ),
+];
+
+static AGENTS: &[Key] = &[
+    now("planner", Shape::Agent, "The planner's."),
+    later("designer", Shape::Agent, "The designer's."),
+    now("player", Shape::Agent, "The Player's."),
+    now("coach", Shape::Agent, "The Coach's."),
+];
+
+static MODELS: &[Key] = &[
+    now("planner", Shape::Text(100), "The planner's."),
+    now("designer", Shape::Text(100), "The designer's."),
+    now("player", Shape::Text(100), "The Player's."),
+    now("coach", Shape::Text(100), "The Coach's."),
+];
+
+static TIMEOUTS: &[Key] = &[
+    now("planner", Shape::Duration, "The planner's."),
+    later("designer", Shape::Duration, "The designer's."),
+    now("player", Shape::Duration, "The Player's."),
+    now("coach", Shape::Duration, "The Coach's."),
+];
+
+static BUDGET: &[Key] = &[
+    now(
+        "usd_per_task",
+        Shape::Number(0.0, 100_000.0),
+        "US dollars for one Task.",
+    ),
+    now(
+        "usd_per_feature",
+        Shape::Number(0.0, 100_000.0),
+        "US dollars for one Feature.",
+    ),
+];
+
+static COMMANDS: &[Key] = &[now(
+    "permission",
+    Shape::OneOf(&["write", "maintain", "admin"]),
+    "The least permission of people whose commands are obeyed.",
+)];
+
+static NETWORK: &[Key] = &[now("allow", Shape::Hosts, "Hosts that tests and checks may reach.")];
+
+/// The JSON Schema of `.github/autobuild.yml`, for editors.
+#[must_use]
+pub fn json_schema() -> Json {
+    let mut schema = shapes::schema(&Shape::Table(KEYS));
+    if let Some(object) = schema.as_object_mut() {
+        object.insert(
+            "$schema".to_owned(),
+            json!("https://json-schema.org/draft/2020-12/schema"),
+        );
+        object.insert("title".to_owned(), json!("AutoBuild settings of a repository"));
+    }
+    schema
+}

@@ -1,0 +1,229 @@
+//! The values that repository settings hold, with their defaults.
+
+use crate::config::Role;
+use crate::config::command_line::CommandLine;
+use serde::Deserialize;
+use serde::Serialize;
+use std::time::Duration;
+
+/// When a plan waits for a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approval {
+    /// It does not.
+    Never,
+    /// It does.
+    Always,
+    /// From this complexity on.
+    From(u8),
+}
+
+/// Who merges an approved Task into the integration branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Merge {
+    /// AutoBuild.
+    Auto,
+    /// A person.
+    Human,
+}
+
+/// Whether a Task is designed before its first turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PreLoop {
+    /// Where the kind of Feature asks for it.
+    Auto,
+    /// Every Task.
+    Always,
+    /// None.
+    Never,
+}
+
+/// Whether new tests must fail on the old code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// They must.
+    Tdd,
+    /// It is only shown.
+    Standard,
+}
+
+/// Whether the repository's own CI is evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CiEvidence {
+    /// It is waited for.
+    Wait,
+    /// It is not looked at.
+    Ignore,
+}
+
+/// How coverage is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Coverage {
+    /// Measures it.
+    pub command: Option<CommandLine>,
+    /// The file that the command writes.
+    pub file: Option<String>,
+    /// The least share of changed lines, in percent.
+    pub threshold: f64,
+}
+
+impl Default for Coverage {
+    fn default() -> Self {
+        Self {
+            command: None,
+            file: None,
+            threshold: 80.0,
+        }
+    }
+}
+
+/// Names of the server's agents by role.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RoleAgents {
+    /// The planner's.
+    pub planner: Option<String>,
+    /// The designer's.
+    pub designer: Option<String>,
+    /// The Player's.
+    pub player: Option<String>,
+    /// The Coach's.
+    pub coach: Option<String>,
+}
+
+impl RoleAgents {
+    /// The name given for `role`.
+    #[must_use]
+    pub fn of(&self, role: Role) -> Option<&str> {
+        match role {
+            Role::Planner => self.planner.as_deref(),
+            Role::Designer => self.designer.as_deref(),
+            Role::Player => self.player.as_deref(),
+            Role::Coach => self.coach.as_deref(),
+        }
+    }
+}
+
+/// Names of models by role.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RoleModels {
+    /// The planner's.
+    pub planner: Option<String>,
+    /// The designer's.
+    pub designer: Option<String>,
+    /// The Player's.
+    pub player: Option<String>,
+    /// The Coach's.
+    pub coach: Option<String>,
+}
+
+/// The longest run of an agent by role, in seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RoleTimeouts {
+    /// The planner's.
+    pub planner: u64,
+    /// The designer's.
+    pub designer: u64,
+    /// The Player's.
+    pub player: u64,
+    /// The Coach's.
+    pub coach: u64,
+}
+
+impl Default for RoleTimeouts {
+    fn default() -> Self {
+        Self {
+            planner: 20 * 60,
+            designer: 20 * 60,
+            player: 60 * 60,
+            coach: 30 * 60,
+        }
+    }
+}
+
+impl RoleTimeouts {
+    /// The limit for `role`.
+    #[must_use]
+    pub fn of(&self, role: Role) -> Duration {
+        Duration::from_secs(match role {
+            Role::Planner => self.planner,
+            Role::Designer => self.designer,
+            Role::Player => self.player,
+            Role::Coach => self.coach,
+        })
+    }
+}
+
+/// What may be spent, in US dollars; 0 means no limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Budget {
+    /// For one Task.
+    pub usd_per_task: f64,
+    /// For one Feature.
+    pub usd_per_feature: f64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            usd_per_task: 5.0,
+            usd_per_feature: 50.0,
+        }
+    }
+}
+
+/// Who is obeyed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Commands {
+    /// The least permission on the repository.
+    pub permission: Permission,
+}
+
+impl Default for Commands {
+    fn default() -> Self {
+        Self {
+            permission: Permission::Write,
+        }
+    }
+}
+
+/// A permission on a repository, lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    /// May push.
+    Write,
+    /// May push and manage.
+    Maintain,
+    /// May do everything.
+    Admin,
+}
+
+impl Permission {
+    /// GitHub's word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Maintain => "maintain",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// What commands may reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Network {
+    /// Host names.
+    pub allow: Vec<String>,
+}

@@ -1,0 +1,128 @@
+//! What the server is given: addresses, credentials, agents.
+
+use crate::config::Role;
+use crate::config::agent::AgentCommand;
+use crate::config::agent::NotInThisVersion;
+use crate::config::github_address::GithubAddress;
+use crate::config::repository::RepositorySettings;
+use crate::config::server_parse::Parser;
+use crate::config::variables::Found;
+use crate::config::variables::Given;
+use crate::config::variables::ServerMistake;
+use crate::domain::ids::AppId;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+use url::Url;
+
+/// Settings of the server, complete and checked.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// Address of the HTTP server.
+    pub listen: SocketAddr,
+    /// What GitHub and browsers reach; `None` to take the listener's address.
+    pub public_url: Option<Url>,
+    /// `sqlite:…` or `postgres://…`; it may hold a password.
+    pub database_url: SecretString,
+    /// Folder of database, mirrors and checkouts.
+    pub data_dir: PathBuf,
+    /// Where GitHub is.
+    pub github: GithubAddress,
+    /// The AutoBuild App; `None` before it exists.
+    pub app: Option<App>,
+    /// The Coach App.
+    pub coach_app: Option<CoachApp>,
+    /// Least time between writes to GitHub per installation.
+    pub write_spacing: Duration,
+    /// Opens the pages and `/metrics`; `None` to make one at start.
+    pub admin_token: Option<SecretString>,
+    /// Filter of the log, as `tracing` reads it.
+    pub log: String,
+    /// How log lines look.
+    pub log_format: LogFormat,
+    /// Names of further variables that agents get from the server's environment.
+    pub agent_environment: Vec<String>,
+    /// Settings that were given and that this version does not act on, by their whole names.
+    pub unused: Vec<String>,
+    /// The agent of each role.
+    pub(crate) agents: BTreeMap<Role, AgentCommand>,
+    /// The agents that repositories may name.
+    pub(crate) named_agents: BTreeMap<String, AgentCommand>,
+}
+
+/// Credentials of the AutoBuild App.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// Its id.
+    pub id: AppId,
+    /// Its key, as PEM.
+    pub private_key: SecretString,
+    /// What its webhooks are signed with.
+    pub webhook_secret: SecretString,
+    /// What they were signed with before, during a change.
+    pub previous_webhook_secret: Option<SecretString>,
+}
+
+/// Credentials of the Coach App.
+#[derive(Clone, Debug)]
+pub struct CoachApp {
+    /// Its id.
+    pub id: AppId,
+    /// Its key, as PEM.
+    pub private_key: SecretString,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One object per line.
+    Json,
+}
+
+impl ServerSettings {
+    /// Reads the settings from what was given.
+    pub(crate) fn load(given: &Given<'_>) -> Result<Self, Vec<ServerMistake>> {
+        Parser::new(Found::gather(given)).settings(given.environment)
+    }
+
+    /// The agent of `role` for a repository: the one it names, else the server's for the role, else the server's.
+    ///
+    /// A name that the server no longer offers falls back to the server's choice.
+    #[must_use]
+    pub fn agent(&self, role: Role, repository: &RepositorySettings) -> &AgentCommand {
+        let named = repository.agent.of(role).and_then(|name| self.named_agents.get(name));
+        named
+            .or_else(|| self.agents.get(&role))
+            .unwrap_or(&AgentCommand::Claude)
+    }
+
+    /// Names of the agents that repositories may use.
+    #[must_use]
+    pub fn offered_agents(&self) -> Vec<String> {
+        self.named_agents.keys().cloned().collect()
+    }
+
+    /// Checks that this version can run every agent that is configured.
+    ///
+    /// # Errors
+    ///
+    /// Names each that it cannot run, and what it offers instead.
+    pub fn agents_runnable(&self) -> Result<(), Vec<NotInThisVersion>> {
+        // No pre-loop in this version, so nobody runs a designer.
+        let by_role = self.agents.iter().filter(|(role, _)| **role != Role::Designer);
+        let mut refused: Vec<NotInThisVersion> = by_role
+            .map(|(_, agent)| agent)
+            .chain(self.named_agents.values())
+            .filter_map(|agent| agent.runnable().err())
+            .collect();
+        refused.dedup();
+        match refused.is_empty() {
+            true => Ok(()),
+            false => Err(refused),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The two places where server settings touch the world: the process's environment and the files it names.
+
+use crate::config::server::ServerSettings;
+use crate::config::variables::Given;
+use crate::config::variables::PREFIX;
+use crate::config::variables::ServerMistake;
+use crate::config::variables::Source;
+use std::fs::File;
+use std::io;
+use std::io::Read;
+use std::path::Path;
+
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// Names that give the platform's data folder.
+const FOLDERS: [&str; 2] = ["XDG_DATA_HOME", "HOME"];
+
+/// The variables of this process that settings are read from; a value that is no Unicode is shown with replacements.
+#[must_use]
+pub fn process_environment() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
+        .filter(|(name, _)| name.starts_with(PREFIX) || FOLDERS.contains(&name.as_str()))
+        .collect()
+}
+
+/// Reads a file that settings name, at most a mebibyte of it.
+///
+/// # Errors
+///
+/// The system's, or that the file is larger or no UTF-8.
+pub fn read_settings_file(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    match u64::try_from(text.len()) {
+        Ok(length) if length <= MAX_BYTES => Ok(text),
+        _ => Err(io::Error::other("the file is larger than a mebibyte")),
+    }
+}
+
+impl ServerSettings {
+    /// Reads the settings of this process: `flags` are given as (`AUTOBUILD_…`, value) and win over the environment,
+    /// which wins over the file that `--config` or `AUTOBUILD_CONFIG` names.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake, with its name and where it came from.
+    pub fn of_process(flags: &[(String, String)]) -> Result<Self, Vec<ServerMistake>> {
+        let environment = process_environment();
+        let named = |pairs: &[(String, String)]| {
+            let config = pairs
+                .iter()
+                .find(|(name, value)| name == "AUTOBUILD_CONFIG" && !value.is_empty());
+            config.map(|(_, path)| path.clone())
+        };
+        let path = named(flags).or_else(|| named(&environment));
+        let file = path.map(|path| {
+            read_settings_file(Path::new(&path)).map_err(|error| {
+                vec![ServerMistake {
+                    source: Source::Nowhere,
+                    name: "AUTOBUILD_CONFIG".to_owned(),
+                    problem: format!("the file {path} cannot be read: {error}"),
+                }]
+            })
+        });
+        let file = file.transpose()?;
+        Self::load(&Given {
+            flags,
+            environment: &environment,
+            file: file.as_deref(),
+            read: &read_settings_file,
+        })
+    }
+}

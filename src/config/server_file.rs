@@ -1,0 +1,153 @@
+//! The server's TOML file, read into the same entries that the environment gives, with their lines.
+
+use crate::config::variables::Entry;
+use crate::config::variables::PREFIX;
+use crate::config::variables::ServerMistake;
+use crate::config::variables::Source;
+use crate::config::variables::Value;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::DeTable;
+use toml::de::DeValue;
+
+const MAX_BYTES: usize = 256 * 1024;
+
+/// What stands in the file.
+#[derive(Default)]
+pub(crate) struct ServerFile {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) agents: BTreeMap<String, Value>,
+    pub(crate) agent_environment: Vec<String>,
+    pub(crate) mistakes: Vec<ServerMistake>,
+}
+
+/// Reads the file. Beside the settings it may hold `agent_environment`, a list of names of variables that agents get,
+/// and tables `[agents.<name>]` with one key, `run`.
+pub(crate) fn read(text: &str) -> ServerFile {
+    let mut file = Reader {
+        text,
+        found: ServerFile::default(),
+    };
+    if text.len() > MAX_BYTES {
+        file.wrong(0..0, "the file", format!("is larger than {MAX_BYTES} bytes"));
+        return file.found;
+    }
+    match DeTable::parse(text) {
+        Ok(table) => file.table(table.get_ref()),
+        Err(error) => file.wrong(error.span().unwrap_or(0..0), "the file", error.message().to_owned()),
+    }
+    file.found
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    found: ServerFile,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("agents", DeValue::Table(agents)) => self.agents(agents),
+                ("agents", _) => self.wrong(key.span(), "agents", "must be tables [agents.<name>]".to_owned()),
+                ("agent_environment", _) => self.agent_environment(value),
+                (name, _) => match self.scalar(value) {
+                    Some(value) => {
+                        let upper = name.to_ascii_uppercase();
+                        let name = upper.strip_prefix(PREFIX).unwrap_or(&upper).to_owned();
+                        self.found.entries.push(Entry { name, value });
+                    }
+                    None => {
+                        let problem = format!("must be a text or a number, not {}", value.get_ref().type_str());
+                        self.wrong(value.span(), name, problem);
+                    }
+                },
+            }
+        }
+    }
+
+    fn scalar(&self, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+        let text = match value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
+            _ => return None,
+        };
+        Some(Value {
+            text,
+            source: self.source(value.span()),
+        })
+    }
+
+    fn agents(&mut self, agents: &DeTable<'_>) {
+        for (name, value) in agents {
+            let shown = format!("agents.{}", name.get_ref());
+            let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            if !name.get_ref().chars().all(fine) || name.get_ref().is_empty() || name.get_ref().len() > 50 {
+                let problem = "a name holds letters, digits, - and _, at most 50".to_owned();
+                self.wrong(name.span(), &shown, problem);
+                continue;
+            }
+            let DeValue::Table(keys) = value.get_ref() else {
+                self.wrong(name.span(), &shown, "must be a table with the key run".to_owned());
+                continue;
+            };
+            for (key, _) in keys.iter().filter(|(key, _)| key.get_ref().as_ref() != "run") {
+                let problem = "there is no such setting; valid: run".to_owned();
+                self.wrong(key.span(), &format!("{shown}.{}", key.get_ref()), problem);
+            }
+            match keys.get("run").map(|run| (run.get_ref().as_str(), run.span())) {
+                Some((Some(text), span)) => {
+                    let value = Value {
+                        text: text.to_owned(),
+                        source: self.source(span),
+                    };
+                    self.found.agents.insert(name.get_ref().to_string(), value);
+                }
+                _ => self.wrong(
+                    name.span(),
+                    &shown,
+                    "needs run, for example \"command:my-agent\"".to_owned(),
+                ),
+            }
+        }
+    }
+
+    fn agent_environment(&mut self, value: &Spanned<DeValue<'_>>) {
+        let names = value.get_ref().as_array().map(|items| {
+            let name = |item: &Spanned<DeValue<'_>>| item.get_ref().as_str().map(str::to_owned);
+            items.iter().map(name).collect::<Option<Vec<String>>>()
+        });
+        match names.flatten() {
+            Some(names) if names.iter().all(|name| is_variable_name(name)) => self.found.agent_environment = names,
+            _ => {
+                let problem = "must be a list of names of environment variables".to_owned();
+                self.wrong(value.span(), "agent_environment", problem);
+            }
+        }
+    }
+
+    fn source(&self, span: Range<usize>) -> Source {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        Source::File {
+            line: before.matches('\n').count() + 1,
+        }
+    }
+
+    fn wrong(&mut self, span: Range<usize>, name: &str, problem: String) {
+        let source = self.source(span);
+        self.found.mistakes.push(ServerMistake {
+            source,
+            name: name.chars().take(80).collect(),
+            problem: problem.chars().take(300).collect(),
+        });
+    }
+}
+
+/// AutoBuild's own variables hold its secrets and are never passed on.
+fn is_variable_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(PREFIX)
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

@@ -1,0 +1,468 @@
+//! From the texts that were given to the server's settings, gathering every mistake on the way.
+
+use crate::config::Role;
+use crate::config::agent::AgentCommand;
+use crate::config::github_address::GithubAddress;
+use crate::config::github_address::NotAnAddress;
+use crate::config::github_address::safe_address;
+use crate::config::github_address::web_address;
+use crate::config::server::App;
+use crate::config::server::CoachApp;
+use crate::config::server::LogFormat;
+use crate::config::server::ServerSettings;
+use crate::config::variables::Found;
+use crate::config::variables::Kind;
+use crate::config::variables::PREFIX;
+use crate::config::variables::ServerMistake;
+use crate::config::variables::Source;
+use crate::config::variables::VARIABLES;
+use crate::config::variables::Value;
+use crate::config::variables::mistake;
+use crate::domain::ids::AppId;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+use tracing_subscriber::EnvFilter;
+
+const MAX_SPACING_MS: u64 = 60_000;
+
+/// Turns texts into values and remembers what was wrong.
+pub(crate) struct Parser {
+    found: Found,
+}
+
+impl Parser {
+    pub(crate) fn new(found: Found) -> Self {
+        Self { found }
+    }
+
+    /// The settings, or every mistake.
+    pub(crate) fn settings(mut self, environment: &[(String, String)]) -> Result<ServerSettings, Vec<ServerMistake>> {
+        let listen = self.parse("LISTEN", |text| {
+            text.parse::<SocketAddr>()
+                .map_err(|_| "is not an address with a port, such as 127.0.0.1:8080")
+        });
+        let public_url = self.parse("PUBLIC_URL", web_address);
+        let github = self.github();
+        let data_dir = self.data_dir(environment);
+        let database_url = self.database_url(data_dir.as_ref());
+        let (app, coach_app) = (self.app(), self.coach_app());
+        let write_spacing = self.parse("WRITE_SPACING_MS", spacing);
+        let admin_token = self.secret("ADMIN_TOKEN");
+        let log = self.parse("LOG", log_filter);
+        let log_format = self.parse("LOG_FORMAT", |text| match text {
+            "text" => Ok(LogFormat::Text),
+            "json" => Ok(LogFormat::Json),
+            _ => Err("must be text or json"),
+        });
+        self.parse("SANDBOX_MIN_LEVEL", |text| match text {
+            "0" | "1" | "2" | "3" => Ok(()),
+            _ => Err("must be 0, 1, 2 or 3"),
+        });
+        let named_agents = self.named_agents();
+        let agents = self.agents(&named_agents);
+        match (database_url, data_dir, github) {
+            (Some(database_url), Some(data_dir), Some(github)) if self.found.mistakes.is_empty() => {
+                Ok(ServerSettings {
+                    listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
+                    public_url,
+                    database_url,
+                    data_dir,
+                    github,
+                    app,
+                    coach_app,
+                    write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
+                    admin_token,
+                    log: log.unwrap_or_else(|| "info".to_owned()),
+                    log_format: log_format.unwrap_or(LogFormat::Text),
+                    unused: self.unused(),
+                    agent_environment: self.found.agent_environment,
+                    agents,
+                    named_agents,
+                })
+            }
+            _ => Err(self.found.mistakes),
+        }
+    }
+
+    fn text(&self, name: &'static str) -> Option<Value> {
+        self.found.values.get(name).cloned()
+    }
+
+    fn wrong(&mut self, name: &str, source: Source, problem: impl fmt::Display) {
+        self.found.mistakes.push(mistake(name, source, problem.to_string()));
+    }
+
+    fn parse<T, E: fmt::Display>(&mut self, name: &'static str, read: impl Fn(&str) -> Result<T, E>) -> Option<T> {
+        let Value { text, source } = self.text(name)?;
+        read(text.trim())
+            .map_err(|problem| self.wrong(name, source, problem))
+            .ok()
+    }
+
+    fn secret(&self, name: &'static str) -> Option<SecretString> {
+        self.text(name).map(|value| SecretString::from(value.text))
+    }
+
+    fn github(&mut self) -> Option<GithubAddress> {
+        let api = self.parse("GITHUB_API_URL", safe_address);
+        let web = self.parse("GITHUB_URL", safe_address);
+        let completed: Result<GithubAddress, NotAnAddress> = GithubAddress::complete(api, web);
+        completed
+            .map_err(|problem| self.wrong("GITHUB_URL", Source::Nowhere, problem))
+            .ok()
+    }
+
+    fn data_dir(&mut self, environment: &[(String, String)]) -> Option<PathBuf> {
+        if let Some(value) = self.text("DATA_DIR") {
+            return Some(PathBuf::from(value.text));
+        }
+        let absolute = |name: &str| {
+            let (_, value) = environment.iter().find(|(key, _)| key == name)?;
+            Some(PathBuf::from(value)).filter(|path| path.is_absolute())
+        };
+        let folder = absolute("XDG_DATA_HOME")
+            .or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
+            .map(|data| data.join("autobuild"));
+        if folder.is_none() {
+            let problem = "is needed, because neither XDG_DATA_HOME nor HOME names a folder";
+            self.wrong("DATA_DIR", Source::Nowhere, problem);
+        }
+        folder
+    }
+
+    fn database_url(&mut self, data_dir: Option<&PathBuf>) -> Option<SecretString> {
+        let known = ["sqlite:", "postgres://", "postgresql://"];
+        match self.text("DATABASE_URL") {
+            None => data_dir.map(|folder| format!("sqlite:{}", folder.join("autobuild.db").display()).into()),
+            Some(value) if known.iter().any(|scheme| value.text.starts_with(scheme)) => Some(value.text.into()),
+            Some(value) => {
+                self.wrong("DATABASE_URL", value.source, "must begin with sqlite: or postgres://");
+                None
+            }
+        }
+    }
+
+    fn private_key(&mut self, name: &'static str) -> Option<SecretString> {
+        let Value { text, source } = self.text(name)?;
+        // One-line environments carry a PEM with its line breaks written out.
+        let pem = match text.contains('\n') {
+            true => text,
+            false => text.replace("\\n", "\n"),
+        };
+        if pem.trim_start().starts_with("-----BEGIN ") && pem.contains("-----END ") {
+            return Some(pem.into());
+        }
+        self.wrong(name, source, "is not a private key in PEM form");
+        None
+    }
+
+    fn app_id(&mut self, name: &'static str) -> Option<AppId> {
+        self.parse(name, |text| match text.parse::<u64>() {
+            Ok(id) if id > 0 => Ok(AppId(id)),
+            _ => Err("must be the App's numeric id"),
+        })
+    }
+
+    /// Names of `needed` that are missing are mistakes as soon as one of them is given.
+    fn missing(&mut self, needed: &[&'static str]) -> Option<()> {
+        let (given, missing): (Vec<_>, Vec<_>) = needed.iter().partition(|name| self.found.values.contains_key(**name));
+        if given.is_empty() {
+            return None;
+        }
+        for name in missing {
+            let others: Vec<String> = given.iter().map(|name| format!("{PREFIX}{name}")).collect();
+            self.wrong(
+                name,
+                Source::Nowhere,
+                format!("is missing beside {}", others.join(", ")),
+            );
+        }
+        Some(())
+    }
+
+    fn app(&mut self) -> Option<App> {
+        self.missing(&["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET"])?;
+        let (id, private_key) = (self.app_id("APP_ID"), self.private_key("PRIVATE_KEY"));
+        Some(App {
+            id: id?,
+            private_key: private_key?,
+            webhook_secret: self.secret("WEBHOOK_SECRET")?,
+            previous_webhook_secret: self.secret("WEBHOOK_SECRET_PREVIOUS"),
+        })
+    }
+
+    fn coach_app(&mut self) -> Option<CoachApp> {
+        self.missing(&["COACH_APP_ID", "COACH_PRIVATE_KEY"])?;
+        let (id, private_key) = (self.app_id("COACH_APP_ID"), self.private_key("COACH_PRIVATE_KEY"));
+        Some(CoachApp {
+            id: id?,
+            private_key: private_key?,
+        })
+    }
+
+    fn named_agents(&mut self) -> BTreeMap<String, AgentCommand> {
+        let mut named = BTreeMap::new();
+        for (name, value) in std::mem::take(&mut self.found.agents) {
+            match value.text.parse::<AgentCommand>() {
+                Ok(agent) => {
+                    named.insert(name, agent);
+                }
+                Err(problem) => self.found.mistakes.push(ServerMistake {
+                    source: value.source,
+                    name: format!("agents.{name}.run"),
+                    problem: problem.to_string(),
+                }),
+            }
+        }
+        named
+    }
+
+    fn agents(&mut self, named: &BTreeMap<String, AgentCommand>) -> BTreeMap<Role, AgentCommand> {
+        let read = |text: &str| match named.get(text) {
+            Some(agent) => Ok(agent.clone()),
+            None => text.parse::<AgentCommand>(),
+        };
+        let all = self.parse("AGENT", read).unwrap_or(AgentCommand::Claude);
+        let mut agents = BTreeMap::new();
+        for (role, name) in [
+            (Role::Planner, "AGENT_PLANNER"),
+            (Role::Designer, "AGENT_DESIGNER"),
+            (Role::Player, "AGENT_PLAYER"),
+            (Role::Coach, "AGENT_COACH"),
+        ] {
+            agents.insert(role, self.parse(name, read).unwrap_or_else(|| all.clone()));
+        }
+        agents
+    }
+
+    fn unused(&self) -> Vec<String> {
+        let later = VARIABLES.iter().filter(|(_, kind)| *kind == Kind::Later);
+        later
+            .filter(|(name, _)| self.found.values.contains_key(name))
+            .map(|(name, _)| format!("{PREFIX}{name}"))
+            .collect()
+    }
+}
+
+fn spacing(text: &str) -> Result<Duration, String> {
+    match text.parse::<u64>() {
+        Ok(ms) if ms <= MAX_SPACING_MS => Ok(Duration::from_millis(ms)),
+        _ => Err(format!(
+            "must be a whole number of milliseconds from 0 to {MAX_SPACING_MS}"
+        )),
+    }
+}
+
+fn log_filter(text: &str) -> Result<String, &'static str> {
+    match EnvFilter::try_new(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err("is not a filter such as info or autobuild=debug,warn"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Role;
+    use crate::config::repository::RepositorySettings;
+    use crate::config::server::ServerSettings;
+    use crate::config::variables::Given;
+    use crate::config::variables::VARIABLES;
+    use secrecy::ExposeSecret;
+    use std::io;
+    use std::path::Path;
+
+    const PEM: &str = "-----BEGIN RSA PRIVATE KEY-----\\nMIIsecret\\n-----END RSA PRIVATE KEY-----";
+
+    fn pairs(given: &[(&str, &str)]) -> Vec<(String, String)> {
+        given
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    fn load(
+        flags: &[(&str, &str)],
+        environment: &[(&str, &str)],
+        file: Option<&str>,
+    ) -> Result<ServerSettings, String> {
+        let mut environment = pairs(environment);
+        environment.push(("HOME".to_owned(), "/home/ada".to_owned()));
+        let read = |path: &Path| match path.to_str() {
+            Some("/run/key") => Ok(format!("{}\n", PEM.replace("\\n", "\n"))),
+            Some("/run/empty") => Ok("\n".to_owned()),
+            _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+        };
+        let given = Given {
+            flags: &pairs(flags),
+            environment: &environment,
+            file,
+            read: &read,
+        };
+        ServerSettings::load(&given).map_err(|mistakes| {
+            let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+            lines.join("\n")
+        })
+    }
+
+    #[test]
+    fn nothing_given_is_the_defaults() {
+        let settings = load(&[], &[], None).unwrap();
+        assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
+        assert_eq!(settings.data_dir.to_str(), Some("/home/ada/.local/share/autobuild"));
+        assert_eq!(
+            settings.database_url.expose_secret(),
+            "sqlite:/home/ada/.local/share/autobuild/autobuild.db"
+        );
+        assert_eq!(settings.github.api.as_str(), "https://api.github.com/");
+        assert_eq!(settings.github.web.as_str(), "https://github.com/");
+        assert_eq!(settings.write_spacing.as_millis(), 1_000);
+        assert!(settings.app.is_none() && settings.coach_app.is_none() && settings.unused.is_empty());
+        let refused = settings.agents_runnable().unwrap_err();
+        assert_eq!(refused.len(), 1, "the default agent is named once: {refused:?}");
+    }
+
+    #[test]
+    fn a_flag_beats_the_environment_and_the_environment_the_file() {
+        let file = "listen = \"127.0.0.1:1\"\nlog = \"warn\"\nAUTOBUILD_WRITE_SPACING_MS = 5\n";
+        let settings = load(
+            &[("AUTOBUILD_LISTEN", "127.0.0.1:3")],
+            &[
+                ("AUTOBUILD_LISTEN", "127.0.0.1:2"),
+                ("AUTOBUILD_LOG", "debug"),
+                ("AUTOBUILD_APP_ID", ""),
+            ],
+            Some(file),
+        )
+        .unwrap();
+        assert_eq!(settings.listen.port(), 3);
+        assert_eq!(settings.log, "debug");
+        assert_eq!(settings.write_spacing.as_millis(), 5);
+    }
+
+    #[test]
+    fn secrets_come_from_files_and_never_show() {
+        let settings = load(
+            &[],
+            &[
+                ("AUTOBUILD_APP_ID", "12"),
+                ("AUTOBUILD_PRIVATE_KEY_FILE", "/run/key"),
+                ("AUTOBUILD_WEBHOOK_SECRET", "hush-1"),
+                ("AUTOBUILD_WEBHOOK_SECRET_PREVIOUS", "hush-0"),
+                ("AUTOBUILD_COACH_APP_ID", "13"),
+                ("AUTOBUILD_COACH_PRIVATE_KEY", PEM),
+                ("AUTOBUILD_DATABASE_URL", "postgres://ada:hush-2@db/autobuild"),
+                ("AUTOBUILD_ADMIN_TOKEN", "hush-3"),
+            ],
+            None,
+        )
+        .unwrap();
+        let app = settings.app.as_ref().unwrap();
+        let coach = settings.coach_app.as_ref().unwrap();
+        assert_eq!(app.private_key.expose_secret(), coach.private_key.expose_secret());
+        assert_eq!(app.private_key.expose_secret().lines().count(), 3);
+        assert_eq!(app.webhook_secret.expose_secret(), "hush-1");
+        let shown = format!("{settings:?}");
+        assert!(!shown.contains("hush") && !shown.contains("MIIsecret"), "{shown}");
+    }
+
+    #[test]
+    fn agents_are_chosen_by_role_and_by_name() {
+        let file = "agent = \"house\"\nagent_environment = [\"ANTHROPIC_API_KEY\"]\n\
+                    [agents.house]\nrun = \"command:house --all\"\n[agents.quick]\nrun = \"scripted:steps.yaml\"\n";
+        let settings = load(&[], &[("AUTOBUILD_AGENT_COACH", "command:judge")], Some(file)).unwrap();
+        assert_eq!(settings.offered_agents(), ["house", "quick"]);
+        assert_eq!(settings.agent_environment, ["ANTHROPIC_API_KEY"]);
+        let (repository, _) = RepositorySettings::parse("agent: {planner: quick}", &settings.offered_agents()).unwrap();
+        let chosen = Role::ALL.map(|role| settings.agent(role, &repository).to_string());
+        assert_eq!(
+            chosen,
+            [
+                "scripted:steps.yaml",
+                "command:house --all",
+                "command:house --all",
+                "command:judge"
+            ]
+        );
+        assert_eq!(settings.agents_runnable(), Ok(()));
+    }
+
+    #[test]
+    fn every_mistake_names_the_setting_and_its_source() {
+        let problems = load(
+            &[("AUTOBUILD_LISTEN", "here")],
+            &[
+                ("AUTOBUILD_LISTN", "x"),
+                ("AUTOBUILD_COLOUR", "red"),
+                ("AUTOBUILD_LOG_FILE", "x"),
+                ("AUTOBUILD_ROLE", "player"),
+                ("AUTOBUILD_GITHUB_API_URL", "http://github.example/api/v3"),
+                ("AUTOBUILD_PUBLIC_URL", "ftp://x"),
+                ("AUTOBUILD_PRIVATE_KEY", "hush"),
+                ("AUTOBUILD_WEBHOOK_SECRET_FILE", "/run/missing"),
+                ("AUTOBUILD_ADMIN_TOKEN", "hush"),
+                ("AUTOBUILD_ADMIN_TOKEN_FILE", "/run/empty"),
+                ("AUTOBUILD_DATABASE_URL", "mysql://hush"),
+                ("AUTOBUILD_AGENT", "gpt"),
+                ("AUTOBUILD_SANDBOX_MIN_LEVEL", "9"),
+                ("AUTOBUILD_LOG", "a=b=c"),
+                ("AUTOBUILD_WRITE_SPACING_MS", "-1"),
+            ],
+            Some("log_format = \"xml\"\n\nport = 80\n[agents.a]\nrun = \"b\"\ncolour = 1\n[agents.\"x y\"]\n"),
+        )
+        .unwrap_err();
+        assert!(!problems.contains("hush"));
+        insta::assert_snapshot!(problems);
+    }
+
+    #[test]
+    fn a_file_that_is_no_toml_says_where() {
+        let problem = load(&[], &[], Some("listen = \"a\"\nlog = \n")).unwrap_err();
+        assert!(
+            problem.starts_with("the file (line 2 of the settings file): "),
+            "{problem}"
+        );
+        assert!(
+            load(&[], &[], Some("log = [1]"))
+                .unwrap_err()
+                .contains("must be a text or a number")
+        );
+        assert!(load(&[], &[], Some("agent_environment = [\"AUTOBUILD_PRIVATE_KEY\"]")).is_err());
+    }
+
+    #[test]
+    fn one_github_address_says_where_the_other_is() {
+        let github = |name, value| load(&[], &[(name, value)], None).unwrap().github;
+        let forge = github("AUTOBUILD_GITHUB_API_URL", "http://127.0.0.1:4000");
+        assert_eq!(forge.web.as_str(), "http://127.0.0.1:4000/");
+        let enterprise = github("AUTOBUILD_GITHUB_URL", "https://ghe.example");
+        assert_eq!(enterprise.api.as_str(), "https://ghe.example/api/v3");
+        let enterprise = github("AUTOBUILD_GITHUB_API_URL", "https://ghe.example/api/v3");
+        assert_eq!(enterprise.web.as_str(), "https://ghe.example/");
+        for loopback in ["http://localhost:1", "http://[::1]:1", "http://127.9.9.9"] {
+            github("AUTOBUILD_GITHUB_API_URL", loopback);
+        }
+        for open in [
+            "http://10.0.0.1",
+            "http://localhost.example",
+            "https://a:b@ghe.example",
+            "https://ghe.example?x",
+        ] {
+            assert!(
+                load(&[], &[("AUTOBUILD_GITHUB_API_URL", open)], None).is_err(),
+                "{open}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_variable_may_stand_in_the_file() {
+        for (name, _) in VARIABLES {
+            let problems = load(&[], &[], Some(&format!("{} = \"?\"", name.to_lowercase()))).err();
+            assert!(!problems.unwrap_or_default().contains("no such setting"), "{name}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Single values of a settings file: how each shape is read, what is valid, and how its JSON Schema says so.
+
+use crate::config::command_line::CommandLine;
+use crate::config::keys::Key;
+use crate::config::yaml::Node;
+use crate::config::yaml::Place;
+use crate::config::yaml::Value;
+use ignore::gitignore::GitignoreBuilder;
+use serde_json::Value as Json;
+use serde_json::json;
+
+const MAX_LIST: usize = 200;
+const MAX_ITEM: usize = 300;
+const MAX_SECONDS: i64 = 24 * 3_600;
+/// A number of seconds, or with a unit.
+const DURATION_PATTERN: &str = "^[0-9]+ ?[smh]?$";
+
+/// What a key may hold.
+pub(crate) enum Shape {
+    /// A text on one line of at most so many characters.
+    Text(usize),
+    /// A command, run without a shell.
+    Command,
+    /// A whole number within bounds.
+    Whole(i64, i64),
+    /// A number within bounds.
+    Number(f64, f64),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// `never`, `always` or a complexity.
+    Approval,
+    /// The name of an agent that the server offers.
+    Agent,
+    /// Seconds, or a number with a unit.
+    Duration,
+    /// A list of path patterns within the repository.
+    Paths,
+    /// A list of host names.
+    Hosts,
+    /// Keys of its own.
+    Table(&'static [Key]),
+    /// One value for all of these keys, or a table of them.
+    Each(&'static [Key]),
+}
+
+/// What is wrong with one value.
+pub(crate) struct Problem {
+    pub(crate) place: Place,
+    pub(crate) text: String,
+}
+
+/// Reads one value into the JSON that the settings' type takes.
+pub(crate) fn read(shape: &Shape, node: &Node, offered: &[String]) -> Result<Json, Problem> {
+    match shape {
+        Shape::Text(max) => text(node, *max).map(Json::from),
+        Shape::Command => text(node, MAX_ITEM * 10)?
+            .parse::<CommandLine>()
+            .map(|command| command.text().into())
+            .map_err(|error| problem(node, error.to_string())),
+        Shape::Whole(min, max) => match node.value {
+            Value::Whole(value) if (*min..=*max).contains(&value) => Ok(value.into()),
+            _ => Err(unfit(node)),
+        },
+        Shape::Number(min, max) => match number(&node.value) {
+            Some(value) if (*min..=*max).contains(&value) => Ok(value.into()),
+            _ => Err(unfit(node)),
+        },
+        Shape::OneOf(words) => match &node.value {
+            Value::Text(word) if words.contains(&word.as_str()) => Ok(word.clone().into()),
+            _ => Err(unfit(node)),
+        },
+        Shape::Approval => match &node.value {
+            Value::Text(word) if word == "never" || word == "always" => Ok(word.clone().into()),
+            Value::Whole(from @ 1..=10) => Ok(json!({ "from": from })),
+            _ => Err(unfit(node)),
+        },
+        Shape::Agent => agent(node, offered),
+        Shape::Duration => duration(node),
+        Shape::Paths => list(node, path_pattern),
+        Shape::Hosts => list(node, host),
+        // Tables are read by `keys`, key by key.
+        Shape::Table(_) | Shape::Each(_) => Err(unfit(node)),
+    }
+}
+
+/// The valid values in words.
+pub(crate) fn valid(shape: &Shape, offered: &[String]) -> String {
+    match shape {
+        Shape::Text(max) => format!("a text of 1 to {max} characters on one line"),
+        Shape::Command => "a command, split into words like a shell's and run without a shell".to_owned(),
+        Shape::Whole(min, max) => format!("a whole number from {min} to {max}"),
+        Shape::Number(min, max) => format!("a number from {min} to {max}"),
+        Shape::OneOf(words) => or(words),
+        Shape::Approval => "never, always or a whole number from 1 to 10".to_owned(),
+        Shape::Agent if offered.is_empty() => "nothing: this server offers no agent by name".to_owned(),
+        Shape::Agent => or(&offered.iter().map(String::as_str).collect::<Vec<_>>()),
+        Shape::Duration => "seconds, or a number with s, m or h, from 1s to 24h".to_owned(),
+        Shape::Paths => {
+            format!("a list of at most {MAX_LIST} patterns of paths within the repository, such as `docs/**`")
+        }
+        Shape::Hosts => format!("a list of at most {MAX_LIST} host names, such as `example.com` or `*.example.com`"),
+        Shape::Table(keys) | Shape::Each(keys) => or(&keys.iter().map(|key| key.name).collect::<Vec<_>>()),
+    }
+}
+
+/// The JSON Schema of one value.
+pub(crate) fn schema(shape: &Shape) -> Json {
+    match shape {
+        Shape::Text(max) => json!({ "type": "string", "minLength": 1, "maxLength": max }),
+        Shape::Command | Shape::Agent => json!({ "type": "string", "minLength": 1 }),
+        Shape::Whole(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Shape::Number(min, max) => json!({ "type": "number", "minimum": min, "maximum": max }),
+        Shape::OneOf(words) => json!({ "enum": words }),
+        Shape::Approval => json!({ "anyOf": [
+            { "enum": ["never", "always"] },
+            { "type": "integer", "minimum": 1, "maximum": 10 },
+        ]}),
+        Shape::Duration => json!({ "anyOf": [
+            { "type": "integer", "minimum": 1, "maximum": MAX_SECONDS },
+            { "type": "string", "pattern": DURATION_PATTERN },
+        ]}),
+        Shape::Paths | Shape::Hosts => json!({
+            "type": "array", "maxItems": MAX_LIST,
+            "items": { "type": "string", "minLength": 1, "maxLength": MAX_ITEM },
+        }),
+        Shape::Table(keys) => json!({
+            "type": "object", "additionalProperties": false,
+            "properties": keys.iter().map(|key| {
+                let mut inner = schema(&key.shape);
+                if let Some(object) = inner.as_object_mut() {
+                    object.insert("description".to_owned(), key.about.into());
+                }
+                (key.name.to_owned(), inner)
+            }).collect::<serde_json::Map<_, _>>(),
+        }),
+        Shape::Each(keys) => json!({ "anyOf": [
+            keys.first().map(|key| schema(&key.shape)),
+            schema(&Shape::Table(keys)),
+        ]}),
+    }
+}
+
+fn problem(node: &Node, text: String) -> Problem {
+    Problem {
+        place: node.place,
+        text,
+    }
+}
+
+/// The value is of the wrong kind or out of bounds; it is shown when it is short.
+fn unfit(node: &Node) -> Problem {
+    let shown = match &node.value {
+        Value::Text(text) if text.chars().count() <= 60 => format!("`{text}` is not valid here"),
+        Value::Whole(value) => format!("{value} is not valid here"),
+        Value::Number(value) => format!("{value} is not valid here"),
+        Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+            format!("{} is not valid here", node.kind())
+        }
+    };
+    problem(node, shown)
+}
+
+fn text(node: &Node, max: usize) -> Result<&str, Problem> {
+    match &node.value {
+        Value::Text(text) if text.trim().is_empty() => Err(problem(node, "the text is empty".to_owned())),
+        Value::Text(text) if text.chars().count() > max => Err(problem(node, "the text is too long".to_owned())),
+        Value::Text(text) if text.trim().contains(char::is_control) => {
+            Err(problem(node, "the text is not one plain line".to_owned()))
+        }
+        Value::Text(text) => Ok(text.trim()),
+        Value::Null | Value::Bool(_) | Value::Whole(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
+            Err(problem(
+                node,
+                format!("expected a text, found {}; put it in quotes if it is one", node.kind()),
+            ))
+        }
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(value) => Some(*value),
+        Value::Whole(value) => i32::try_from(*value).ok().map(f64::from),
+        Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
+    }
+}
+
+fn agent(node: &Node, offered: &[String]) -> Result<Json, Problem> {
+    let name = text(node, MAX_ITEM)?;
+    match offered.iter().any(|known| known == name) {
+        true => Ok(name.into()),
+        false if name.contains(':') || name.contains(char::is_whitespace) => Err(problem(
+            node,
+            "a repository names one of the server's agents, never a command line".to_owned(),
+        )),
+        false => Err(problem(node, "this server offers no agent of that name".to_owned())),
+    }
+}
+
+fn duration(node: &Node) -> Result<Json, Problem> {
+    let seconds = match &node.value {
+        Value::Whole(seconds) => Some(*seconds),
+        Value::Text(text) => seconds(text.trim()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+    };
+    match seconds {
+        Some(seconds @ 1..=MAX_SECONDS) => Ok(seconds.into()),
+        _ => Err(unfit(node)),
+    }
+}
+
+fn seconds(text: &str) -> Option<i64> {
+    let (number, unit) = [("s", 1), ("m", 60), ("h", 3_600)]
+        .into_iter()
+        .find_map(|(letter, unit)| Some((text.strip_suffix(letter)?, unit)))
+        .unwrap_or((text, 1));
+    number.trim_end().parse::<i64>().ok()?.checked_mul(unit)
+}
+
+fn list(node: &Node, check: fn(&str) -> Result<(), String>) -> Result<Json, Problem> {
+    let Value::List(items) = &node.value else {
+        return Err(problem(node, format!("expected a list, found {}", node.kind())));
+    };
+    if items.len() > MAX_LIST {
+        return Err(problem(node, format!("the list has more than {MAX_LIST} entries")));
+    }
+    items
+        .iter()
+        .map(|item| {
+            let entry = text(item, MAX_ITEM)?;
+            check(entry).map_err(|text| problem(item, text))?;
+            Ok(Json::from(entry))
+        })
+        .collect()
+}
+
+fn path_pattern(pattern: &str) -> Result<(), String> {
+    if pattern.starts_with('/') || pattern.starts_with('!') || pattern.contains('\\') {
+        return Err(format!("`{pattern}` does not begin with a name within the repository"));
+    }
+    if pattern.split('/').any(|part| part == "..") {
+        return Err(format!("`{pattern}` leaves the repository"));
+    }
+    GitignoreBuilder::new("")
+        .add_line(None, pattern)
+        .map(|_| ())
+        .map_err(|_| format!("`{pattern}` is not a pattern"))
+}
+
+fn host(name: &str) -> Result<(), String> {
+    let labels = name.strip_prefix("*.").unwrap_or(name);
+    let fine = labels.split('.').all(|label| {
+        !label.is_empty()
+            && label.len() <= 63
+            && !label.starts_with('-')
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    });
+    match fine {
+        true => Ok(()),
+        false => Err(format!("`{name}` is not a host name")),
+    }
+}
+
+fn or(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [word] => (*word).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}

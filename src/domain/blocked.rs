@@ -1,0 +1,305 @@
+//! Why work stops until a person decides, and the report that this person gets. When to block is the machines' part.
+
+pub use crate::domain::recurring::same_issues_three_turns;
+
+use crate::domain::decision::Issue;
+use crate::domain::evidence::GateReport;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use crate::domain::ids::User;
+use crate::domain::recurring;
+use crate::domain::recurring::Recurring;
+use crate::domain::remedy;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// Why a Task or a Feature cannot go on by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockReason {
+    /// Every allowed turn ended with feedback.
+    #[error("all {turns} turns are used up and the Coach still asks for changes")]
+    OutOfTurns {
+        /// How many there were.
+        turns: u32,
+    },
+    /// Two turns in a row changed nothing.
+    #[error("two turns in a row changed nothing")]
+    NoChangeTwice,
+    /// The same issues came back three turns running.
+    #[error("three turns in a row ended with the same issues")]
+    SameIssues,
+    /// The money, tokens or time allowed are used up.
+    #[error("the budget is spent: {what}")]
+    BudgetSpent {
+        /// What was spent of what, as a sentence.
+        what: String,
+    },
+    /// An agent gave no usable result after every try.
+    #[error("no usable result after every try: {failure}")]
+    AgentFailed {
+        /// How.
+        failure: AgentFailure,
+    },
+    /// A Gate that the profile demands could not run.
+    #[error("a Gate could not run: {}", .reasons.join("; "))]
+    GatesAbsent {
+        /// Which and why, as sentences.
+        reasons: Vec<String>,
+    },
+    /// A person's request for changes is open although the Coach approves.
+    #[error("the request for changes of {login} is open", login = .by.login)]
+    OpenReview {
+        /// Whose.
+        by: User,
+    },
+    /// A person asked to pause this task.
+    #[error("paused by {login}", login = .by.login)]
+    Paused {
+        /// Who.
+        by: User,
+    },
+    /// A task that this one needs was given up.
+    #[error("it needs {task}, which was given up")]
+    NeedGone {
+        /// Which.
+        task: TaskId,
+    },
+    /// The branch was force-pushed off the integration branch's history.
+    #[error("{login} force-pushed its branch off the history of the integration branch", login = .by.login)]
+    ForcePushed {
+        /// By whom.
+        by: User,
+    },
+    /// The forge refused something that the work cannot do without.
+    #[error("GitHub refused {doing}: {said}")]
+    ForgeRefused {
+        /// What was asked of it.
+        doing: String,
+        /// Its words.
+        said: String,
+    },
+    /// The branch rules forbid a name or a push.
+    #[error("a rule forbids its branches: {rule}")]
+    BranchRule {
+        /// The rule as the forge names it.
+        rule: String,
+    },
+    /// Merging the default branch needs hands.
+    #[error("the default branch conflicts with the integration branch in {}", named(.files))]
+    DefaultConflict {
+        /// The files.
+        files: Vec<String>,
+    },
+    /// The merged result of a wave does not hold.
+    #[error("the merged result of the wave does not hold: {}", .failures.join("; "))]
+    WaveGateRed {
+        /// What failed, as sentences.
+        failures: Vec<String>,
+    },
+    /// Tasks of the wave wait for a person.
+    #[error("{} wait for a person", named(.tasks))]
+    TasksBlocked {
+        /// Which.
+        tasks: Vec<TaskId>,
+    },
+    /// The repository's settings cannot be read.
+    #[error("the repository's settings cannot be read: {}", .mistakes.join("; "))]
+    BadSettings {
+        /// Each mistake as a sentence.
+        mistakes: Vec<String>,
+    },
+    /// The service ended three times while it did this.
+    #[error("AutoBuild was cut off three times during this: {doing}")]
+    Crashed {
+        /// What it was doing.
+        doing: String,
+    },
+}
+
+/// A failure that is not an agent's verdict. It uses up no turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentFailure {
+    /// The program is not there.
+    #[error("the agent program {program:?} was not found")]
+    NotFound {
+        /// The program as configured.
+        program: String,
+    },
+    /// It ended with an error.
+    #[error("the agent failed: {how}")]
+    Failed {
+        /// Exit code or signal, and the end of its error output.
+        how: String,
+    },
+    /// Its time was up.
+    #[error("the agent was stopped after {seconds} seconds")]
+    TimedOut {
+        /// The limit.
+        seconds: u64,
+    },
+    /// It printed nothing for too long.
+    #[error("the agent went silent for {seconds} seconds")]
+    WentSilent {
+        /// The limit.
+        seconds: u64,
+    },
+    /// It printed more than is read.
+    #[error("the agent printed more than {bytes} bytes")]
+    TooMuchOutput {
+        /// The limit.
+        bytes: u64,
+    },
+    /// A Player or planner without an answer.
+    #[error("the agent's output does not end with a JSON object")]
+    ReportMissing,
+    /// A Player's or planner's answer of the wrong shape.
+    #[error("the agent's report is not valid: {problem}")]
+    ReportInvalid {
+        /// Which key, what was expected.
+        problem: String,
+    },
+    /// A Coach without an answer.
+    #[error("the Coach's output does not end with a JSON object")]
+    DecisionMissing,
+    /// A Coach's answer of the wrong shape.
+    #[error("the Coach's decision is not valid: {problem}")]
+    DecisionInvalid {
+        /// Which key, what was expected.
+        problem: String,
+    },
+}
+
+/// Names of things, shortened to what a sentence can bear.
+fn named<T: std::fmt::Display>(things: &[T]) -> String {
+    let shown: Vec<String> = things.iter().take(10).map(T::to_string).collect();
+    match things.len().saturating_sub(10) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// A person's decision is all that is missing.
+    Minor,
+    /// The work does not get there by itself.
+    Major,
+    /// Nothing of this kind can go on until someone mends the surroundings.
+    Critical,
+}
+
+impl Severity {
+    /// The word that people read.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Minor => "minor",
+            Self::Major => "major",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+impl BlockReason {
+    /// How bad it is.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::BudgetSpent { .. }
+            | Self::OpenReview { .. }
+            | Self::Paused { .. }
+            | Self::NeedGone { .. }
+            | Self::TasksBlocked { .. } => Severity::Minor,
+            Self::OutOfTurns { .. }
+            | Self::NoChangeTwice
+            | Self::SameIssues
+            | Self::AgentFailed { .. }
+            | Self::ForcePushed { .. }
+            | Self::DefaultConflict { .. }
+            | Self::WaveGateRed { .. } => Severity::Major,
+            Self::GatesAbsent { .. }
+            | Self::ForgeRefused { .. }
+            | Self::BranchRule { .. }
+            | Self::BadSettings { .. }
+            | Self::Crashed { .. } => Severity::Critical,
+        }
+    }
+}
+
+/// What the work cost so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Runs of agents, failed ones too.
+    pub agent_runs: u32,
+    /// Time that agents ran, in milliseconds.
+    pub agent_ms: u64,
+    /// Money in millionths of a US dollar, where every agent told it.
+    pub usd_micros: Option<u64>,
+}
+
+/// What a person gets when a Task or a Feature cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockedReport {
+    /// Why it stopped.
+    pub reason: BlockReason,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Turns used.
+    pub attempts: u32,
+    /// Issues that came up in more than one turn, most frequent first.
+    pub recurring: Vec<Recurring>,
+    /// What the last verdict asked for.
+    pub last_feedback: Vec<Issue>,
+    /// What the Gates said last; absent when none ran.
+    pub gates: Option<GateReport>,
+    /// What a person can do about it, as sentences.
+    pub suggested_actions: Vec<String>,
+    /// What the work cost so far.
+    pub cost: Cost,
+}
+
+impl BlockedReport {
+    /// Makes the report from the verdicts' items, turn by turn.
+    #[must_use]
+    pub fn new(reason: BlockReason, turns: &[(TurnNumber, &[Issue])], gates: Option<GateReport>, cost: Cost) -> Self {
+        Self {
+            severity: reason.severity(),
+            attempts: turns.iter().map(|(turn, _)| turn.0).max().unwrap_or(0),
+            recurring: recurring::recurring(turns),
+            last_feedback: turns.last().map(|(_, items)| items.to_vec()).unwrap_or_default(),
+            gates,
+            suggested_actions: remedy::suggested_actions(&reason),
+            cost,
+            reason,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_survives_storage_and_is_printable_as_yaml() {
+        let item = Issue {
+            line: Some(7),
+            ..Issue::must_fix("test", "no test for \"empty\"\ninput")
+        };
+        let items = [item];
+        let turns = [(TurnNumber(1), &items[..]), (TurnNumber(2), &items[..])];
+        let problem = "`decision` is missing".to_owned();
+        let reason = BlockReason::AgentFailed {
+            failure: AgentFailure::DecisionInvalid { problem },
+        };
+        let report = BlockedReport::new(reason, &turns, None, Cost::default());
+        assert_eq!((report.attempts, report.recurring.len()), (2, 1));
+        let json = serde_json::to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<BlockedReport>(&json).unwrap(), report);
+        let yaml = serde_saphyr::to_string(&report).unwrap();
+        assert_eq!(serde_saphyr::from_str::<BlockedReport>(&yaml).unwrap(), report);
+    }
+}

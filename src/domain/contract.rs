@@ -1,0 +1,632 @@
+//! What code demands of agents, and the one function that turns a Coach's decision into a verdict. A verdict may be lower
+//! than the decision, never higher.
+
+use crate::domain::decision::CoachDecision;
+use crate::domain::decision::CriterionMet;
+use crate::domain::decision::DecisionKind;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Outcome;
+use crate::domain::decision::Severity;
+use crate::domain::decision::Verdict;
+use crate::domain::evidence;
+use crate::domain::evidence::GateReport;
+use crate::domain::evidence::Profile;
+use crate::domain::grounds;
+use crate::domain::plan::Check;
+use crate::domain::plan::Criterion;
+use crate::domain::plan::TaskType;
+use serde::Deserialize;
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// A promise that an agent's definition names and that code checks against the turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contract {
+    /// The Player's report has the right shape.
+    ReportValid,
+    /// Only allowed paths changed.
+    PathsAllowed,
+    /// The Player's word never ends a task.
+    NeverDeclaresDone,
+    /// The Coach's decision has the right shape and asks for something that can be done.
+    DecisionValid,
+    /// Every Gate of the profile passed on this commit.
+    GatesPassed,
+    /// Every criterion that is not for a person is met, with evidence that exists.
+    CriteriaEvidenced,
+    /// Nothing is left that sends work back.
+    NoMustFix,
+    /// The Coach's checkout is as it was.
+    CheckoutUnchanged,
+}
+
+impl Contract {
+    const ALL: [Self; 8] = [
+        Self::ReportValid,
+        Self::PathsAllowed,
+        Self::NeverDeclaresDone,
+        Self::DecisionValid,
+        Self::GatesPassed,
+        Self::CriteriaEvidenced,
+        Self::NoMustFix,
+        Self::CheckoutUnchanged,
+    ];
+
+    /// The contract's name, as an agent's front matter gives it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReportValid => "report_valid",
+            Self::PathsAllowed => "paths_allowed",
+            Self::NeverDeclaresDone => "never_declares_done",
+            Self::DecisionValid => "decision_valid",
+            Self::GatesPassed => "gates_passed",
+            Self::CriteriaEvidenced => "criteria_evidenced",
+            Self::NoMustFix => "no_must_fix",
+            Self::CheckoutUnchanged => "checkout_unchanged",
+        }
+    }
+
+    /// The contract of that name.
+    pub fn from_name(name: &str) -> Result<Self, UnknownContract> {
+        Self::ALL
+            .into_iter()
+            .find(|contract| contract.name() == name)
+            .ok_or_else(|| UnknownContract(name.to_owned()))
+    }
+}
+
+impl fmt::Display for Contract {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Contract {
+    type Err = UnknownContract;
+
+    fn from_str(name: &str) -> Result<Self, UnknownContract> {
+        Self::from_name(name)
+    }
+}
+
+/// A name that no contract has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is not a contract; contracts are {names}",
+    names = Contract::ALL.map(Contract::name).join(", ")
+)]
+pub struct UnknownContract(pub String);
+
+/// What a comparison of the Coach's checkout before and after its turn found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckoutState {
+    /// Nothing differs.
+    Unchanged,
+    /// These paths differ.
+    Changed(Vec<String>),
+}
+
+/// What code knows of the turn that a decision is about.
+#[derive(Clone, Copy)]
+pub struct TurnFacts<'a> {
+    /// The task's kind.
+    pub kind: TaskType,
+    /// Its criteria.
+    pub criteria: &'a [Criterion],
+    /// What the Gates found on this very commit.
+    pub gates: &'a GateReport,
+    /// Whether the tree of this commit has a file or folder of that path.
+    pub in_tree: &'a dyn Fn(&str) -> bool,
+    /// The Coach's checkout after its turn.
+    pub checkout: &'a CheckoutState,
+    /// Logins of people with write access whose request for changes stands.
+    pub open_reviews: &'a [String],
+}
+
+/// What follows from a decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judgement {
+    /// A verdict that may be stored and posted.
+    Verdict(Verdict),
+    /// A Gate that the task's kind demands could not run. That is never the Player's fault: the task blocks, each reason
+    /// being a sentence for a person.
+    EvidenceAbsent {
+        /// What could not run and why.
+        reasons: Vec<String>,
+    },
+}
+
+/// Turns a decision into what stands: approval if every contract holds, else feedback that says which one does not.
+#[must_use]
+pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
+    let gate_failures = match evidence::profile(facts.kind, facts.gates) {
+        Profile::Absent(reasons) => return Judgement::EvidenceAbsent { reasons },
+        Profile::Failed(sentences) => sentences,
+        Profile::Passed => Vec::new(),
+    };
+    Judgement::Verdict(match decision.decision {
+        DecisionKind::Approve => approved_or_lowered(decision, facts, &gate_failures),
+        DecisionKind::Feedback => feedback(decision, Vec::new(), gate_items(&gate_failures)),
+        DecisionKind::Probe => probe_lowered(decision, &gate_failures),
+    })
+}
+
+/// The verdict on a turn that no Coach saw: the reasons are the Player's to mend.
+#[must_use]
+pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
+    Verdict {
+        outcome: Outcome::Feedback,
+        decision: None,
+        broken_contracts: Vec::new(),
+        items: must_fix_first(items),
+    }
+}
+
+/// The verdict on a turn that changed nothing.
+#[must_use]
+pub fn no_change() -> Verdict {
+    feedback_without_coach(vec![Issue::must_fix(
+        "requirement",
+        "no change: the turn ended without a change to any file",
+    )])
+}
+
+/// The verdict on a commit that may not be pushed: each reason is a sentence, with the path it is about where there is
+/// one.
+#[must_use]
+pub fn held(reasons: &[(Option<String>, String)]) -> Verdict {
+    let item = |(file, reason): &(Option<String>, String)| Issue {
+        file: file.clone(),
+        ..Issue::must_fix("security", &format!("this commit may not be pushed: {reason}"))
+    };
+    feedback_without_coach(reasons.iter().map(item).collect())
+}
+
+/// The verdict on an approved task whose merge conflicts with one merged meanwhile.
+#[must_use]
+pub fn conflict(files: &[String]) -> Verdict {
+    let item = |file: &String| Issue {
+        file: Some(file.clone()),
+        ..Issue::must_fix("conflict", "conflicts with a task that was merged meanwhile")
+    };
+    feedback_without_coach(files.iter().map(item).collect())
+}
+
+fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: &[String]) -> Verdict {
+    let mut broken = gate_failures
+        .iter()
+        .map(|why| sentence(Contract::GatesPassed, why))
+        .collect::<Vec<_>>();
+    let mut items = gate_items(gate_failures);
+    for why in wrong_numbers(decision, facts.criteria) {
+        broken.push(sentence(Contract::DecisionValid, &why));
+    }
+    for why in open_criteria(decision, facts) {
+        broken.push(sentence(Contract::CriteriaEvidenced, &why));
+        items.push(Issue::must_fix("requirement", &why));
+    }
+    let left = decision
+        .issues
+        .iter()
+        .filter(|issue| issue.severity == Severity::MustFix)
+        .count();
+    if left > 0 {
+        broken.push(sentence(Contract::NoMustFix, &format!("{left} must_fix left")));
+    }
+    if let CheckoutState::Changed(paths) = facts.checkout {
+        let named: Vec<&str> = paths.iter().take(10).map(String::as_str).collect();
+        broken.push(sentence(
+            Contract::CheckoutUnchanged,
+            &format!("the Coach's checkout changed: {}", named.join(", ")),
+        ));
+    }
+    for login in facts.open_reviews {
+        broken.push(format!(
+            "the review of {login}, who may write here, still requests changes"
+        ));
+    }
+    match broken.is_empty() {
+        true => Verdict {
+            outcome: Outcome::Approve,
+            decision: Some(decision.clone()),
+            broken_contracts: broken,
+            items: must_fix_first(decision.issues.clone()),
+        },
+        false => feedback(decision, broken, items),
+    }
+}
+
+/// A probe asks for commands that this version does not run, so it can only end as feedback.
+fn probe_lowered(decision: &CoachDecision, gate_failures: &[String]) -> Verdict {
+    let why = "the Coach asked for a probe, which this version does not run";
+    let mut items = gate_items(gate_failures);
+    let wanted = decision.commands.join("; ");
+    items.push(Issue::must_fix(
+        "test",
+        &format!("{why}; show by a test what it wanted to know: {wanted}"),
+    ));
+    feedback(decision, vec![sentence(Contract::DecisionValid, why)], items)
+}
+
+/// Feedback with everything to mend: what code found, then what the Coach found, then the Coach's words if there is
+/// nothing else.
+fn feedback(decision: &CoachDecision, broken_contracts: Vec<String>, mut items: Vec<Issue>) -> Verdict {
+    items.extend(decision.issues.iter().cloned());
+    if items.is_empty() {
+        let words = [&decision.feedback, &decision.summary]
+            .into_iter()
+            .chain(&broken_contracts);
+        let first = words.map(|text| text.trim()).find(|text| !text.is_empty());
+        items.push(Issue::must_fix(
+            "requirement",
+            first.unwrap_or("the Coach gave no reason"),
+        ));
+    }
+    Verdict {
+        outcome: Outcome::Feedback,
+        decision: Some(decision.clone()),
+        broken_contracts,
+        items: must_fix_first(items),
+    }
+}
+
+fn sentence(contract: Contract, why: &str) -> String {
+    format!("{contract}: {why}")
+}
+
+fn gate_items(failures: &[String]) -> Vec<Issue> {
+    failures.iter().map(|why| Issue::must_fix("test", why)).collect()
+}
+
+fn must_fix_first(mut items: Vec<Issue>) -> Vec<Issue> {
+    items.sort_by_key(|item| item.severity);
+    items
+}
+
+fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<String> {
+    let wrong = |number: &usize| *number == 0 || *number > criteria.len();
+    let numbers = decision.criteria.iter().map(|finding| finding.criterion).filter(wrong);
+    numbers
+        .map(|number| format!("criterion {number} does not exist"))
+        .collect()
+}
+
+/// The criteria that are not shown to hold, each as a sentence. Those for a person are never among them.
+fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<String> {
+    let demanded = (1..)
+        .zip(facts.criteria)
+        .filter(|(_, criterion)| criterion.check != Check::Human);
+    demanded
+        .filter_map(|(number, criterion)| {
+            let why = open_reason(decision, facts, number, criterion)?;
+            Some(format!("criterion {number} ({}) {why}", criterion.text))
+        })
+        .collect()
+}
+
+fn open_reason(
+    decision: &CoachDecision,
+    facts: &TurnFacts<'_>,
+    number: usize,
+    criterion: &Criterion,
+) -> Option<&'static str> {
+    let findings: Vec<_> = decision
+        .criteria
+        .iter()
+        .filter(|finding| finding.criterion == number)
+        .collect();
+    if findings.is_empty() {
+        return Some("was not looked at");
+    }
+    if findings.iter().any(|finding| finding.met == CriterionMet::NotMet) {
+        return Some("is not met");
+    }
+    if findings.iter().all(|finding| finding.evidence.trim().is_empty()) {
+        return Some("is said to be met without evidence");
+    }
+    let grounded = findings
+        .iter()
+        .any(|finding| grounds::names_something_real(&finding.evidence, criterion, facts));
+    (!grounded).then_some("is said to be met, and its evidence names no file, test or command that exists")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::decision::CriterionFinding;
+    use crate::domain::evidence::Absence;
+    use crate::domain::evidence::Counts;
+    use crate::domain::evidence::Evidence;
+    use crate::domain::evidence::Finding;
+    use proptest::prelude::*;
+
+    fn tests(exit_code: i32, passed: u32, failed: u32) -> GateReport {
+        let finding = Finding {
+            command: "cargo test".to_owned(),
+            exit_code: Some(exit_code),
+            counts: Counts::Known {
+                passed,
+                failed,
+                skipped: 0,
+            },
+            failing: Vec::new(),
+            output: String::new(),
+        };
+        let tests = if exit_code == 0 {
+            Evidence::Passed(finding)
+        } else {
+            Evidence::Failed(finding)
+        };
+        GateReport { setup: None, tests }
+    }
+
+    fn criteria() -> Vec<Criterion> {
+        let criterion = |text: &str, check| Criterion {
+            text: text.to_owned(),
+            check,
+        };
+        vec![
+            criterion("it parses", Check::Test("t::parses".to_owned())),
+            criterion("it reads well", Check::Human),
+        ]
+    }
+
+    fn finding(criterion: usize, met: CriterionMet, evidence: &str) -> CriterionFinding {
+        CriterionFinding {
+            criterion,
+            met,
+            evidence: evidence.to_owned(),
+        }
+    }
+
+    fn approval() -> CoachDecision {
+        CoachDecision {
+            decision: DecisionKind::Approve,
+            summary: "fine".to_owned(),
+            criteria: vec![finding(1, CriterionMet::Met, "src/lib.rs")],
+            tests: None,
+            issues: Vec::new(),
+            feedback: String::new(),
+            commands: Vec::new(),
+        }
+    }
+
+    fn issue(severity: Severity, description: &str) -> Issue {
+        Issue {
+            severity,
+            ..Issue::must_fix("design", description)
+        }
+    }
+
+    fn judged(decision: &CoachDecision, gates: &GateReport, checkout: &CheckoutState, open: &[String]) -> Judgement {
+        let criteria = criteria();
+        let in_tree = |path: &str| path == "src/lib.rs";
+        let facts = TurnFacts {
+            kind: TaskType::Feature,
+            criteria: &criteria,
+            gates,
+            in_tree: &in_tree,
+            checkout,
+            open_reviews: open,
+        };
+        judge(decision, &facts)
+    }
+
+    fn verdict(decision: &CoachDecision, gates: &GateReport) -> Verdict {
+        match judged(decision, gates, &CheckoutState::Unchanged, &[]) {
+            Judgement::Verdict(verdict) => verdict,
+            Judgement::EvidenceAbsent { reasons } => panic!("{reasons:?}"),
+        }
+    }
+
+    #[test]
+    fn an_honest_approval_stands_with_its_comments() {
+        let mut decision = approval();
+        decision.issues = vec![
+            issue(Severity::NiceToHave, "a name"),
+            issue(Severity::ShouldFix, "a test"),
+        ];
+        let verdict = verdict(&decision, &tests(0, 3, 0));
+        assert_eq!(verdict.outcome, Outcome::Approve);
+        assert_eq!(verdict.broken_contracts, Vec::<String>::new());
+        assert_eq!(
+            verdict.items,
+            [
+                issue(Severity::ShouldFix, "a test"),
+                issue(Severity::NiceToHave, "a name")
+            ]
+        );
+    }
+
+    #[test]
+    fn each_broken_contract_lowers_an_approval_and_is_named() {
+        let with = |change: &dyn Fn(&mut CoachDecision)| {
+            let mut decision = approval();
+            change(&mut decision);
+            decision
+        };
+        let green = tests(0, 3, 0);
+        let table = [
+            (approval(), tests(101, 2, 1), "gates_passed: tests failed"),
+            (approval(), tests(0, 0, 0), "gates_passed: no tests ran"),
+            (approval(), tests(0, 2, 1), "gates_passed: tests failed"),
+            (
+                with(&|d| d.criteria.clear()),
+                green.clone(),
+                "criteria_evidenced: criterion 1 (it parses) was not looked at",
+            ),
+            (
+                with(&|d| d.criteria[0].met = CriterionMet::NotMet),
+                green.clone(),
+                "is not met",
+            ),
+            (
+                with(&|d| d.criteria[0].evidence = " ".to_owned()),
+                green.clone(),
+                "without evidence",
+            ),
+            (
+                with(&|d| d.criteria[0].evidence = "trust me".to_owned()),
+                green.clone(),
+                "names no file",
+            ),
+            (
+                with(&|d| d.criteria.push(finding(1, CriterionMet::NotMet, ""))),
+                green.clone(),
+                "is not met",
+            ),
+            (
+                with(&|d| d.criteria.push(finding(3, CriterionMet::Met, "x"))),
+                green.clone(),
+                "decision_valid: criterion 3",
+            ),
+            (
+                with(&|d| d.criteria.push(finding(0, CriterionMet::Met, "x"))),
+                green.clone(),
+                "decision_valid: criterion 0",
+            ),
+            (
+                with(&|d| d.issues.push(issue(Severity::MustFix, "bug"))),
+                green.clone(),
+                "no_must_fix: 1 must_fix left",
+            ),
+        ];
+        for (decision, gates, broken) in table {
+            let verdict = verdict(&decision, &gates);
+            assert_eq!(verdict.outcome, Outcome::Feedback, "{broken}");
+            assert!(
+                verdict.broken_contracts.iter().any(|s| s.contains(broken)),
+                "{broken}: {:?}",
+                verdict.broken_contracts
+            );
+            assert!(!verdict.items.is_empty(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_changed_checkout_and_an_open_review_lower_an_approval() {
+        let changed = CheckoutState::Changed(vec!["src/lib.rs".to_owned()]);
+        let open = ["ada".to_owned()];
+        for (checkout, open, broken) in [
+            (
+                &changed,
+                &[][..],
+                "checkout_unchanged: the Coach's checkout changed: src/lib.rs",
+            ),
+            (
+                &CheckoutState::Unchanged,
+                &open[..],
+                "the review of ada, who may write here, still requests changes",
+            ),
+        ] {
+            match judged(&approval(), &tests(0, 3, 0), checkout, open) {
+                Judgement::Verdict(verdict) => {
+                    assert_eq!(verdict.outcome, Outcome::Feedback);
+                    assert_eq!(verdict.broken_contracts, [broken]);
+                }
+                other @ Judgement::EvidenceAbsent { .. } => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_gate_that_could_not_run_is_not_the_players_fault() {
+        let gates = GateReport {
+            setup: None,
+            tests: Evidence::Absent(Absence::NoCommand),
+        };
+        let reasons = vec!["tests: no command is set and none could be detected".to_owned()];
+        let judgement = judged(&approval(), &gates, &CheckoutState::Unchanged, &[]);
+        assert_eq!(judgement, Judgement::EvidenceAbsent { reasons });
+    }
+
+    #[test]
+    fn feedback_carries_what_to_mend_must_fix_first() {
+        let mut decision = approval();
+        decision.decision = DecisionKind::Feedback;
+        decision.issues = vec![issue(Severity::ShouldFix, "later"), issue(Severity::MustFix, "now")];
+        let red = verdict(&decision, &tests(101, 2, 1));
+        let words: Vec<&str> = red.items.iter().map(|item| item.description.as_str()).collect();
+        assert_eq!(
+            words,
+            [
+                "tests failed: `cargo test` exited with 101, 2 passed, 1 failed",
+                "now",
+                "later"
+            ]
+        );
+        decision.issues.clear();
+        decision.feedback = "handle the empty case".to_owned();
+        let words = verdict(&decision, &tests(0, 3, 0)).items;
+        assert_eq!(words, [Issue::must_fix("requirement", "handle the empty case")]);
+    }
+
+    #[test]
+    fn a_probe_ends_as_feedback_that_says_so() {
+        let mut decision = approval();
+        decision.decision = DecisionKind::Probe;
+        decision.commands = vec!["ls".to_owned()];
+        let verdict = verdict(&decision, &tests(0, 3, 0));
+        assert_eq!(verdict.outcome, Outcome::Feedback);
+        assert!(verdict.broken_contracts[0].starts_with("decision_valid: "));
+    }
+
+    #[test]
+    fn contract_names_are_known_and_others_are_refused() {
+        for contract in Contract::ALL {
+            assert_eq!(Contract::from_name(contract.name()), Ok(contract));
+        }
+        let refused = Contract::from_name("gates-passed").unwrap_err().to_string();
+        assert!(refused.starts_with("\"gates-passed\" is not a contract; contracts are report_valid, paths_allowed"));
+    }
+
+    fn any_decision() -> impl Strategy<Value = CoachDecision> {
+        let kind = prop_oneof![
+            Just(DecisionKind::Approve),
+            Just(DecisionKind::Feedback),
+            Just(DecisionKind::Probe)
+        ];
+        let met = prop_oneof![4 => Just(CriterionMet::Met), 1 => Just(CriterionMet::NotMet)];
+        let evidence = prop_oneof![Just("src/lib.rs".to_owned()), "\\PC{0,12}"];
+        let finding = (0..4usize, met, evidence).prop_map(|(number, met, evidence)| finding(number, met, &evidence));
+        let severity = prop_oneof![
+            Just(Severity::MustFix),
+            Just(Severity::ShouldFix),
+            Just(Severity::NiceToHave)
+        ];
+        let issue = (severity, "\\PC{0,8}").prop_map(|(severity, text)| issue(severity, &text));
+        let lists = (
+            proptest::collection::vec(finding, 0..4),
+            proptest::collection::vec(issue, 0..3),
+        );
+        (kind, lists, "\\PC{0,8}").prop_map(|(decision, (criteria, issues), feedback)| CoachDecision {
+            decision,
+            criteria,
+            issues,
+            feedback,
+            ..approval()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_decision_is_never_raised(decision in any_decision(), exit in 0..2i32, passed in 0..3u32, failed in 0..2u32) {
+            let verdict = verdict(&decision, &tests(exit, passed, failed));
+            match verdict.outcome {
+                Outcome::Feedback => prop_assert!(!verdict.items.is_empty()),
+                Outcome::Approve => {
+                    prop_assert_eq!(decision.decision, DecisionKind::Approve);
+                    prop_assert!(exit == 0 && passed > 0 && failed == 0);
+                    prop_assert!(decision.issues.iter().all(|issue| issue.severity != Severity::MustFix));
+                    prop_assert!(decision.criteria.iter().any(|f| f.criterion == 1 && f.met == CriterionMet::Met));
+                    prop_assert!(verdict.broken_contracts.is_empty());
+                }
+            }
+        }
+    }
+}

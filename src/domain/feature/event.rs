@@ -1,0 +1,213 @@
+//! What happens to a Feature.
+
+use crate::domain::blocked::BlockReason;
+use crate::domain::command::Command;
+use crate::domain::effect::Reply;
+use crate::domain::effect::ReplyTo;
+use crate::domain::effect::Thread;
+use crate::domain::evidence::GateReport;
+use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::Rules;
+use crate::domain::ids::CommentId;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::Millis;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::Sha;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::User;
+use crate::domain::plan::Plan;
+use crate::domain::task;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What happens to a Feature after it was made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A valid plan is there.
+    Planned {
+        /// The effect that ended.
+        run: u64,
+        /// The plan with what goes with it.
+        planned: Box<Planned>,
+    },
+    /// No valid plan, also after the repair.
+    PlanRefused {
+        /// The effect that ended.
+        run: u64,
+        /// What is wrong, for people.
+        message: String,
+    },
+    /// The living comment was written or edited.
+    LivingShown {
+        /// The comment.
+        comment: CommentId,
+        /// The plan version that it shows.
+        version: Option<u32>,
+        /// GitHub's time of the edit.
+        at: Millis,
+    },
+    /// The integration branch is there, with the plan on it.
+    IntegrationOpened {
+        /// The effect that ended.
+        run: u64,
+        /// The default branch's commit that it was made from.
+        base: Sha,
+        /// Its head.
+        head: Sha,
+    },
+    /// The default branch was merged.
+    DefaultMerged {
+        /// The effect that ended.
+        run: u64,
+        /// How.
+        outcome: DefaultMerge,
+    },
+    /// The wave gate ended.
+    WaveGated {
+        /// The effect that ended.
+        run: u64,
+        /// The commit.
+        head: Sha,
+        /// What the Gates found.
+        report: Box<GateReport>,
+    },
+    /// The feature pull request is open.
+    PullOpened {
+        /// The effect that ended.
+        run: u64,
+        /// Its number.
+        pull: PullNumber,
+    },
+    /// An effect that the Feature waits for was given up.
+    Stuck {
+        /// The effect that ended.
+        run: u64,
+        /// Why.
+        reason: BlockReason,
+    },
+    /// Something that happens to one task.
+    Task {
+        /// Which.
+        task: TaskId,
+        /// What.
+        event: task::Event,
+    },
+    /// A person's command, allowed by their right.
+    Commanded(Box<Commanded>),
+    /// A command or label that is answered and changes nothing.
+    Answered {
+        /// Where.
+        thread: Thread,
+        /// What it answers.
+        to: ReplyTo,
+        /// With what.
+        reply: Reply,
+    },
+    /// Something ends the Feature.
+    Cancelled(CancelledWhy),
+    /// The feature pull request was merged by a person.
+    PullMerged {
+        /// Which.
+        pull: PullNumber,
+    },
+    /// The feature pull request was reopened.
+    PullReopened {
+        /// Which.
+        pull: PullNumber,
+        /// Whether the issue has a newer run.
+        newer: NewerRun,
+    },
+    /// A person pushed to the integration branch.
+    IntegrationPushed {
+        /// The new head.
+        head: Sha,
+    },
+    /// The installation was suspended.
+    Suspended,
+    /// The suspension was lifted.
+    Unsuspended,
+}
+
+/// A valid plan with what was learnt on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// SHA-256 of it.
+    pub hash: String,
+    /// What was replaced or added, as sentences.
+    pub notes: Vec<String>,
+    /// Which commands the Gates will run, as a sentence.
+    pub commands: String,
+    /// The commit of the default branch that it was made on.
+    pub base: Sha,
+    /// What the repository's settings allow now.
+    pub rules: Rules,
+    /// The settings as the adapters read them.
+    pub settings: serde_json::Value,
+}
+
+/// How a merge of the default branch ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DefaultMerge {
+    /// There was nothing new.
+    UpToDate {
+        /// The integration branch's head.
+        head: Sha,
+    },
+    /// The integration branch has a new head.
+    Merged {
+        /// It.
+        head: Sha,
+    },
+    /// It needs hands.
+    Conflict {
+        /// The files.
+        files: Vec<String>,
+    },
+}
+
+/// A person's command with everything that its rule needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Commanded {
+    /// What they want.
+    pub command: Command,
+    /// Where they said it.
+    pub on: Target,
+    /// The thread of the comment.
+    pub thread: Thread,
+    /// The comment.
+    pub comment: CommentId,
+    /// Who.
+    pub by: User,
+    /// GitHub's time of the comment.
+    pub written_at: Millis,
+    /// What the repository's settings allow now, where the command reads them again.
+    pub rules: Option<Rules>,
+    /// The settings as the adapters read them, likewise.
+    pub settings: Option<serde_json::Value>,
+    /// Whether the issue has a newer run.
+    pub newer: NewerRun,
+}
+
+/// What a command is said on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// The issue, or the feature pull request.
+    Feature,
+    /// A task's pull request.
+    Task(TaskId),
+}
+
+/// Whether the issue has a newer run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NewerRun {
+    /// This is the newest.
+    None,
+    /// This one is.
+    Exists(FeatureKey),
+}

@@ -1,0 +1,139 @@
+//! One Feature: a labelled issue being built. `step` is the only way in.
+
+pub mod command;
+pub mod event;
+pub mod flow;
+mod people;
+mod planning;
+mod records;
+mod refusal;
+mod state;
+pub mod step;
+mod waves;
+
+use crate::domain::effect::Effect;
+pub use crate::domain::feature::records::ApprovalWhy;
+pub use crate::domain::feature::records::Integration;
+pub use crate::domain::feature::records::Living;
+pub use crate::domain::feature::records::PlanApproval;
+pub use crate::domain::feature::records::PlanRequest;
+pub use crate::domain::feature::records::PlanVersion;
+pub use crate::domain::feature::records::Rules;
+pub use crate::domain::feature::records::Snapshot;
+pub use crate::domain::feature::records::Trust;
+pub use crate::domain::feature::records::WaveGate;
+pub use crate::domain::feature::state::CancelledWhy;
+pub use crate::domain::feature::state::Phase;
+pub use crate::domain::feature::state::State;
+pub use crate::domain::feature::state::Suspension;
+pub use crate::domain::feature::state::Then;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::TaskId;
+use crate::domain::task;
+use crate::domain::task::Task;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// A Feature with everything that was said and done about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Feature {
+    /// Its identity in the store.
+    pub key: FeatureKey,
+    /// The installation that pays and permits.
+    pub installation: InstallationId,
+    /// Where it stands.
+    pub state: State,
+    /// The issue as it was when it was labelled.
+    pub snapshot: Snapshot,
+    /// What the repository's settings allow, read at every plan, resume and retry.
+    pub rules: Rules,
+    /// The repository's settings as the adapters read them; opaque here.
+    pub settings: serde_json::Value,
+    /// What the next plan is made from.
+    pub request: PlanRequest,
+    /// The plan in force or waiting for approval.
+    pub plan: Option<PlanVersion>,
+    /// The integration branch, once it exists.
+    pub integration: Option<Integration>,
+    /// The pull request into the default branch.
+    pub pull: Option<PullNumber>,
+    /// The open wave, from 1; 0 before the first.
+    pub wave: u32,
+    /// What wave gates found, oldest first.
+    pub gates: Vec<WaveGate>,
+    /// The comment that shows plan and progress.
+    pub living: Option<Living>,
+    /// Whether the installation is suspended.
+    pub suspension: Suspension,
+    /// How many effects it has asked for itself.
+    pub emitted: u64,
+    /// Its tasks, in the order of the plan, then those that AutoBuild added.
+    #[serde(skip)]
+    pub tasks: Vec<Task>,
+}
+
+/// A Feature and what it asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The Feature after the event.
+    pub feature: Feature,
+    /// What is to be done, in this order.
+    pub effects: Vec<Effect>,
+    /// Whose stored work stops before the new effects are added.
+    pub stop: Vec<StopScope>,
+}
+
+/// Whose stored work stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StopScope {
+    /// Agents, Gates and merges of one task.
+    Task(TaskId),
+    /// All work of the Feature.
+    Feature,
+}
+
+impl Feature {
+    /// The task of this name.
+    #[must_use]
+    pub fn task(&self, id: TaskId) -> Option<&Task> {
+        self.tasks.iter().find(|task| task.id == id)
+    }
+
+    /// Whether something may still happen without a new label.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        match self.state {
+            State::Planning { .. }
+            | State::AwaitingApproval
+            | State::Building { .. }
+            | State::Paused { .. }
+            | State::Blocked { .. }
+            | State::InReview => true,
+            State::Completed | State::Cancelled { .. } | State::Failed { .. } => false,
+        }
+    }
+
+    /// Whether work waits: the Feature is paused or its installation suspended.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        matches!(self.state, State::Paused { .. }) || self.suspension == Suspension::Suspended
+    }
+
+    /// The number of the last wave.
+    #[must_use]
+    pub fn last_wave(&self) -> u32 {
+        self.tasks.iter().map(|task| task.wave).max().unwrap_or(0)
+    }
+
+    /// What the task machine needs of this Feature.
+    #[must_use]
+    pub fn task_rules(&self) -> task::Rules {
+        task::Rules {
+            max_turns: self.rules.max_turns,
+            merge: self.rules.merge,
+            branch_prefix: self.key.branch_prefix(),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! From the label to a plan in force.
+
+use crate::domain::complexity;
+use crate::domain::effect::Effect;
+use crate::domain::effect::ReactOn;
+use crate::domain::effect::Reaction;
+use crate::domain::feature::ApprovalWhy;
+use crate::domain::feature::Feature;
+use crate::domain::feature::Living;
+use crate::domain::feature::Phase;
+use crate::domain::feature::PlanApproval;
+use crate::domain::feature::PlanRequest;
+use crate::domain::feature::PlanVersion;
+use crate::domain::feature::Rules;
+use crate::domain::feature::Snapshot;
+use crate::domain::feature::State;
+use crate::domain::feature::Step;
+use crate::domain::feature::Suspension;
+use crate::domain::feature::Trust;
+use crate::domain::feature::event::Planned;
+use crate::domain::feature::flow;
+use crate::domain::feature::step::shown;
+use crate::domain::feature::step::unchanged;
+use crate::domain::ids::CommentId;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::Millis;
+use crate::domain::plan::Check;
+use crate::domain::plan::Plan;
+use crate::domain::task::Task;
+use crate::domain::wave;
+
+/// Makes the Feature of a labelled issue.
+#[must_use]
+pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapshot, rules: Rules) -> Step {
+    let run = 1;
+    let feature = Feature {
+        key,
+        installation,
+        state: State::Planning { run },
+        snapshot,
+        rules,
+        settings: serde_json::Value::Null,
+        request: PlanRequest::default(),
+        plan: None,
+        integration: None,
+        pull: None,
+        wave: 0,
+        gates: Vec::new(),
+        living: None,
+        suspension: Suspension::None,
+        emitted: run,
+        tasks: Vec::new(),
+    };
+    let eyes = Effect::React {
+        on: ReactOn::Issue(key.issue),
+        reaction: Reaction::Eyes,
+    };
+    Step {
+        feature,
+        effects: vec![eyes, Effect::Plan { run }],
+        stop: Vec::new(),
+    }
+}
+
+pub(super) fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: Millis) -> Step {
+    let waits_for = match &feature.state {
+        State::Planning { run }
+        | State::Paused {
+            phase: Phase::Planning { run },
+            ..
+        } => *run,
+        _ => return unchanged(feature),
+    };
+    if waits_for != run {
+        return unchanged(feature);
+    }
+    feature.rules = planned.rules;
+    feature.settings = planned.settings;
+    let complexity = complexity::feature(&planned.plan);
+    let number = feature
+        .plan
+        .as_ref()
+        .map_or(1, |before| before.number.saturating_add(1));
+    feature.tasks = tasks(&planned.plan, &feature);
+    let waits = approval_needed(&feature, &planned.plan, complexity);
+    feature.plan = Some(PlanVersion {
+        number,
+        plan: planned.plan,
+        hash: planned.hash,
+        created: at,
+        complexity,
+        notes: planned.notes,
+        commands: planned.commands,
+        base: planned.base,
+        shown_at: None,
+        waits: waits.clone(),
+    });
+    if waits.is_empty() {
+        return flow::open_branch(feature);
+    }
+    feature.state = State::AwaitingApproval;
+    shown(unchanged(feature))
+}
+
+pub(super) fn tasks(plan: &Plan, feature: &Feature) -> Vec<Task> {
+    let rules = feature.task_rules();
+    let waves = wave::waves(plan);
+    plan.tasks
+        .iter()
+        .map(|planned| {
+            let index = waves
+                .groups
+                .iter()
+                .position(|group| group.contains(&planned.id))
+                .unwrap_or(0);
+            Task::planned(
+                planned.clone(),
+                u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1),
+                &rules,
+            )
+        })
+        .collect()
+}
+
+pub(super) fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<ApprovalWhy> {
+    let mut why = Vec::new();
+    match feature.rules.plan_approval {
+        PlanApproval::Never => {}
+        PlanApproval::Always => why.push(ApprovalWhy::Settings),
+        PlanApproval::From(from) if complexity >= from => why.push(ApprovalWhy::Complexity { complexity, from }),
+        PlanApproval::From(_) => {}
+    }
+    if feature.snapshot.trust == Trust::Others {
+        why.push(ApprovalWhy::Author);
+    }
+    let mut checks = plan.tasks.iter().flat_map(|task| &task.acceptance_criteria);
+    if plan.smoke.is_some() || checks.any(|criterion| matches!(criterion.check, Check::Command(_))) {
+        why.push(ApprovalWhy::Commands);
+    }
+    why
+}
+
+pub(super) fn plan_refused(mut feature: Feature, run: u64, message: String) -> Step {
+    match feature.state {
+        State::Planning { run: waits_for }
+        | State::Paused {
+            phase: Phase::Planning { run: waits_for },
+            ..
+        } if waits_for == run => {
+            feature.state = State::Failed { message };
+            shown(unchanged(feature))
+        }
+        _ => unchanged(feature),
+    }
+}
+
+/// Remembers where the living comment is, and since when it shows the plan in force: approvals count from then.
+pub(super) fn living_shown(mut feature: Feature, comment: CommentId, version: Option<u32>, at: Millis) -> Step {
+    let newer = feature
+        .living
+        .is_none_or(|known| known.comment != comment || known.edited_at < at);
+    if newer {
+        feature.living = Some(Living { comment, edited_at: at });
+    }
+    if let Some(plan) = &mut feature.plan
+        && version == Some(plan.number)
+        && plan.shown_at.is_none()
+    {
+        plan.shown_at = Some(at);
+    }
+    unchanged(feature)
+}

@@ -1,0 +1,147 @@
+//! What a Feature remembers: the issue, the rules, the plan, the integration branch, what Gates found.
+
+use crate::domain::evidence::GateReport;
+use crate::domain::ids::CommentId;
+use crate::domain::ids::Millis;
+use crate::domain::ids::Sha;
+use crate::domain::ids::User;
+use crate::domain::plan::Plan;
+use crate::domain::task;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The issue as it was when it was labelled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Its title.
+    pub title: String,
+    /// Its body.
+    pub body: String,
+    /// Who opened it.
+    pub author: User,
+    /// Who labelled it.
+    pub labelled_by: User,
+    /// When.
+    pub at: Millis,
+    /// Whether author and last editor may write to the repository.
+    pub trust: Trust,
+}
+
+/// Whether those who wrote the issue may write to the repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// They may.
+    Writers,
+    /// Someone without the right wrote or edited it: the plan waits for approval.
+    Others,
+}
+
+/// What the rules need of the repository's settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rules {
+    /// Turns of a fresh task.
+    pub max_turns: u32,
+    /// Tasks of one Feature that may run at once.
+    pub max_parallel_tasks: u32,
+    /// Who merges an approved task.
+    pub merge: task::MergePolicy,
+    /// Which plans wait for approval.
+    pub plan_approval: PlanApproval,
+}
+
+/// Which plans wait for approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanApproval {
+    /// None.
+    Never,
+    /// All.
+    Always,
+    /// Those of this complexity or more.
+    From(u8),
+}
+
+/// What a plan is made from, besides the snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanRequest {
+    /// Words of a person to the planner.
+    pub words: Option<String>,
+    /// A plan given by a person, which replaces the planner.
+    pub yaml: Option<String>,
+}
+
+/// A checked plan with what people are told about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanVersion {
+    /// 1, or one more with every new plan.
+    pub number: u32,
+    /// The plan.
+    pub plan: Plan,
+    /// SHA-256 of it, in hexadecimal.
+    pub hash: String,
+    /// When it was made.
+    pub created: Millis,
+    /// Its complexity, 1 to 10.
+    pub complexity: u8,
+    /// What was replaced or added, as sentences.
+    pub notes: Vec<String>,
+    /// Which commands the Gates will run, as a sentence.
+    pub commands: String,
+    /// The commit of the default branch that it was made on.
+    pub base: Sha,
+    /// GitHub's time of the edit that first showed it.
+    pub shown_at: Option<Millis>,
+    /// Why it waits for approval, if it does.
+    pub waits: Vec<ApprovalWhy>,
+}
+
+/// Why a plan waits for approval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalWhy {
+    /// The settings ask for it.
+    Settings,
+    /// The complexity is at or over the settings' bound.
+    Complexity {
+        /// Of the plan.
+        complexity: u8,
+        /// Of the settings.
+        from: u8,
+    },
+    /// Someone without write access wrote or edited the issue.
+    Author,
+    /// The plan names commands that would run without isolation.
+    Commands,
+}
+
+/// The branch into which tasks are merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Integration {
+    /// Its name.
+    pub branch: String,
+    /// The default branch's commit that it was made from.
+    pub base: Sha,
+    /// The last head that AutoBuild knows.
+    pub head: Sha,
+}
+
+/// What the Gates found on the integration branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaveGate {
+    /// After which wave.
+    pub wave: u32,
+    /// The commit.
+    pub head: Sha,
+    /// What they found.
+    pub report: GateReport,
+}
+
+/// The comment that shows plan and progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Living {
+    /// The comment.
+    pub comment: CommentId,
+    /// When it was last edited.
+    pub edited_at: Millis,
+}

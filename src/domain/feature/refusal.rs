@@ -1,0 +1,94 @@
+//! Why a command or label is not obeyed.
+
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::TaskId;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// Why a command or label is not obeyed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// The sender may not.
+    NoPermission {
+        /// The right that the settings ask for.
+        needed: String,
+    },
+    /// GitHub could not say whether the sender may.
+    PermissionUnknown,
+    /// Not a command.
+    Malformed {
+        /// What is wrong.
+        reason: String,
+        /// The nearest valid form.
+        nearest: String,
+    },
+    /// The issue has no run.
+    NoRun,
+    /// The label was given while a run is unfinished.
+    RunUnfinished {
+        /// Which.
+        run: FeatureKey,
+    },
+    /// The label was given by a bot.
+    BotLabel,
+    /// Someone without write access edited the issue after it was labelled.
+    EditedSince {
+        /// Who.
+        by: String,
+    },
+    /// The run has ended.
+    RunEnded {
+        /// Its state.
+        state: String,
+    },
+    /// A newer run of the issue exists.
+    NewerRun {
+        /// Which.
+        run: FeatureKey,
+    },
+    /// The state does not allow it.
+    NotNow {
+        /// The command's word.
+        command: String,
+        /// The state's word.
+        state: String,
+        /// What is possible instead.
+        instead: String,
+    },
+    /// The given hash is not that of the plan.
+    OtherPlan {
+        /// Given.
+        given: String,
+        /// First eight digits of the plan in force.
+        current: String,
+    },
+    /// The plan was changed after the comment was written, or was not shown yet.
+    PlanChanged {
+        /// First eight digits of the plan in force.
+        current: String,
+    },
+    /// The Feature has no such task.
+    NoSuchTask {
+        /// Given.
+        task: TaskId,
+        /// The tasks it has.
+        known: Vec<TaskId>,
+    },
+    /// The command needs a task's name here.
+    NameTheTask {
+        /// The command's word.
+        command: String,
+    },
+    /// Its task is in the wrong state.
+    TaskNotNow {
+        /// The command's word.
+        command: String,
+        /// The task.
+        task: TaskId,
+        /// Its state's word.
+        state: String,
+        /// What is possible instead.
+        instead: String,
+    },
+}

@@ -1,0 +1,162 @@
+//! The states of a Feature, each with exactly what it needs.
+
+use crate::domain::blocked::BlockReason;
+use crate::domain::ids::User;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The states of a Feature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// A plan is being made.
+    Planning {
+        /// The effect that is waited for.
+        run: u64,
+    },
+    /// The plan waits for a person.
+    AwaitingApproval,
+    /// Tasks are being built.
+    Building {
+        /// Where exactly.
+        phase: Phase,
+    },
+    /// A person asked to wait; what runs ends, nothing starts.
+    Paused {
+        /// Where it goes on.
+        phase: Phase,
+        /// Who asked.
+        by: User,
+    },
+    /// A person has to decide.
+    Blocked {
+        /// Why.
+        reason: BlockReason,
+        /// Where it goes on.
+        phase: Phase,
+    },
+    /// The feature pull request waits for its human.
+    InReview,
+    /// Merged.
+    Completed,
+    /// Cancelled.
+    Cancelled {
+        /// Why.
+        why: CancelledWhy,
+    },
+    /// No valid plan after the repair.
+    Failed {
+        /// What was wrong with it.
+        message: String,
+    },
+}
+
+impl State {
+    /// The product's word for it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Planning { .. } => "planning",
+            Self::AwaitingApproval => "awaiting_approval",
+            Self::Building { .. } => "building",
+            Self::Paused { .. } => "paused",
+            Self::Blocked { .. } => "blocked",
+            Self::InReview => "in_review",
+            Self::Completed => "completed",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// The word for it in the plan's YAML.
+    #[must_use]
+    pub fn plan_word(&self) -> &'static str {
+        match self {
+            Self::Planning { .. } | Self::AwaitingApproval => "planned",
+            Self::Building { .. } | Self::Paused { .. } | Self::Blocked { .. } | Self::InReview => "in_progress",
+            Self::Completed => "completed",
+            Self::Cancelled { .. } | Self::Failed { .. } => "failed",
+        }
+    }
+}
+
+/// Steps of building.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Making the plan; only in `paused` and `blocked`.
+    Planning {
+        /// The effect that is waited for.
+        run: u64,
+    },
+    /// Making the integration branch.
+    OpeningBranch {
+        /// The effect that is waited for.
+        run: u64,
+    },
+    /// Merging the default branch.
+    MergingDefault {
+        /// The effect that is waited for.
+        run: u64,
+        /// What comes next.
+        then: Then,
+    },
+    /// The tasks of the open wave.
+    Tasks,
+    /// The wave gate.
+    Gate {
+        /// The effect that is waited for.
+        run: u64,
+        /// What comes next.
+        then: Then,
+    },
+    /// Opening the feature pull request.
+    OpeningPull {
+        /// The effect that is waited for.
+        run: u64,
+    },
+}
+
+/// What follows a merge of the default branch or a wave gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Then {
+    /// The next wave.
+    Wave,
+    /// The feature pull request.
+    Pull,
+}
+
+/// Why a Feature was cancelled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelledWhy {
+    /// `/autobuild cancel`.
+    Command(User),
+    /// The label was removed.
+    LabelRemoved(User),
+    /// The issue was closed.
+    IssueClosed(User),
+    /// The feature pull request was closed unmerged.
+    PullClosed(User),
+    /// The integration branch was deleted.
+    BranchDeleted,
+    /// The repository was archived or deleted.
+    RepositoryGone,
+    /// The issue was transferred or deleted.
+    IssueGone,
+    /// The App was removed from the repository.
+    InstallationRemoved,
+    /// No task was completed.
+    NothingCompleted,
+}
+
+/// Whether the installation is suspended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Suspension {
+    /// It is not.
+    None,
+    /// Nothing starts until it is lifted.
+    Suspended,
+}

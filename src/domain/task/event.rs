@@ -1,0 +1,212 @@
+//! What happens to a Task.
+
+use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::BlockReason;
+use crate::domain::contract::Judgement;
+use crate::domain::decision::Issue;
+use crate::domain::evidence::GateReport;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::Sha;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::User;
+use crate::domain::report::Discrepancy;
+use crate::domain::report::PlayerReport;
+use crate::domain::task::HumanReview;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What happens to a Task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// Its wave is open.
+    Begin,
+    /// The designer ended.
+    Designed {
+        /// The effect that ended.
+        run: u64,
+    },
+    /// The Player ended.
+    Played {
+        /// The effect that ended.
+        run: u64,
+        /// How.
+        outcome: Box<Played>,
+    },
+    /// The pull request is open.
+    PullOpened {
+        /// Its number.
+        pull: PullNumber,
+        /// Its branch: one attempt's pull request is not the next one's.
+        branch: String,
+    },
+    /// The Gates ended.
+    Gated {
+        /// The effect that ended.
+        run: u64,
+        /// The commit they ran on.
+        head: Sha,
+        /// What they found.
+        report: Box<GateReport>,
+    },
+    /// The Coach ended, and the contracts were checked.
+    Judged {
+        /// The effect that ended.
+        run: u64,
+        /// The commit.
+        head: Sha,
+        /// What stands.
+        judgement: Box<Judgement>,
+    },
+    /// The Coach gave no usable answer after every try.
+    CoachFailed {
+        /// The effect that ended.
+        run: u64,
+        /// Why.
+        failure: AgentFailure,
+    },
+    /// The pull request is merged by us.
+    Merged {
+        /// The effect that ended.
+        run: u64,
+        /// The commit on the integration branch.
+        commit: Sha,
+    },
+    /// A rule refused the merge.
+    MergeRefused {
+        /// The effect that ended.
+        run: u64,
+        /// GitHub's words.
+        rule: String,
+    },
+    /// The branch conflicts with what was merged meanwhile.
+    MergeConflict {
+        /// The effect that ended.
+        run: u64,
+        /// The files.
+        files: Vec<String>,
+    },
+    /// An effect that the task waits for was given up.
+    Stuck {
+        /// The effect that ended.
+        run: u64,
+        /// Why.
+        reason: BlockReason,
+    },
+    /// A task it needs was given up.
+    NeedGone {
+        /// Which.
+        task: TaskId,
+    },
+    /// Something that a person did.
+    Person {
+        /// Who.
+        by: User,
+        /// What.
+        did: PersonDid,
+    },
+    /// The Feature was cancelled.
+    FeatureCancelled,
+}
+
+/// How a Player run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Played {
+    /// Its work is pushed.
+    Pushed {
+        /// The commit it started from.
+        base: Sha,
+        /// The commit pushed.
+        head: Sha,
+        /// What the Player says.
+        report: PlayerReport,
+        /// Claims that the tree contradicts.
+        discrepancies: Vec<Discrepancy>,
+    },
+    /// Nothing changed.
+    NoChange {
+        /// The commit it started from.
+        base: Sha,
+        /// What the Player says.
+        report: PlayerReport,
+    },
+    /// The commit may not be pushed; it is kept under a held ref.
+    Held {
+        /// The commit it started from.
+        base: Sha,
+        /// What the Player says.
+        report: PlayerReport,
+        /// Why, for the Player.
+        items: Vec<Issue>,
+    },
+    /// The branch has another head than stored: a person pushed meanwhile.
+    Overtaken {
+        /// The head now.
+        head: Sha,
+    },
+    /// No usable result after every try.
+    Failed {
+        /// Why.
+        failure: AgentFailure,
+        /// A commit with what there was, if the tree had changed.
+        partial: Option<Sha>,
+    },
+}
+
+/// What a person does to a Task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonDid {
+    /// `/autobuild resume`.
+    Resume {
+        /// Words to the Player.
+        guidance: Option<String>,
+        /// How many turns more.
+        turns: u32,
+    },
+    /// `/autobuild approve` on a blocked task, or an approving review there.
+    Override,
+    /// `/autobuild retry`.
+    Retry {
+        /// How many turns the new attempt has.
+        turns: u32,
+    },
+    /// `/autobuild skip`.
+    Skip,
+    /// `/autobuild pause` on the task's pull request.
+    Pause,
+    /// `/autobuild cancel` on the task's pull request.
+    Cancel,
+    /// Closes the task's pull request without merging it.
+    ClosePull {
+        /// Which.
+        pull: PullNumber,
+    },
+    /// Reopens the task's pull request.
+    ReopenPull {
+        /// Which.
+        pull: PullNumber,
+        /// How many turns it has from here.
+        turns: u32,
+    },
+    /// Merges the task's pull request.
+    MergePull {
+        /// The commit on the integration branch.
+        commit: Option<Sha>,
+    },
+    /// Pushes to the task's branch.
+    Push {
+        /// The new head.
+        head: Sha,
+    },
+    /// Pushes a head that does not contain the integration branch's history.
+    ForcePush {
+        /// The new head.
+        head: Sha,
+    },
+    /// Requests changes.
+    RequestChanges(HumanReview),
+    /// Takes a request for changes back: dismissed, or approved since.
+    WithdrawChanges,
+}

@@ -1,0 +1,225 @@
+//! One Task: its states, its turns, and the events that move it. `step` is the only way in.
+
+mod coach;
+mod event;
+mod hands;
+mod merging;
+mod people;
+mod player;
+mod state;
+pub mod step;
+mod turn;
+
+use crate::domain::decision::Verdict;
+use crate::domain::effect::TaskWork;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::Sha;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use crate::domain::ids::User;
+use crate::domain::plan::PlannedTask;
+pub use crate::domain::task::event::Event;
+pub use crate::domain::task::event::PersonDid;
+pub use crate::domain::task::event::Played;
+pub use crate::domain::task::state::Approval;
+pub use crate::domain::task::state::MergeState;
+pub use crate::domain::task::state::MergedBy;
+pub use crate::domain::task::state::Stage;
+pub use crate::domain::task::state::State;
+pub use crate::domain::task::turn::Conflict;
+pub use crate::domain::task::turn::Guidance;
+pub use crate::domain::task::turn::HumanReview;
+pub use crate::domain::task::turn::NextTurn;
+pub use crate::domain::task::turn::Turn;
+pub use crate::domain::task::turn::TurnKind;
+pub use crate::domain::task::turn::Waiver;
+pub use crate::domain::task::turn::Work;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// One task of a Feature with everything that was said and done about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its name within the Feature.
+    pub id: TaskId,
+    /// What is to be done, as planned.
+    pub plan: PlannedTask,
+    /// Its wave, from 1.
+    pub wave: u32,
+    /// Where it stands.
+    pub state: State,
+    /// 1, or one more with every `retry`.
+    pub attempt: u32,
+    /// Its branch in this attempt.
+    pub branch: String,
+    /// The branch's head as last pushed by us or by a person; `None` before the first push.
+    pub head: Option<Sha>,
+    /// Its pull request in this attempt.
+    pub pull: Option<PullNumber>,
+    /// How many turns it may have; raised by people, conflicts and pushes.
+    pub limit: u32,
+    /// What the next turn is told besides the last verdict.
+    pub next: NextTurn,
+    /// What a person waived by overriding the Coach.
+    pub waived: Vec<Waiver>,
+    /// Tasks it needed that were given up, and that someone decided to go on without.
+    pub without: Vec<TaskId>,
+    /// Who asked it to stop after the running agent.
+    pub pause: Option<User>,
+    /// How many effects it has asked for.
+    pub emitted: u64,
+    /// Its turns, oldest first.
+    #[serde(skip)]
+    pub turns: Vec<Turn>,
+}
+
+/// A task and what it asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The task after the event.
+    pub task: Task,
+    /// What is to be done, in this order.
+    pub effects: Vec<Asked>,
+    /// Whether work of this task that runs or waits is to be stopped first.
+    pub stop: Stop,
+}
+
+/// Something asked for, with its emission number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Emission of the task.
+    pub run: u64,
+    /// What.
+    pub work: TaskWork,
+}
+
+/// What happens to a task's stored effects before new ones are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// They stay.
+    Nothing,
+    /// Agents and Gates stop; what waits to be started or merged is cancelled.
+    Work,
+}
+
+/// What a task needs to know of its Feature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Turns of a fresh task.
+    pub max_turns: u32,
+    /// Who merges an approved task.
+    pub merge: MergePolicy,
+    /// The folder of the Feature's branches.
+    pub branch_prefix: String,
+}
+
+/// Who merges an approved task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergePolicy {
+    /// AutoBuild.
+    Auto,
+    /// A person.
+    Human,
+}
+
+impl Task {
+    /// A task of the plan that waits for its wave.
+    #[must_use]
+    pub fn planned(plan: PlannedTask, wave: u32, rules: &Rules) -> Self {
+        Self {
+            id: plan.id,
+            branch: branch_name(&rules.branch_prefix, &plan, 1),
+            plan,
+            wave,
+            state: State::Pending,
+            attempt: 1,
+            head: None,
+            pull: None,
+            limit: rules.max_turns,
+            next: NextTurn::default(),
+            waived: Vec::new(),
+            without: Vec::new(),
+            pause: None,
+            emitted: 0,
+            turns: Vec::new(),
+        }
+    }
+
+    /// Whether nothing more will happen to it by itself or by its agents.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        match self.state {
+            State::Completed { .. } | State::Skipped { .. } | State::Cancelled => true,
+            State::Pending
+            | State::PreLoop { .. }
+            | State::PlayerTurn { .. }
+            | State::CoachTurn { .. }
+            | State::Approved { .. }
+            | State::Blocked { .. } => false,
+        }
+    }
+
+    /// Whether it waits for a person to decide.
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        matches!(self.state, State::Blocked { .. })
+    }
+
+    /// Whether it was merged.
+    #[must_use]
+    pub fn is_completed(&self) -> bool {
+        matches!(self.state, State::Completed { .. })
+    }
+
+    /// The turns of the present attempt, oldest first.
+    pub fn turns_now(&self) -> impl DoubleEndedIterator<Item = &Turn> {
+        self.turns.iter().filter(|turn| turn.attempt == self.attempt)
+    }
+
+    /// The newest turn of the present attempt.
+    #[must_use]
+    pub fn last_turn(&self) -> Option<&Turn> {
+        self.turns_now().next_back()
+    }
+
+    /// The turn of this number.
+    #[must_use]
+    pub fn turn(&self, number: TurnNumber) -> Option<&Turn> {
+        self.turns.iter().find(|turn| turn.number == number)
+    }
+
+    /// The verdict that the Player is told: the newest one of this attempt.
+    #[must_use]
+    pub fn last_verdict(&self) -> Option<&Verdict> {
+        self.turns_now().rev().find_map(|turn| turn.verdict.as_ref())
+    }
+
+    fn last_number(&self) -> u32 {
+        self.turns.last().map_or(0, |turn| turn.number.0)
+    }
+}
+
+/// The branch of a task: `<prefix>/task-001-<slug>`, from the second attempt on with `-a<k>`.
+pub(super) fn branch_name(prefix: &str, plan: &PlannedTask, attempt: u32) -> String {
+    let slug: String = plan
+        .name
+        .to_lowercase()
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+        .chars()
+        .take(40)
+        .collect();
+    let slug = slug.trim_matches('-');
+    let name = if slug.is_empty() {
+        plan.id.slug()
+    } else {
+        format!("{}-{slug}", plan.id.slug())
+    };
+    match attempt {
+        1 => format!("{prefix}/{name}"),
+        k => format!("{prefix}/{name}-a{k}"),
+    }
+}

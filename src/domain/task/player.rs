@@ -1,0 +1,166 @@
+//! What happens when the designer or the Player ends.
+
+use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::BlockReason;
+use crate::domain::contract::feedback_without_coach;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Severity;
+use crate::domain::decision::Verdict;
+use crate::domain::effect::TaskWork;
+use crate::domain::ids::Millis;
+use crate::domain::ids::Sha;
+use crate::domain::ids::TurnNumber;
+use crate::domain::report::Discrepancy;
+use crate::domain::report::PlayerReport;
+use crate::domain::task::Played;
+use crate::domain::task::State;
+use crate::domain::task::Step;
+use crate::domain::task::Stop;
+use crate::domain::task::Task;
+use crate::domain::task::TurnKind;
+use crate::domain::task::Work;
+use crate::domain::task::coach::announce;
+use crate::domain::task::coach::next_or_blocked;
+use crate::domain::task::step::ask;
+use crate::domain::task::step::block;
+use crate::domain::task::step::start_turn;
+use crate::domain::task::step::take_back_turn;
+use crate::domain::task::step::unchanged;
+use crate::domain::task::step::verify;
+
+pub(super) fn designed(task: Task, run: u64, at: Millis) -> Step {
+    match task.state {
+        State::PreLoop { run: waits_for } if waits_for == run => start_turn(task, TurnKind::Full, at, Vec::new()),
+        _ => unchanged(task),
+    }
+}
+
+pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step {
+    let State::PlayerTurn { turn, run: waits_for } = task.state else {
+        return unchanged(task);
+    };
+    if waits_for != run {
+        return unchanged(task);
+    }
+    match outcome {
+        Played::Pushed {
+            base,
+            head,
+            report,
+            discrepancies,
+        } => pushed(task, turn, base, head, report, discrepancies),
+        Played::NoChange { base, report } => no_change(task, base, report, at),
+        Played::Held { base, report, items } => held(task, base, report, items, at),
+        Played::Overtaken { head } => overtaken(task, turn, head),
+        Played::Failed { failure, partial } => player_failed(task, failure, partial),
+    }
+}
+
+pub(super) fn pushed(
+    mut task: Task,
+    turn: TurnNumber,
+    base: Sha,
+    head: Sha,
+    report: PlayerReport,
+    discrepancies: Vec<Discrepancy>,
+) -> Step {
+    task.head = Some(head.clone());
+    if let Some(open) = task.turns.last_mut() {
+        open.base = Some(base);
+        open.head = Some(head);
+        open.work = Work::Pushed;
+        open.report = Some(report);
+        open.discrepancies = discrepancies;
+    }
+    let mut effects = Vec::new();
+    if task.pull.is_none() {
+        effects.push(ask(&mut task, TaskWork::OpenPull));
+    }
+    effects.push(verify(&mut task, turn));
+    Step {
+        task,
+        effects,
+        stop: Stop::Nothing,
+    }
+}
+
+pub(super) fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Step {
+    let twice = task
+        .turns_now()
+        .rev()
+        .nth(1)
+        .is_some_and(|before| before.work == Work::NoChange);
+    let verdict = feedback_without_coach(vec![Issue {
+        severity: Severity::MustFix,
+        category: "no_change".to_owned(),
+        description: "The turn ended without any change to the repository.".to_owned(),
+        file: None,
+        line: None,
+        suggestion: None,
+    }]);
+    close_turn(&mut task, Work::NoChange, Some(base), Some(report), verdict, at);
+    let effects = announce(&mut task);
+    if twice {
+        block(task, BlockReason::NoChangeTwice, effects)
+    } else {
+        next_or_blocked(task, at, effects)
+    }
+}
+
+pub(super) fn held(mut task: Task, base: Sha, report: PlayerReport, items: Vec<Issue>, at: Millis) -> Step {
+    close_turn(
+        &mut task,
+        Work::Held,
+        Some(base),
+        Some(report),
+        feedback_without_coach(items),
+        at,
+    );
+    let effects = announce(&mut task);
+    next_or_blocked(task, at, effects)
+}
+
+pub(super) fn close_turn(
+    task: &mut Task,
+    work: Work,
+    base: Option<Sha>,
+    report: Option<PlayerReport>,
+    verdict: Verdict,
+    at: Millis,
+) {
+    if let Some(open) = task.turns.last_mut() {
+        open.work = work;
+        open.base = base;
+        open.report = report;
+        open.verdict = Some(verdict);
+        open.ended_at = Some(at);
+    }
+}
+
+/// A person pushed while the Player ran: its work is dropped and the same turn is done again from their commit.
+pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
+    if let Some(open) = task.turns.last_mut() {
+        open.base = Some(head.clone());
+    }
+    task.head = Some(head);
+    let asked = ask(&mut task, TaskWork::Play);
+    task.state = State::PlayerTurn { turn, run: asked.run };
+    Step {
+        task,
+        effects: vec![asked],
+        stop: Stop::Work,
+    }
+}
+
+/// A failure that is not the agents' verdict uses up no turn: the open turn is taken back, with what it was told.
+pub(super) fn player_failed(mut task: Task, failure: AgentFailure, partial: Option<Sha>) -> Step {
+    take_back_turn(&mut task);
+    if partial.is_some() {
+        task.head = partial;
+    }
+    let mut effects = Vec::new();
+    if task.pull.is_none() && task.head.is_some() {
+        effects.push(ask(&mut task, TaskWork::OpenPull));
+    }
+    block(task, BlockReason::AgentFailed { failure }, effects)
+}

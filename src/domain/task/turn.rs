@@ -1,0 +1,118 @@
+//! One turn of a Task: what it was told and what came of it.
+
+use crate::domain::decision::Issue;
+use crate::domain::decision::Verdict;
+use crate::domain::evidence::GateReport;
+use crate::domain::ids::Millis;
+use crate::domain::ids::ReviewId;
+use crate::domain::ids::Sha;
+use crate::domain::ids::TurnNumber;
+use crate::domain::ids::User;
+use crate::domain::report::Discrepancy;
+use crate::domain::report::PlayerReport;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// One turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Its number, from 1; numbers go on over attempts.
+    pub number: TurnNumber,
+    /// The attempt it belongs to.
+    pub attempt: u32,
+    /// Who takes part.
+    pub kind: TurnKind,
+    /// What it was told besides the last verdict.
+    pub told: NextTurn,
+    /// When it started.
+    pub started_at: Millis,
+    /// When its verdict stood.
+    pub ended_at: Option<Millis>,
+    /// The commit it started from.
+    pub base: Option<Sha>,
+    /// The commit that Gates and Coach look at.
+    pub head: Option<Sha>,
+    /// What came of the Player's part.
+    pub work: Work,
+    /// What the Player says; a claim.
+    pub report: Option<PlayerReport>,
+    /// Claims that are contradicted.
+    pub discrepancies: Vec<Discrepancy>,
+    /// What the Gates found.
+    pub gates: Option<GateReport>,
+    /// What stands.
+    pub verdict: Option<Verdict>,
+}
+
+/// What came of a Player's part of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// Nothing yet.
+    Open,
+    /// A commit that is pushed.
+    Pushed,
+    /// An empty change.
+    NoChange,
+    /// A commit that may not be pushed.
+    Held,
+}
+
+/// Who takes part in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnKind {
+    /// Player, Gates, Coach.
+    Full,
+    /// A merge with the integration branch has to be resolved first.
+    Conflict,
+    /// Only Gates and Coach: a person pushed the commit.
+    VerifyOnly,
+}
+
+/// What the next turn is told besides the last verdict.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextTurn {
+    /// A person's words to the Player, as written.
+    pub guidance: Vec<Guidance>,
+    /// Items of people's reviews that are open.
+    pub reviews: Vec<HumanReview>,
+    /// A merge that the branch has to take up.
+    pub conflict: Option<Conflict>,
+}
+
+/// A person's words to the Player.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guidance {
+    /// Who wrote them.
+    pub by: User,
+    /// Word for word.
+    pub text: String,
+}
+
+/// A person's request for changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HumanReview {
+    /// The review.
+    pub id: ReviewId,
+    /// Who wrote it.
+    pub by: User,
+    /// What it asks for.
+    pub items: Vec<Issue>,
+}
+
+/// A merge with the integration branch that needs hands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// Files with conflict markers.
+    pub files: Vec<String>,
+}
+
+/// What a person waived.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiver {
+    /// Who.
+    pub by: User,
+    /// What failed or was missing, as sentences.
+    pub what: Vec<String>,
+}

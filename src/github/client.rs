@@ -1,0 +1,188 @@
+//! One App at work.
+
+use super::Clock;
+use super::GithubUrls;
+use super::app;
+use super::app::App;
+use super::app::Identity;
+use super::app::Installation;
+use super::app::InstallationState;
+use super::app::SetupError;
+use super::error::GithubError;
+use super::http::Call;
+use super::http::Credential;
+use super::http::Question;
+use super::http::Reply;
+use super::http::Wire;
+use super::http::segment;
+use super::model::Actor;
+use super::repo::Repo;
+use super::rights::Rights;
+use super::tokens::TokenKey;
+use super::tokens::Tokens;
+use crate::domain::ids::AppId;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::Millis;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::RepoName;
+use crate::domain::ids::User;
+use secrecy::SecretString;
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use tokio::sync::OnceCell;
+
+/// One App and its connections to one GitHub. Made once and shared: its tokens and connections are its value.
+pub struct Client {
+    id: AppId,
+    urls: GithubUrls,
+    wire: Wire,
+    tokens: Tokens,
+    names: Mutex<HashMap<RepoId, KnownName>>,
+    identity: OnceCell<Identity>,
+    bot: OnceCell<User>,
+}
+
+/// A name is looked up again after so long: a repository may have been renamed, and the name given to another.
+const NAME_MS: i64 = 10 * 60_000;
+
+struct KnownName {
+    name: RepoName,
+    good_until: Millis,
+}
+
+impl Client {
+    /// Prepares the connections; nothing is sent yet. Must be called within a tokio runtime.
+    pub fn new(app: &App, urls: &GithubUrls, clock: Clock) -> Result<Self, SetupError> {
+        let wire = Wire::new(urls, app.id, app.key(), clock)
+            .map_err(|error| SetupError::Connection { source: error.into() })?;
+        Ok(Self {
+            id: app.id,
+            urls: urls.clone(),
+            wire,
+            tokens: Tokens::default(),
+            names: Mutex::default(),
+            identity: OnceCell::new(),
+            bot: OnceCell::new(),
+        })
+    }
+
+    /// The App's id.
+    #[must_use]
+    pub fn app_id(&self) -> AppId {
+        self.id
+    }
+
+    /// Where this GitHub is.
+    #[must_use]
+    pub fn urls(&self) -> &GithubUrls {
+        &self.urls
+    }
+
+    /// How GitHub knows the App; asked once.
+    pub async fn identity(&self) -> Result<&Identity, GithubError> {
+        self.identity.get_or_try_init(|| app::identity(&self.wire)).await
+    }
+
+    /// All installations of the App.
+    pub async fn installations(&self) -> Result<Vec<Installation>, GithubError> {
+        app::installations(&self.wire).await
+    }
+
+    /// Whether an installation may work.
+    pub async fn installation(&self, id: InstallationId) -> Result<InstallationState, GithubError> {
+        app::installation(&self.wire, id).await
+    }
+
+    /// The App's bot user, as author of what it writes; asked once. GitHub tells it only to an installation.
+    pub async fn bot(&self, installation: InstallationId) -> Result<&User, GithubError> {
+        self.bot
+            .get_or_try_init(|| async {
+                let key = TokenKey {
+                    installation,
+                    repo: None,
+                    rights: Rights::Metadata,
+                };
+                let path = format!("/users/{}", segment(&self.identity().await?.bot_login()));
+                let actor: Actor = self.ask(key, &Question::Rest(Call::get(&path))).await?.json()?;
+                Ok(actor.user)
+            })
+            .await
+    }
+
+    /// The App's bot user, if it was asked for before.
+    #[must_use]
+    pub fn known_bot(&self) -> Option<&User> {
+        self.bot.get()
+    }
+
+    /// Calls about one repository.
+    #[must_use]
+    pub fn repo(&self, installation: InstallationId, id: RepoId) -> Repo<'_> {
+        Repo::new(self, installation, id)
+    }
+
+    /// A token for git: [`Rights::Fetch`] or [`Rights::Push`].
+    pub async fn token(
+        &self,
+        installation: InstallationId,
+        repo: RepoId,
+        rights: Rights,
+    ) -> Result<SecretString, GithubError> {
+        let key = TokenKey {
+            installation,
+            repo: Some(repo),
+            rights,
+        };
+        self.tokens.token(&self.wire, key).await
+    }
+
+    /// Forgets all tokens of an installation that was suspended or removed.
+    pub fn forget_installation(&self, installation: InstallationId) {
+        self.tokens.forget_installation(installation);
+    }
+
+    /// Forgets what a repository is called, since it was renamed or transferred.
+    pub fn forget_name(&self, repo: RepoId) {
+        self.names().remove(&repo);
+    }
+
+    fn names(&self) -> MutexGuard<'_, HashMap<RepoId, KnownName>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks GitHub for an installation. A refused token is replaced once: what was answered 401 was not done.
+    pub(super) async fn ask(&self, key: TokenKey, question: &Question<'_>) -> Result<Reply, GithubError> {
+        let token = self.tokens.token(&self.wire, key).await?;
+        match self.wire.ask(&Credential::Token(&token), question).await {
+            Err(GithubError::Unauthorized) => {
+                self.tokens.forget(key, &token).await;
+                let token = self.tokens.token(&self.wire, key).await?;
+                self.wire.ask(&Credential::Token(&token), question).await
+            }
+            Err(GithubError::Suspended) => {
+                self.tokens.forget_installation(key.installation);
+                Err(GithubError::Suspended)
+            }
+            other => other,
+        }
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.wire.now()
+    }
+
+    /// The remembered name of a repository, if it is fresh.
+    pub(super) fn known_name(&self, repo: RepoId) -> Option<RepoName> {
+        let names = self.names();
+        let known = names.get(&repo).filter(|known| known.good_until > self.now());
+        known.map(|known| known.name.clone())
+    }
+
+    /// Remembers the name of a repository.
+    pub(super) fn remember_name(&self, repo: RepoId, name: RepoName) {
+        let good_until = self.now().plus(NAME_MS);
+        self.names().insert(repo, KnownName { name, good_until });
+    }
+}

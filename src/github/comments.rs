@@ -1,0 +1,97 @@
+//! Comments on issues and pull requests, and reactions.
+
+use super::error::GithubError;
+use super::model::Comment;
+use super::repo::Repo;
+use super::rights::Rights;
+use crate::domain::ids::CommentId;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::Millis;
+use http::Method;
+use serde_json::json;
+
+/// A reaction that AutoBuild uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// 👀: seen.
+    Eyes,
+    /// 🚀: done.
+    Rocket,
+    /// 😕: refused.
+    Confused,
+}
+
+impl Reaction {
+    fn content(self) -> &'static str {
+        match self {
+            Self::Eyes => "eyes",
+            Self::Rocket => "rocket",
+            Self::Confused => "confused",
+        }
+    }
+}
+
+/// What a reaction is put on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReactionTarget {
+    /// An issue or pull request.
+    Issue(IssueNumber),
+    /// A comment on one.
+    Comment(CommentId),
+}
+
+impl Repo<'_> {
+    /// Writes a comment under an issue or pull request.
+    pub async fn create_comment(&self, issue: IssueNumber, body: &str) -> Result<Comment, GithubError> {
+        let tail = format!("/issues/{issue}/comments");
+        let body = json!({"body": body});
+        self.send(Rights::Converse, Method::POST, &tail, Some(&body))
+            .await?
+            .json()
+    }
+
+    /// Our own comment that holds `marker`. `since` leaves out what was last changed before it, and so most pages of a
+    /// long conversation.
+    pub async fn find_comment(
+        &self,
+        issue: IssueNumber,
+        marker: &str,
+        since: Option<Millis>,
+    ) -> Result<Option<Comment>, GithubError> {
+        let me = self.client.bot(self.installation).await?.id;
+        let tail = match since.and_then(|time| chrono::DateTime::from_timestamp_millis(time.0)) {
+            Some(time) => format!("/issues/{issue}/comments?since={}", time.format("%Y-%m-%dT%H:%M:%SZ")),
+            None => format!("/issues/{issue}/comments"),
+        };
+        let comments: Vec<Comment> = self.list(Rights::Converse, &tail, |reply| reply.json()).await?;
+        let ours = |comment: &Comment| comment.author.as_ref().is_some_and(|author| author.user.id == me);
+        Ok(comments
+            .into_iter()
+            .find(|comment| ours(comment) && comment.body.contains(marker)))
+    }
+
+    /// Replaces the text of a comment. [`GithubError::Gone`] if somebody deleted it.
+    pub async fn update_comment(&self, id: CommentId, body: &str) -> Result<Comment, GithubError> {
+        let tail = format!("/issues/comments/{id}");
+        let body = json!({"body": body});
+        match self.send(Rights::Converse, Method::PATCH, &tail, Some(&body)).await {
+            Ok(reply) => reply.json(),
+            Err(GithubError::NotFound) => Err(GithubError::Gone),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Puts a reaction on; one that is there already stays the only one. [`GithubError::Gone`] if the target is gone.
+    pub async fn react(&self, target: ReactionTarget, reaction: Reaction) -> Result<(), GithubError> {
+        let tail = match target {
+            ReactionTarget::Issue(number) => format!("/issues/{number}/reactions"),
+            ReactionTarget::Comment(id) => format!("/issues/comments/{id}/reactions"),
+        };
+        let body = json!({"content": reaction.content()});
+        match self.send(Rights::Converse, Method::POST, &tail, Some(&body)).await {
+            Ok(_) => Ok(()),
+            Err(GithubError::NotFound) => Err(GithubError::Gone),
+            Err(error) => Err(error),
+        }
+    }
+}

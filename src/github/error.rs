@@ -1,0 +1,218 @@
+//! Every way in which a call fails, by what the caller does next.
+
+use super::http::Intent;
+use super::http::Reply;
+use crate::domain::ids::Millis;
+use http::HeaderMap;
+use http::StatusCode;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What lies beneath a failure.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// GitHub's advice for a limit that names no time.
+const LIMITED_MS: i64 = 60_000;
+
+/// GitHub's windows are an hour; a header that says more is not believed.
+const LONGEST_LIMIT_MS: i64 = 2 * 3_600_000;
+
+/// Longest text of GitHub that an error repeats.
+const MAX_TEXT: usize = 1_000;
+
+/// A call that did not do what it should.
+#[derive(Debug, thiserror::Error)]
+pub enum GithubError {
+    /// GitHub was not reached or had an error of its own; nothing was done. To be tried again.
+    #[error("GitHub could not be asked: {source}")]
+    Transient {
+        /// Why.
+        source: Cause,
+        /// GitHub asks not to come back before.
+        retry_after: Option<Millis>,
+    },
+    /// A write whose reply was lost: it may have been done. To be looked for before it is tried again.
+    #[error("GitHub may or may not have obeyed: {source}")]
+    Uncertain {
+        /// Why.
+        source: Cause,
+    },
+    /// Too many requests; nothing was done.
+    #[error("GitHub limits us until {} (ms)", until.0)]
+    RateLimited {
+        /// Not before.
+        until: Millis,
+    },
+    /// The App's key or a fresh token is not accepted.
+    #[error("GitHub does not accept our credentials")]
+    Unauthorized,
+    /// The App lacks a permission, or the repository is read-only.
+    #[error("GitHub forbids it: {what}")]
+    Forbidden {
+        /// GitHub's words, and the permission it asks for where it says so.
+        what: String,
+    },
+    /// The installation is suspended; it may work again later.
+    #[error("the installation is suspended")]
+    Suspended,
+    /// The App is not installed there any more, or the installation no longer covers the repository.
+    #[error("the App is not installed there")]
+    Uninstalled,
+    /// It was there and is gone.
+    #[error("it is gone")]
+    Gone,
+    /// It is not there, or we may not see it.
+    #[error("there is no such thing")]
+    NotFound,
+    /// GitHub understood and said no.
+    #[error("GitHub refused ({status}): {text}")]
+    Refused {
+        /// HTTP status.
+        status: u16,
+        /// GitHub's words.
+        text: String,
+    },
+    /// An answer that cannot be read.
+    #[error("GitHub's answer cannot be read: {source}")]
+    Malformed {
+        /// Why.
+        source: Cause,
+    },
+}
+
+impl GithubError {
+    /// Whether GitHub refused with these words somewhere in its text.
+    pub(super) fn says(&self, words: &str) -> bool {
+        match self {
+            Self::Refused { text, .. } | Self::Forbidden { what: text } => contains(text, words),
+            Self::Transient { .. }
+            | Self::Uncertain { .. }
+            | Self::RateLimited { .. }
+            | Self::Unauthorized
+            | Self::Suspended
+            | Self::Uninstalled
+            | Self::Gone
+            | Self::NotFound
+            | Self::Malformed { .. } => false,
+        }
+    }
+}
+
+/// What stands behind an error of GitHub's own.
+#[derive(Debug, thiserror::Error)]
+#[error("status {status}: {text}")]
+struct ServerError {
+    status: u16,
+    text: String,
+}
+
+/// GitHub's words never depend on case: they have changed before.
+pub(super) fn contains(text: &str, words: &str) -> bool {
+    text.to_ascii_lowercase().contains(&words.to_ascii_lowercase())
+}
+
+/// What an answer that is no success means.
+pub(super) fn refusal(reply: &Reply, intent: Intent, now: Millis) -> GithubError {
+    let text = words(&reply.body);
+    let status = reply.status.as_u16();
+    match reply.status {
+        StatusCode::UNAUTHORIZED => GithubError::Unauthorized,
+        StatusCode::TOO_MANY_REQUESTS => limited(&reply.headers, now),
+        StatusCode::FORBIDDEN if is_limit(&reply.headers, &text) => limited(&reply.headers, now),
+        StatusCode::FORBIDDEN if contains(&text, "installation has been suspended") => GithubError::Suspended,
+        StatusCode::FORBIDDEN => GithubError::Forbidden {
+            what: with_asked_permission(text, &reply.headers),
+        },
+        StatusCode::NOT_FOUND => GithubError::NotFound,
+        StatusCode::GONE => GithubError::Gone,
+        code if code.is_server_error() => server_error(reply, ServerError { status, text }, intent, now),
+        _ => GithubError::Refused { status, text },
+    }
+}
+
+fn server_error(reply: &Reply, source: ServerError, intent: Intent, now: Millis) -> GithubError {
+    match intent {
+        Intent::Write => GithubError::Uncertain { source: source.into() },
+        Intent::Read => GithubError::Transient {
+            source: source.into(),
+            retry_after: retry_after(&reply.headers, now),
+        },
+    }
+}
+
+/// A limit is a 403 or a 429; the 403 is told from a real one by its headers, or by its text where it has none.
+fn is_limit(headers: &HeaderMap, text: &str) -> bool {
+    headers.contains_key("retry-after")
+        || number(headers, "x-ratelimit-remaining") == Some(0)
+        || contains(text, "secondary rate limit")
+        || contains(text, "temporarily blocked from content creation")
+        || contains(text, "abuse detection")
+}
+
+/// In GitHub's order: `retry-after`, then the reset of a used-up window, then at least a minute.
+pub(super) fn limited(headers: &HeaderMap, now: Millis) -> GithubError {
+    let reset = match number(headers, "x-ratelimit-remaining") {
+        Some(0) => number(headers, "x-ratelimit-reset").map(|seconds| Millis(seconds.saturating_mul(1000))),
+        Some(_) | None => None,
+    };
+    let until = retry_after(headers, now).or(reset).unwrap_or(now.plus(LIMITED_MS));
+    GithubError::RateLimited {
+        until: until.clamp(now.plus(1000), now.plus(LONGEST_LIMIT_MS)),
+    }
+}
+
+fn retry_after(headers: &HeaderMap, now: Millis) -> Option<Millis> {
+    let seconds = number(headers, "retry-after")?.max(0);
+    Some(now.plus(seconds.saturating_mul(1000).min(LONGEST_LIMIT_MS)))
+}
+
+fn number(headers: &HeaderMap, name: &str) -> Option<i64> {
+    headers.get(name)?.to_str().ok()?.trim().parse().ok()
+}
+
+fn with_asked_permission(text: String, headers: &HeaderMap) -> String {
+    match headers.get("x-accepted-github-permissions").map(|value| value.to_str()) {
+        Some(Ok(asked)) if !asked.is_empty() => format!("{text} (asks for {})", clip(asked)),
+        Some(_) | None => text,
+    }
+}
+
+/// GitHub's words: the message, and the details, which are texts in some refusals and objects in others.
+pub(super) fn words(body: &[u8]) -> String {
+    #[derive(Deserialize)]
+    struct Wire {
+        message: Option<String>,
+        #[serde(default)]
+        errors: Value,
+    }
+    let Ok(wire) = serde_json::from_slice::<Wire>(body) else {
+        return clip(&String::from_utf8_lossy(body));
+    };
+    let details = match wire.errors {
+        Value::Array(details) => details,
+        Value::Null => Vec::new(),
+        other => vec![other],
+    };
+    let mut text = wire.message.unwrap_or_default();
+    for detail in details.iter().take(20) {
+        text.push_str(if text.is_empty() { "" } else { "; " });
+        text.push_str(&detail_words(detail));
+    }
+    clip(&text)
+}
+
+fn detail_words(detail: &Value) -> String {
+    let field = |name| detail.get(name).and_then(Value::as_str);
+    match (detail, field("message")) {
+        (Value::String(text), _) => text.clone(),
+        (_, Some(message)) => message.to_owned(),
+        _ => match (field("resource"), field("field"), field("code")) {
+            (Some(resource), Some(name), Some(code)) => format!("{resource}.{name}: {code}"),
+            _ => detail.to_string(),
+        },
+    }
+}
+
+pub(super) fn clip(text: &str) -> String {
+    text.trim().chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect()
+}

@@ -1,0 +1,134 @@
+//! What only GraphQL offers.
+
+use super::error::GithubError;
+use super::error::clip;
+use super::error::limited;
+use super::http::Intent;
+use super::http::Question;
+use super::http::Reply;
+use super::model::time;
+use super::repo::Repo;
+use super::rights::Rights;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::Millis;
+use crate::domain::ids::PullNumber;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::json;
+
+const ISSUE_EDIT: &str = "query($owner: String!, $name: String!, $number: Int!) { \
+    repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt editor { login } } } }";
+
+const MARK_READY: &str = "mutation($id: ID!) { \
+    markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }";
+
+/// The last edit of an issue's title or body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueEdit {
+    /// When.
+    pub at: Millis,
+    /// Login of who did it; `None` for a deleted account.
+    pub editor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Answer<T> {
+    data: Option<T>,
+    #[serde(default)]
+    errors: Vec<Problem>,
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(default)]
+    message: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct EditAnswer {
+    repository: Option<EditRepository>,
+}
+
+#[derive(Deserialize)]
+struct EditRepository {
+    issue: Option<EditIssue>,
+}
+
+#[derive(Deserialize)]
+struct EditIssue {
+    #[serde(rename = "lastEditedAt", default, deserialize_with = "time")]
+    last_edited_at: Option<Millis>,
+    editor: Option<Editor>,
+}
+
+#[derive(Deserialize)]
+struct Editor {
+    login: String,
+}
+
+impl Repo<'_> {
+    /// The last edit of an issue; `None` if it was never edited.
+    pub async fn last_edit(&self, number: IssueNumber) -> Result<Option<IssueEdit>, GithubError> {
+        let name = self.name().await?;
+        let variables = json!({"owner": name.owner, "name": name.name, "number": number});
+        let answer: EditAnswer = self.query(Rights::Read, ISSUE_EDIT, variables, Intent::Read).await?;
+        let issue = answer
+            .repository
+            .and_then(|repository| repository.issue)
+            .ok_or(GithubError::NotFound)?;
+        Ok(issue.last_edited_at.map(|at| IssueEdit {
+            at,
+            editor: issue.editor.map(|editor| editor.login),
+        }))
+    }
+
+    /// Takes a pull request out of draft. One that is no draft is left as it is.
+    pub async fn mark_ready(&self, number: PullNumber) -> Result<(), GithubError> {
+        let pull = self.pull(number).await?;
+        if !pull.draft {
+            return Ok(());
+        }
+        let variables = json!({"id": pull.node_id});
+        let _: Value = self.query(Rights::Land, MARK_READY, variables, Intent::Write).await?;
+        Ok(())
+    }
+
+    async fn query<T: DeserializeOwned>(
+        &self,
+        rights: Rights,
+        query: &str,
+        variables: Value,
+        intent: Intent,
+    ) -> Result<T, GithubError> {
+        let document = json!({"query": query, "variables": variables});
+        let question = Question::Graphql {
+            document: &document,
+            intent,
+        };
+        let reply = self.client.ask(self.key(rights), &question).await?;
+        read(&reply, self.client.now())
+    }
+}
+
+/// GraphQL answers 200 whatever happened.
+fn read<T: DeserializeOwned>(reply: &Reply, now: Millis) -> Result<T, GithubError> {
+    let answer: Answer<T> = reply.json()?;
+    let Some(problem) = answer.errors.first() else {
+        return answer.data.ok_or_else(|| GithubError::Malformed {
+            source: "neither data nor errors".into(),
+        });
+    };
+    let text = clip(problem.message.as_deref().unwrap_or_default());
+    Err(match problem.kind.as_deref() {
+        Some("RATE_LIMITED") => limited(&reply.headers, now),
+        Some("FORBIDDEN") => GithubError::Forbidden { what: text },
+        Some("NOT_FOUND") => GithubError::NotFound,
+        Some(_) | None => GithubError::Refused {
+            status: reply.status.as_u16(),
+            text,
+        },
+    })
+}

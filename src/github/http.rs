@@ -1,0 +1,285 @@
+//! One request and its answer, on top of octocrab.
+//!
+//! Only paths are asked for, never absolute URLs: octocrab sends those without credentials. octocrab's own retries are
+//! off. A read is tried again here, twice; a write never.
+
+use super::Clock;
+use super::error::GithubError;
+use super::error::refusal;
+use super::urls::GithubUrls;
+use crate::domain::ids::AppId;
+use crate::domain::ids::Millis;
+use bytes::Bytes;
+use http::HeaderMap;
+use http::Method;
+use http::StatusCode;
+use http_body_util::BodyExt;
+use http_body_util::LengthLimitError;
+use http_body_util::Limited;
+use jsonwebtoken::EncodingKey;
+use octocrab::Octocrab;
+use octocrab::service::middleware::retry::RetryConfig;
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::error::Error;
+use std::time::Duration;
+
+const CONNECT: Duration = Duration::from_secs(10);
+const WRITE: Duration = Duration::from_secs(30);
+
+/// The whole exchange. octocrab's read time-out is of no use: on a connection from the pool it also counts the time
+/// before the request, and would cut a fresh one.
+const WHOLE_CALL: Duration = Duration::from_secs(60);
+
+/// A page of a hundred of the longest comments fits; nothing bigger is read into memory.
+const MAX_ANSWER: usize = 32 * 1024 * 1024;
+
+/// Pauses before a read is tried again.
+const READ_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
+
+/// Whether a request changes anything: a lost reply means something else then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Intent {
+    Read,
+    Write,
+}
+
+/// One request: everything but who asks.
+pub(super) struct Call<'a> {
+    pub(super) method: Method,
+    /// Path and query below the API's base.
+    pub(super) path: &'a str,
+    pub(super) body: Option<&'a Value>,
+    pub(super) intent: Intent,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn get(path: &'a str) -> Self {
+        Self {
+            method: Method::GET,
+            path,
+            body: None,
+            intent: Intent::Read,
+        }
+    }
+}
+
+/// A request to either API.
+pub(super) enum Question<'a> {
+    /// To the REST API.
+    Rest(Call<'a>),
+    /// To GraphQL; what its answer says is the caller's to read.
+    Graphql { document: &'a Value, intent: Intent },
+}
+
+/// Who asks.
+pub(super) enum Credential<'a> {
+    /// The App itself, with a fresh JWT.
+    App,
+    /// One of its installations.
+    Token(&'a SecretString),
+}
+
+/// A successful answer.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl Reply {
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, GithubError> {
+        serde_json::from_slice(&self.body).map_err(|error| GithubError::Malformed { source: error.into() })
+    }
+}
+
+/// The connections of one App to one GitHub.
+pub(super) struct Wire {
+    rest: Octocrab,
+    graphql: Octocrab,
+    clock: Clock,
+}
+
+impl Wire {
+    /// Must be called within a tokio runtime: octocrab starts a task.
+    pub(super) fn new(urls: &GithubUrls, app: AppId, key: &EncodingKey, clock: Clock) -> octocrab::Result<Self> {
+        let rest = connect(urls.api(), app, key)?;
+        let graphql = match urls.graphql_base() {
+            base if base == urls.api() => rest.clone(),
+            base => connect(base, app, key)?,
+        };
+        Ok(Self { rest, graphql, clock })
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        (self.clock)()
+    }
+
+    /// Makes a call of the REST API.
+    pub(super) async fn rest(&self, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
+        self.send(&self.rest, who, call).await
+    }
+
+    /// Asks either API.
+    pub(super) async fn ask(&self, who: &Credential<'_>, question: &Question<'_>) -> Result<Reply, GithubError> {
+        match question {
+            Question::Rest(call) => self.rest(who, call).await,
+            Question::Graphql { document, intent } => {
+                let call = Call {
+                    method: Method::POST,
+                    path: "/graphql",
+                    body: Some(document),
+                    intent: *intent,
+                };
+                self.send(&self.graphql, who, &call).await
+            }
+        }
+    }
+
+    async fn send(&self, crab: &Octocrab, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
+        let mut pauses = READ_PAUSES.iter();
+        loop {
+            let result = self.once(crab, who, call).await;
+            let again = matches!(&result, Err(GithubError::Transient { retry_after: None, .. }));
+            match (call.intent, pauses.next()) {
+                (Intent::Read, Some(pause)) if again => tokio::time::sleep(*pause).await,
+                _ => return result,
+            }
+        }
+    }
+
+    async fn once(&self, crab: &Octocrab, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
+        let crab = match who {
+            Credential::App => crab.clone(),
+            Credential::Token(token) => crab
+                .user_access_token((*token).clone())
+                .map_err(|error| GithubError::Malformed { source: error.into() })?,
+        };
+        let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call)).await {
+            Ok(result) => result.map_err(|failure| failure.into_error(call.intent))?,
+            Err(late) => return Err(Failure::InFlight(late.into()).into_error(call.intent)),
+        };
+        tracing::debug!(method = %call.method, path = call.path, status = reply.status.as_u16(), "GitHub answered");
+        if reply.status.is_success() {
+            Ok(reply)
+        } else {
+            Err(refusal(&without_token(reply, who), call.intent, self.now()))
+        }
+    }
+}
+
+fn connect(base: &str, app: AppId, key: &EncodingKey) -> octocrab::Result<Octocrab> {
+    Octocrab::builder()
+        .base_uri(base)?
+        .add_retry_config(RetryConfig::None)
+        .set_connect_timeout(Some(CONNECT))
+        .set_write_timeout(Some(WRITE))
+        .app(octocrab::models::AppId(app.0), key.clone())
+        .build()
+}
+
+/// Why there is no answer.
+enum Failure {
+    /// The request never left.
+    Unsent(super::Cause),
+    /// The request may have arrived.
+    InFlight(super::Cause),
+    /// The answer is larger than any that makes sense.
+    TooLarge(super::Cause),
+}
+
+impl Failure {
+    fn into_error(self, intent: Intent) -> GithubError {
+        match (self, intent) {
+            (Self::TooLarge(source), _) => GithubError::Malformed { source },
+            (Self::InFlight(source), Intent::Write) => GithubError::Uncertain { source },
+            (Self::InFlight(source), Intent::Read) | (Self::Unsent(source), _) => GithubError::Transient {
+                source,
+                retry_after: None,
+            },
+        }
+    }
+}
+
+async fn exchange(crab: &Octocrab, call: &Call<'_>) -> Result<Reply, Failure> {
+    let unsent = |error: octocrab::Error| Failure::Unsent(error.into());
+    let request = http::request::Builder::new().method(call.method.clone()).uri(call.path);
+    let request = crab.build_request(request, call.body).map_err(unsent)?;
+    let response = crab
+        .execute(request)
+        .await
+        .map_err(|error| match never_connected(&error) {
+            true => Failure::Unsent(error.into()),
+            false => Failure::InFlight(error.into()),
+        })?;
+    let (head, body) = response.into_parts();
+    let body = Limited::new(body, MAX_ANSWER).collect().await;
+    let body = body.map_err(|error| match error.is::<LengthLimitError>() {
+        true => Failure::TooLarge(error),
+        false => Failure::InFlight(error),
+    })?;
+    Ok(Reply {
+        status: head.status,
+        headers: head.headers,
+        body: body.to_bytes(),
+    })
+}
+
+fn never_connected(error: &octocrab::Error) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(client) = error.downcast_ref::<hyper_util::client::legacy::Error>() {
+            return client.is_connect();
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// An answer that repeats our token must not carry it into an error.
+fn without_token(reply: Reply, who: &Credential<'_>) -> Reply {
+    let Credential::Token(token) = who else {
+        return reply;
+    };
+    let text = String::from_utf8_lossy(&reply.body);
+    match text.contains(token.expose_secret()) {
+        true => Reply {
+            body: Bytes::from(text.replace(token.expose_secret(), "***")),
+            ..reply
+        },
+        false => reply,
+    }
+}
+
+/// One segment of a path, escaped.
+pub(super) fn segment(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
+}
+
+/// A branch name within a path, escaped, its slashes kept.
+pub(super) fn branch_path(branch: &str) -> String {
+    branch.split('/').map(segment).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_cannot_leave_its_place() {
+        assert_eq!(segment("autobuild[bot]"), "autobuild%5Bbot%5D");
+        assert_eq!(segment("../a?b#c/é"), "..%2Fa%3Fb%23c%2F%C3%A9");
+        assert_eq!(branch_path("autobuild/42/täsk 1"), "autobuild/42/t%C3%A4sk%201");
+    }
+}

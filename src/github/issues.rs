@@ -1,0 +1,14 @@
+//! Reading issues.
+
+use super::error::GithubError;
+use super::model::Issue;
+use super::repo::Repo;
+use super::rights::Rights;
+use crate::domain::ids::IssueNumber;
+
+impl Repo<'_> {
+    /// An issue as it is now. [`GithubError::Gone`] if it was deleted.
+    pub async fn issue(&self, number: IssueNumber) -> Result<Issue, GithubError> {
+        self.get(Rights::Read, &format!("/issues/{number}")).await
+    }
+}

@@ -1,0 +1,167 @@
+//! Merging a pull request.
+
+use super::error::GithubError;
+use super::error::contains;
+use super::repo::Repo;
+use super::rights::Rights;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::Sha;
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+/// How the commits are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeMethod {
+    /// One commit with all changes.
+    Squash,
+    /// A merge commit.
+    Merge,
+    /// The commits, one by one.
+    Rebase,
+}
+
+impl MergeMethod {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Squash => "squash",
+            Self::Merge => "merge",
+            Self::Rebase => "rebase",
+        }
+    }
+}
+
+/// What became of a merge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Merge {
+    /// It is merged.
+    Merged {
+        /// The commit that it became.
+        sha: Sha,
+    },
+    /// The head is not the commit that was to be merged.
+    HeadMoved,
+    /// GitHub said no.
+    Refused {
+        /// Why, as far as it can be told.
+        why: MergeRefusal,
+        /// GitHub's words.
+        text: String,
+    },
+}
+
+/// Why GitHub refuses a merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeRefusal {
+    /// The base moved meanwhile: to be tried again.
+    Transient,
+    /// The branches conflict, or the pull request is closed: its `mergeable` and state tell.
+    Conflict,
+    /// It is still a draft.
+    Draft,
+    /// The repository does not allow this method.
+    Method,
+    /// A rule of the branch: somebody has to do something.
+    Rule,
+}
+
+#[derive(Deserialize)]
+struct MergedWire {
+    sha: Sha,
+}
+
+impl Repo<'_> {
+    /// Merges a pull request whose head is `head` and nothing else.
+    pub async fn merge_pull(
+        &self,
+        number: PullNumber,
+        head: &Sha,
+        method: MergeMethod,
+        title: &str,
+        message: &str,
+    ) -> Result<Merge, GithubError> {
+        let tail = format!("/pulls/{number}/merge");
+        let body = json!({
+            "sha": head,
+            "merge_method": method.name(),
+            "commit_title": title,
+            "commit_message": message,
+        });
+        match self.send(Rights::Land, Method::PUT, &tail, Some(&body)).await {
+            Ok(reply) => reply
+                .json::<MergedWire>()
+                .map(|merged| Merge::Merged { sha: merged.sha }),
+            Err(GithubError::Refused { status, text }) => Ok(refused(status, text)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn refused(status: u16, text: String) -> Merge {
+    let says = |words| contains(&text, words);
+    let why = if status == 409 && says("head branch was modified") {
+        return Merge::HeadMoved;
+    } else if says("draft") {
+        MergeRefusal::Draft
+    } else if says("base branch was modified") || says("already in progress") {
+        MergeRefusal::Transient
+    } else if says("are not allowed on this repository") {
+        MergeRefusal::Method
+    } else if says("not mergeable") || says("merge conflict") || status == 409 {
+        MergeRefusal::Conflict
+    } else {
+        MergeRefusal::Rule
+    };
+    Merge::Refused { why, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn why(status: u16, text: &str) -> Option<MergeRefusal> {
+        match refused(status, text.to_owned()) {
+            Merge::Refused { why, .. } => Some(why),
+            Merge::Merged { .. } | Merge::HeadMoved => None,
+        }
+    }
+
+    #[test]
+    fn each_refusal_of_github_is_told_apart() {
+        let table = [
+            (409, "Head branch was modified. Review and try the merge again.", None),
+            (405, "Pull Request is still a draft", Some(MergeRefusal::Draft)),
+            (
+                405,
+                "Base branch was modified. Review and try the merge again.",
+                Some(MergeRefusal::Transient),
+            ),
+            (405, "Merge already in progress", Some(MergeRefusal::Transient)),
+            (405, "Pull Request is not mergeable", Some(MergeRefusal::Conflict)),
+            (
+                405,
+                "Squash merges are not allowed on this repository.",
+                Some(MergeRefusal::Method),
+            ),
+            (
+                405,
+                "Changes must be made through the merge queue",
+                Some(MergeRefusal::Rule),
+            ),
+            (
+                405,
+                "Required status check \"build\" is expected.",
+                Some(MergeRefusal::Rule),
+            ),
+            (
+                405,
+                "At least 1 approving review is required by reviewers with write access.",
+                Some(MergeRefusal::Rule),
+            ),
+            (422, "", Some(MergeRefusal::Rule)),
+        ];
+        for (status, text, expected) in table {
+            assert_eq!(why(status, text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Fields that GitHub spells in more than one way, each read in one place.
+
+use super::OpenState;
+use super::ReviewState;
+use crate::domain::ids::AppId;
+use crate::domain::ids::Millis;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::RepoName;
+use crate::domain::ids::Sha;
+use serde::Deserialize;
+use serde::Deserializer;
+use serde::de::Error as _;
+use serde::de::IgnoredAny;
+
+pub(in crate::github) fn repo_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RepoName, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+}
+
+/// `null` and an absent text are the empty text.
+pub(in crate::github) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// A commit id; `null`, the all-zero id and anything else that names no commit are `None`.
+pub(in crate::github) fn sha<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Sha>, D::Error> {
+    let text: Option<String> = Option::deserialize(deserializer)?;
+    Ok(text
+        .filter(|text| text.bytes().any(|byte| byte != b'0'))
+        .and_then(|text| text.parse().ok()))
+}
+
+/// A time: RFC 3339 text, or seconds since the epoch as some payloads have them; anything else is `None`.
+pub(in crate::github) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Millis>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Wire {
+        Text(String),
+        Seconds(i64),
+        Other(IgnoredAny),
+    }
+    Ok(match Option::<Wire>::deserialize(deserializer)? {
+        Some(Wire::Text(text)) => chrono::DateTime::parse_from_rfc3339(&text)
+            .ok()
+            .map(|time| Millis(time.timestamp_millis())),
+        Some(Wire::Seconds(seconds)) => Some(Millis(seconds.saturating_mul(1000))),
+        Some(Wire::Other(_)) | None => None,
+    })
+}
+
+pub(in crate::github) fn open_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<OpenState, D::Error> {
+    Ok(match Option::<String>::deserialize(deserializer)?.as_deref() {
+        Some("closed") => OpenState::Closed,
+        _ => OpenState::Open,
+    })
+}
+
+/// Webhooks write `changes_requested`, answers `CHANGES_REQUESTED`.
+pub(in crate::github) fn review_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ReviewState, D::Error> {
+    let state = String::deserialize(deserializer)?.to_ascii_lowercase();
+    Ok(match state.as_str() {
+        "approved" => ReviewState::Approved,
+        "changes_requested" => ReviewState::ChangesRequested,
+        "commented" => ReviewState::Commented,
+        "dismissed" => ReviewState::Dismissed,
+        _ => ReviewState::Other,
+    })
+}
+
+#[derive(Deserialize)]
+struct Identified {
+    id: u64,
+}
+
+pub(in crate::github) fn app_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AppId>, D::Error> {
+    Ok(Option::<Identified>::deserialize(deserializer)?.map(|app| AppId(app.id)))
+}
+
+pub(in crate::github) fn repo_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RepoId>, D::Error> {
+    Ok(Option::<Identified>::deserialize(deserializer)?.map(|repo| RepoId(repo.id)))
+}

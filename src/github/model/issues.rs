@@ -1,0 +1,134 @@
+//! Issues and comments.
+
+use super::Actor;
+use super::fields::app_id;
+use super::fields::open_state;
+use super::fields::text;
+use super::fields::time;
+use crate::domain::ids::AppId;
+use crate::domain::ids::CommentId;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::Millis;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// Whether an issue or pull request is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenState {
+    /// Open.
+    #[default]
+    Open,
+    /// Closed or merged.
+    Closed,
+}
+
+/// Whether a number names an issue or a pull request: GitHub calls both issues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversation {
+    /// An issue.
+    Issue,
+    /// A pull request.
+    Pull,
+}
+
+/// An issue, or the issue side of a pull request.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "IssueWire")]
+pub struct Issue {
+    /// Number within the repository.
+    pub number: IssueNumber,
+    /// Title.
+    pub title: String,
+    /// Body; `None` where it was left empty.
+    pub body: Option<String>,
+    /// Who opened it; `None` for a deleted account.
+    pub author: Option<Actor>,
+    /// Open or closed.
+    pub state: OpenState,
+    /// Names of its labels.
+    pub labels: Vec<String>,
+    /// Issue or pull request.
+    pub conversation: Conversation,
+    /// Last change.
+    pub updated_at: Option<Millis>,
+    /// When it was closed.
+    pub closed_at: Option<Millis>,
+}
+
+#[derive(Deserialize)]
+struct IssueWire {
+    number: IssueNumber,
+    title: String,
+    body: Option<String>,
+    user: Option<Actor>,
+    #[serde(default, deserialize_with = "open_state")]
+    state: OpenState,
+    #[serde(default)]
+    labels: Vec<LabelWire>,
+    pull_request: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "time")]
+    updated_at: Option<Millis>,
+    #[serde(default, deserialize_with = "time")]
+    closed_at: Option<Millis>,
+}
+
+impl From<IssueWire> for Issue {
+    fn from(wire: IssueWire) -> Self {
+        Self {
+            number: wire.number,
+            title: wire.title,
+            body: wire.body,
+            author: wire.user,
+            state: wire.state,
+            labels: wire.labels.into_iter().filter_map(LabelWire::name).collect(),
+            conversation: match wire.pull_request {
+                Some(IgnoredAny) => Conversation::Pull,
+                None => Conversation::Issue,
+            },
+            updated_at: wire.updated_at,
+            closed_at: wire.closed_at,
+        }
+    }
+}
+
+/// GitHub's description allows a label to be a bare string.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum LabelWire {
+    Bare(String),
+    Full { name: Option<String> },
+}
+
+impl LabelWire {
+    fn name(self) -> Option<String> {
+        match self {
+            Self::Bare(name) => Some(name),
+            Self::Full { name } => name,
+        }
+    }
+}
+
+/// A comment on an issue or pull request.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Comment {
+    /// Numeric id.
+    pub id: CommentId,
+    /// Text; empty where GitHub gives none.
+    #[serde(default, deserialize_with = "text")]
+    pub body: String,
+    /// Who wrote it; `None` for a deleted account.
+    #[serde(rename = "user", default)]
+    pub author: Option<Actor>,
+    /// The App that wrote it on somebody's behalf.
+    #[serde(rename = "performed_via_github_app", default, deserialize_with = "app_id")]
+    pub via_app: Option<AppId>,
+    /// When it was written.
+    #[serde(default, deserialize_with = "time")]
+    pub created_at: Option<Millis>,
+    /// Last edit.
+    #[serde(default, deserialize_with = "time")]
+    pub updated_at: Option<Millis>,
+    /// Its page.
+    #[serde(default, deserialize_with = "text")]
+    pub html_url: String,
+}

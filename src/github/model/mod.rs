@@ -1,0 +1,108 @@
+//! What GitHub says about users, repositories, issues, pull requests and the rest: our own, minimal reading.
+//!
+//! The same shapes arrive in webhooks and in answers. Only fields that AutoBuild uses are read; everything else may be
+//! absent, new or strange. Users are nullable throughout: a deleted account leaves `null` behind.
+
+mod fields;
+mod issues;
+mod pulls;
+
+pub(in crate::github) use fields::app_id;
+pub(in crate::github) use fields::time;
+pub use issues::Comment;
+pub use issues::Conversation;
+pub use issues::Issue;
+pub use issues::OpenState;
+pub use pulls::Pull;
+pub use pulls::PullEnd;
+pub use pulls::Review;
+pub use pulls::ReviewState;
+
+use crate::domain::ids::RepoId;
+use crate::domain::ids::RepoName;
+use crate::domain::ids::User;
+use crate::domain::ids::UserId;
+use serde::Deserialize;
+
+/// Whether an account is a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActorKind {
+    /// A person's account.
+    Person,
+    /// An App or another bot.
+    Bot,
+    /// An organisation, a mannequin, or a kind that we do not know.
+    Other,
+}
+
+/// An account that did something.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "ActorWire")]
+pub struct Actor {
+    /// Who it is.
+    pub user: User,
+    /// Whether it is a person.
+    pub kind: ActorKind,
+}
+
+#[derive(Deserialize)]
+struct ActorWire {
+    id: UserId,
+    login: String,
+    #[serde(rename = "type", default)]
+    kind: Option<String>,
+}
+
+impl From<ActorWire> for Actor {
+    fn from(wire: ActorWire) -> Self {
+        let kind = match wire.kind.as_deref() {
+            Some("User") => ActorKind::Person,
+            Some("Bot") => ActorKind::Bot,
+            _ => ActorKind::Other,
+        };
+        Self {
+            user: User {
+                id: wire.id,
+                login: wire.login,
+            },
+            kind,
+        }
+    }
+}
+
+/// A repository as webhooks and answers show it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Repository {
+    /// Numeric id.
+    pub id: RepoId,
+    /// Name now.
+    #[serde(rename = "full_name", deserialize_with = "fields::repo_name")]
+    pub name: RepoName,
+    /// Name of the default branch.
+    pub default_branch: String,
+    /// Whether only invited people see it.
+    #[serde(default)]
+    pub private: bool,
+    /// Whether it is read-only.
+    #[serde(default)]
+    pub archived: bool,
+    /// Whether squash merges are allowed, where GitHub says so.
+    #[serde(default)]
+    pub allow_squash_merge: Option<bool>,
+    /// Whether merge commits are allowed, where GitHub says so.
+    #[serde(default)]
+    pub allow_merge_commit: Option<bool>,
+    /// Whether rebase merges are allowed, where GitHub says so.
+    #[serde(default)]
+    pub allow_rebase_merge: Option<bool>,
+}
+
+/// A repository named in an installation event: no more than its id and name.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct RepositoryRef {
+    /// Numeric id.
+    pub id: RepoId,
+    /// Name at the time of the event.
+    #[serde(rename = "full_name", deserialize_with = "fields::repo_name")]
+    pub name: RepoName,
+}

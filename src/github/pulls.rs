@@ -1,0 +1,144 @@
+//! Pull requests: finding, opening, changing.
+
+use super::error::GithubError;
+use super::http::segment;
+use super::model::OpenState;
+use super::model::Pull;
+use super::repo::Repo;
+use super::rights::Rights;
+use crate::domain::ids::PullNumber;
+use http::Method;
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+/// A pull request to be opened as a draft where drafts exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewPull<'a> {
+    /// Title.
+    pub title: &'a str,
+    /// Body.
+    pub body: &'a str,
+    /// Branch to be merged.
+    pub head: &'a str,
+    /// Branch to merge into.
+    pub base: &'a str,
+    /// Open it ready for review at once.
+    pub ready: bool,
+}
+
+/// What became of a pull request to be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenedPull {
+    /// It is open now.
+    Opened(Box<Pull>),
+    /// One for the same branches was open already.
+    Adopted(Box<Pull>),
+    /// The head branch has no commit that the base branch has not.
+    NoCommits,
+}
+
+/// Which pull requests of a branch count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PullFilter {
+    /// Open ones.
+    Open,
+    /// All, the newest first.
+    Any,
+}
+
+/// What to change about a pull request; `None` leaves a field as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PullChange<'a> {
+    /// Open or close it.
+    pub state: Option<OpenState>,
+    /// New title.
+    pub title: Option<&'a str>,
+    /// New body.
+    pub body: Option<&'a str>,
+}
+
+impl Repo<'_> {
+    /// A pull request as it is now.
+    pub async fn pull(&self, number: PullNumber) -> Result<Pull, GithubError> {
+        self.get(Rights::Read, &format!("/pulls/{number}")).await
+    }
+
+    /// The newest pull request from this branch of the repository itself.
+    pub async fn find_pull(&self, head: &str, filter: PullFilter) -> Result<Option<Pull>, GithubError> {
+        let state = match filter {
+            PullFilter::Open => "open",
+            PullFilter::Any => "all",
+        };
+        let owner = self.name().await?.owner;
+        let tail = format!("/pulls?state={state}&head={}:{}", segment(&owner), segment(head));
+        let found: Vec<Pull> = self.list(Rights::Read, &tail, |reply| reply.json()).await?;
+        // A filter that GitHub does not understand is a filter that it ignores.
+        Ok(found
+            .into_iter()
+            .filter(|pull| pull.head.branch == head && pull.is_from(self.id))
+            .max_by_key(|pull| pull.number))
+    }
+
+    /// All open pull requests from branches of the repository itself whose names begin with `prefix`.
+    pub async fn open_pulls(&self, prefix: &str) -> Result<Vec<Pull>, GithubError> {
+        let mut pulls: Vec<Pull> = self
+            .list(Rights::Read, "/pulls?state=open", |reply| reply.json())
+            .await?;
+        pulls.retain(|pull| pull.head.branch.starts_with(prefix) && pull.is_from(self.id));
+        Ok(pulls)
+    }
+
+    /// Opens a pull request; where one is open already for these branches, that one is returned. Call
+    /// [`Repo::find_pull`] first if an earlier try may have succeeded.
+    pub async fn create_pull(&self, new: NewPull<'_>) -> Result<OpenedPull, GithubError> {
+        let first = self.post_pull(new, !new.ready).await;
+        let second = match first {
+            Err(error) if !new.ready && error.says("draft pull requests are not supported") => {
+                self.post_pull(new, false).await
+            }
+            other => other,
+        };
+        match second {
+            Ok(pull) => Ok(OpenedPull::Opened(Box::new(pull))),
+            Err(error) if error.says("no commits between") => Ok(OpenedPull::NoCommits),
+            Err(error) if error.says("pull request already exists") => {
+                match self.find_pull(new.head, PullFilter::Open).await? {
+                    Some(pull) => Ok(OpenedPull::Adopted(Box::new(pull))),
+                    None => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn post_pull(&self, new: NewPull<'_>, draft: bool) -> Result<Pull, GithubError> {
+        let body = json!({
+            "title": new.title,
+            "body": new.body,
+            "head": new.head,
+            "base": new.base,
+            "draft": draft,
+        });
+        self.send(Rights::Pulls, Method::POST, "/pulls", Some(&body))
+            .await?
+            .json()
+    }
+
+    /// Changes title, body or state of a pull request.
+    pub async fn update_pull(&self, number: PullNumber, change: PullChange<'_>) -> Result<Pull, GithubError> {
+        let state = change.state.map(|state| match state {
+            OpenState::Open => "open",
+            OpenState::Closed => "closed",
+        });
+        let fields: Map<String, Value> = [("state", state), ("title", change.title), ("body", change.body)]
+            .into_iter()
+            .filter_map(|(name, value)| value.map(|value| (name.to_owned(), json!(value))))
+            .collect();
+        let tail = format!("/pulls/{number}");
+        let body = Value::Object(fields);
+        self.send(Rights::Pulls, Method::PATCH, &tail, Some(&body))
+            .await?
+            .json()
+    }
+}

@@ -1,0 +1,162 @@
+//! The calls about one repository: by its id, whatever it is called.
+
+use super::Client;
+use super::app::MAX_PAGES;
+use super::app::PER_PAGE;
+use super::app::endless;
+use super::app::has_more;
+use super::error::GithubError;
+use super::http::Call;
+use super::http::Intent;
+use super::http::Question;
+use super::http::Reply;
+use super::http::segment;
+use super::model::Repository;
+use super::rights::Rights;
+use super::tokens::TokenKey;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::RepoName;
+use http::Method;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// One repository through one installation. Cheap; names are looked up by id and looked up again when they have changed.
+#[derive(Clone, Copy)]
+pub struct Repo<'a> {
+    pub(super) client: &'a Client,
+    pub(super) installation: InstallationId,
+    pub(super) id: RepoId,
+}
+
+impl<'a> Repo<'a> {
+    pub(super) fn new(client: &'a Client, installation: InstallationId, id: RepoId) -> Self {
+        Self {
+            client,
+            installation,
+            id,
+        }
+    }
+
+    /// The repository as it is now, by its id.
+    pub async fn repository(&self) -> Result<Repository, GithubError> {
+        self.repository_with(Rights::Read).await
+    }
+
+    /// What the repository is called: remembered, until a call finds it renamed.
+    pub async fn name(&self) -> Result<RepoName, GithubError> {
+        self.name_with(Rights::Read).await
+    }
+
+    async fn repository_with(&self, rights: Rights) -> Result<Repository, GithubError> {
+        let path = format!("/repositories/{}", self.id);
+        let reply = self
+            .client
+            .ask(self.key(rights), &Question::Rest(Call::get(&path)))
+            .await?;
+        let repository: Repository = reply.json()?;
+        self.client.remember_name(self.id, repository.name.clone());
+        Ok(repository)
+    }
+
+    pub(super) async fn name_with(&self, rights: Rights) -> Result<RepoName, GithubError> {
+        match self.client.known_name(self.id) {
+            Some(name) => Ok(name),
+            None => Ok(self.repository_with(rights).await?.name),
+        }
+    }
+
+    pub(super) fn key(&self, rights: Rights) -> TokenKey {
+        TokenKey {
+            installation: self.installation,
+            repo: Some(self.id),
+            rights,
+        }
+    }
+
+    /// Reads `/repos/OWNER/NAME` + `tail`.
+    pub(super) async fn get<T: DeserializeOwned>(&self, rights: Rights, tail: &str) -> Result<T, GithubError> {
+        self.send(rights, Method::GET, tail, None).await?.json()
+    }
+
+    /// Reads all pages of a list in order; `page_of` finds the entries in an answer.
+    pub(super) async fn list<T: DeserializeOwned>(
+        &self,
+        rights: Rights,
+        tail: &str,
+        page_of: impl Fn(&Reply) -> Result<Vec<T>, GithubError>,
+    ) -> Result<Vec<T>, GithubError> {
+        let joint = if tail.contains('?') { '&' } else { '?' };
+        let mut all = Vec::new();
+        for page in 1..=MAX_PAGES {
+            let tail = format!("{tail}{joint}per_page={PER_PAGE}&page={page}");
+            let reply = self.send(rights, Method::GET, &tail, None).await?;
+            let found = page_of(&reply)?;
+            let more = has_more(&reply.headers, found.len());
+            all.extend(found);
+            if !more {
+                return Ok(all);
+            }
+        }
+        Err(endless())
+    }
+
+    /// Sends to `/repos/OWNER/NAME` + `tail`. A renamed repository answers with a redirect, which would turn a POST into
+    /// a GET: instead of following it, the name is read again by id and the request, which was not done, made once more.
+    pub(super) async fn send(
+        &self,
+        rights: Rights,
+        method: Method,
+        tail: &str,
+        body: Option<&Value>,
+    ) -> Result<Reply, GithubError> {
+        let name = self.name_with(rights).await?;
+        let error = match self.send_to(&name, rights, method.clone(), tail, body).await {
+            Err(error) if may_be_renamed(&error) => error,
+            other => return other,
+        };
+        match self.repository_with(rights).await?.name {
+            fresh if fresh == name => Err(error),
+            fresh => self.send_to(&fresh, rights, method, tail, body).await,
+        }
+    }
+
+    async fn send_to(
+        &self,
+        name: &RepoName,
+        rights: Rights,
+        method: Method,
+        tail: &str,
+        body: Option<&Value>,
+    ) -> Result<Reply, GithubError> {
+        let path = format!("/repos/{}/{}{tail}", segment(&name.owner), segment(&name.name));
+        let intent = if method == Method::GET {
+            Intent::Read
+        } else {
+            Intent::Write
+        };
+        let call = Call {
+            method,
+            path: &path,
+            body,
+            intent,
+        };
+        self.client.ask(self.key(rights), &Question::Rest(call)).await
+    }
+}
+
+fn may_be_renamed(error: &GithubError) -> bool {
+    match error {
+        GithubError::NotFound | GithubError::Refused { status: 300..=399, .. } => true,
+        GithubError::Refused { .. }
+        | GithubError::Transient { .. }
+        | GithubError::Uncertain { .. }
+        | GithubError::RateLimited { .. }
+        | GithubError::Unauthorized
+        | GithubError::Forbidden { .. }
+        | GithubError::Suspended
+        | GithubError::Uninstalled
+        | GithubError::Gone
+        | GithubError::Malformed { .. } => false,
+    }
+}

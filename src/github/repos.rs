@@ -1,0 +1,119 @@
+//! Who may do what in a repository, and which rules its branches have.
+
+use super::error::GithubError;
+use super::http::branch_path;
+use super::http::segment;
+use super::repo::Repo;
+use super::rights::Rights;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What somebody may do in a repository; each level includes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AccessLevel {
+    /// Nothing.
+    None,
+    /// Read.
+    Read,
+    /// Label and close issues.
+    Triage,
+    /// Push.
+    Write,
+    /// Change some settings.
+    Maintain,
+    /// Everything.
+    Admin,
+}
+
+/// Somebody's access to a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryAccess {
+    /// The level.
+    pub level: AccessLevel,
+    /// GitHub's name of the role, which may be one that the organisation made up.
+    pub role: String,
+}
+
+/// One rule that holds for a branch.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Rule {
+    /// GitHub's name of it: `creation`, `pull_request`, `required_status_checks`, …
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its parameters, whatever they are.
+    #[serde(default)]
+    pub parameters: Value,
+}
+
+#[derive(Deserialize)]
+struct PermissionWire {
+    permission: String,
+    role_name: Option<String>,
+}
+
+impl Repo<'_> {
+    /// What `login` may do here, asked now. Bots, strangers and accounts that do not exist may do nothing.
+    pub async fn access_of(&self, login: &str) -> Result<RepositoryAccess, GithubError> {
+        let tail = format!("/collaborators/{}/permission", segment(login));
+        match self.get::<PermissionWire>(Rights::Read, &tail).await {
+            Ok(wire) => Ok(access(wire)),
+            Err(GithubError::NotFound) => Ok(RepositoryAccess {
+                level: AccessLevel::None,
+                role: String::new(),
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The rules that hold for a branch of this name, whether it is there or not. An older Enterprise Server knows none.
+    pub async fn rules_for(&self, branch: &str) -> Result<Vec<Rule>, GithubError> {
+        let tail = format!("/rules/branches/{}", branch_path(branch));
+        match self.list(Rights::Read, &tail, |reply| reply.json()).await {
+            Err(GithubError::NotFound) => Ok(Vec::new()),
+            other => other,
+        }
+    }
+}
+
+/// The role says more than the permission, which knows neither triage nor maintain; but a role may be made up.
+fn access(wire: PermissionWire) -> RepositoryAccess {
+    let role = wire.role_name.unwrap_or_default();
+    let level = level(&role)
+        .or_else(|| level(&wire.permission))
+        .unwrap_or(AccessLevel::None);
+    RepositoryAccess { level, role }
+}
+
+fn level(name: &str) -> Option<AccessLevel> {
+    Some(match name {
+        "none" => AccessLevel::None,
+        "read" => AccessLevel::Read,
+        "triage" => AccessLevel::Triage,
+        "write" => AccessLevel::Write,
+        "maintain" => AccessLevel::Maintain,
+        "admin" => AccessLevel::Admin,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level_of(permission: &str, role: Option<&str>) -> AccessLevel {
+        let wire = PermissionWire {
+            permission: permission.to_owned(),
+            role_name: role.map(str::to_owned),
+        };
+        access(wire).level
+    }
+
+    #[test]
+    fn a_role_refines_the_permission_and_a_made_up_one_does_not() {
+        assert_eq!(level_of("read", Some("triage")), AccessLevel::Triage);
+        assert_eq!(level_of("write", Some("maintain")), AccessLevel::Maintain);
+        assert_eq!(level_of("write", Some("release-captain")), AccessLevel::Write);
+        assert_eq!(level_of("admin", None), AccessLevel::Admin);
+        assert_eq!(level_of("something", None), AccessLevel::None);
+    }
+}

@@ -1,0 +1,142 @@
+//! Reviews of pull requests.
+
+use super::error::GithubError;
+use super::error::contains;
+use super::model::Review;
+use super::repo::Repo;
+use super::rights::Rights;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::ReviewId;
+use crate::domain::ids::Sha;
+use http::Method;
+use serde_json::Value;
+use serde_json::json;
+
+/// What a review says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewEvent {
+    /// The change may be merged.
+    Approve,
+    /// The change must not be merged as it is.
+    RequestChanges,
+    /// No verdict.
+    Comment,
+}
+
+impl ReviewEvent {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Approve => "APPROVE",
+            Self::RequestChanges => "REQUEST_CHANGES",
+            Self::Comment => "COMMENT",
+        }
+    }
+}
+
+/// A comment on lines that the diff shows, on its new side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlineComment {
+    /// Path within the repository.
+    pub path: String,
+    /// The last line.
+    pub line: u32,
+    /// The first line, where it is not the last.
+    pub start_line: Option<u32>,
+    /// Text.
+    pub body: String,
+}
+
+/// A review to be posted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewReview<'a> {
+    /// What it says.
+    pub event: ReviewEvent,
+    /// The commit that was reviewed.
+    pub commit: &'a Sha,
+    /// Text.
+    pub body: &'a str,
+    /// Comments on lines.
+    pub inline: &'a [InlineComment],
+}
+
+/// What became of a review.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PostedReview {
+    /// It stands.
+    Posted(Review),
+    /// GitHub does not accept the inline comments: to be posted again with their text in the body.
+    InlineRefused {
+        /// GitHub's words.
+        text: String,
+    },
+    /// The App opened this pull request: only a comment review is allowed.
+    OwnPullRequest,
+}
+
+impl Repo<'_> {
+    /// Posts a review. Call [`Repo::find_review`] first if an earlier try may have succeeded.
+    pub async fn create_review(&self, number: PullNumber, new: NewReview<'_>) -> Result<PostedReview, GithubError> {
+        let tail = format!("/pulls/{number}/reviews");
+        let body = json!({
+            "event": new.event.name(),
+            "commit_id": new.commit,
+            "body": new.body,
+            "comments": new.inline.iter().map(inline).collect::<Vec<_>>(),
+        });
+        match self.send(Rights::Pulls, Method::POST, &tail, Some(&body)).await {
+            Ok(reply) => Ok(PostedReview::Posted(reply.json()?)),
+            Err(error) if error.says("your own pull request") => Ok(PostedReview::OwnPullRequest),
+            Err(GithubError::Refused { status: 422, text }) if !new.inline.is_empty() && is_about_lines(&text) => {
+                Ok(PostedReview::InlineRefused { text })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// All reviews of a pull request, oldest first.
+    pub async fn reviews(&self, number: PullNumber) -> Result<Vec<Review>, GithubError> {
+        let tail = format!("/pulls/{number}/reviews");
+        self.list(Rights::Pulls, &tail, |reply| reply.json()).await
+    }
+
+    /// Our own review that holds `marker`.
+    pub async fn find_review(&self, number: PullNumber, marker: &str) -> Result<Option<Review>, GithubError> {
+        let me = self.client.bot(self.installation).await?.id;
+        let ours = |review: &Review| review.author.as_ref().is_some_and(|author| author.user.id == me);
+        let reviews = self.reviews(number).await?;
+        Ok(reviews
+            .into_iter()
+            .find(|review| ours(review) && review.body.contains(marker)))
+    }
+
+    /// Withdraws the verdict of a review, whoever wrote it; `message` says why.
+    pub async fn dismiss_review(&self, number: PullNumber, id: ReviewId, message: &str) -> Result<(), GithubError> {
+        let tail = format!("/pulls/{number}/reviews/{id}/dismissals");
+        let body = json!({"message": message, "event": "DISMISS"});
+        self.send(Rights::Land, Method::PUT, &tail, Some(&body)).await.map(drop)
+    }
+}
+
+/// GitHub refuses a range of one line.
+fn inline(comment: &InlineComment) -> Value {
+    match comment.start_line.filter(|start| *start < comment.line) {
+        Some(start) => json!({
+            "path": comment.path, "line": comment.line, "side": "RIGHT", "body": comment.body,
+            "start_line": start, "start_side": "RIGHT",
+        }),
+        None => json!({"path": comment.path, "line": comment.line, "side": "RIGHT", "body": comment.body}),
+    }
+}
+
+fn is_about_lines(text: &str) -> bool {
+    const SIGNS: [&str; 7] = [
+        "review thread",
+        "part of the diff",
+        "diff hunk",
+        "start line",
+        "line could not be resolved",
+        "path could not be resolved",
+        "line must",
+    ];
+    SIGNS.iter().any(|sign| contains(text, sign))
+}

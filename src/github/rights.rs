@@ -1,0 +1,147 @@
+//! What our Apps may do, and which part of it a token gets.
+
+/// Permissions that the AutoBuild App asks for; `app-manifest.yml` says the same.
+pub const AUTOBUILD_PERMISSIONS: &[(&str, &str)] = &[
+    ("actions", "read"),
+    ("checks", "write"),
+    ("contents", "write"),
+    ("issues", "write"),
+    ("metadata", "read"),
+    ("pull_requests", "write"),
+    ("statuses", "read"),
+];
+
+/// Permissions that the AutoBuild Coach App asks for.
+pub const COACH_PERMISSIONS: &[(&str, &str)] =
+    &[("contents", "read"), ("metadata", "read"), ("pull_requests", "write")];
+
+/// Events that the AutoBuild App subscribes to; installation and check-run button events come by themselves.
+pub const AUTOBUILD_EVENTS: &[&str] = &[
+    "issue_comment",
+    "issues",
+    "pull_request",
+    "pull_request_review",
+    "push",
+    "repository",
+];
+
+/// What a token is for. Each kind of call gets a token that can do no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rights {
+    /// Knowing that a repository is there.
+    Metadata,
+    /// Reading issues, pull requests and rules.
+    Read,
+    /// Fetching with git.
+    Fetch,
+    /// Pushing with git, and making and deleting branches.
+    Push,
+    /// Comments and reactions on issues and pull requests.
+    Converse,
+    /// Opening and changing pull requests, and reviewing them.
+    Pulls,
+    /// Marking ready, merging and dismissing reviews: those need both rights.
+    Land,
+    /// Check runs.
+    Checks,
+}
+
+impl Rights {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Metadata,
+        Self::Read,
+        Self::Fetch,
+        Self::Push,
+        Self::Converse,
+        Self::Pulls,
+        Self::Land,
+        Self::Checks,
+    ];
+
+    /// The permissions by GitHub's names.
+    #[must_use]
+    pub fn permissions(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Metadata => &[("metadata", "read")],
+            Self::Read => &[
+                ("metadata", "read"),
+                ("contents", "read"),
+                ("issues", "read"),
+                ("pull_requests", "read"),
+            ],
+            Self::Fetch => &[("metadata", "read"), ("contents", "read")],
+            Self::Push => &[("metadata", "read"), ("contents", "write")],
+            Self::Converse => &[("metadata", "read"), ("issues", "write"), ("pull_requests", "write")],
+            Self::Pulls => &[("metadata", "read"), ("pull_requests", "write")],
+            Self::Land => &[("metadata", "read"), ("contents", "write"), ("pull_requests", "write")],
+            Self::Checks => &[("metadata", "read"), ("checks", "write")],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use std::collections::BTreeMap;
+
+    #[derive(Deserialize)]
+    struct Manifest {
+        name: String,
+        public: bool,
+        hook_attributes: Hook,
+        default_permissions: BTreeMap<String, String>,
+        #[serde(default)]
+        default_events: Vec<String>,
+    }
+
+    #[derive(Deserialize)]
+    struct Hook {
+        active: bool,
+    }
+
+    fn manifests() -> [Manifest; 2] {
+        let text = include_str!("../../app-manifest.yml");
+        let both: Vec<Manifest> = serde_saphyr::from_multiple(text).unwrap();
+        both.try_into().ok().unwrap()
+    }
+
+    fn owned(permissions: &[(&str, &str)]) -> BTreeMap<String, String> {
+        permissions
+            .iter()
+            .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
+            .collect()
+    }
+
+    fn covers(granted: &[(&str, &str)], asked: &[(&str, &str)]) -> bool {
+        let has = |name: &str, level: &str| {
+            granted
+                .iter()
+                .any(|(n, l)| *n == name && (*l == level || *l == "write"))
+        };
+        asked.iter().all(|(name, level)| has(name, level))
+    }
+
+    #[test]
+    fn the_manifest_asks_for_what_the_code_uses_and_no_more() {
+        let [main, coach] = manifests();
+        assert_eq!(main.name, "AutoBuild");
+        assert_eq!(main.default_permissions, owned(AUTOBUILD_PERMISSIONS));
+        assert_eq!(main.default_events, AUTOBUILD_EVENTS);
+        assert!(main.hook_attributes.active && !main.public);
+        assert_eq!(coach.name, "AutoBuild Coach");
+        assert_eq!(coach.default_permissions, owned(COACH_PERMISSIONS));
+        assert!(!coach.hook_attributes.active && coach.default_events.is_empty() && !coach.public);
+    }
+
+    #[test]
+    fn no_token_asks_for_more_than_its_app_has() {
+        for rights in Rights::ALL {
+            assert!(covers(AUTOBUILD_PERMISSIONS, rights.permissions()), "{rights:?}");
+        }
+        for rights in [Rights::Metadata, Rights::Fetch, Rights::Pulls] {
+            assert!(covers(COACH_PERMISSIONS, rights.permissions()), "{rights:?}");
+        }
+    }
+}

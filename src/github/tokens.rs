@@ -1,0 +1,206 @@
+//! Installation tokens: each for one repository and one purpose, kept in memory, minted one at a time.
+
+use super::http::Call;
+use super::http::Credential;
+use super::http::Intent;
+use super::http::Reply;
+use super::http::Wire;
+use super::rights::Rights;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::Millis;
+use crate::domain::ids::RepoId;
+use crate::github::error::GithubError;
+use http::Method;
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+/// A token is not handed out in its last minutes: a push must not outlive it.
+const MARGIN_MS: i64 = 5 * 60_000;
+
+/// So many tokens are kept before those that have ended are swept out.
+const SWEEP_AT: usize = 1024;
+
+/// What a token is limited to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TokenKey {
+    /// The installation it acts for.
+    pub installation: InstallationId,
+    /// The only repository it opens; `None` only where a call is about no repository.
+    pub repo: Option<RepoId>,
+    /// What it may do there.
+    pub rights: Rights,
+}
+
+/// The tokens that are good now. Minting holds the key's own lock, so that many callers cost one mint.
+#[derive(Default)]
+pub struct Tokens {
+    slots: Mutex<HashMap<TokenKey, Slot>>,
+}
+
+type Slot = Arc<tokio::sync::Mutex<Option<Token>>>;
+
+struct Token {
+    text: SecretString,
+    good_until: Millis,
+}
+
+impl Tokens {
+    pub(super) async fn token(&self, wire: &Wire, key: TokenKey) -> Result<SecretString, GithubError> {
+        let slot = self.slot(key, wire.now());
+        let mut kept = slot.lock().await;
+        if let Some(token) = kept.as_ref().filter(|_| is_good(&kept, wire.now())) {
+            return Ok(token.text.clone());
+        }
+        *kept = None;
+        let minted = mint(wire, key).await?;
+        let text = minted.text.clone();
+        *kept = Some(minted);
+        Ok(text)
+    }
+
+    /// Forgets `refused`, and not the token that somebody else minted meanwhile.
+    pub(super) async fn forget(&self, key: TokenKey, refused: &SecretString) {
+        let Some(slot) = self.lock().get(&key).map(Arc::clone) else {
+            return;
+        };
+        let mut kept = slot.lock().await;
+        if kept
+            .as_ref()
+            .is_some_and(|token| token.text.expose_secret() == refused.expose_secret())
+        {
+            *kept = None;
+        }
+    }
+
+    /// Forgets all tokens of an installation: it was suspended or removed.
+    pub(super) fn forget_installation(&self, installation: InstallationId) {
+        self.lock().retain(|key, _| key.installation != installation);
+    }
+
+    fn slot(&self, key: TokenKey, now: Millis) -> Slot {
+        let mut slots = self.lock();
+        if slots.len() >= SWEEP_AT {
+            // A slot that is locked is being filled.
+            slots.retain(|_, slot| slot.try_lock().map_or(true, |kept| is_good(&kept, now)));
+        }
+        Arc::clone(slots.entry(key).or_default())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<TokenKey, Slot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_good(kept: &Option<Token>, now: Millis) -> bool {
+    kept.as_ref().is_some_and(|token| token.good_until > now)
+}
+
+async fn mint(wire: &Wire, key: TokenKey) -> Result<Token, GithubError> {
+    let permissions: serde_json::Map<_, _> = key
+        .rights
+        .permissions()
+        .iter()
+        .map(|(name, level)| ((*name).to_owned(), json!(level)))
+        .collect();
+    let body = match key.repo {
+        Some(repo) => json!({"repository_ids": [repo], "permissions": permissions}),
+        None => json!({"permissions": permissions}),
+    };
+    let path = format!("/app/installations/{}/access_tokens", key.installation);
+    let call = Call {
+        method: Method::POST,
+        path: &path,
+        body: Some(&body),
+        // A token too many does no harm, so that minting may be repeated like a read.
+        intent: Intent::Read,
+    };
+    match wire.rest(&Credential::App, &call).await {
+        Ok(reply) => read(&reply, wire.now()),
+        Err(error) => Err(refused(error, key.rights)),
+    }
+}
+
+fn refused(error: GithubError, rights: Rights) -> GithubError {
+    match error {
+        GithubError::NotFound | GithubError::Gone => GithubError::Uninstalled,
+        error if error.says("repository") && error.says("not accessible") => GithubError::Uninstalled,
+        GithubError::Refused { status: 422, text } => GithubError::Forbidden {
+            what: format!("a token for {rights:?}: {text}"),
+        },
+        error => error,
+    }
+}
+
+#[derive(Deserialize)]
+struct Minted {
+    token: String,
+    #[serde(default, deserialize_with = "super::model::time")]
+    expires_at: Option<Millis>,
+}
+
+/// The answer holds the token: no word of it goes into an error.
+fn read(reply: &Reply, now: Millis) -> Result<Token, GithubError> {
+    let minted: Minted = serde_json::from_slice(&reply.body).map_err(|_| GithubError::Malformed {
+        source: "the answer to a request for a token".into(),
+    })?;
+    let good_until = minted.expires_at.unwrap_or(now).plus(-MARGIN_MS);
+    Ok(Token {
+        text: SecretString::from(minted.token),
+        good_until,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Millis = Millis(1_000_000);
+
+    fn key(repo: u64) -> TokenKey {
+        TokenKey {
+            installation: InstallationId(1),
+            repo: Some(RepoId(repo)),
+            rights: Rights::Fetch,
+        }
+    }
+
+    fn keep(tokens: &Tokens, repo: u64, good_until: Millis) {
+        *tokens.slot(key(repo), NOW).try_lock().unwrap() = Some(Token {
+            text: SecretString::from("x"),
+            good_until,
+        });
+    }
+
+    #[test]
+    fn tokens_that_have_ended_are_not_kept_for_ever() {
+        let tokens = Tokens::default();
+        keep(&tokens, 0, NOW.plus(1));
+        for repo in 1..1024 {
+            keep(&tokens, repo, NOW);
+        }
+        let held = tokens.slot(key(5), NOW);
+        let minting = held.try_lock().unwrap();
+        drop(tokens.slot(key(5000), NOW));
+        drop(minting);
+        let mut left: Vec<u64> = tokens.lock().keys().map(|key| key.repo.unwrap().0).collect();
+        left.sort_unstable();
+        assert_eq!(left, [0, 5, 5000], "the good one, the one being minted and the new one");
+    }
+
+    #[test]
+    fn an_unreadable_answer_is_not_repeated() {
+        let reply = Reply {
+            status: http::StatusCode::CREATED,
+            headers: http::HeaderMap::new(),
+            body: bytes::Bytes::from_static(br#"{"token": ["ghs_secret"]}"#),
+        };
+        let error = read(&reply, NOW).err().unwrap();
+        assert!(!format!("{error} {error:?}").contains("ghs_secret"));
+    }
+}

@@ -1,0 +1,162 @@
+//! Where GitHub is: github.com, an Enterprise Server, or a local forge.
+
+use crate::domain::ids::RepoName;
+use url::Host;
+use url::Url;
+
+/// The addresses of one GitHub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GithubUrls {
+    api: Url,
+    web: Url,
+}
+
+/// Why an address is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// Not a URL.
+    #[error("{0:?} is not a URL")]
+    NotAUrl(String),
+    /// A scheme other than `https` (or `http` on loopback).
+    #[error("{0}: only https is allowed, and plain http on loopback")]
+    Insecure(Url),
+    /// A user name, password, query or fragment, or no host.
+    #[error("{0:?} must be a scheme, a host and a path, nothing else")]
+    NotPlain(String),
+}
+
+impl GithubUrls {
+    /// The addresses of the REST API (`https://api.github.com`, `https://HOST/api/v3`, a local forge's root) and of the
+    /// pages and git repositories.
+    pub fn new(api: &str, web: &str) -> Result<Self, UrlError> {
+        Ok(Self {
+            api: plain(api)?,
+            web: plain(web)?,
+        })
+    }
+
+    /// Base of the REST API, without a slash at the end.
+    #[must_use]
+    pub fn api(&self) -> &str {
+        self.api.as_str().trim_end_matches('/')
+    }
+
+    /// What `/graphql` is appended to. An Enterprise Server serves `/api/v3` and `/api/graphql` side by side.
+    #[must_use]
+    pub fn graphql_base(&self) -> &str {
+        let api = self.api();
+        match api.strip_suffix("/v3") {
+            Some(base) if base.ends_with("/api") => base,
+            Some(_) | None => api,
+        }
+    }
+
+    /// Base of the pages, without a slash at the end.
+    #[must_use]
+    pub fn web(&self) -> &str {
+        self.web.as_str().trim_end_matches('/')
+    }
+
+    /// The remote to fetch from and push to; it holds no credentials.
+    #[must_use]
+    pub fn git_remote(&self, repo: &RepoName) -> String {
+        format!("{}/{}/{}.git", self.web(), repo.owner, repo.name)
+    }
+
+    /// Whether this is a forge on this very machine, to which GitHub's limits on writes do not apply.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        is_loopback(&self.api)
+    }
+}
+
+fn plain(text: &str) -> Result<Url, UrlError> {
+    let url = Url::parse(text).map_err(|_| UrlError::NotAUrl(text.chars().take(200).collect()))?;
+    let named = !url.username().is_empty() || url.password().is_some();
+    if named || url.query().is_some() || url.fragment().is_some() || url.host().is_none() {
+        // The text may hold a password: only what is harmless is repeated.
+        return Err(UrlError::NotPlain(url.host_str().unwrap_or_default().to_owned()));
+    }
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if is_loopback(&url) => Ok(url),
+        _ => Err(UrlError::Insecure(url)),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graphql(api: &str) -> String {
+        let urls = GithubUrls::new(api, "https://github.com").unwrap();
+        format!("{}/graphql", urls.graphql_base())
+    }
+
+    #[test]
+    fn each_github_has_its_graphql_address() {
+        assert_eq!(graphql("https://api.github.com"), "https://api.github.com/graphql");
+        assert_eq!(graphql("https://api.github.com/"), "https://api.github.com/graphql");
+        assert_eq!(
+            graphql("https://ghes.example/api/v3"),
+            "https://ghes.example/api/graphql"
+        );
+        assert_eq!(
+            graphql("https://ghes.example/api/v3/"),
+            "https://ghes.example/api/graphql"
+        );
+        assert_eq!(graphql("https://api.acme.ghe.com"), "https://api.acme.ghe.com/graphql");
+        assert_eq!(graphql("http://127.0.0.1:4000"), "http://127.0.0.1:4000/graphql");
+        assert_eq!(
+            graphql("http://localhost:4000/api/v3"),
+            "http://localhost:4000/api/graphql"
+        );
+    }
+
+    #[test]
+    fn plain_http_is_for_loopback_only() {
+        for fine in [
+            "http://127.0.0.1:1",
+            "http://[::1]:1",
+            "http://localhost",
+            "https://ghes.example",
+        ] {
+            assert!(GithubUrls::new(fine, fine).is_ok(), "{fine}");
+        }
+        for bad in [
+            "http://ghes.example/api/v3",
+            "http://127.0.0.1.evil.example",
+            "ftp://localhost",
+            "http://10.0.0.1",
+        ] {
+            assert!(matches!(GithubUrls::new(bad, bad), Err(UrlError::Insecure(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_refused_address_does_not_repeat_its_password() {
+        let refused = GithubUrls::new("https://me:hunter2@ghes.example/api/v3", "https://ghes.example").unwrap_err();
+        assert!(!format!("{refused} {refused:?}").contains("hunter2"));
+        for bad in ["https://a?b", "https://a#b", "not a url", "", "data:text/plain,x"] {
+            assert!(GithubUrls::new(bad, "https://github.com").is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_remote_is_owner_and_name() {
+        let urls = GithubUrls::new("https://api.github.com", "https://github.com/").unwrap();
+        assert_eq!(
+            urls.git_remote(&"acme/shop".parse().unwrap()),
+            "https://github.com/acme/shop.git"
+        );
+    }
+}

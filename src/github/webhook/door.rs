@@ -1,0 +1,155 @@
+//! What is stored at all. The rest is acknowledged and dropped before it costs anything.
+
+use super::inbound::CheckButton;
+use super::inbound::Inbound;
+use super::inbound::IssueEvent;
+use super::inbound::Place;
+use super::parse::WebhookError;
+use super::parse::parse;
+use crate::domain::ids::AppId;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::UserId;
+use crate::github::Client;
+use crate::github::model::Pull;
+
+/// Where every branch of AutoBuild lies.
+const OUR_BRANCHES: &str = "autobuild/";
+
+/// What a comment needs to hold, in any case, to be a command.
+const COMMAND: &[u8] = b"/autobuild";
+
+/// Our own Apps, whose doings come back to us as deliveries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnApps {
+    /// Their ids.
+    pub apps: Vec<AppId>,
+    /// The ids of their bot users.
+    pub users: Vec<UserId>,
+}
+
+impl OwnApps {
+    /// Our Apps and those of their bot users that are known by now: a bot user is known once the App has looked it up.
+    #[must_use]
+    pub fn of(clients: &[&Client]) -> Self {
+        Self {
+            apps: clients.iter().map(|client| client.app_id()).collect(),
+            users: clients
+                .iter()
+                .filter_map(|client| client.known_bot())
+                .map(|user| user.id)
+                .collect(),
+        }
+    }
+}
+
+/// What a delivery is about: the columns it is stored under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// `X-GitHub-Event`.
+    pub event: String,
+    /// The installation, where the event has one.
+    pub installation: Option<InstallationId>,
+    /// The repository, where the event has one.
+    pub repo: Option<RepoId>,
+    /// The issue or pull request, where the event has one.
+    pub issue: Option<IssueNumber>,
+    /// Who caused it.
+    pub sender: Option<UserId>,
+}
+
+/// Whether a delivery is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// To be stored and acted on.
+    Keep(Summary),
+    /// To be acknowledged and forgotten.
+    Drop(Summary, DropReason),
+}
+
+/// Why a delivery is forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// AutoBuild does not act on such events.
+    Unneeded,
+    /// One of our own Apps caused it.
+    Own,
+}
+
+/// Decides whether a delivery of `event` is stored; a payload that cannot be read is the sender's mistake.
+pub fn door(event: &str, body: &[u8], own: &OwnApps) -> Result<Door, WebhookError> {
+    let inbound = parse(event, body)?;
+    let summary = summary(event, &inbound);
+    Ok(if is_own(&inbound, own) {
+        Door::Drop(summary, DropReason::Own)
+    } else if is_needed(&inbound) {
+        Door::Keep(summary)
+    } else {
+        Door::Drop(summary, DropReason::Unneeded)
+    })
+}
+
+fn summary(event: &str, inbound: &Inbound) -> Summary {
+    let of_pull = |pull: &Pull| Some(IssueNumber(pull.number.0));
+    let place = inbound.place();
+    let (installation, sender, issue) = match inbound {
+        Inbound::Issue { issue, .. } | Inbound::CommentCreated { issue, .. } => (None, None, Some(issue.number)),
+        Inbound::Pull { pull, .. } | Inbound::Review { pull, .. } => (None, None, of_pull(pull)),
+        Inbound::Installation {
+            installation, sender, ..
+        } => (Some(*installation), Some(sender.user.id), None),
+        Inbound::Push { .. }
+        | Inbound::CheckRun { .. }
+        | Inbound::Repository { .. }
+        | Inbound::Ping
+        | Inbound::Ignored { .. } => (None, None, None),
+    };
+    Summary {
+        event: event.to_owned(),
+        installation: installation.or(place.map(|place| place.installation)),
+        repo: place.map(|place| place.repo.id),
+        issue,
+        sender: sender.or(place.map(|place| place.sender.user.id)),
+    }
+}
+
+fn is_own(inbound: &Inbound, own: &OwnApps) -> bool {
+    let by_us = |place: &Place| own.users.contains(&place.sender.user.id);
+    let through_us = match inbound {
+        Inbound::CommentCreated { comment, .. } => comment.via_app.is_some_and(|app| own.apps.contains(&app)),
+        Inbound::Issue { .. }
+        | Inbound::Pull { .. }
+        | Inbound::Review { .. }
+        | Inbound::Push { .. }
+        | Inbound::CheckRun { .. }
+        | Inbound::Repository { .. }
+        | Inbound::Installation { .. }
+        | Inbound::Ping
+        | Inbound::Ignored { .. } => false,
+    };
+    through_us || inbound.place().is_some_and(by_us)
+}
+
+fn is_needed(inbound: &Inbound) -> bool {
+    match inbound {
+        Inbound::Issue { event, .. } => *event != IssueEvent::Edited,
+        Inbound::CommentCreated { comment, .. } => may_hold_command(&comment.body),
+        Inbound::Pull { place, pull, .. } | Inbound::Review { place, pull, .. } => {
+            pull.is_from(place.repo.id) && pull.head.branch.starts_with(OUR_BRANCHES)
+        }
+        Inbound::Push { push, .. } => push.branch.starts_with(OUR_BRANCHES),
+        Inbound::CheckRun { button, .. } => match button {
+            CheckButton::Rerun | CheckButton::Action(_) => true,
+        },
+        Inbound::Repository { .. } | Inbound::Installation { .. } => true,
+        Inbound::Ping | Inbound::Ignored { .. } => false,
+    }
+}
+
+/// Whether a command can be in there: a cheap filter, not the command parser.
+fn may_hold_command(body: &str) -> bool {
+    body.as_bytes()
+        .windows(COMMAND.len())
+        .any(|window| window.eq_ignore_ascii_case(COMMAND))
+}

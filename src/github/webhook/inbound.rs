@@ -1,0 +1,254 @@
+//! What a delivery says, once it is read.
+
+use crate::domain::ids::CheckRunId;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::Millis;
+use crate::domain::ids::Sha;
+use crate::github::model::Actor;
+use crate::github::model::Comment;
+use crate::github::model::Issue;
+use crate::github::model::Pull;
+use crate::github::model::Repository;
+use crate::github::model::RepositoryRef;
+use crate::github::model::Review;
+
+/// Where something happened and who did it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The installation that delivered it.
+    pub installation: InstallationId,
+    /// The repository.
+    pub repo: Repository,
+    /// Who caused it; whether they may is asked of GitHub, never read from here.
+    pub sender: Actor,
+}
+
+/// What a delivery says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inbound {
+    /// Something happened to an issue or to the issue side of a pull request.
+    Issue {
+        /// Where and who.
+        place: Box<Place>,
+        /// The issue as it is after the event.
+        issue: Issue,
+        /// What happened.
+        event: IssueEvent,
+    },
+    /// Somebody wrote a comment.
+    CommentCreated {
+        /// Where and who.
+        place: Box<Place>,
+        /// What it was written under.
+        issue: Issue,
+        /// The comment.
+        comment: Comment,
+    },
+    /// Something happened to a pull request.
+    Pull {
+        /// Where and who.
+        place: Box<Place>,
+        /// The pull request as it is after the event.
+        pull: Box<Pull>,
+        /// What happened.
+        event: PullEvent,
+    },
+    /// A review was sent or withdrawn.
+    Review {
+        /// Where and who.
+        place: Box<Place>,
+        /// The reviewed pull request.
+        pull: Box<Pull>,
+        /// The review.
+        review: Review,
+        /// What happened.
+        event: ReviewChange,
+    },
+    /// A branch moved.
+    Push {
+        /// Where and who.
+        place: Box<Place>,
+        /// How it moved.
+        push: Push,
+    },
+    /// Somebody pressed a button of one of our check runs.
+    CheckRun {
+        /// Where and who.
+        place: Box<Place>,
+        /// The check run.
+        run: PressedCheckRun,
+        /// Which button.
+        button: CheckButton,
+    },
+    /// Something happened to the repository itself.
+    Repository {
+        /// Where and who; the repository as it is after the event.
+        place: Box<Place>,
+        /// What happened.
+        event: RepositoryEvent,
+    },
+    /// Something happened to an installation.
+    Installation {
+        /// Which one.
+        installation: InstallationId,
+        /// Who did it.
+        sender: Actor,
+        /// What happened.
+        event: InstallationEvent,
+    },
+    /// GitHub tries the hook out.
+    Ping,
+    /// An event or action that AutoBuild does not act on.
+    Ignored {
+        /// `X-GitHub-Event`.
+        event: String,
+        /// The payload's `action`, where it has one.
+        action: Option<String>,
+    },
+}
+
+/// What happened to an issue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IssueEvent {
+    /// This label was put on.
+    Labeled(String),
+    /// This label was taken off.
+    Unlabeled(String),
+    /// Title or body were changed.
+    Edited,
+    /// It was closed.
+    Closed,
+    /// It was opened again.
+    Reopened,
+    /// It was deleted.
+    Deleted,
+    /// It went to another repository.
+    Transferred,
+}
+
+/// What happened to a pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PullEvent {
+    /// It was closed; [`Pull::is_merged`] says how.
+    Closed,
+    /// It was opened again.
+    Reopened,
+    /// Its head branch moved.
+    Synchronized {
+        /// The head until now.
+        before: Option<Sha>,
+        /// The head from now on.
+        after: Sha,
+    },
+}
+
+/// What happened to a review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewChange {
+    /// It was sent.
+    Submitted,
+    /// Its verdict was withdrawn.
+    Dismissed,
+}
+
+/// How a branch moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Push {
+    /// The branch, without `refs/heads/`.
+    pub branch: String,
+    /// Its tip until now; `None` if the branch is new.
+    pub before: Option<Sha>,
+    /// Its tip from now on; `None` if the branch is gone.
+    pub after: Option<Sha>,
+    /// Whether commits were added or history was rewritten.
+    pub kind: PushKind,
+}
+
+/// Whether a push added commits or rewrote history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PushKind {
+    /// The branch is new.
+    Created,
+    /// Commits were added.
+    FastForward,
+    /// The old tip is not among the new tip's ancestors.
+    Forced,
+    /// The branch is gone.
+    Deleted,
+}
+
+/// The check run whose button was pressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PressedCheckRun {
+    /// Numeric id.
+    pub id: CheckRunId,
+    /// The id that we gave it.
+    pub external_id: Option<String>,
+    /// The commit that it stands on.
+    pub head: Sha,
+}
+
+/// A button of a check run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckButton {
+    /// GitHub's own _Re-run_.
+    Rerun,
+    /// One of ours, by its identifier.
+    Action(String),
+}
+
+/// What happened to a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepositoryEvent {
+    /// It has a new name.
+    Renamed,
+    /// It has a new owner.
+    Transferred,
+    /// It became read-only.
+    Archived,
+    /// It may be written again.
+    Unarchived,
+    /// It is gone.
+    Deleted,
+    /// Another branch is the default branch now.
+    DefaultBranchChanged,
+}
+
+/// What happened to an installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InstallationEvent {
+    /// It was made.
+    Created,
+    /// The App was removed.
+    Deleted,
+    /// It may do nothing until it is unsuspended.
+    Suspended {
+        /// GitHub's time of it.
+        at: Option<Millis>,
+    },
+    /// It may work again.
+    Unsuspended,
+    /// Its owner accepted the App's new permissions.
+    PermissionsAccepted,
+    /// It covers more repositories.
+    RepositoriesAdded(Vec<RepositoryRef>),
+    /// It covers fewer repositories.
+    RepositoriesRemoved(Vec<RepositoryRef>),
+}
+
+impl Inbound {
+    /// Where it happened; `None` for what happens to no repository.
+    #[must_use]
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Issue { place, .. }
+            | Self::CommentCreated { place, .. }
+            | Self::Pull { place, .. }
+            | Self::Review { place, .. }
+            | Self::Push { place, .. }
+            | Self::CheckRun { place, .. }
+            | Self::Repository { place, .. } => Some(place),
+            Self::Installation { .. } | Self::Ping | Self::Ignored { .. } => None,
+        }
+    }
+}

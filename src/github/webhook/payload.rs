@@ -1,0 +1,151 @@
+//! The raw payload: what it may look like at all, and the fields that we read.
+
+use super::parse::WebhookError;
+use crate::domain::ids::CheckRunId;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::Millis;
+use crate::domain::ids::Sha;
+use crate::github::model::Actor;
+use crate::github::model::Comment;
+use crate::github::model::Issue;
+use crate::github::model::Pull;
+use crate::github::model::Repository;
+use crate::github::model::RepositoryRef;
+use crate::github::model::Review;
+use crate::github::model::time;
+use serde::Deserialize;
+use serde::Deserializer;
+use serde::de::DeserializeOwned;
+use serde::de::IgnoredAny;
+use serde_json::error::Category;
+
+/// GitHub's payloads are about ten levels deep.
+const MAX_DEPTH: usize = 64;
+
+/// Longest text of a refused payload that an error repeats.
+const MAX_REASON: usize = 300;
+
+/// The union of the fields of all events that we act on. Which of them an event needs is [`super::parse`]'s business.
+#[derive(Deserialize)]
+pub(super) struct Payload {
+    pub(super) installation: Option<InstallationWire>,
+    pub(super) repository: Option<Repository>,
+    pub(super) sender: Option<Actor>,
+    pub(super) issue: Option<Issue>,
+    pub(super) label: Option<LabelWire>,
+    pub(super) comment: Option<Comment>,
+    pub(super) pull_request: Option<Box<Pull>>,
+    pub(super) review: Option<Review>,
+    #[serde(rename = "ref")]
+    pub(super) reference: Option<String>,
+    pub(super) before: Option<String>,
+    pub(super) after: Option<String>,
+    #[serde(default)]
+    pub(super) created: bool,
+    #[serde(default)]
+    pub(super) deleted: bool,
+    #[serde(default)]
+    pub(super) forced: bool,
+    pub(super) check_run: Option<CheckRunWire>,
+    pub(super) requested_action: Option<ActionWire>,
+    #[serde(default)]
+    pub(super) changes: ChangesWire,
+    pub(super) repositories_added: Option<Vec<RepositoryRef>>,
+    pub(super) repositories_removed: Option<Vec<RepositoryRef>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct InstallationWire {
+    pub(super) id: InstallationId,
+    #[serde(default, deserialize_with = "time")]
+    pub(super) suspended_at: Option<Millis>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct LabelWire {
+    pub(super) name: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CheckRunWire {
+    pub(super) id: CheckRunId,
+    pub(super) external_id: Option<String>,
+    pub(super) head_sha: Sha,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ActionWire {
+    pub(super) identifier: String,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct ChangesWire {
+    pub(super) default_branch: Option<IgnoredAny>,
+}
+
+/// The payload's `action`; anything but a text is none.
+pub(super) fn action(body: &[u8]) -> Result<Option<String>, WebhookError> {
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(default, deserialize_with = "loose")]
+        action: Option<String>,
+    }
+    fn loose<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Loose {
+            Text(String),
+            Other(IgnoredAny),
+        }
+        Ok(match Loose::deserialize(deserializer)? {
+            Loose::Text(text) => Some(text),
+            Loose::Other(IgnoredAny) => None,
+        })
+    }
+    decode::<Head>(body).map(|head| head.action)
+}
+
+pub(super) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WebhookError> {
+    serde_json::from_slice(body).map_err(|error| {
+        let reason = error.to_string().chars().take(MAX_REASON).collect();
+        match error.classify() {
+            Category::Data => WebhookError::Malformed(reason),
+            Category::Syntax | Category::Eof | Category::Io => WebhookError::NotJson(reason),
+        }
+    })
+}
+
+/// What serde does not refuse by itself: bytes that are not UTF-8 and bottomless nesting in fields that are skipped, and
+/// an array where a struct is expected (it would be read by position).
+pub(super) fn check_shape(body: &[u8]) -> Result<(), WebhookError> {
+    std::str::from_utf8(body).map_err(|_| WebhookError::NotUtf8)?;
+    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') => {}
+        Some(b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => return Err(WebhookError::NotAnObject),
+        Some(_) | None => return Err(WebhookError::NotJson("no JSON value".to_owned())),
+    }
+    if depth(body) > MAX_DEPTH {
+        return Err(WebhookError::TooDeep(MAX_DEPTH));
+    }
+    Ok(())
+}
+
+fn depth(body: &[u8]) -> usize {
+    let (mut now, mut deepest) = (0_usize, 0_usize);
+    let (mut in_text, mut escaped) = (false, false);
+    for byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'{' | b'[' => {
+                now = now.saturating_add(1);
+                deepest = deepest.max(now);
+            }
+            b'}' | b']' => now = now.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}

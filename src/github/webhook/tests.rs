@@ -1,0 +1,512 @@
+use super::*;
+use crate::domain::ids::AppId;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::Millis;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::UserId;
+use crate::github::model::ActorKind;
+use crate::github::model::Conversation;
+use crate::github::model::OpenState;
+use crate::github::model::ReviewState;
+use proptest::prelude::*;
+use serde_json::Value;
+use serde_json::json;
+
+const SHA: &str = "0123456789abcdef0123456789abcdef01234567";
+const NEXT: &str = "89abcdef0123456789abcdef0123456789abcdef";
+const ZERO: &str = "0000000000000000000000000000000000000000";
+
+fn base(action: &str) -> Value {
+    json!({
+        "action": action,
+        "installation": {"id": 11, "node_id": "x"},
+        "repository": {
+            "id": 22, "full_name": "Acme/shop", "default_branch": "main", "private": true, "archived": false,
+            "owner": {"id": 5, "login": "Acme", "type": "Organization"}, "created_at": 1_700_000_000,
+        },
+        "sender": {"id": 33, "login": "ada", "type": "User"},
+        "organization": {"id": 5},
+    })
+}
+
+fn with(action: &str, fields: Value) -> Value {
+    let mut payload = base(action);
+    for (name, value) in fields.as_object().unwrap() {
+        payload[name] = value.clone();
+    }
+    payload
+}
+
+fn issue() -> Value {
+    json!({
+        "number": 42, "id": 4200, "title": "Sign-in", "body": "Please", "state": "open",
+        "user": {"id": 34, "login": "bob", "type": "User"}, "labels": [{"name": "autobuild"}, "bare", {"name": null}],
+        "updated_at": "2026-01-15T10:30:00Z", "closed_at": null,
+    })
+}
+
+fn pull() -> Value {
+    json!({
+        "number": 7, "node_id": "PR_7", "state": "closed", "draft": false, "merged": true,
+        "merged_at": "2026-01-15T10:30:00Z", "merged_by": {"id": 33, "login": "ada", "type": "User"},
+        "merge_commit_sha": NEXT, "title": "TASK-001", "body": null, "user": null,
+        "head": {"ref": "autobuild/42/task-001-a", "sha": SHA, "repo": {"id": 22}},
+        "base": {"ref": "autobuild/42/integration", "sha": NEXT, "repo": {"id": 22}},
+        "closed_at": "2026-01-15T10:30:00Z",
+    })
+}
+
+fn comment(body: &str) -> Value {
+    json!({
+        "id": 900, "body": body, "user": {"id": 33, "login": "ada", "type": "User"},
+        "performed_via_github_app": null, "created_at": "2026-01-15T10:30:00Z", "updated_at": "2026-01-15T10:30:00Z",
+    })
+}
+
+fn review() -> Value {
+    json!({
+        "id": 800, "state": "changes_requested", "commit_id": SHA, "body": null,
+        "user": {"id": 33, "login": "ada", "type": "User"}, "submitted_at": "2026-01-15T10:30:00Z",
+    })
+}
+
+/// One valid delivery of every event and action that AutoBuild acts on.
+fn deliveries() -> Vec<(&'static str, Value)> {
+    let push = json!({"ref": "refs/heads/autobuild/42/x", "before": SHA, "after": NEXT, "forced": true});
+    let of_issue = json!({"issue": issue(), "label": {"name": "autobuild"}});
+    let of_comment = json!({"issue": issue(), "comment": comment("/autobuild status")});
+    let of_pull = json!({"number": 7, "pull_request": pull(), "before": SHA, "after": NEXT});
+    let of_review = json!({"pull_request": pull(), "review": review()});
+    let run = json!({"id": 600, "external_id": "22/42/1", "head_sha": SHA});
+    let of_run = json!({"check_run": run, "requested_action": {"identifier": "resume"}});
+    let of_default_branch = json!({"changes": {"default_branch": {"from": "master"}}});
+    let of_repositories = json!({
+        "repositories_added": [{"id": 22, "full_name": "Acme/shop"}],
+        "repositories_removed": [{"id": 23, "full_name": "Acme/old"}],
+    });
+    let nothing = json!({});
+    let table: [(_, &[_], &Value); 10] = [
+        (
+            "issues",
+            &[
+                "labeled",
+                "unlabeled",
+                "edited",
+                "closed",
+                "reopened",
+                "deleted",
+                "transferred",
+            ],
+            &of_issue,
+        ),
+        ("issue_comment", &["created"], &of_comment),
+        ("pull_request", &["closed", "reopened", "synchronize"], &of_pull),
+        ("pull_request_review", &["submitted", "dismissed"], &of_review),
+        ("check_run", &["rerequested", "requested_action"], &of_run),
+        ("push", &[""], &push),
+        (
+            "repository",
+            &["renamed", "transferred", "archived", "unarchived", "deleted"],
+            &nothing,
+        ),
+        ("repository", &["edited"], &of_default_branch),
+        (
+            "installation",
+            &["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"],
+            &nothing,
+        ),
+        ("installation_repositories", &["added", "removed"], &of_repositories),
+    ];
+    let ping = ("ping", json!({"zen": "Keep it logically awesome.", "hook_id": 1}));
+    table
+        .into_iter()
+        .flat_map(|(event, actions, fields)| actions.iter().map(move |action| (event, with(action, fields.clone()))))
+        .chain([ping])
+        .collect()
+}
+
+fn read(event: &str, payload: &Value) -> Result<Inbound, WebhookError> {
+    parse(event, payload.to_string().as_bytes())
+}
+
+#[test]
+fn every_event_that_we_act_on_is_read() {
+    for (event, payload) in deliveries() {
+        let inbound = read(event, &payload).unwrap();
+        assert!(
+            !matches!(inbound, Inbound::Ignored { .. }),
+            "{event} {}",
+            payload["action"]
+        );
+        if let Some(place) = inbound.place() {
+            assert_eq!(place.installation, InstallationId(11));
+            assert_eq!(place.repo.id, RepoId(22));
+            assert_eq!(place.repo.name.to_string(), "Acme/shop");
+            assert_eq!(place.sender.kind, ActorKind::Person);
+        }
+    }
+}
+
+#[test]
+fn a_label_names_the_one_label_and_snapshots_the_issue() {
+    let (event, payload) = deliveries().remove(0);
+    let Inbound::Issue { issue, event, .. } = read(event, &payload).unwrap() else {
+        panic!("not an issue event");
+    };
+    assert_eq!(event, IssueEvent::Labeled("autobuild".to_owned()));
+    assert_eq!(issue.number, IssueNumber(42));
+    assert_eq!(issue.body.as_deref(), Some("Please"));
+    assert_eq!(issue.labels, ["autobuild", "bare"]);
+    assert_eq!(issue.updated_at, Some(Millis(1_768_473_000_000)));
+    assert_eq!(
+        (issue.state, issue.conversation),
+        (OpenState::Open, Conversation::Issue)
+    );
+}
+
+#[test]
+fn a_comment_on_a_pull_request_is_told_by_its_issue() {
+    let mut under = issue();
+    under["pull_request"] = json!({"url": "x"});
+    let payload = with("created", json!({"issue": under, "comment": comment("hi")}));
+    let Inbound::CommentCreated { issue, .. } = read("issue_comment", &payload).unwrap() else {
+        panic!("not a comment");
+    };
+    assert_eq!(issue.conversation, Conversation::Pull);
+}
+
+#[test]
+fn a_merge_tells_who_and_what() {
+    let Inbound::Pull { pull, event, .. } =
+        read("pull_request", &with("closed", json!({"pull_request": pull()}))).unwrap()
+    else {
+        panic!("not a pull request event");
+    };
+    assert_eq!(event, PullEvent::Closed);
+    assert!(pull.is_merged() && pull.is_from(RepoId(22)));
+    assert_eq!(pull.number, PullNumber(7));
+    assert_eq!(pull.merged_by.unwrap().user.id, UserId(33));
+    assert_eq!(pull.merge_commit_sha.unwrap().as_str(), NEXT);
+}
+
+#[test]
+fn a_lone_inline_reply_is_a_review_without_text() {
+    let Inbound::Review { review, event, .. } = read(
+        "pull_request_review",
+        &with("submitted", json!({"pull_request": pull(), "review": review()})),
+    )
+    .unwrap() else {
+        panic!("not a review");
+    };
+    assert_eq!(event, ReviewChange::Submitted);
+    assert_eq!(review.state, ReviewState::ChangesRequested);
+    assert_eq!((review.body.as_str(), review.commit.unwrap().as_str()), ("", SHA));
+}
+
+#[test]
+fn a_push_tells_how_the_branch_moved() {
+    let table = [
+        (json!({"before": SHA, "after": NEXT}), PushKind::FastForward),
+        (json!({"before": SHA, "after": NEXT, "forced": true}), PushKind::Forced),
+        (
+            json!({"before": ZERO, "after": NEXT, "created": true}),
+            PushKind::Created,
+        ),
+        (
+            json!({"before": SHA, "after": ZERO, "deleted": true, "forced": true}),
+            PushKind::Deleted,
+        ),
+        (json!({"before": SHA, "after": ZERO}), PushKind::Deleted),
+    ];
+    for (fields, expected) in table {
+        let mut payload = with("", fields);
+        payload["ref"] = json!("refs/heads/autobuild/42/task-001-a");
+        let Inbound::Push { push, .. } = read("push", &payload).unwrap() else {
+            panic!("not a push");
+        };
+        assert_eq!(push.kind, expected);
+        assert_eq!(push.branch, "autobuild/42/task-001-a");
+        assert_eq!(push.after.is_none(), expected == PushKind::Deleted);
+    }
+}
+
+#[test]
+fn a_pushed_tag_is_not_needed() {
+    let payload = with("", json!({"ref": "refs/tags/v1", "before": ZERO, "after": SHA}));
+    assert!(matches!(read("push", &payload), Ok(Inbound::Ignored { .. })));
+}
+
+#[test]
+fn an_event_or_action_that_nobody_knows_is_normal() {
+    for (event, payload) in [
+        ("issues", base("typed")),
+        ("issues", base("field_added")),
+        ("issue_comment", base("pinned")),
+        ("issue_comment", base("edited")),
+        (
+            "repository",
+            with("edited", json!({"changes": {"description": {"from": "x"}}})),
+        ),
+        (
+            "some_event_of_next_year",
+            json!({"action": {"not": "a text"}, "issue": 7, "sender": []}),
+        ),
+        ("star", json!({})),
+    ] {
+        assert!(matches!(read(event, &payload), Ok(Inbound::Ignored { .. })), "{event}");
+    }
+}
+
+#[test]
+fn deleted_accounts_and_forks_leave_holes_that_are_read() {
+    let mut holed = pull();
+    holed["head"]["repo"] = Value::Null;
+    holed["merged_by"] = Value::Null;
+    let Inbound::Pull { pull, .. } = read("pull_request", &with("closed", json!({"pull_request": holed}))).unwrap()
+    else {
+        panic!("not a pull request event");
+    };
+    assert!(!pull.is_from(RepoId(22)) && pull.author.is_none() && pull.merged_by.is_none());
+}
+
+#[test]
+fn a_missing_field_is_named() {
+    for (event, payload) in deliveries() {
+        for field in [
+            "issue",
+            "label",
+            "comment",
+            "pull_request",
+            "review",
+            "check_run",
+            "sender",
+            "installation",
+        ] {
+            let labels = payload["action"]
+                .as_str()
+                .is_some_and(|action| action.ends_with("labeled"));
+            let mut payload = payload.clone();
+            let was_there = payload.as_object_mut().unwrap().remove(field).is_some();
+            let needed = was_there && event != "ping" && (field != "label" || labels);
+            let result = read(event, &payload);
+            if needed {
+                assert_eq!(result, Err(WebhookError::Lacks(field)), "{event}");
+            } else {
+                assert!(result.is_ok(), "{event} {field}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_field_of_the_wrong_kind_is_malformed() {
+    let cases = [
+        json!({"issue": 7}),
+        json!({"issue": {"number": -1, "title": "x"}}),
+        json!({"issue": {"number": 1e300, "title": "x"}}),
+        json!({"label": "autobuild"}),
+        json!({"sender": {"id": "33", "login": "ada"}}),
+        json!({"repository": {"id": 22, "full_name": "../etc", "default_branch": "main"}}),
+        json!({"installation": []}),
+    ];
+    for fields in cases {
+        let mut payload = with("labeled", json!({"issue": issue(), "label": {"name": "autobuild"}}));
+        for (name, value) in fields.as_object().unwrap() {
+            payload[name] = value.clone();
+        }
+        assert!(
+            matches!(read("issues", &payload), Err(WebhookError::Malformed(_))),
+            "{fields}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_a_json_object_is_refused() {
+    let deep = format!("{{\"x\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let brackets_in_a_text = format!("{{\"x\":\"{}\\\"{}\"}}", "[".repeat(1000), "{".repeat(1000));
+    let parse = |body: &[u8]| parse("star", body);
+    assert_eq!(parse(b"[]"), Err(WebhookError::NotAnObject));
+    assert_eq!(parse(b" \n[{\"action\":\"x\"}]"), Err(WebhookError::NotAnObject));
+    assert_eq!(parse(b"\"text\""), Err(WebhookError::NotAnObject));
+    assert_eq!(parse(b"null"), Err(WebhookError::NotAnObject));
+    assert_eq!(parse(b"{\"x\":\"\xff\"}"), Err(WebhookError::NotUtf8));
+    assert_eq!(parse(deep.as_bytes()), Err(WebhookError::TooDeep(64)));
+    assert!(parse(brackets_in_a_text.as_bytes()).is_ok());
+    for broken in ["", "   ", "{", "{]", "{}{}", "{\"a\":1,}", "\u{feff}{}", "{'a':1}"] {
+        assert!(
+            matches!(parse(broken.as_bytes()), Err(WebhookError::NotJson(_))),
+            "{broken:?}"
+        );
+    }
+    assert!(matches!(
+        parse(br#"{"action":"a","action":"b"}"#),
+        Err(WebhookError::Malformed(_))
+    ));
+    assert!(parse(br#"{"size":99999999999999999999999999999999e99999}"#).is_ok());
+}
+
+fn at_door(event: &str, payload: &Value) -> Door {
+    let own = OwnApps {
+        apps: vec![AppId(1), AppId(2)],
+        users: vec![UserId(101), UserId(102)],
+    };
+    door(event, payload.to_string().as_bytes(), &own).unwrap()
+}
+
+fn dropped(door: &Door) -> Option<DropReason> {
+    match door {
+        Door::Keep(_) => None,
+        Door::Drop(_, reason) => Some(*reason),
+    }
+}
+
+#[test]
+fn the_door_keeps_what_we_act_on() {
+    for (event, payload) in deliveries() {
+        let needed = event != "ping" && !(event == "issues" && payload["action"] == "edited");
+        assert_eq!(
+            dropped(&at_door(event, &payload)).is_none(),
+            needed,
+            "{event} {}",
+            payload["action"]
+        );
+    }
+}
+
+#[test]
+fn the_door_tells_what_a_delivery_is_about() {
+    let (event, payload) = deliveries().remove(0);
+    let summary = Summary {
+        event: "issues".to_owned(),
+        installation: Some(InstallationId(11)),
+        repo: Some(RepoId(22)),
+        issue: Some(IssueNumber(42)),
+        sender: Some(UserId(33)),
+    };
+    assert_eq!(at_door(event, &payload), Door::Keep(summary));
+}
+
+#[test]
+fn what_our_own_apps_caused_is_dropped() {
+    for (event, mut payload) in deliveries() {
+        if payload["repository"].is_object() && event != "installation" && event != "installation_repositories" {
+            payload["sender"] = json!({"id": 102, "login": "autobuild-coach[bot]", "type": "Bot"});
+            assert_eq!(dropped(&at_door(event, &payload)), Some(DropReason::Own), "{event}");
+        }
+    }
+    let mut through = comment("/autobuild resume");
+    through["performed_via_github_app"] = json!({"id": 1});
+    let payload = with("created", json!({"issue": issue(), "comment": through}));
+    assert_eq!(dropped(&at_door("issue_comment", &payload)), Some(DropReason::Own));
+}
+
+#[test]
+fn what_concerns_none_of_our_branches_is_dropped() {
+    let unneeded = |event, payload: Value| dropped(&at_door(event, &payload)) == Some(DropReason::Unneeded);
+    let talk = json!({"issue": issue(), "comment": comment("nice work")});
+    assert!(unneeded("issue_comment", with("created", talk)));
+    let main = json!({"ref": "refs/heads/main", "before": SHA, "after": NEXT});
+    assert!(unneeded("push", with("", main)));
+    let mut fork = pull();
+    fork["head"]["repo"]["id"] = json!(99);
+    assert!(unneeded("pull_request", with("closed", json!({"pull_request": fork}))));
+    let mut other = pull();
+    other["head"]["ref"] = json!("feature");
+    assert!(unneeded(
+        "pull_request_review",
+        with("submitted", json!({"pull_request": other, "review": review()}))
+    ));
+    let shouted = json!({"issue": issue(), "comment": comment("> quoted\n/AutoBuild resume")});
+    assert!(!unneeded("issue_comment", with("created", shouted)));
+}
+
+/// All places of a value, as JSON pointers.
+fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, inner)| pointers(inner, &format!("{at}/{name}"), found)),
+        Value::Array(items) => {
+            for (index, inner) in items.iter().enumerate() {
+                pointers(inner, &format!("{at}/{index}"), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn strange_value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,40}".prop_map(Value::from),
+        Just(json!([])),
+        Just(json!({})),
+        Just(json!([[[["deep"]]]])),
+        Just(json!({"id": 1, "login": "x", "name": "y"})),
+        "[a-z]{1,5}".prop_map(|text| json!(text.repeat(20_000))),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_changed_field_is_a_panic(
+        which in any::<prop::sample::Index>(),
+        places in prop::collection::vec((any::<prop::sample::Index>(), strange_value()), 1..4),
+    ) {
+        let all = deliveries();
+        let (event, mut payload) = all[which.index(all.len())].clone();
+        for (place, value) in places {
+            let mut found = Vec::new();
+            pointers(&payload, "", &mut found);
+            *payload.pointer_mut(&found[place.index(found.len())]).unwrap() = value;
+        }
+        let body = payload.to_string();
+        let parsed = parse(event, body.as_bytes());
+        let door = door(event, body.as_bytes(), &OwnApps::default());
+        prop_assert_eq!(parsed.err(), door.err(), "the door refuses exactly what cannot be read");
+    }
+
+    #[test]
+    fn no_changed_byte_is_a_panic(
+        which in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0_u8..3), 1..6),
+    ) {
+        let all = deliveries();
+        let (event, payload) = &all[which.index(all.len())];
+        let mut body = payload.to_string().into_bytes();
+        for (place, byte, how) in changes {
+            let at = place.index(body.len());
+            match how {
+                0 => body[at] = byte,
+                1 => body.insert(at, byte),
+                _ => body.truncate(at.max(1)),
+            }
+        }
+        let parsed = parse(event, &body);
+        prop_assert!(serde_json::from_slice::<Value>(&body).is_ok() || parsed.is_err(), "broken JSON was read");
+    }
+
+    #[test]
+    fn a_field_of_tomorrow_changes_nothing(
+        which in any::<prop::sample::Index>(),
+        place in any::<prop::sample::Index>(),
+        value in strange_value(),
+    ) {
+        let all = deliveries();
+        let (event, payload) = &all[which.index(all.len())];
+        let mut found = Vec::new();
+        pointers(payload, "", &mut found);
+        found.retain(|pointer| payload.pointer(pointer).is_some_and(Value::is_object));
+        let mut newer = payload.clone();
+        newer.pointer_mut(&found[place.index(found.len())]).unwrap()["field_of_tomorrow"] = value;
+        prop_assert_eq!(read(event, payload), read(event, &newer));
+    }
+}

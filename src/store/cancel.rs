@@ -1,0 +1,46 @@
+//! Effects that are no longer wanted: those that wait are cancelled, those that run are asked to stop.
+
+use crate::domain::ids::FeatureKey;
+use crate::store::Lane;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::sql::Tx;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+statements! {
+    CANCEL = "UPDATE effect SET cancel_requested = 1, state = CASE WHEN state = 'ready' THEN 'cancelled' ELSE state END \
+              WHERE feature_id = $1 AND state IN ('ready', 'running') \
+              AND subject = COALESCE($2, subject) AND lane = COALESCE($3, lane) AND kind = COALESCE($4, kind)";
+}
+
+/// Which unfinished effects of a Feature are no longer wanted: those that match all that is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CancelRule {
+    /// Only those about this.
+    pub subject: Option<String>,
+    /// Only those of this lane.
+    pub lane: Option<Lane>,
+    /// Only those of this kind.
+    pub kind: Option<String>,
+}
+
+impl Store {
+    /// Cancels effects of a Feature outside any event; returns how many were cancelled or asked to stop.
+    pub async fn cancel_effects(&self, feature: &FeatureKey, rule: &CancelRule) -> Result<u64, StoreError> {
+        let mut tx = self.db.write().await?;
+        let touched = cancel(&mut tx, &feature.to_string(), rule).await?;
+        self.db.publish(tx).await?;
+        Ok(touched)
+    }
+}
+
+pub(super) async fn cancel(tx: &mut Tx, feature: &str, rule: &CancelRule) -> Result<u64, StoreError> {
+    let arguments = args![
+        feature,
+        rule.subject.as_deref(),
+        rule.lane.map(Lane::as_str),
+        rule.kind.as_deref(),
+    ];
+    tx.run(CANCEL, arguments).await
+}

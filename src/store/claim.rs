@@ -1,0 +1,189 @@
+//! Who works on what: claims are fair between installations and exact about every limit; lost work is taken back.
+
+use crate::domain::ids::Millis;
+use crate::store::Hold;
+use crate::store::Lane;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::StoredEffect;
+use crate::store::effect;
+use crate::store::sql::Pools;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+/// One process at a time claims or takes back, so that every count it decides by is true.
+const LOCK: i64 = 0x6175_746f_0002;
+
+statements! {
+    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server.
+    // `waiting` walks the index from installation to installation, so that a thousand waiting effects of one cost no more
+    // than one. Each offers its first effect that nothing holds back; the installation with the fewest running goes first.
+    CLAIM = concat!(
+        "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1 WHERE seq = (",
+        "WITH RECURSIVE waiting (installation_id) AS (",
+        " SELECT MIN(e.installation_id) FROM effect e WHERE e.state = 'ready' AND e.lane = $1",
+        " UNION ALL",
+        " SELECT (SELECT MIN(e.installation_id) FROM effect e",
+        "         WHERE e.state = 'ready' AND e.lane = $1 AND e.installation_id > w.installation_id)",
+        " FROM waiting w WHERE w.installation_id IS NOT NULL",
+        "), offer AS (",
+        " SELECT (SELECT COUNT(*) FROM effect r",
+        "         WHERE r.state = 'running' AND r.installation_id = w.installation_id) AS busy,",
+        "  (SELECT e.seq FROM effect e",
+        "   WHERE e.state = 'ready' AND e.lane = $1 AND e.installation_id = w.installation_id AND e.run_at <= $4",
+        "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'agent'",
+        "    AND o.state = 'running' AND o.lane = 'agent' AND o.subject = e.subject)",
+        "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'forge'",
+        "    AND o.state IN ('ready', 'running') AND o.subject = e.subject AND o.seq < e.seq",
+        "    AND o.lane = 'forge' AND o.ordered = e.ordered AND (o.ordered = 1 OR o.kind = e.kind))",
+        "   AND (e.feature_limit IS NULL OR e.feature_limit > (SELECT COUNT(*) FROM effect r",
+        "    WHERE r.state = 'running' AND r.lane = $1 AND r.feature_id = e.feature_id))",
+        "   AND $6 > (SELECT COUNT(*) FROM effect r",
+        "    WHERE r.state = 'running' AND r.lane = $1 AND r.repo_id = e.repo_id)",
+        "   ORDER BY e.priority, e.run_at, e.seq LIMIT 1) AS seq",
+        " FROM waiting w WHERE w.installation_id IS NOT NULL",
+        " AND $5 > (SELECT COUNT(*) FROM effect r",
+        "  WHERE r.state = 'running' AND r.lane = $1 AND r.installation_id = w.installation_id)",
+        ") SELECT c.seq FROM offer JOIN effect c ON c.seq = offer.seq",
+        " WHERE $7 > (SELECT COUNT(*) FROM effect r WHERE r.state = 'running' AND r.lane = $1)",
+        " ORDER BY offer.busy, c.priority, c.run_at, c.seq LIMIT 1",
+        ") RETURNING ", effect::columns!());
+    TAKE_BACK = "UPDATE effect SET crashes = crashes + 1, worker = NULL, lease_until = NULL, \
+                 state = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE 'ready' END \
+                 WHERE state = 'running' AND lease_until <= $1 RETURNING id, kind, subject, crashes";
+}
+
+/// The free slots of one lane and its limits, counted over all workers of the database.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneLimits {
+    /// The lane.
+    pub lane: Lane,
+    /// How many of it may run at once for one installation.
+    pub per_installation: Option<u32>,
+    /// How many of it may run at once for one repository.
+    pub per_repository: Option<u32>,
+    /// How many of it may run at once in all.
+    pub in_all: Option<u32>,
+}
+
+impl LaneLimits {
+    /// A lane that is limited by nothing but the rules of its order.
+    #[must_use]
+    pub fn none(lane: Lane) -> Self {
+        Self {
+            lane,
+            per_installation: None,
+            per_repository: None,
+            in_all: None,
+        }
+    }
+}
+
+/// A worker's wish for something to do.
+#[derive(Clone, Debug)]
+pub struct ClaimRequest<'a> {
+    /// The worker's name, fresh at every start.
+    pub worker: &'a str,
+    /// The lanes with free slots, in the order in which they are served.
+    pub lanes: &'a [LaneLimits],
+    /// The time.
+    pub now: Millis,
+    /// How long the claim holds unless it is renewed, in milliseconds.
+    pub lease_ms: i64,
+}
+
+/// An effect and the right to perform it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    /// What every write about the effect must show.
+    pub hold: Hold,
+    /// The effect. One with many `crashes` is better given up than tried again.
+    pub effect: StoredEffect,
+}
+
+/// An effect whose holder vanished; it is ready again, one crash older.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenBack {
+    /// The effect.
+    pub id: String,
+    /// What was being done.
+    pub kind: String,
+    /// What it was about.
+    pub subject: String,
+    /// How many workers vanished while they held it.
+    pub crashes: u32,
+}
+
+impl Store {
+    /// Gives the worker the effect whose turn it is, if any.
+    pub async fn claim(&self, request: &ClaimRequest<'_>) -> Result<Option<Claimed>, StoreError> {
+        let mut tx = self.db.write().await?;
+        tx.alone(LOCK).await?;
+        let until = request.now.plus(request.lease_ms);
+        for limits in request.lanes {
+            let arguments = args![
+                limits.lane.as_str(),
+                request.worker,
+                until.0,
+                request.now.0,
+                most(limits.per_installation),
+                most(limits.per_repository),
+                most(limits.in_all),
+            ];
+            if let Some(row) = tx.row(CLAIM, arguments).await? {
+                let effect = effect::read(&row)?;
+                tx.commit().await?;
+                let hold = Hold {
+                    effect: effect.id.clone(),
+                    worker: request.worker.to_owned(),
+                    fence: effect.fence,
+                };
+                return Ok(Some(Claimed { hold, effect }));
+            }
+        }
+        tx.rollback().await?;
+        Ok(None)
+    }
+
+    /// Takes back the effects whose lease is over: they are ready again, or cancelled where that was asked for.
+    pub async fn reap(&self, now: Millis) -> Result<Vec<TakenBack>, StoreError> {
+        self.take_back_until(now).await
+    }
+
+    /// Takes back, at start, what a process that is gone still held. On SQLite the lock file proves that all others are
+    /// gone; on PostgreSQL others may live, and only leases tell.
+    pub async fn take_back(&self, now: Millis) -> Result<Vec<TakenBack>, StoreError> {
+        self.take_back_until(match self.db.pools {
+            Pools::Sqlite { .. } => Millis(i64::MAX),
+            Pools::Postgres(_) => now,
+        })
+        .await
+    }
+
+    async fn take_back_until(&self, moment: Millis) -> Result<Vec<TakenBack>, StoreError> {
+        let mut tx = self.db.write().await?;
+        tx.alone(LOCK).await?;
+        let rows = tx.rows(TAKE_BACK, args![moment.0]).await?;
+        if rows.is_empty() {
+            tx.rollback().await?;
+            return Ok(Vec::new());
+        }
+        let taken: Result<_, StoreError> = rows
+            .iter()
+            .map(|row| {
+                Ok(TakenBack {
+                    id: row.text("id")?,
+                    kind: row.text("kind")?,
+                    subject: row.text("subject")?,
+                    crashes: row.small("crashes")?,
+                })
+            })
+            .collect();
+        self.db.publish(tx).await?;
+        taken
+    }
+}
+
+fn most(limit: Option<u32>) -> i64 {
+    limit.map_or(i64::MAX, i64::from)
+}

@@ -1,0 +1,194 @@
+//! Webhook deliveries: stored before they are acknowledged, known again when they are repeated.
+
+use crate::domain::ids::AppId;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::Millis;
+use crate::domain::ids::RepoId;
+use crate::store::NewEffect;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::effect;
+use crate::store::row::Row;
+use crate::store::row::explained;
+use crate::store::row::stored;
+use crate::store::sql::Tx;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+use std::str::FromStr;
+
+statements! {
+    ACCEPT = "INSERT INTO delivery (app_id, id, event, action, installation_id, repo_id, payload, received_at, source) \
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (app_id, id) DO NOTHING";
+    READ = "SELECT app_id, id, event, action, installation_id, repo_id, payload, received_at, source, outcome \
+            FROM delivery WHERE app_id = $1 AND id = $2";
+    CONCLUDE = "UPDATE delivery SET outcome = $3 WHERE app_id = $1 AND id = $2";
+    BLANK = "UPDATE delivery SET payload = NULL WHERE payload IS NOT NULL AND received_at < $1";
+}
+
+/// How a delivery reached us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// GitHub sent it.
+    Webhook,
+    /// It was fetched from GitHub's log of missed deliveries.
+    Replay,
+    /// The sweep found what it would have told.
+    Sweep,
+}
+
+impl Source {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Webhook => "webhook",
+            Self::Replay => "replay",
+            Self::Sweep => "sweep",
+        }
+    }
+}
+
+impl FromStr for Source {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::Webhook, Self::Replay, Self::Sweep]
+            .into_iter()
+            .find(|source| source.as_str() == text)
+            .ok_or_else(|| format!("{text:?} is no source of deliveries"))
+    }
+}
+
+/// A delivery as it came in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelivery {
+    /// The App it was sent to.
+    pub app: AppId,
+    /// GitHub's id of the delivery; a repeat has the same.
+    pub id: String,
+    /// The event's name.
+    pub event: String,
+    /// The event's action, where it has one.
+    pub action: Option<String>,
+    /// The installation it came from, where it names one.
+    pub installation: Option<InstallationId>,
+    /// The repository, where it names one.
+    pub repo: Option<RepoId>,
+    /// The body.
+    pub payload: String,
+    /// When it arrived.
+    pub received_at: Millis,
+    /// How it reached us.
+    pub source: Source,
+}
+
+/// Whether a delivery was seen before. Either way it is stored durably.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    /// Stored just now, with its effect.
+    New,
+    /// Stored before: a repeat, nothing changed.
+    Known,
+}
+
+/// A delivery as it is remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredDelivery {
+    /// The App it was sent to.
+    pub app: AppId,
+    /// GitHub's id of the delivery.
+    pub id: String,
+    /// The event's name.
+    pub event: String,
+    /// The event's action, where it has one.
+    pub action: Option<String>,
+    /// The installation it came from, where it names one.
+    pub installation: Option<InstallationId>,
+    /// The repository, where it names one.
+    pub repo: Option<RepoId>,
+    /// The body, until it is blanked.
+    pub payload: Option<String>,
+    /// When it arrived.
+    pub received_at: Millis,
+    /// How it reached us.
+    pub source: Source,
+    /// What came of it, once it was taken in.
+    pub outcome: Option<String>,
+}
+
+impl Store {
+    /// Stores a delivery and the effect that takes it in, once; returns when both would survive a power cut.
+    ///
+    /// Calls that arrive together share one transaction.
+    pub async fn accept_delivery(
+        &self,
+        delivery: NewDelivery,
+        ingest: Option<NewEffect>,
+    ) -> Result<Accepted, StoreError> {
+        stored(delivery.app.0)?;
+        ingest.as_ref().map_or(Ok(()), effect::check)?;
+        self.inbox.accept(delivery, ingest).await
+    }
+
+    /// The delivery with this id, if it was ever accepted.
+    pub async fn delivery(&self, app: AppId, id: &str) -> Result<Option<StoredDelivery>, StoreError> {
+        let row = self.db.row(READ, args![stored(app.0)?, id]).await?;
+        row.map(|row| read(&row)).transpose()
+    }
+
+    /// Records what came of a delivery.
+    pub async fn finish_delivery(&self, app: AppId, id: &str, outcome: &str) -> Result<(), StoreError> {
+        let outcome = explained(outcome);
+        self.db.run(CONCLUDE, args![stored(app.0)?, id, &outcome]).await?;
+        Ok(())
+    }
+
+    /// Forgets the bodies of deliveries older than `before`; their ids stay. Returns how many it blanked.
+    pub async fn blank_payloads(&self, before: Millis) -> Result<u64, StoreError> {
+        self.db.run(BLANK, args![before.0]).await
+    }
+}
+
+/// Stores one delivery and its effect within a batch.
+pub(super) async fn insert(tx: &mut Tx, new: &NewDelivery, ingest: Option<&NewEffect>) -> Result<Accepted, StoreError> {
+    let installation = new.installation.map(|id| stored(id.0)).transpose()?;
+    let repo = new.repo.map(|id| stored(id.0)).transpose()?;
+    let arguments = args![
+        stored(new.app.0)?,
+        &new.id,
+        &new.event,
+        new.action.as_deref(),
+        installation,
+        repo,
+        &new.payload,
+        new.received_at.0,
+        new.source.as_str(),
+    ];
+    if tx.run(ACCEPT, arguments).await? == 0 {
+        return Ok(Accepted::Known);
+    }
+    if let Some(ingest) = ingest {
+        effect::insert(tx, ingest).await?;
+    }
+    Ok(Accepted::New)
+}
+
+/// Records what came of a delivery, in the transaction that made it come.
+pub(super) async fn conclude(tx: &mut Tx, app: AppId, id: &str, outcome: &str) -> Result<(), StoreError> {
+    let outcome = explained(outcome);
+    tx.run(CONCLUDE, args![stored(app.0)?, id, &outcome]).await?;
+    Ok(())
+}
+
+fn read(row: &Row) -> Result<StoredDelivery, StoreError> {
+    Ok(StoredDelivery {
+        app: AppId(row.count("app_id")?),
+        id: row.text("id")?,
+        event: row.text("event")?,
+        action: row.opt_text("action")?,
+        installation: row.opt_count("installation_id")?.map(InstallationId),
+        repo: row.opt_count("repo_id")?.map(RepoId),
+        payload: row.opt_text("payload")?,
+        received_at: Millis(row.int("received_at")?),
+        source: row.parsed("source")?,
+        outcome: row.opt_text("outcome")?,
+    })
+}

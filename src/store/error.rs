@@ -1,0 +1,232 @@
+//! What can go wrong with a database, shaped by what the caller does next.
+
+use sqlx::error::DatabaseError;
+use sqlx::postgres::PgDatabaseError;
+use sqlx::sqlite::SqliteError;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Why a statement or a transaction did not happen. Nothing of it was written.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Others hold what was needed; the same call may succeed at once.
+    #[error("the database is busy")]
+    Busy(#[source] Arc<sqlx::Error>),
+    /// The database cannot be reached; the same call may succeed later.
+    #[error("the database cannot be reached")]
+    Unavailable(#[source] Arc<sqlx::Error>),
+    /// The database can be reached but takes no writes: full, read-only, or its disk fails.
+    #[error("the database cannot be written")]
+    CannotWrite(#[source] Arc<sqlx::Error>),
+    /// The statement cannot succeed however often it is tried: damage, or a value the database refuses.
+    #[error("the database refused the statement")]
+    Refused(#[source] Arc<sqlx::Error>),
+    /// A stored value does not read as what its column holds.
+    #[error("a stored value of {column} cannot be read: {problem}")]
+    Unreadable {
+        /// The column.
+        column: &'static str,
+        /// What is wrong with the value.
+        problem: String,
+    },
+    /// A number too large for a database column.
+    #[error("{0} is too large a number to be stored")]
+    TooLarge(u64),
+    /// A text longer than the store takes.
+    #[error("{what} has {bytes} bytes, at most {limit} are stored")]
+    TooLong {
+        /// Which text.
+        what: &'static str,
+        /// Its length.
+        bytes: usize,
+        /// The longest that is stored.
+        limit: usize,
+    },
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl StoreError {
+    /// Whether the same call may succeed if tried again later.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Busy(_) | Self::Unavailable(_) | Self::CannotWrite(_) => true,
+            Self::Refused(_) | Self::Unreadable { .. } | Self::TooLarge(_) | Self::TooLong { .. } | Self::Closed => {
+                false
+            }
+        }
+    }
+
+    /// Whether a rule of the tables (a unique index) refused the row.
+    pub(super) fn is_unique_violation(&self) -> bool {
+        match self {
+            Self::Refused(error) => error
+                .as_database_error()
+                .is_some_and(DatabaseError::is_unique_violation),
+            _ => false,
+        }
+    }
+
+    pub(super) fn unreadable(column: &'static str, problem: impl ToString) -> Self {
+        Self::Unreadable {
+            column,
+            problem: problem.to_string(),
+        }
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        let kind = match &error {
+            sqlx::Error::Database(refusal) => of_database(refusal.as_ref()),
+            sqlx::Error::PoolClosed => return Self::Closed,
+            sqlx::Error::PoolTimedOut => Self::Busy,
+            sqlx::Error::Io(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::WorkerCrashed
+            | sqlx::Error::BeginFailed => Self::Unavailable,
+            _ => Self::Refused,
+        };
+        kind(Arc::new(error))
+    }
+}
+
+type Kind = fn(Arc<sqlx::Error>) -> StoreError;
+
+fn of_database(error: &(dyn DatabaseError + 'static)) -> Kind {
+    match error.code() {
+        Some(code) if error.try_downcast_ref::<SqliteError>().is_some() => of_sqlite(&code),
+        Some(code) if error.try_downcast_ref::<PgDatabaseError>().is_some() => of_postgres(&code),
+        _ => StoreError::Refused,
+    }
+}
+
+/// <https://sqlite.org/rescode.html>: the low byte is the primary code.
+fn of_sqlite(code: &str) -> Kind {
+    match code.parse::<u32>().unwrap_or_default() & 0xff {
+        5 | 6 => StoreError::Busy,
+        3 | 8 | 10 | 13 | 14 => StoreError::CannotWrite,
+        _ => StoreError::Refused,
+    }
+}
+
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>: the first two characters are the class.
+fn of_postgres(code: &str) -> Kind {
+    match code {
+        "40001" | "40P01" | "55P03" => StoreError::Busy,
+        "25006" | "53100" | "58030" => StoreError::CannotWrite,
+        _ => match code.get(..2) {
+            Some("08" | "53" | "57" | "58") => StoreError::Unavailable,
+            _ => StoreError::Refused,
+        },
+    }
+}
+
+/// Why the store could not be opened; every text names the next step or the cause.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The address names no database that AutoBuild knows.
+    #[error("the database address {0}")]
+    Address(String),
+    /// Another process works with this file.
+    #[error("the database is in use by another process (it holds {}); stop it, or use another database", .0.display())]
+    InUse(PathBuf),
+    /// The file or its lock file cannot be created or opened.
+    #[error("the database file {} cannot be opened", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The database was written by a newer AutoBuild.
+    #[error("the database is at version {found}, this program knows versions up to {known}; use a newer AutoBuild")]
+    Newer {
+        /// The version of the database.
+        found: i64,
+        /// The newest version that this program knows.
+        known: i64,
+    },
+    /// The file is not a database, or is damaged.
+    #[error("the database is damaged or not a database; restore it from a backup, or move it away")]
+    Damaged(#[source] Arc<sqlx::Error>),
+    /// An acknowledgement would not be a promise.
+    #[error("the database does not keep what it acknowledges: {0}")]
+    NotDurable(String),
+    /// Any other error of the database.
+    #[error("the database cannot be opened")]
+    Store(#[from] StoreError),
+}
+
+impl From<sqlx::Error> for OpenError {
+    fn from(error: sqlx::Error) -> Self {
+        let damaged = error.as_database_error().is_some_and(|refusal| {
+            refusal.try_downcast_ref::<SqliteError>().is_some()
+                && refusal
+                    .code()
+                    .is_some_and(|code| matches!(code.parse::<u32>().unwrap_or_default() & 0xff, 11 | 26))
+        });
+        if damaged {
+            Self::Damaged(Arc::new(error))
+        } else {
+            Self::Store(error.into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+    use super::StoreError;
+    use super::of_postgres;
+    use super::of_sqlite;
+    use std::sync::Arc;
+
+    fn word(kind: Kind) -> &'static str {
+        match kind(Arc::new(sqlx::Error::RowNotFound)) {
+            StoreError::Busy(_) => "busy",
+            StoreError::CannotWrite(_) => "cannot write",
+            StoreError::Unavailable(_) => "unavailable",
+            StoreError::Refused(_) => "refused",
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn codes_of_sqlite_tell_what_to_do_next() {
+        for (code, expected) in [
+            ("5", "busy"),            // SQLITE_BUSY
+            ("261", "busy"),          // SQLITE_BUSY_RECOVERY
+            ("6", "busy"),            // SQLITE_LOCKED
+            ("8", "cannot write"),    // SQLITE_READONLY
+            ("1032", "cannot write"), // SQLITE_READONLY_DBMOVED
+            ("13", "cannot write"),   // SQLITE_FULL
+            ("778", "cannot write"),  // SQLITE_IOERR_WRITE
+            ("11", "refused"),        // SQLITE_CORRUPT
+            ("2067", "refused"),      // SQLITE_CONSTRAINT_UNIQUE
+        ] {
+            assert_eq!(word(of_sqlite(code)), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn codes_of_postgres_tell_what_to_do_next() {
+        for (code, expected) in [
+            ("40P01", "busy"),         // deadlock_detected
+            ("40001", "busy"),         // serialization_failure
+            ("53100", "cannot write"), // disk_full
+            ("25006", "cannot write"), // read_only_sql_transaction
+            ("53300", "unavailable"),  // too_many_connections
+            ("57P01", "unavailable"),  // admin_shutdown
+            ("08006", "unavailable"),  // connection_failure
+            ("23505", "refused"),      // unique_violation
+            ("22021", "refused"),      // character_not_in_repertoire
+        ] {
+            assert_eq!(word(of_postgres(code)), expected, "{code}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What happened to a Feature, in order, one event per cause.
+
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::Millis;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::row::Row;
+use crate::store::sql::Tx;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+statements! {
+    APPEND = "INSERT INTO event (stream, seq, kind, body, cause, actor, at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    KNOWN = "SELECT seq FROM event WHERE stream = $1 AND cause = $2";
+    READ = "SELECT stream, seq, kind, body, cause, actor, at FROM event WHERE stream = $1 ORDER BY seq";
+}
+
+/// An event to be recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewEvent {
+    /// Which event it is.
+    pub kind: String,
+    /// The event, JSON.
+    pub body: String,
+    /// The fact behind it; the same fact changes a Feature once.
+    pub cause: String,
+    /// Who made it happen.
+    pub actor: String,
+    /// When.
+    pub at: Millis,
+}
+
+/// An event as it is remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// The version of the Feature that it led to.
+    pub seq: i64,
+    /// The event.
+    pub event: NewEvent,
+}
+
+impl Store {
+    /// Whether this cause has already changed the Feature.
+    pub async fn known_cause(&self, stream: &FeatureKey, cause: &str) -> Result<bool, StoreError> {
+        let row = self.db.row(KNOWN, args![&stream.to_string(), cause]).await?;
+        Ok(row.is_some())
+    }
+
+    /// Everything that happened to a Feature, oldest first.
+    pub async fn events(&self, stream: &FeatureKey) -> Result<Vec<StoredEvent>, StoreError> {
+        let rows = self.db.rows(READ, args![&stream.to_string()]).await?;
+        rows.iter().map(read).collect()
+    }
+}
+
+pub(super) async fn is_known(tx: &mut Tx, stream: &str, cause: &str) -> Result<bool, StoreError> {
+    Ok(tx.row(KNOWN, args![stream, cause]).await?.is_some())
+}
+
+pub(super) async fn append(tx: &mut Tx, stream: &str, seq: i64, new: &NewEvent) -> Result<(), StoreError> {
+    let arguments = args![stream, seq, &new.kind, &new.body, &new.cause, &new.actor, new.at.0];
+    tx.run(APPEND, arguments).await?;
+    Ok(())
+}
+
+fn read(row: &Row) -> Result<StoredEvent, StoreError> {
+    Ok(StoredEvent {
+        seq: row.int("seq")?,
+        event: NewEvent {
+            kind: row.text("kind")?,
+            body: row.text("body")?,
+            cause: row.text("cause")?,
+            actor: row.text("actor")?,
+            at: Millis(row.int("at")?),
+        },
+    })
+}

@@ -1,0 +1,152 @@
+//! A Feature's row, and the whole Feature as it stands at one moment.
+
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::PullNumber;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::TaskRow;
+use crate::store::TurnRow;
+use crate::store::row::Row;
+use crate::store::row::stored;
+use crate::store::sql::Tx;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+use crate::store::task;
+
+/// The columns that make a [`FeatureRow`] and its version.
+macro_rules! columns {
+    () => {
+        "id, installation_id, state, version, branch, pull_number, data"
+    };
+}
+pub(super) use columns;
+
+statements! {
+    READ = concat!("SELECT ", columns!(), " FROM feature WHERE id = $1");
+    CREATE = "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, branch, pull_number, data) \
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
+    SWAP = "UPDATE feature SET installation_id = $3, state = $4, version = version + 1, branch = $5, pull_number = $6, \
+            data = $7 WHERE id = $1 AND version = $2";
+}
+
+/// What is written of a Feature itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeatureRow {
+    /// Which Feature.
+    pub key: FeatureKey,
+    /// The installation through which it is reached.
+    pub installation: InstallationId,
+    /// Its state's word.
+    pub state: String,
+    /// The integration branch, once there is one.
+    pub branch: Option<String>,
+    /// Its own pull request, once there is one.
+    pub pull: Option<PullNumber>,
+    /// The rest, JSON.
+    pub data: String,
+}
+
+/// A Feature with its Tasks and Turns, all of one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFeature {
+    /// The Feature itself.
+    pub row: FeatureRow,
+    /// What a change must name to be made.
+    pub version: i64,
+    /// Its Tasks, by wave and name.
+    pub tasks: Vec<TaskRow>,
+    /// Their Turns, by Task and number.
+    pub turns: Vec<TurnRow>,
+}
+
+/// What became of a feature's row.
+pub(super) enum Saved {
+    /// It is stored, at this version.
+    At(i64),
+    /// Someone else changed it first.
+    LostRace,
+    /// The issue already has this run, or one that is not finished.
+    RunExists,
+}
+
+impl Store {
+    /// The Feature, if there is one of this key.
+    pub async fn feature(&self, key: &FeatureKey) -> Result<Option<StoredFeature>, StoreError> {
+        let id = key.to_string();
+        let mut tx = self.db.snapshot().await?;
+        let Some(row) = tx.row(READ, args![&id]).await? else {
+            tx.rollback().await?;
+            return Ok(None);
+        };
+        let tasks = task::tasks(&mut tx, &id).await?;
+        let turns = task::turns(&mut tx, &id).await?;
+        tx.rollback().await?;
+        Ok(Some(StoredFeature {
+            row: read(&row)?,
+            version: row.int("version")?,
+            tasks,
+            turns,
+        }))
+    }
+}
+
+pub(super) fn read(row: &Row) -> Result<FeatureRow, StoreError> {
+    Ok(FeatureRow {
+        key: row.parsed("id")?,
+        installation: InstallationId(row.count("installation_id")?),
+        state: row.text("state")?,
+        branch: row.opt_text("branch")?,
+        pull: row.opt_count("pull_number")?.map(PullNumber),
+        data: row.text("data")?,
+    })
+}
+
+/// Writes the row if it is still at `expected`, or creates it where none is expected.
+pub(super) async fn save(tx: &mut Tx, row: &FeatureRow, expected: Option<i64>) -> Result<Saved, StoreError> {
+    match expected {
+        None => create(tx, row).await,
+        Some(version) => swap(tx, row, version).await,
+    }
+}
+
+async fn create(tx: &mut Tx, row: &FeatureRow) -> Result<Saved, StoreError> {
+    const FIRST: i64 = 1;
+    let id = row.key.to_string();
+    let arguments = args![
+        &id,
+        stored(row.installation.0)?,
+        stored(row.key.repo.0)?,
+        stored(row.key.issue.0)?,
+        i64::from(row.key.run),
+        &row.state,
+        FIRST,
+        row.branch.as_deref(),
+        row.pull.map(|pull| stored(pull.0)).transpose()?,
+        &row.data,
+    ];
+    match tx.run(CREATE, arguments).await? {
+        0 => Ok(Saved::RunExists),
+        _ => Ok(Saved::At(FIRST)),
+    }
+}
+
+async fn swap(tx: &mut Tx, row: &FeatureRow, version: i64) -> Result<Saved, StoreError> {
+    let id = row.key.to_string();
+    let arguments = args![
+        &id,
+        version,
+        stored(row.installation.0)?,
+        &row.state,
+        row.branch.as_deref(),
+        row.pull.map(|pull| stored(pull.0)).transpose()?,
+        &row.data,
+    ];
+    match tx.run(SWAP, arguments).await {
+        Ok(0) => Ok(Saved::LostRace),
+        Ok(_) => Ok(Saved::At(version.saturating_add(1))),
+        // A finished run that would go on beside another unfinished one.
+        Err(error) if error.is_unique_violation() => Ok(Saved::RunExists),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,139 @@
+//! Finding Features by what GitHub names: an issue, a branch, a pull request, a repository, an installation.
+
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::TaskId;
+use crate::store::FeatureRow;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::feature;
+use crate::store::feature::columns;
+use crate::store::row::stored;
+use crate::store::sql::Arg;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+/// What counts as unfinished, word for word as the unique index has it.
+macro_rules! unfinished {
+    () => {
+        "state NOT IN ('completed', 'cancelled', 'failed')"
+    };
+}
+
+/// A Feature by its own column, or by one of its Tasks.
+macro_rules! by {
+    ($column:literal) => {
+        concat!(
+            "SELECT ",
+            prefixed!(),
+            ", NULL AS task_name FROM feature f WHERE f.repo_id = $1 AND f.",
+            $column,
+            " = $2 ",
+            "UNION ALL SELECT ",
+            prefixed!(),
+            ", t.name AS task_name FROM task t JOIN feature f ON f.id = t.feature_id ",
+            "WHERE t.repo_id = $1 AND t.",
+            $column,
+            " = $2 LIMIT 1"
+        )
+    };
+}
+
+/// The columns of a feature beside a table with the same names.
+macro_rules! prefixed {
+    () => {
+        "f.id, f.installation_id, f.state, f.version, f.branch, f.pull_number, f.data"
+    };
+}
+
+statements! {
+    LATEST = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND issue_number = $2 ORDER BY run DESC LIMIT 1");
+    UNFINISHED_RUN = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND issue_number = $2 AND ", unfinished!());
+    BY_BRANCH = by!("branch");
+    BY_PULL = by!("pull_number");
+    UNFINISHED = concat!("SELECT ", columns!(), " FROM feature WHERE ", unfinished!(),
+                         " AND installation_id = COALESCE($1, installation_id) AND repo_id = COALESCE($2, repo_id)",
+                         " ORDER BY repo_id, issue_number");
+    ALL = concat!("SELECT ", columns!(), " FROM feature",
+                  " WHERE installation_id = COALESCE($1, installation_id) AND repo_id = COALESCE($2, repo_id)",
+                  " ORDER BY repo_id, issue_number, run");
+}
+
+/// Whose Features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Everyone's.
+    All,
+    /// Those of one installation.
+    Installation(InstallationId),
+    /// Those of one repository.
+    Repo(RepoId),
+}
+
+/// A Feature found by a branch or a pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundFeature {
+    /// The Feature.
+    pub feature: FeatureRow,
+    /// The Task whose branch or pull request it is; none if it is the Feature's own.
+    pub task: Option<TaskId>,
+}
+
+impl Store {
+    /// The newest run of an issue, finished or not.
+    pub async fn latest_run(&self, repo: RepoId, issue: IssueNumber) -> Result<Option<FeatureRow>, StoreError> {
+        self.one(LATEST, args![stored(repo.0)?, stored(issue.0)?]).await
+    }
+
+    /// The one run of an issue that is not finished.
+    pub async fn unfinished_run(&self, repo: RepoId, issue: IssueNumber) -> Result<Option<FeatureRow>, StoreError> {
+        self.one(UNFINISHED_RUN, args![stored(repo.0)?, stored(issue.0)?]).await
+    }
+
+    /// The Feature to which a branch belongs.
+    pub async fn by_branch(&self, repo: RepoId, branch: &str) -> Result<Option<FoundFeature>, StoreError> {
+        self.found(BY_BRANCH, args![stored(repo.0)?, branch]).await
+    }
+
+    /// The Feature to which a pull request belongs.
+    pub async fn by_pull(&self, repo: RepoId, pull: PullNumber) -> Result<Option<FoundFeature>, StoreError> {
+        self.found(BY_PULL, args![stored(repo.0)?, stored(pull.0)?]).await
+    }
+
+    /// The Features that are not finished.
+    pub async fn unfinished(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
+        self.many(UNFINISHED, scope).await
+    }
+
+    /// All Features, by repository, issue and run.
+    pub async fn features(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
+        self.many(ALL, scope).await
+    }
+
+    async fn one(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<FeatureRow>, StoreError> {
+        let row = self.db.row(sql, args).await?;
+        row.map(|row| feature::read(&row)).transpose()
+    }
+
+    async fn many(&self, sql: &'static str, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
+        let (installation, repo) = match scope {
+            Scope::All => (None, None),
+            Scope::Installation(id) => (Some(stored(id.0)?), None),
+            Scope::Repo(id) => (None, Some(stored(id.0)?)),
+        };
+        let rows = self.db.rows(sql, args![installation, repo]).await?;
+        rows.iter().map(feature::read).collect()
+    }
+
+    async fn found(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<FoundFeature>, StoreError> {
+        let Some(row) = self.db.row(sql, args).await? else {
+            return Ok(None);
+        };
+        Ok(Some(FoundFeature {
+            feature: feature::read(&row)?,
+            task: row.opt_parsed("task_name")?,
+        }))
+    }
+}

@@ -1,0 +1,167 @@
+//! What the holder of an effect may do with it. Every write shows id, worker and fence; a lost hold changes nothing.
+
+use crate::domain::ids::Millis;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::row::explained;
+use crate::store::sql::Arg;
+use crate::store::sql::Tx;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+/// Only the one that still holds the effect.
+macro_rules! held {
+    () => {
+        " WHERE id = $1 AND worker = $2 AND fence = $3 AND state = 'running'"
+    };
+}
+
+/// Gives the effect back, unless it was cancelled meanwhile.
+macro_rules! given_back {
+    () => {
+        "worker = NULL, lease_until = NULL, state = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE 'ready' END"
+    };
+}
+
+statements! {
+    RENEW = concat!("UPDATE effect SET lease_until = $4", held!(), " RETURNING cancel_requested");
+    POSTPONE = concat!("UPDATE effect SET run_at = $4, last_error = $5, ", given_back!(), held!());
+    FAIL_ATTEMPT = concat!("UPDATE effect SET run_at = $4, last_error = $5, attempt = attempt + 1, ", given_back!(), held!());
+    RELEASE = concat!("UPDATE effect SET ", given_back!(), held!());
+    RECORD = concat!("UPDATE effect SET external_id = $4", held!());
+    FINISH = concat!("UPDATE effect SET state = $4, external_id = COALESCE($5, external_id), ",
+                     "last_error = COALESCE($6, last_error), worker = NULL, lease_until = NULL", held!());
+}
+
+/// Proof of a claim: the effect, the worker, and the fence that the claim raised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// The effect's id.
+    pub effect: String,
+    /// Who claimed it.
+    pub worker: String,
+    /// Which claim it was.
+    pub fence: i64,
+}
+
+/// Whether a write under a hold happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Fenced {
+    /// The hold was good and the write is stored.
+    Written,
+    /// The hold is lost: someone else has the effect, or it has ended. Nothing was written.
+    Lost,
+}
+
+/// What a renewal tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Lease {
+    /// The effect is still held.
+    Mine,
+    /// It is still held, and no longer wanted: stop, then finish it as cancelled.
+    CancelRequested,
+    /// It is lost: stop at once and write nothing.
+    Lost,
+}
+
+/// How an effect ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It happened.
+    Done {
+        /// What it made outside, if that has an id.
+        external_id: Option<String>,
+    },
+    /// It is given up.
+    Failed {
+        /// Why.
+        error: String,
+    },
+    /// It was no longer wanted.
+    Cancelled,
+}
+
+/// The end of an effect, to be written with the event that follows from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finish {
+    /// Proof that it is ours to end.
+    pub hold: Hold,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl Store {
+    /// Holds the effect until `lease_until`.
+    pub async fn renew(&self, hold: &Hold, lease_until: Millis) -> Result<Lease, StoreError> {
+        let mut tx = self.db.write().await?;
+        let arguments = args![&hold.effect, &hold.worker, hold.fence, lease_until.0];
+        let row = tx.row(RENEW, arguments).await?;
+        tx.commit().await?;
+        Ok(match row.map(|row| row.int("cancel_requested")).transpose()? {
+            None => Lease::Lost,
+            Some(0) => Lease::Mine,
+            Some(_) => Lease::CancelRequested,
+        })
+    }
+
+    /// Gives the effect back to wait until `run_at`, as one that is limited does; counts as nothing.
+    pub async fn postpone(&self, hold: &Hold, run_at: Millis, reason: &str) -> Result<Fenced, StoreError> {
+        self.fenced(POSTPONE, hold, args![run_at.0, &explained(reason)]).await
+    }
+
+    /// Gives the effect back to be tried again at `run_at`; counts as a failed attempt.
+    pub async fn fail_attempt(&self, hold: &Hold, run_at: Millis, error: &str) -> Result<Fenced, StoreError> {
+        self.fenced(FAIL_ATTEMPT, hold, args![run_at.0, &explained(error)])
+            .await
+    }
+
+    /// Gives the effect back as it was, as a worker that shuts down does; counts as nothing.
+    pub async fn release(&self, hold: &Hold) -> Result<Fenced, StoreError> {
+        self.fenced(RELEASE, hold, args![]).await
+    }
+
+    /// Remembers what the effect made outside, before it is finished.
+    pub async fn record_external(&self, hold: &Hold, external_id: &str) -> Result<Fenced, StoreError> {
+        self.fenced(RECORD, hold, args![external_id]).await
+    }
+
+    /// Ends the effect where no event follows from it; [`Commit`](crate::store::Commit) ends it where one does.
+    pub async fn finish(&self, hold: &Hold, outcome: &Outcome) -> Result<Fenced, StoreError> {
+        let mut tx = self.db.write().await?;
+        let fenced = end(&mut tx, hold, outcome).await?;
+        self.db.publish(tx).await?;
+        Ok(fenced)
+    }
+
+    async fn fenced(&self, sql: &'static str, hold: &Hold, more: &[Arg<'_>]) -> Result<Fenced, StoreError> {
+        let arguments = [args![&hold.effect, &hold.worker, hold.fence], more].concat();
+        let mut tx = self.db.write().await?;
+        let fenced = written(tx.run(sql, &arguments).await?);
+        self.db.publish(tx).await?;
+        Ok(fenced)
+    }
+}
+
+/// Ends an effect within a transaction.
+pub(super) async fn end(tx: &mut Tx, hold: &Hold, outcome: &Outcome) -> Result<Fenced, StoreError> {
+    let explanation;
+    let (state, external_id, error) = match outcome {
+        Outcome::Done { external_id } => ("done", external_id.as_deref(), None),
+        Outcome::Failed { error } => {
+            explanation = explained(error);
+            ("failed", None, Some(explanation.as_str()))
+        }
+        Outcome::Cancelled => ("cancelled", None, None),
+    };
+    let arguments = args![&hold.effect, &hold.worker, hold.fence, state, external_id, error];
+    Ok(written(tx.run(FINISH, arguments).await?))
+}
+
+fn written(touched: u64) -> Fenced {
+    match touched {
+        0 => Fenced::Lost,
+        _ => Fenced::Written,
+    }
+}

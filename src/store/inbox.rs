@@ -1,0 +1,112 @@
+//! Group commit: deliveries that wait together are stored by one transaction, so one flush of the disk serves them all.
+
+use crate::store::Accepted;
+use crate::store::NewDelivery;
+use crate::store::NewEffect;
+use crate::store::StoreError;
+use crate::store::delivery;
+use crate::store::sql::Db;
+use tokio::sync::mpsc;
+use tokio::sync::oneshot;
+
+/// The most deliveries that one transaction takes.
+const BATCH: usize = 256;
+
+/// The most bytes of payload that one transaction takes, unless one delivery alone has more.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// How many may wait before senders wait themselves.
+const QUEUE: usize = 1_024;
+
+/// The one task that stores deliveries; ends with the last handle of the store.
+#[derive(Clone, Debug)]
+pub(super) struct Inbox(mpsc::Sender<Waiting>);
+
+/// A delivery and whom to tell that it is stored.
+struct Waiting {
+    delivery: NewDelivery,
+    ingest: Option<NewEffect>,
+    answer: oneshot::Sender<Result<Accepted, StoreError>>,
+}
+
+impl Inbox {
+    pub(super) fn start(db: Db) -> Self {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        tokio::spawn(serve(db, receiver));
+        Self(sender)
+    }
+
+    pub(super) async fn accept(
+        &self,
+        delivery: NewDelivery,
+        ingest: Option<NewEffect>,
+    ) -> Result<Accepted, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let waiting = Waiting {
+            delivery,
+            ingest,
+            answer,
+        };
+        self.0.send(waiting).await.map_err(|_| StoreError::Closed)?;
+        answered.await.map_err(|_| StoreError::Closed)?
+    }
+}
+
+async fn serve(db: Db, mut queue: mpsc::Receiver<Waiting>) {
+    while let Some(first) = queue.recv().await {
+        // Lets everyone who is about to send do so: no delay, but fuller batches.
+        tokio::task::yield_now().await;
+        let batch = drain(first, &mut queue);
+        match store(&db, &batch).await {
+            Ok(stored) => answer(batch, stored),
+            // One delivery's fault is not its neighbours': each is tried alone.
+            Err(StoreError::Refused(_) | StoreError::Busy(_)) if batch.len() > 1 => alone(&db, batch).await,
+            Err(error) => refuse(batch, &error),
+        }
+    }
+}
+
+/// Takes whatever waits, up to the limits of one transaction.
+fn drain(first: Waiting, queue: &mut mpsc::Receiver<Waiting>) -> Vec<Waiting> {
+    let mut bytes = first.delivery.payload.len();
+    let mut batch = vec![first];
+    while batch.len() < BATCH && bytes < BATCH_BYTES {
+        let Ok(next) = queue.try_recv() else { break };
+        bytes += next.delivery.payload.len();
+        batch.push(next);
+    }
+    batch
+}
+
+async fn store(db: &Db, batch: &[Waiting]) -> Result<Vec<Accepted>, StoreError> {
+    let mut tx = db.write().await?;
+    let mut stored = Vec::with_capacity(batch.len());
+    for waiting in batch {
+        stored.push(delivery::insert(&mut tx, &waiting.delivery, waiting.ingest.as_ref()).await?);
+    }
+    db.publish(tx).await?;
+    Ok(stored)
+}
+
+async fn alone(db: &Db, batch: Vec<Waiting>) {
+    for waiting in batch {
+        let one = [waiting];
+        match store(db, &one).await {
+            Ok(stored) => answer(one, stored),
+            Err(error) => refuse(one, &error),
+        }
+    }
+}
+
+fn answer(batch: impl IntoIterator<Item = Waiting>, stored: Vec<Accepted>) {
+    for (waiting, accepted) in batch.into_iter().zip(stored) {
+        // A sender that went away will deliver again and be told that it is known.
+        let _ = waiting.answer.send(Ok(accepted));
+    }
+}
+
+fn refuse(batch: impl IntoIterator<Item = Waiting>, error: &StoreError) {
+    for waiting in batch {
+        let _ = waiting.answer.send(Err(error.clone()));
+    }
+}

@@ -1,0 +1,42 @@
+//! Small facts about this installation, and whether the database answers and can be written.
+
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+statements! {
+    GET = "SELECT v FROM meta WHERE k = $1";
+    SET = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v";
+    PING = "SELECT COUNT(*) AS migrations FROM migration";
+}
+
+/// The key that is written to learn whether anything can be.
+const PROBE: &str = "probe";
+
+impl Store {
+    /// The fact kept under `key`.
+    pub async fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let row = self.db.row(GET, args![key]).await?;
+        row.map(|row| row.text("v")).transpose()
+    }
+
+    /// Keeps a fact under `key`, in place of the one before.
+    pub async fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.db.run(SET, args![key, value]).await?;
+        Ok(())
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.db.row(PING, args![]).await?;
+        Ok(())
+    }
+
+    /// Whether the database takes and keeps a write, shown by a real one.
+    pub async fn check_writable(&self) -> Result<(), StoreError> {
+        let mut tx = self.db.write().await?;
+        tx.run(SET, args![PROBE, ""]).await?;
+        tx.commit().await
+    }
+}

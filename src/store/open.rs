@@ -1,0 +1,159 @@
+//! Opening a database: its address, its promises, its migrations.
+
+use crate::store::OpenError;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::inbox::Inbox;
+use crate::store::lockfile;
+use crate::store::migrate;
+use crate::store::sql::Db;
+use crate::store::sql::Pools;
+use crate::store::url::Address;
+use crate::store::wake;
+use sqlx::ConnectOptions;
+use sqlx::PgPool;
+use sqlx::SqlitePool;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::postgres::PgPoolOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::sqlite::SqliteJournalMode;
+use sqlx::sqlite::SqlitePoolOptions;
+use sqlx::sqlite::SqliteSynchronous;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How a store is opened.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// Connections that read (SQLite), or all connections (PostgreSQL).
+    pub connections: u32,
+    /// How long SQLite waits for others before a write is tried anew.
+    pub busy_timeout: Duration,
+    /// How long to wait for a free connection, and for a server to answer.
+    pub patience: Duration,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            connections: 8,
+            busy_timeout: Duration::from_secs(5),
+            patience: Duration::from_secs(15),
+        }
+    }
+}
+
+/// The largest write-ahead log that is kept on disk between checkpoints.
+const WAL_KEPT: &str = "67108864";
+
+impl Store {
+    /// Opens the database at `url` (`sqlite:<path>` or `postgres://…`), creating or migrating its tables.
+    pub async fn open(url: &str, options: OpenOptions) -> Result<Self, OpenError> {
+        let wake = Arc::new(watch::Sender::new(0));
+        let (pools, lock) = match url.parse()? {
+            Address::File(path) => {
+                let (path, lock) = lockfile::take(&path)?;
+                (open_sqlite(&path, &options).await?, Some(Arc::new(lock)))
+            }
+            Address::Server(server) => (open_postgres(*server, &options).await?, None),
+        };
+        let db = Db { pools, wake, lock };
+        migrate::up(&db).await?;
+        let hint = match &db.pools {
+            Pools::Sqlite { .. } => None,
+            Pools::Postgres(pool) => Some(wake::listen(pool.clone(), &db)),
+        };
+        let inbox = Inbox::start(db.clone());
+        Ok(Self { db, inbox, hint })
+    }
+
+    /// Waits for the transactions in flight and gives the database free; every later call fails.
+    pub async fn close(&self) {
+        if let Some(hint) = &self.hint {
+            hint.abort();
+        }
+        match &self.db.pools {
+            Pools::Sqlite { write, read } => {
+                read.close().await;
+                write.close().await;
+            }
+            Pools::Postgres(pool) => pool.close().await,
+        }
+        if let Some(Err(error)) = self.db.lock.as_ref().map(|lock| lock.unlock()) {
+            tracing::warn!(%error, "the database's lock file stays locked until this process ends");
+        }
+    }
+}
+
+async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenError> {
+    let common = SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(true)
+        .busy_timeout(options.busy_timeout)
+        .disable_statement_logging();
+    let writing = common
+        .clone()
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .pragma("journal_size_limit", WAL_KEPT);
+    let write = SqlitePoolOptions::new()
+        .max_connections(1)
+        .min_connections(1)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+        .acquire_timeout(options.patience)
+        .connect_with(writing)
+        .await?;
+    keeps_promises(&write).await?;
+    let read = SqlitePoolOptions::new()
+        .max_connections(options.connections)
+        .test_before_acquire(false)
+        .acquire_timeout(options.patience)
+        .connect_lazy_with(common.pragma("query_only", "ON"));
+    Ok(Pools::Sqlite { write, read })
+}
+
+/// An acknowledgement is a promise: SQLite must flush each commit, which it tells only when asked.
+async fn keeps_promises(write: &SqlitePool) -> Result<(), OpenError> {
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(write).await?;
+    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(write).await?;
+    match (journal.as_str(), synchronous) {
+        ("wal", 2) => Ok(()),
+        _ => Err(OpenError::NotDurable(format!(
+            "journal_mode is {journal} (not wal) or synchronous is {synchronous} (not 2); \
+             put the file on a local file system"
+        ))),
+    }
+}
+
+async fn open_postgres(server: PgConnectOptions, options: &OpenOptions) -> Result<Pools, OpenError> {
+    let pool = PgPoolOptions::new()
+        .max_connections(options.connections.max(2))
+        .acquire_timeout(options.patience)
+        .connect_with(server.application_name("autobuild").disable_statement_logging())
+        .await
+        .map_err(unreachable)?;
+    keeps_promises_too(&pool).await?;
+    Ok(Pools::Postgres(pool))
+}
+
+/// A server that did not answer in time is not merely busy.
+fn unreachable(error: sqlx::Error) -> OpenError {
+    match error {
+        sqlx::Error::PoolTimedOut => OpenError::Store(StoreError::Unavailable(Arc::new(error))),
+        error => error.into(),
+    }
+}
+
+async fn keeps_promises_too(pool: &PgPool) -> Result<(), OpenError> {
+    let synchronous: String = sqlx::query_scalar("SHOW synchronous_commit").fetch_one(pool).await?;
+    match synchronous.as_str() {
+        "off" => Err(OpenError::NotDurable(
+            "synchronous_commit is off; set it to on for this database".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,251 @@
+//! The narrow door to both drivers: a transaction, its arguments and its rows. The macro stamps each call for both.
+
+use crate::store::StoreError;
+use crate::store::row::Row;
+use crate::store::wake;
+use sqlx::PgPool;
+use sqlx::Postgres;
+use sqlx::Sqlite;
+use sqlx::SqlitePool;
+use sqlx::Transaction;
+use std::fs::File;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// Names SQL texts and lists them, so that no text escapes the test that prepares them all.
+macro_rules! statements {
+    ($($name:ident = $sql:expr;)*) => {
+        $(const $name: &str = $sql;)*
+        /// The SQL texts of this file.
+        pub(super) const STATEMENTS: &[&str] = &[$($name),*];
+    };
+}
+pub(super) use statements;
+
+/// One argument of a statement.
+#[derive(Clone, Copy)]
+pub(super) enum Arg<'a> {
+    Int(Option<i64>),
+    Text(Option<&'a str>),
+}
+
+impl From<i64> for Arg<'_> {
+    fn from(value: i64) -> Self {
+        Self::Int(Some(value))
+    }
+}
+
+impl From<Option<i64>> for Arg<'_> {
+    fn from(value: Option<i64>) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl<'a> From<&'a str> for Arg<'a> {
+    fn from(value: &'a str) -> Self {
+        Self::Text(Some(value))
+    }
+}
+
+impl<'a> From<&'a String> for Arg<'a> {
+    fn from(value: &'a String) -> Self {
+        Self::Text(Some(value))
+    }
+}
+
+impl<'a> From<Option<&'a str>> for Arg<'a> {
+    fn from(value: Option<&'a str>) -> Self {
+        Self::Text(value)
+    }
+}
+
+/// The arguments of a statement, in the order of their numbers.
+macro_rules! args {
+    ($($value:expr),* $(,)?) => { &[$($crate::store::sql::Arg::from($value)),*] };
+}
+pub(super) use args;
+
+/// A statement with its arguments, for whichever driver the executor is of.
+macro_rules! bound {
+    ($sql:expr, $args:expr) => {{
+        let mut query = sqlx::query($sql);
+        for arg in $args {
+            query = match *arg {
+                Arg::Int(value) => query.bind(value),
+                Arg::Text(value) => query.bind(value),
+            };
+        }
+        query
+    }};
+}
+
+/// The connections of an open database.
+#[derive(Clone, Debug)]
+pub(super) enum Pools {
+    /// One connection writes, several read.
+    Sqlite {
+        write: SqlitePool,
+        read: SqlitePool,
+    },
+    Postgres(PgPool),
+}
+
+/// An open database, shared by all handles of one store.
+#[derive(Clone, Debug)]
+pub(super) struct Db {
+    pub(super) pools: Pools,
+    pub(super) wake: Arc<watch::Sender<u64>>,
+    /// Held as long as anything may still write.
+    pub(super) lock: Option<Arc<File>>,
+}
+
+/// How often a write waits once more when others keep the SQLite file busy, each time for the whole busy time-out.
+const BUSY_TRIES: u32 = 4;
+
+impl Db {
+    /// Begins a transaction that writes.
+    pub(super) async fn write(&self) -> Result<Tx, StoreError> {
+        let mut tries = 1;
+        loop {
+            let begun = match &self.pools {
+                Pools::Sqlite { write, .. } => write.begin_with("BEGIN IMMEDIATE").await.map(Tx::Sqlite),
+                Pools::Postgres(pool) => pool.begin().await.map(Tx::Postgres),
+            };
+            match begun.map_err(StoreError::from) {
+                Err(StoreError::Busy(_)) if tries < BUSY_TRIES => tries += 1,
+                done => return done,
+            }
+        }
+    }
+
+    /// Begins a transaction that reads one state of the database, whatever is written meanwhile.
+    pub(super) async fn snapshot(&self) -> Result<Tx, StoreError> {
+        Ok(match &self.pools {
+            Pools::Sqlite { read, .. } => Tx::Sqlite(read.begin().await?),
+            Pools::Postgres(pool) => {
+                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+                Tx::Postgres(pool.begin_with(begin).await?)
+            }
+        })
+    }
+
+    /// Reads the rows of one statement.
+    pub(super) async fn rows(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
+        Ok(match &self.pools {
+            Pools::Sqlite { read, .. } => wrapped(bound!(sql, args).fetch_all(read).await?, Row::Sqlite),
+            Pools::Postgres(pool) => wrapped(bound!(sql, args).fetch_all(pool).await?, Row::Postgres),
+        })
+    }
+
+    /// Reads the first row of one statement.
+    pub(super) async fn row(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<Row>, StoreError> {
+        Ok(match &self.pools {
+            Pools::Sqlite { read, .. } => bound!(sql, args).fetch_optional(read).await?.map(Row::Sqlite),
+            Pools::Postgres(pool) => bound!(sql, args).fetch_optional(pool).await?.map(Row::Postgres),
+        })
+    }
+
+    /// Runs one statement in a transaction of its own; the number of rows it touched.
+    pub(super) async fn run(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
+        let mut tx = self.write().await?;
+        let touched = tx.run(sql, args).await?;
+        tx.commit().await?;
+        Ok(touched)
+    }
+
+    /// Commits what may have made work and wakes the workers, of this process and of others.
+    pub(super) async fn publish(&self, mut tx: Tx) -> Result<(), StoreError> {
+        tx.hint().await?;
+        tx.commit().await?;
+        self.woken();
+        Ok(())
+    }
+
+    fn woken(&self) {
+        self.wake.send_modify(|count| *count = count.wrapping_add(1));
+    }
+}
+
+/// A transaction; dropped, it is rolled back.
+pub(super) enum Tx {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+impl Tx {
+    /// Runs a statement; the number of rows it touched.
+    pub(super) async fn run(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
+        Ok(match self {
+            Self::Sqlite(tx) => bound!(sql, args).execute(&mut **tx).await?.rows_affected(),
+            Self::Postgres(tx) => bound!(sql, args).execute(&mut **tx).await?.rows_affected(),
+        })
+    }
+
+    /// Runs a statement and reads its rows.
+    pub(super) async fn rows(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
+        Ok(match self {
+            Self::Sqlite(tx) => wrapped(bound!(sql, args).fetch_all(&mut **tx).await?, Row::Sqlite),
+            Self::Postgres(tx) => wrapped(bound!(sql, args).fetch_all(&mut **tx).await?, Row::Postgres),
+        })
+    }
+
+    /// Runs a statement and reads its first row.
+    pub(super) async fn row(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<Row>, StoreError> {
+        Ok(match self {
+            Self::Sqlite(tx) => bound!(sql, args).fetch_optional(&mut **tx).await?.map(Row::Sqlite),
+            Self::Postgres(tx) => bound!(sql, args).fetch_optional(&mut **tx).await?.map(Row::Postgres),
+        })
+    }
+
+    /// Runs a text of several statements without arguments.
+    pub(super) async fn script(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(tx) => sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?,
+            Self::Postgres(tx) => sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?,
+        }
+        Ok(())
+    }
+
+    /// Waits until no other process is in a transaction under the same lock. SQLite has one writer anyway.
+    pub(super) async fn alone(&mut self, lock: i64) -> Result<(), StoreError> {
+        if let Self::Postgres(tx) = self {
+            sqlx::query("SELECT pg_advisory_xact_lock($1)")
+                .bind(lock)
+                .execute(&mut **tx)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Lets other processes know, once this is committed, that there is work. A hint: polling is the truth.
+    async fn hint(&mut self) -> Result<(), StoreError> {
+        if let Self::Postgres(tx) = self {
+            sqlx::query("SELECT pg_notify($1, '')")
+                .bind(wake::CHANNEL)
+                .execute(&mut **tx)
+                .await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn commit(self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(tx) => tx.commit().await?,
+            Self::Postgres(tx) => tx.commit().await?,
+        }
+        Ok(())
+    }
+
+    /// Rolls back now, so that the connection is free before the caller goes on.
+    pub(super) async fn rollback(self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(tx) => tx.rollback().await?,
+            Self::Postgres(tx) => tx.rollback().await?,
+        }
+        Ok(())
+    }
+}
+
+fn wrapped<R>(rows: Vec<R>, wrap: fn(R) -> Row) -> Vec<Row> {
+    rows.into_iter().map(wrap).collect()
+}

@@ -1,0 +1,48 @@
+//! How much work there is, and when the next is due: whether the system rests can be decided, not guessed.
+
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::Millis;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+statements! {
+    TALLY = "SELECT COUNT(*) FILTER (WHERE state = 'ready' AND run_at <= $1) AS due, \
+             COUNT(*) FILTER (WHERE state = 'ready' AND run_at > $1) AS waiting, \
+             COUNT(*) FILTER (WHERE state = 'running') AS running \
+             FROM effect WHERE state IN ('ready', 'running') AND COALESCE(feature_id = $2, $2 IS NULL)";
+    NEXT_DUE = "SELECT MIN(run_at) AS next FROM effect WHERE state = 'ready' AND run_at > $1";
+}
+
+/// Unfinished effects, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Ready and due; an older one of the same subject or a limit may still hold them back.
+    pub due: u64,
+    /// Ready, waiting for their time.
+    pub waiting: u64,
+    /// Held by a worker.
+    pub running: u64,
+}
+
+impl Store {
+    /// Counts the unfinished effects of one Feature, or of all.
+    pub async fn tally(&self, feature: Option<&FeatureKey>, now: Millis) -> Result<Tally, StoreError> {
+        let feature = feature.map(ToString::to_string);
+        let row = self.db.row(TALLY, args![now.0, feature.as_deref()]).await?;
+        let Some(row) = row else { return Ok(Tally::default()) };
+        Ok(Tally {
+            due: row.count("due")?,
+            waiting: row.count("waiting")?,
+            running: row.count("running")?,
+        })
+    }
+
+    /// The first moment after `now` at which a waiting effect becomes due.
+    pub async fn next_due(&self, now: Millis) -> Result<Option<Millis>, StoreError> {
+        let row = self.db.row(NEXT_DUE, args![now.0]).await?;
+        let next = row.map(|row| row.opt_int("next")).transpose()?;
+        Ok(next.flatten().map(Millis))
+    }
+}

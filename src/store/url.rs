@@ -1,0 +1,82 @@
+//! Database addresses: `sqlite:<path>` or `postgres://…`.
+
+use crate::store::OpenError;
+use sqlx::postgres::PgConnectOptions;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Where the database is.
+pub(super) enum Address {
+    File(PathBuf),
+    Server(Box<PgConnectOptions>),
+}
+
+impl FromStr for Address {
+    type Err = OpenError;
+
+    fn from_str(url: &str) -> Result<Self, OpenError> {
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return file(path);
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            // The address may hold a password, so no error repeats it.
+            return url
+                .parse()
+                .map(|options| Self::Server(Box::new(options)))
+                .map_err(|_| OpenError::Address("is not a valid postgres:// address".to_owned()));
+        }
+        Err(OpenError::Address("must begin with sqlite: or postgres://".to_owned()))
+    }
+}
+
+fn file(path: &str) -> Result<Address, OpenError> {
+    if path.is_empty() || path.ends_with('/') {
+        return Err(OpenError::Address("names no file".to_owned()));
+    }
+    if path.starts_with(":memory:") || path.contains('?') {
+        return Err(OpenError::Address(
+            "must be sqlite: and a path, with no options and not in memory".to_owned(),
+        ));
+    }
+    Ok(Address::File(PathBuf::from(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Address;
+    use crate::store::OpenError;
+    use std::path::PathBuf;
+
+    fn path(url: &str) -> PathBuf {
+        match url.parse() {
+            Ok(Address::File(path)) => path,
+            _ => panic!("{url} is no file"),
+        }
+    }
+
+    #[test]
+    fn a_file_may_be_relative_or_absolute() {
+        assert_eq!(path("sqlite:autobuild.db"), PathBuf::from("autobuild.db"));
+        assert_eq!(path("sqlite:///var/lib/a.db"), PathBuf::from("/var/lib/a.db"));
+        assert_eq!(path("sqlite:/var/lib/a.db"), PathBuf::from("/var/lib/a.db"));
+    }
+
+    #[test]
+    fn what_is_no_database_is_refused_without_repeating_a_password() {
+        for url in [
+            "",
+            "sqlite:",
+            "sqlite:folder/",
+            "sqlite::memory:",
+            "sqlite:a.db?mode=ro",
+            "mysql://u:secret@h/d",
+            "postgres://u:secret@h:port/d",
+        ] {
+            match url.parse::<Address>() {
+                Err(OpenError::Address(text)) => assert!(!text.contains("secret"), "{text}"),
+                _ => panic!("{url} was taken"),
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Waking workers: every commit of this process wakes those that wait, and PostgreSQL tells of the commits of others.
+
+use crate::store::Store;
+use crate::store::sql::Db;
+use sqlx::PgPool;
+use sqlx::postgres::PgListener;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
+
+/// The name under which PostgreSQL passes hints on.
+pub(super) const CHANNEL: &str = "autobuild_work";
+
+/// How long to wait before listening again after the connection broke; polling serves meanwhile.
+const LISTEN_AGAIN: Duration = Duration::from_secs(5);
+
+/// Tells when there may be new work. A change between two calls of [`Wakeups::next`] is never lost.
+#[derive(Clone, Debug)]
+pub struct Wakeups(watch::Receiver<u64>);
+
+impl Wakeups {
+    /// Returns after the next change, at once if there was one since the last call.
+    pub async fn next(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Store {
+    /// A listener for new work, woken by every change from now on.
+    #[must_use]
+    pub fn wakeups(&self) -> Wakeups {
+        Wakeups(self.db.wake.subscribe())
+    }
+}
+
+/// The task that listens for the hints of other processes; ends with the last handle of the store.
+pub(super) type Hint = AbortOnDropHandle<()>;
+
+pub(super) fn listen(pool: PgPool, db: &Db) -> Arc<Hint> {
+    let wake = db.wake.clone();
+    Arc::new(AbortOnDropHandle::new(tokio::spawn(async move {
+        loop {
+            if let Err(error) = relay(&pool, &wake).await {
+                tracing::debug!(%error, "not listening for hints of other processes");
+            }
+            tokio::time::sleep(LISTEN_AGAIN).await;
+        }
+    })))
+}
+
+async fn relay(pool: &PgPool, wake: &watch::Sender<u64>) -> Result<(), sqlx::Error> {
+    let mut listener = PgListener::connect_with(pool).await?;
+    listener.listen(CHANNEL).await?;
+    loop {
+        listener.recv().await?;
+        wake.send_modify(|count| *count = count.wrapping_add(1));
+    }
+}

@@ -1,0 +1,197 @@
+//! Runs each promise on both databases, and makes the rows that promises are about.
+
+use autobuild::domain::ids::AppId;
+use autobuild::domain::ids::FeatureKey;
+use autobuild::domain::ids::InstallationId;
+use autobuild::domain::ids::IssueNumber;
+use autobuild::domain::ids::Millis;
+use autobuild::domain::ids::RepoId;
+use autobuild::domain::ids::TaskId;
+use autobuild::store::ClaimRequest;
+use autobuild::store::Claimed;
+use autobuild::store::Commit;
+use autobuild::store::FeatureRow;
+use autobuild::store::Lane;
+use autobuild::store::LaneLimits;
+use autobuild::store::NewDelivery;
+use autobuild::store::NewEffect;
+use autobuild::store::NewEvent;
+use autobuild::store::OpenOptions;
+use autobuild::store::Ordered;
+use autobuild::store::Source;
+use autobuild::store::Store;
+use autobuild::store::TaskRow;
+use sqlx::ConnectOptions;
+use sqlx::Executor;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use tempfile::TempDir;
+
+/// Stamps each named promise for both databases.
+macro_rules! on_both {
+    ($($promise:ident)*) => {
+        mod sqlite {
+            $(#[tokio::test]
+            async fn $promise() {
+                super::$promise($crate::contract::Database::sqlite()).await;
+            })*
+        }
+        mod postgres {
+            $(#[tokio::test]
+            async fn $promise() {
+                super::$promise($crate::contract::Database::postgres().await).await;
+            })*
+        }
+    };
+}
+
+/// A database of one test alone.
+pub struct Database {
+    pub url: String,
+    _folder: Option<TempDir>,
+}
+
+impl Database {
+    pub fn sqlite() -> Self {
+        let folder = TempDir::new().expect("a temporary folder");
+        Self {
+            url: format!("sqlite:{}", folder.path().join("autobuild.db").display()),
+            _folder: Some(folder),
+        }
+    }
+
+    pub async fn postgres() -> Self {
+        Self {
+            url: crate::postgres::database().await,
+            _folder: None,
+        }
+    }
+
+    pub async fn open(&self) -> Store {
+        Store::open(&self.url, OpenOptions::default())
+            .await
+            .expect("the store opens")
+    }
+}
+
+pub const NOW: Millis = Millis(1_000_000);
+pub const LATER: Millis = Millis(2_000_000);
+pub const LEASE: i64 = 60_000;
+pub const APP: AppId = AppId(7);
+pub const INSTALLATION: InstallationId = InstallationId(30);
+
+pub fn key(issue: u64, run: u32) -> FeatureKey {
+    FeatureKey {
+        repo: RepoId(500),
+        issue: IssueNumber(issue),
+        run,
+    }
+}
+
+pub fn delivery(id: &str) -> NewDelivery {
+    NewDelivery {
+        app: APP,
+        id: id.to_owned(),
+        event: "issues".to_owned(),
+        action: Some("labeled".to_owned()),
+        installation: Some(INSTALLATION),
+        repo: Some(RepoId(500)),
+        payload: format!("{{\"delivery\":\"{id}\"}}"),
+        received_at: NOW,
+        source: Source::Webhook,
+    }
+}
+
+pub fn effect(id: &str, lane: Lane, subject: &str) -> NewEffect {
+    NewEffect {
+        id: id.to_owned(),
+        kind: "Kind".to_owned(),
+        lane,
+        subject: subject.to_owned(),
+        feature: Some(key(1, 1)),
+        feature_limit: None,
+        ordered: Ordered::InOrder,
+        installation: INSTALLATION,
+        repo: Some(RepoId(500)),
+        payload: "{}".to_owned(),
+        priority: 10,
+        run_at: NOW,
+        deadline: None,
+    }
+}
+
+pub fn feature(key: FeatureKey, state: &str) -> FeatureRow {
+    FeatureRow {
+        key,
+        installation: INSTALLATION,
+        state: state.to_owned(),
+        branch: None,
+        pull: None,
+        data: "{}".to_owned(),
+    }
+}
+
+pub fn task(number: u16) -> TaskRow {
+    TaskRow {
+        id: TaskId::Planned(number),
+        wave: 1,
+        state: "pending".to_owned(),
+        branch: None,
+        head: None,
+        pull: None,
+        data: "{}".to_owned(),
+        needs: Vec::new(),
+    }
+}
+
+/// A step with nothing but an event and a state.
+pub fn step(key: FeatureKey, expected: Option<i64>, cause: &str) -> Commit {
+    Commit {
+        expected,
+        event: NewEvent {
+            kind: "Happened".to_owned(),
+            body: "{\"it\":\"happened\"}".to_owned(),
+            cause: cause.to_owned(),
+            actor: "mona".to_owned(),
+            at: NOW,
+        },
+        feature: feature(key, "building"),
+        tasks: Vec::new(),
+        removed: Vec::new(),
+        turns: Vec::new(),
+        cancel: Vec::new(),
+        effects: Vec::new(),
+        finish: None,
+        delivery: None,
+    }
+}
+
+pub async fn claim_at(store: &Store, worker: &str, limits: LaneLimits, now: Millis) -> Option<Claimed> {
+    let request = ClaimRequest {
+        worker,
+        lanes: &[limits],
+        now,
+        lease_ms: LEASE,
+    };
+    store.claim(&request).await.expect("claiming works")
+}
+
+pub async fn claim(store: &Store, lane: Lane) -> Option<Claimed> {
+    claim_at(store, "worker", LaneLimits::none(lane), NOW).await
+}
+
+/// The id of the effect whose turn it is.
+pub async fn claimed_id(store: &Store, lane: Lane) -> Option<String> {
+    claim(store, lane).await.map(|claimed| claimed.effect.id)
+}
+
+/// Runs SQL behind the store's back.
+pub async fn execute(url: &str, sql: &'static str) {
+    if let Some(path) = url.strip_prefix("sqlite:") {
+        let options = SqliteConnectOptions::new().filename(path);
+        options.connect().await.unwrap().execute(sql).await.unwrap();
+    } else {
+        let options: PgConnectOptions = url.parse().unwrap();
+        options.connect().await.unwrap().execute(sql).await.unwrap();
+    }
+}

@@ -1,0 +1,89 @@
+//! What only a server can do: serve several processes, and be set to refuse writes.
+
+use crate::contract::Database;
+use crate::contract::LEASE;
+use crate::contract::NOW;
+use crate::contract::claim;
+use crate::contract::delivery;
+use crate::contract::effect;
+use crate::contract::execute;
+use autobuild::store::Lane;
+use autobuild::store::OpenError;
+use autobuild::store::OpenOptions;
+use autobuild::store::Store;
+use autobuild::store::StoreError;
+
+#[tokio::test]
+async fn processes_that_start_together_make_the_tables_once() {
+    let db = Database::postgres().await;
+    let (first, second, third) = tokio::join!(db.open(), db.open(), db.open());
+    first.accept_delivery(delivery("d1"), None).await.unwrap();
+    for store in [second, third] {
+        assert!(store.delivery(crate::contract::APP, "d1").await.unwrap().is_some());
+    }
+}
+
+#[tokio::test]
+async fn one_process_wakes_the_other() {
+    let db = Database::postgres().await;
+    let (one, other) = (db.open().await, db.open().await);
+    let mut wakeups = other.wakeups();
+    // Listening begins some time after opening: until it does, each commit may be missed, but not for ever.
+    let woken = async { wakeups.next().await };
+    let working = async {
+        for n in 0.. {
+            one.add_effects(&[effect(&format!("e{n}"), Lane::Agent, "x")])
+                .await
+                .unwrap();
+        }
+    };
+    tokio::select! {
+        () = woken => {}
+        () = working => {}
+    }
+}
+
+#[tokio::test]
+async fn a_start_leaves_to_others_what_they_hold() {
+    let db = Database::postgres().await;
+    let (one, other) = (db.open().await, db.open().await);
+    one.add_effects(&[effect("e", Lane::Agent, "task")]).await.unwrap();
+    claim(&one, Lane::Agent).await.unwrap();
+    assert_eq!(other.take_back(NOW).await.unwrap(), vec![]);
+    assert_eq!(other.take_back(NOW.plus(LEASE)).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_takes_no_writes_is_told_apart() {
+    let db = Database::postgres().await;
+    let store = db.open().await;
+    execute(
+        &db.url,
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); \
+         PERFORM pg_terminate_backend(pid) FROM pg_stat_activity \
+         WHERE datname = current_database() AND pid <> pg_backend_pid(); END $$",
+    )
+    .await;
+    // The connections that were ended are found out one by one.
+    let refused = loop {
+        match store.accept_delivery(delivery("d1"), None).await {
+            Err(StoreError::Unavailable(_)) => {}
+            other => break other,
+        }
+    };
+    assert!(matches!(refused, Err(StoreError::CannotWrite(_))), "{refused:?}");
+    assert!(matches!(store.check_writable().await, Err(StoreError::CannotWrite(_))));
+    store.ping().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_may_forget_is_refused() {
+    let db = Database::postgres().await;
+    execute(
+        &db.url,
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$",
+    )
+    .await;
+    let refused = Store::open(&db.url, OpenOptions::default()).await;
+    assert!(matches!(refused, Err(OpenError::NotDurable(_))), "{refused:?}");
+}

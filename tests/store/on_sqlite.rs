@@ -1,0 +1,107 @@
+//! What only a file can do: be locked, be damaged, be busy.
+
+use crate::contract::Database;
+use crate::contract::LEASE;
+use crate::contract::NOW;
+use crate::contract::claim;
+use crate::contract::delivery;
+use crate::contract::effect;
+use autobuild::store::Accepted;
+use autobuild::store::Lane;
+use autobuild::store::OpenError;
+use autobuild::store::OpenOptions;
+use autobuild::store::Store;
+use autobuild::store::StoreError;
+use sqlx::ConnectOptions;
+use sqlx::Executor;
+use sqlx::sqlite::SqliteConnectOptions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+fn file(db: &Database) -> PathBuf {
+    PathBuf::from(db.url.strip_prefix("sqlite:").unwrap())
+}
+
+#[tokio::test]
+async fn a_second_process_is_refused_whatever_it_calls_the_file() {
+    let db = Database::sqlite();
+    let store = db.open().await;
+    let link = file(&db).with_file_name("link.db");
+    std::os::unix::fs::symlink(file(&db), &link).unwrap();
+    for url in [db.url.clone(), format!("sqlite://{}", link.display())] {
+        let refused = Store::open(&url, OpenOptions::default()).await;
+        assert!(matches!(refused, Err(OpenError::InUse(_))), "{url}: {refused:?}");
+    }
+    store.accept_delivery(delivery("d1"), None).await.unwrap();
+    store.close().await;
+    db.open().await;
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_refused_and_left_as_it_is() {
+    let db = Database::sqlite();
+    let text = "this is no database ".repeat(1_000);
+    std::fs::write(file(&db), &text).unwrap();
+    let refused = Store::open(&db.url, OpenOptions::default()).await;
+    assert!(matches!(refused, Err(OpenError::Damaged(_))), "{refused:?}");
+    assert_eq!(std::fs::read_to_string(file(&db)).unwrap(), text);
+}
+
+#[tokio::test]
+async fn a_folder_in_place_of_the_file_is_refused() {
+    let db = Database::sqlite();
+    std::fs::create_dir(file(&db)).unwrap();
+    let refused = Store::open(&db.url, OpenOptions::default()).await;
+    assert!(matches!(refused, Err(OpenError::File { .. })), "{refused:?}");
+}
+
+#[tokio::test]
+async fn missing_folders_are_made_and_the_file_is_its_owners_alone() {
+    let db = Database::sqlite();
+    let path = file(&db).with_file_name("a").join("b").join("deep.db");
+    let store = Store::open(&format!("sqlite:{}", path.display()), OpenOptions::default()).await;
+    let store = store.unwrap();
+    store.accept_delivery(delivery("d1"), None).await.unwrap();
+    for name in ["deep.db", "deep.db-wal"] {
+        let mode = std::fs::metadata(path.with_file_name(name))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o077, 0, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_busy_file_is_waited_for_and_then_an_error_that_may_pass() {
+    let db = Database::sqlite();
+    let hurried = OpenOptions {
+        busy_timeout: Duration::from_millis(1),
+        ..OpenOptions::default()
+    };
+    let store = Store::open(&db.url, hurried).await.unwrap();
+    let mut other = SqliteConnectOptions::new().filename(file(&db)).connect().await.unwrap();
+    other.execute("BEGIN IMMEDIATE").await.unwrap();
+    let refused = store.accept_delivery(delivery("d1"), None).await;
+    assert!(matches!(&refused, Err(StoreError::Busy(_))), "{refused:?}");
+    assert!(refused.is_err_and(|error| error.is_transient()));
+    assert!(store.delivery(crate::contract::APP, "d1").await.unwrap().is_none());
+    other.execute("ROLLBACK").await.unwrap();
+    let again = store.accept_delivery(delivery("d1"), None).await;
+    assert_eq!(again.unwrap(), Accepted::New);
+}
+
+#[tokio::test]
+async fn a_start_takes_back_what_the_process_before_held() {
+    let db = Database::sqlite();
+    let store = db.open().await;
+    store.add_effects(&[effect("e", Lane::Agent, "task")]).await.unwrap();
+    let old = claim(&store, Lane::Agent).await.unwrap().hold;
+    store.close().await;
+
+    let store = db.open().await;
+    let taken = store.take_back(NOW).await.unwrap();
+    assert_eq!(taken.len(), 1, "though its lease lasts until {:?}", NOW.plus(LEASE));
+    assert_eq!(taken[0].crashes, 1);
+    assert!(claim(&store, Lane::Agent).await.unwrap().hold.fence > old.fence);
+}

@@ -1,0 +1,208 @@
+//! A PostgreSQL for tests: the server at `TEST_POSTGRES_URL`, else a throw-away cluster of the installed programs, which
+//! are installed where that is allowed. Without any of these the test fails: it is never skipped.
+//!
+//! The cluster lives as long as the test process, however that ends: a shell holds the other end of a pipe and stops
+//! the server when the pipe closes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
+use sqlx::ConnectOptions;
+use sqlx::Connection;
+use sqlx::Executor;
+use sqlx::postgres::PgConnectOptions;
+use std::io::BufRead;
+use std::io::BufReader;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::ChildStdin;
+use std::process::Command;
+use std::process::Stdio;
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
+
+/// The address of a new, empty database.
+pub async fn database() -> String {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    let name = format!("autobuild_test_{}_{}_{number}", std::process::id(), SERVER.started);
+    let options: PgConnectOptions = SERVER.url.parse().expect("TEST_POSTGRES_URL is an address");
+    let mut connection = options
+        .disable_statement_logging()
+        .connect()
+        .await
+        .unwrap_or_else(|error| panic!("the test's PostgreSQL does not answer: {error}"));
+    let create = format!("CREATE DATABASE {name}");
+    connection
+        .execute(sqlx::AssertSqlSafe(create))
+        .await
+        .expect("the test's PostgreSQL lets us create databases");
+    connection.close().await.expect("the connection closes");
+    with_database(&SERVER.url, &name)
+}
+
+/// The same server, another database.
+fn with_database(url: &str, name: &str) -> String {
+    let mut url = url::Url::parse(url).expect("an address");
+    url.set_path(name);
+    url.to_string()
+}
+
+struct Server {
+    url: String,
+    /// Tells the databases of this process from those of an earlier one with the same id.
+    started: u128,
+    /// Closed by the system when the process ends.
+    _lifeline: Option<ChildStdin>,
+}
+
+static SERVER: LazyLock<Server> = LazyLock::new(|| {
+    let started = std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
+    match std::env::var("TEST_POSTGRES_URL") {
+        Ok(url) => Server {
+            url,
+            started,
+            _lifeline: None,
+        },
+        Err(_) => start(started),
+    }
+});
+
+/// Starts the server once the pipe is its lifeline: it stops, and its files go, when standard input ends.
+const SERVE: &str = r#"
+"$1/initdb" --pgdata="$2/data" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync >"$2/initdb.log" 2>&1 ||
+    { cat "$2/initdb.log" >&2; rm -rf "$2"; exit 1; }
+"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c full_page_writes=off -c max_connections=300 \
+    -c log_min_messages=log -c lc_messages=C &
+read -r _
+kill -QUIT $!
+wait
+rm -rf "$2"
+"#;
+
+fn start(started: u128) -> Server {
+    let programs = installed().unwrap_or_else(install);
+    let owner = owner();
+    let folder = folder(owner);
+    let mut shell = as_owner(owner);
+    let mut child = shell
+        .args(["sh", "-c", SERVE, "postgres-for-tests"])
+        .args([&programs, &folder])
+        .current_dir(&folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .expect("the shell starts");
+    let lifeline = child.stdin.take();
+    let mut log = BufReader::new(child.stderr.take().expect("standard error is a pipe"));
+    let mut said = String::new();
+    while !said.ends_with("database system is ready to accept connections\n") {
+        let read = log.read_line(&mut said).expect("the server's log is text");
+        assert!(read > 0, "the throw-away PostgreSQL did not start:\n{said}");
+    }
+    // Nobody reads the log, but it must not fill its pipe.
+    std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()).and(child.wait()));
+    Server {
+        url: format!("postgres://postgres@localhost/postgres?host={}", folder.display()),
+        started,
+        _lifeline: lifeline,
+    }
+}
+
+/// The folder with `initdb` and `postgres`.
+fn installed() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    for (parent, prefix, inner) in [
+        ("/usr/lib/postgresql", "", "bin"),
+        ("/usr", "pgsql-", "bin"),
+        ("/opt/homebrew/opt", "postgresql", "bin"),
+    ] {
+        let mut found: Vec<PathBuf> = std::fs::read_dir(parent)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+            .map(|entry| entry.path().join(inner))
+            .collect();
+        found.sort();
+        folders.extend(found.into_iter().rev());
+    }
+    folders
+        .into_iter()
+        .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+}
+
+fn install() -> PathBuf {
+    const HELP: &str = "no PostgreSQL for the tests: set TEST_POSTGRES_URL to a server, or install the programs \
+                        `initdb` and `postgres` (Debian: apt-get install postgresql)";
+    assert!(rustix::process::geteuid().is_root(), "{HELP}");
+    for arguments in [
+        &["update"][..],
+        &["install", "-y", "--no-install-recommends", "postgresql"],
+    ] {
+        let done = Command::new("apt-get")
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status();
+        assert!(
+            done.is_ok_and(|status| status.success()),
+            "{HELP}; apt-get {arguments:?} failed"
+        );
+    }
+    installed().expect(HELP)
+}
+
+/// The user that the server runs as: it refuses to be root.
+fn owner() -> Option<&'static str> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    ["postgres", "nobody"]
+        .into_iter()
+        .find(|name| users.lines().any(|line| line.split(':').next() == Some(name)))
+}
+
+fn as_owner(owner: Option<&str>) -> Command {
+    let Some(owner) = owner else {
+        return Command::new("env");
+    };
+    let mut command = Command::new("setpriv");
+    let group = Command::new("id").args(["-gn", owner]).output().expect("id runs");
+    command
+        .arg(format!("--reuid={owner}"))
+        .arg(format!("--regid={}", String::from_utf8_lossy(&group.stdout).trim()))
+        .arg("--clear-groups");
+    command
+}
+
+/// A folder of the owner's, with a name short enough for a socket.
+fn folder(owner: Option<&str>) -> PathBuf {
+    let made = tempfile::Builder::new().prefix("autobuild-pg-").tempdir_in("/tmp");
+    let folder = made.expect("a temporary folder").keep();
+    if let Some(owner) = owner {
+        give(&folder, owner);
+    }
+    folder
+}
+
+fn give(folder: &Path, owner: &str) {
+    let done = Command::new("chown").arg(owner).arg(folder).status();
+    assert!(
+        done.is_ok_and(|status| status.success()),
+        "chown {owner} {}",
+        folder.display()
+    );
+}
