@@ -8,6 +8,8 @@ mod answers;
 mod calls;
 #[path = "github_traps/limits.rs"]
 mod limits;
+#[path = "github_traps/log.rs"]
+mod log;
 #[path = "github_traps/secrets.rs"]
 mod secrets;
 #[path = "github_traps/tokens.rs"]

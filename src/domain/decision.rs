@@ -1,5 +1,8 @@
 //! What a Coach says of a Turn, and what stands of it in the end.
 
+pub use crate::domain::decision_parse::parse_decision;
+pub use crate::domain::decision_parse::schema;
+
 use serde::Deserialize;
 use serde::Serialize;
 

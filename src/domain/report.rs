@@ -1,7 +1,13 @@
 //! What a Player says of its turn. A claim, never a fact.
 
+use crate::domain::evidence::Evidence;
+use crate::domain::fields::Fields;
+use crate::domain::mistake::Mistakes;
+use crate::domain::mistake::quoted;
+use crate::domain::node::Node;
 use serde::Deserialize;
 use serde::Serialize;
+use serde_json::json;
 
 /// The Player's own account of its turn. Every field is a claim that code checks against the tree and the Gates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,4 +48,288 @@ pub struct Discrepancy {
     pub claim: String,
     /// What is so.
     pub fact: String,
+}
+
+/// Reads a Player's answer. Also returns the keys that no rule knows: they are ignored and shown.
+pub fn parse_report(answer: &serde_json::Value) -> Result<(PlayerReport, Vec<String>), Mistakes> {
+    let node = Node::from_json(answer);
+    let mut wrong = Mistakes::default();
+    let Some(mut fields) = Fields::of(&node, "a report", "", &mut wrong) else {
+        return Err(wrong);
+    };
+    let report = PlayerReport {
+        approach: text(&mut fields, "approach", &mut wrong),
+        summary: fields
+            .required("summary", &mut wrong)
+            .and_then(|field| field.text(&mut wrong))
+            .unwrap_or_default(),
+        files_modified: required_texts(&mut fields, "files_modified", &mut wrong),
+        files_created: required_texts(&mut fields, "files_created", &mut wrong),
+        tests_written: texts(&mut fields, "tests_written", &mut wrong),
+        tests_run: flag(&mut fields, "tests_run", &mut wrong),
+        tests_passed: flag(&mut fields, "tests_passed", &mut wrong),
+        test_output_summary: text(&mut fields, "test_output_summary", &mut wrong),
+        implementation_notes: text(&mut fields, "implementation_notes", &mut wrong),
+        concerns: texts(&mut fields, "concerns", &mut wrong),
+        requirements_addressed: texts(&mut fields, "requirements_addressed", &mut wrong),
+        requirements_remaining: texts(&mut fields, "requirements_remaining", &mut wrong),
+        ready_for_validation: fields
+            .required("ready_for_validation", &mut wrong)
+            .and_then(|field| field.flag(&mut wrong))
+            .unwrap_or_default(),
+    };
+    let unknown = fields.unknown().into_iter().map(|(key, _)| key).collect();
+    wrong.or_else_value((report, unknown))
+}
+
+fn text(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> String {
+    fields
+        .optional(key)
+        .and_then(|field| field.text(wrong))
+        .unwrap_or_default()
+}
+
+fn texts(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> Vec<String> {
+    fields.optional(key).map(|field| field.texts(wrong)).unwrap_or_default()
+}
+
+fn required_texts(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> Vec<String> {
+    fields
+        .required(key, wrong)
+        .map(|field| field.texts(wrong))
+        .unwrap_or_default()
+}
+
+fn flag(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> bool {
+    fields
+        .optional(key)
+        .and_then(|field| field.flag(wrong))
+        .unwrap_or_default()
+}
+
+/// The JSON Schema of a Player's answer.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    let text = || json!({ "type": "string" });
+    let texts = || json!({ "type": "array", "items": { "type": "string" } });
+    let flag = || json!({ "type": "boolean" });
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "PlayerReport",
+        "type": "object",
+        "required": ["summary", "files_modified", "files_created", "ready_for_validation"],
+        "properties": {
+            "approach": text(),
+            "summary": text(),
+            "files_modified": texts(),
+            "files_created": texts(),
+            "tests_written": texts(),
+            "tests_run": flag(),
+            "tests_passed": flag(),
+            "test_output_summary": text(),
+            "implementation_notes": text(),
+            "concerns": texts(),
+            "requirements_addressed": texts(),
+            "requirements_remaining": texts(),
+            "ready_for_validation": flag()
+        }
+    })
+}
+
+/// What a turn changed, read from the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedPaths {
+    /// Files with another content or mode.
+    pub modified: Vec<String>,
+    /// New files.
+    pub created: Vec<String>,
+    /// Files that are gone.
+    pub deleted: Vec<String>,
+}
+
+/// Discrepancies shown of one report.
+const MOST_DISCREPANCIES: usize = 50;
+
+/// The claims of a report that the tree or the Gates contradict. A path that is only spelled differently is no lie.
+#[must_use]
+pub fn discrepancies(report: &PlayerReport, changed: &ChangedPaths, tests: &Evidence) -> Vec<Discrepancy> {
+    let in_list = |list: &[String], claimed: &str| list.iter().any(|path| same_file(claimed, path));
+    let mut found = Vec::new();
+    for (key, path) in claims("files_modified", &report.files_modified) {
+        let known = [&changed.modified, &changed.created, &changed.deleted];
+        if !known.into_iter().any(|list| in_list(list, path)) {
+            found.push(contradiction(key, path, "this turn did not change it"));
+        }
+    }
+    for (key, path) in claims("files_created", &report.files_created) {
+        if in_list(&changed.deleted, path) {
+            found.push(contradiction(key, path, "this turn deleted it"));
+        } else if ![&changed.created, &changed.modified]
+            .into_iter()
+            .any(|list| in_list(list, path))
+        {
+            found.push(contradiction(key, path, "this turn did not create it"));
+        }
+    }
+    if let (true, Evidence::Failed(finding)) = (report.tests_passed, tests) {
+        found.push(Discrepancy {
+            claim: "tests_passed is true".to_owned(),
+            fact: finding.sentence(),
+        });
+    }
+    found.dedup();
+    found.truncate(MOST_DISCREPANCIES);
+    found
+}
+
+fn claims<'a>(key: &'static str, paths: &'a [String]) -> impl Iterator<Item = (&'static str, &'a str)> {
+    paths.iter().map(move |path| (key, path.as_str()))
+}
+
+fn contradiction(key: &str, path: &str, fact: &str) -> Discrepancy {
+    Discrepancy {
+        claim: format!("{key} names {}", quoted(path)),
+        fact: fact.to_owned(),
+    }
+}
+
+/// Whether `claimed` is a spelling of `path`: other separators, `./`, doubled slashes, or with the checkout's own folder
+/// before it.
+fn same_file(claimed: &str, path: &str) -> bool {
+    let parts: Vec<&str> = claimed
+        .trim()
+        .split(['/', '\\'])
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect();
+    let spelled = parts.join("/");
+    spelled == path || (claimed.starts_with('/') && spelled.strip_suffix(path).is_some_and(|rest| rest.ends_with('/')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::evidence::Absence;
+    use crate::domain::evidence::Counts;
+    use crate::domain::evidence::Finding;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    #[test]
+    fn the_least_report_is_enough_and_unknown_keys_are_shown() {
+        let answer = json!({
+            "summary": "did it", "files_modified": [], "files_created": ["a"], "ready_for_validation": true,
+            "task": "TASK-001", "concerns": null
+        });
+        let expected = PlayerReport {
+            summary: "did it".to_owned(),
+            files_created: vec!["a".to_owned()],
+            ready_for_validation: true,
+            ..PlayerReport::default()
+        };
+        assert_eq!(parse_report(&answer), Ok((expected, vec!["task".to_owned()])));
+    }
+
+    #[test]
+    fn every_wrong_type_is_named_with_its_key() {
+        let refused = parse_report(&json!({
+            "summary": 1, "files_modified": "a", "files_created": [true], "tests_run": "yes", "approach": []
+        }))
+        .unwrap_err()
+        .to_string();
+        let expected = [
+            "approach must be text, not a list",
+            "summary must be text, not the number 1; put it in quotes",
+            "files_modified must be a list, not the text `a`",
+            "files_created[0] must be text, not the boolean true; put it in quotes",
+            "tests_run must be true or false, not the text `yes`",
+            "ready_for_validation is missing",
+        ];
+        assert_eq!(refused.lines().collect::<Vec<_>>(), expected);
+        for answer in [json!([]), json!("x"), json!(null), json!(1.5)] {
+            assert!(
+                parse_report(&answer)
+                    .unwrap_err()
+                    .to_string()
+                    .starts_with("a report must be a map with keys")
+            );
+        }
+    }
+
+    fn red() -> Evidence {
+        Evidence::Failed(Finding {
+            command: "t".to_owned(),
+            exit_code: Some(1),
+            counts: Counts::Unknown,
+            failing: Vec::new(),
+            output: String::new(),
+        })
+    }
+
+    #[test]
+    fn another_spelling_is_no_lie_and_an_invention_is() {
+        let strings = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+        let changed = ChangedPaths {
+            modified: strings(&["src/a.rs", "c.rs"]),
+            created: strings(&["src/new.rs"]),
+            deleted: strings(&["old.rs", "gone.rs"]),
+        };
+        let report = PlayerReport {
+            files_modified: strings(&[
+                "./src//a.rs",
+                "src\\a.rs",
+                "/tmp/w/src/a.rs",
+                "src/new.rs",
+                "old.rs",
+                "a.rs",
+                "/etc/xc.rs",
+            ]),
+            files_created: strings(&["src/new.rs", "c.rs", "gone.rs", "made/up.rs"]),
+            tests_passed: true,
+            ..PlayerReport::default()
+        };
+        let found: Vec<String> = discrepancies(&report, &changed, &red())
+            .into_iter()
+            .map(|d| format!("{}: {}", d.claim, d.fact))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "files_modified names `a.rs`: this turn did not change it",
+                "files_modified names `/etc/xc.rs`: this turn did not change it",
+                "files_created names `gone.rs`: this turn deleted it",
+                "files_created names `made/up.rs`: this turn did not create it",
+                "tests_passed is true: `t` exited with 1, count unknown",
+            ]
+        );
+    }
+
+    #[test]
+    fn tests_that_could_not_run_contradict_nobody() {
+        let report = PlayerReport {
+            tests_passed: true,
+            ..PlayerReport::default()
+        };
+        let absent = Evidence::Absent(Absence::NoCommand);
+        assert_eq!(discrepancies(&report, &ChangedPaths::default(), &absent), []);
+        assert_eq!(
+            discrepancies(&PlayerReport::default(), &ChangedPaths::default(), &red()),
+            []
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_claim_makes_the_comparison_fail(claims in proptest::collection::vec("[a/.\\\\é ]{0,8}", 0..60)) {
+            let report = PlayerReport { files_modified: claims.clone(), files_created: claims, ..PlayerReport::default() };
+            let changed = ChangedPaths { created: vec!["a".to_owned()], ..ChangedPaths::default() };
+            prop_assert!(discrepancies(&report, &changed, &red()).len() <= MOST_DISCREPANCIES);
+        }
+
+        #[test]
+        fn what_was_stored_is_read_again(summary in "\\PC{0,20}", files in proptest::collection::vec("\\PC{0,9}", 0..4)) {
+            let report = PlayerReport { summary, files_modified: files, tests_run: true, ..PlayerReport::default() };
+            let stored: Value = serde_json::to_value(&report).unwrap();
+            prop_assert_eq!(parse_report(&stored), Ok((report, Vec::new())));
+        }
+    }
 }

@@ -1,38 +1,13 @@
 //! Tokens and keys stay out of errors and logs, whatever GitHub answers.
 
+use crate::log;
 use crate::world::*;
 use autobuild::github::GithubError;
 use serde_json::json;
 use std::error::Error;
-use std::io::Write;
-use std::sync::Arc;
-use std::sync::Mutex;
-use tracing_subscriber::fmt::MakeWriter;
 use wiremock::ResponseTemplate;
 
 const COMMENTS: &str = "/repos/acme/shop/issues/42/comments";
-
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(text);
-        Ok(text.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
 
 /// All that could be printed of an error.
 fn printed(error: &GithubError) -> String {
@@ -47,12 +22,6 @@ fn printed(error: &GithubError) -> String {
 
 #[tokio::test]
 async fn no_error_and_no_line_of_the_log_holds_a_token_or_a_key() {
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(log.clone())
-        .finish();
-    let guard = tracing::subscriber::set_default(subscriber);
     let echo = format!("you sent Bearer {}", *TOKEN);
     let mut errors = String::new();
     for reply in [
@@ -73,9 +42,7 @@ async fn no_error_and_no_line_of_the_log_holds_a_token_or_a_key() {
         .answers("POST", "/app/installations/11/access_tokens", 201, odd)
         .await;
     errors.push_str(&printed(&world.repo().repository().await.unwrap_err()));
-    drop(guard);
-
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = log::recorded();
     let key_line = PEM.lines().nth(1).unwrap();
     assert!(log.contains("GitHub answered"), "the log was recorded");
     for (name, text) in [("errors", errors), ("log", log)] {

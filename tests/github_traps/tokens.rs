@@ -3,11 +3,15 @@
 use crate::world::*;
 use autobuild::domain::ids::AppId;
 use autobuild::domain::ids::RepoId;
+use autobuild::domain::ids::UserId;
+use autobuild::github::AUTOBUILD_PERMISSIONS;
 use autobuild::github::App;
+use autobuild::github::COACH_PERMISSIONS;
 use autobuild::github::GithubError;
 use autobuild::github::InstallationState;
 use autobuild::github::Rights;
 use autobuild::github::SetupError;
+use autobuild::github::webhook::OwnApps;
 use futures_util::future::join_all;
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
@@ -32,6 +36,43 @@ async fn the_app_signs_jwts_that_its_public_key_verifies() {
     assert_eq!(claims["iss"], json!(7), "octocrab writes a number");
     let lifetime = claims["exp"].as_u64().unwrap() - claims["iat"].as_u64().unwrap();
     assert!(lifetime <= 600, "GitHub accepts ten minutes at most, not {lifetime} s");
+}
+
+#[tokio::test]
+async fn an_app_that_asks_for_too_little_is_told_what_it_lacks() {
+    let world = World::new().await;
+    let granted = json!({"contents": "read", "metadata": "read", "pull_requests": "write"});
+    world
+        .answers(
+            "GET",
+            "/app",
+            200,
+            json!({"id": 7, "slug": "autobuild", "permissions": granted}),
+        )
+        .await;
+    let identity = world.client.identity().await.unwrap();
+    assert_eq!(identity.lacks(COACH_PERMISSIONS), []);
+    let lacking: Vec<_> = identity
+        .lacks(AUTOBUILD_PERMISSIONS)
+        .iter()
+        .map(|(name, _)| *name)
+        .collect();
+    assert_eq!(lacking, ["actions", "checks", "contents", "issues", "statuses"]);
+}
+
+#[tokio::test]
+async fn our_own_bots_are_known_once_looked_up() {
+    let world = World::installed().await;
+    let own = || OwnApps::of(&[&world.client]);
+    assert_eq!((own().apps, own().users), (vec![APP], vec![]));
+    world.client.bot(INSTALLATION).await.unwrap();
+    world.client.bot(INSTALLATION).await.unwrap();
+    assert_eq!(own().users, [UserId(BOT)]);
+    assert_eq!(world.asked("GET", "/app").await.len(), 1);
+    assert_eq!(
+        world.asked("POST", MINT).await,
+        [json!({"permissions": {"metadata": "read"}})]
+    );
 }
 
 #[test]

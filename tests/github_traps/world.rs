@@ -93,6 +93,7 @@ impl World {
 
     /// GitHub below a path, as an Enterprise Server is.
     pub async fn below(base: &str) -> Self {
+        crate::log::record();
         let server = MockServer::start().await;
         let urls = GithubUrls::new(&format!("{}{base}", server.uri()), &server.uri()).unwrap();
         let app = App::new(APP, &SecretString::from(PEM.as_str())).unwrap();

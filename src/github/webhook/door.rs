@@ -11,6 +11,7 @@ use crate::domain::ids::InstallationId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::RepoId;
 use crate::domain::ids::UserId;
+use crate::github::Client;
 use crate::github::model::Pull;
 
 /// Where every branch of AutoBuild lies.
@@ -26,6 +27,21 @@ pub struct OwnApps {
     pub apps: Vec<AppId>,
     /// The ids of their bot users.
     pub users: Vec<UserId>,
+}
+
+impl OwnApps {
+    /// Our Apps and those of their bot users that are known by now: a bot user is known once the App has looked it up.
+    #[must_use]
+    pub fn of(clients: &[&Client]) -> Self {
+        Self {
+            apps: clients.iter().map(|client| client.app_id()).collect(),
+            users: clients
+                .iter()
+                .filter_map(|client| client.known_bot())
+                .map(|user| user.id)
+                .collect(),
+        }
+    }
 }
 
 /// What a delivery is about: the columns it is stored under.

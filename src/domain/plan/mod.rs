@@ -1,8 +1,22 @@
 //! A Feature's plan: its tasks, their criteria and dependencies.
+//!
+//! [`parse`] is the way in, [`yaml`] the way out; [`read`] and [`check`] hold the rules between.
+
+pub mod check;
+pub mod criterion;
+pub mod note;
+pub mod parse;
+pub mod path;
+pub mod read;
+pub mod schema;
+pub mod value;
+pub mod yaml;
 
 use crate::domain::ids::TaskId;
 use serde::Deserialize;
 use serde::Serialize;
+use sha2::Digest;
+use sha2::Sha256;
 
 /// The tasks that make a Feature, as checked: every rule of the product holds for a value of this type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,3 +130,16 @@ pub enum Risk {
     /// Someone else's service.
     ExternalService,
 }
+
+/// Hash of what a plan says, in hexadecimal: equal for equal plans, whatever their status.
+#[must_use]
+pub fn plan_hash(plan: &Plan) -> String {
+    let canonical = yaml::plan_yaml(plan, &yaml::PlanHeader::planned("", ""));
+    Sha256::digest(canonical)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

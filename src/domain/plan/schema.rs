@@ -1,0 +1,81 @@
+//! The JSON Schema of a plan, for agents that answer one.
+
+use serde_json::Value;
+use serde_json::json;
+
+/// The schema of the planner's answer. Keys that AutoBuild computes are left out: nobody is asked for them.
+#[must_use]
+pub fn schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Plan",
+        "type": "object",
+        "required": ["tasks"],
+        "properties": {
+            "name": { "type": "string", "maxLength": 200 },
+            "description": { "type": "string" },
+            "tasks": { "type": "array", "minItems": 1, "items": task() },
+            "smoke": {
+                "type": "string",
+                "description": "A command that shows the merged result of each wave alive; optional."
+            }
+        }
+    })
+}
+
+fn task() -> Value {
+    json!({
+        "type": "object",
+        "required": ["id", "name", "type", "acceptance_criteria"],
+        "properties": {
+            "id": { "type": "string", "pattern": "^TASK-[0-9]{3}$" },
+            "name": { "type": "string", "minLength": 1, "maxLength": 200 },
+            "type": { "enum": ["scaffolding", "feature", "testing", "documentation"] },
+            "description": { "type": "string" },
+            "acceptance_criteria": { "type": "array", "minItems": 1, "items": criterion() },
+            "files": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "Paths that will probably change; they may be new."
+            },
+            "factors": factors(),
+            "dependencies": {
+                "type": "array",
+                "items": { "type": "string", "pattern": "^TASK-[0-9]{3}$" }
+            }
+        }
+    })
+}
+
+fn criterion() -> Value {
+    let bound = |key: &str| {
+        json!({
+            "type": "object",
+            "required": [key],
+            "properties": { key: { "type": "string", "minLength": 1 } },
+            "additionalProperties": false
+        })
+    };
+    json!({
+        "type": "object",
+        "required": ["text", "check"],
+        "properties": {
+            "text": { "type": "string", "minLength": 1 },
+            "check": { "oneOf": [{ "const": "human" }, bound("test"), bound("command"), bound("file")] }
+        }
+    })
+}
+
+fn factors() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "integration_points": { "type": "integer", "minimum": 0, "maximum": 3 },
+            "tests": { "enum": ["none", "unit", "integration", "end-to-end"] },
+            "risks": {
+                "type": "array",
+                "items": { "enum": ["security", "data_migration", "concurrency", "public_api", "external_service"] }
+            }
+        }
+    })
+}

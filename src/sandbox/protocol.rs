@@ -1,0 +1,116 @@
+//! What the service and its launcher say to each other over one socket, which is also the launcher's lifeline.
+
+use crate::sandbox::spec::Exit;
+use crate::sandbox::spec::Spec;
+use crate::sandbox::spec::StartError;
+use serde::Deserialize;
+use serde::Serialize;
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// The longest order that a launcher accepts: arguments and environment, without the input.
+const ORDER_CAP: u32 = 16 << 20;
+
+/// The byte by which the service orders the launcher to end everything. The end of the socket means the same.
+pub(crate) const STOP: u8 = b'T';
+
+/// What the launcher has to start. It is followed by the program's input.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    program: Vec<u8>,
+    args: Vec<Vec<u8>>,
+    cwd: Vec<u8>,
+    env: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) stdin_length: u64,
+    pub(crate) grace_ms: u64,
+}
+
+impl Order {
+    /// The order and the input, ready to be sent.
+    pub(crate) fn frame(spec: &Spec) -> Option<Vec<u8>> {
+        let bytes = |text: &OsString| text.clone().into_vec();
+        let order = Self {
+            program: bytes(&spec.program),
+            args: spec.args.iter().map(bytes).collect(),
+            cwd: bytes(&spec.cwd.clone().into_os_string()),
+            env: spec
+                .env
+                .iter()
+                .map(|(name, value)| (bytes(name), bytes(value)))
+                .collect(),
+            stdin_length: u64::try_from(spec.stdin.len()).ok()?,
+            grace_ms: u64::try_from(spec.grace.as_millis()).ok()?,
+        };
+        let json = serde_json::to_vec(&order).ok()?;
+        let length = u32::try_from(json.len()).ok().filter(|length| *length <= ORDER_CAP)?;
+        Some([&length.to_be_bytes()[..], &json, &spec.stdin].concat())
+    }
+
+    /// Reads an order; its input follows in `source`.
+    pub(crate) fn read(source: &mut impl Read) -> std::io::Result<Self> {
+        let mut length = [0; 4];
+        source.read_exact(&mut length)?;
+        let length = u32::from_be_bytes(length);
+        if length > ORDER_CAP {
+            return Err(std::io::ErrorKind::InvalidData.into());
+        }
+        let mut json = Vec::new();
+        source.take(u64::from(length)).read_to_end(&mut json)?;
+        Ok(serde_json::from_slice(&json)?)
+    }
+
+    pub(crate) fn program(&self) -> OsString {
+        OsString::from_vec(self.program.clone())
+    }
+
+    pub(crate) fn args(&self) -> impl Iterator<Item = OsString> {
+        self.args.iter().cloned().map(OsString::from_vec)
+    }
+
+    pub(crate) fn cwd(&self) -> PathBuf {
+        OsString::from_vec(self.cwd.clone()).into()
+    }
+
+    pub(crate) fn env(&self) -> impl Iterator<Item = (OsString, OsString)> {
+        self.env
+            .iter()
+            .cloned()
+            .map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value)))
+    }
+}
+
+/// One line from the launcher.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Report {
+    /// There is no such program.
+    NotFound(String),
+    /// It cannot be executed.
+    NotExecutable(String),
+    /// The folder to start in is not there.
+    NoFolder(String),
+    /// It could not be started otherwise.
+    Refused(String),
+    /// The program itself ended; what it started may still run.
+    Exited(i32),
+    /// The program itself was ended by a signal.
+    Signalled(i32),
+    /// Nothing that it started is left.
+    Swept,
+}
+
+impl Report {
+    /// What the report says of the program; `None` for [`Report::Swept`].
+    pub(crate) fn outcome(self) -> Option<Result<Exit, StartError>> {
+        Some(match self {
+            Self::NotFound(program) => Err(StartError::NotFound(program)),
+            Self::NotExecutable(program) => Err(StartError::NotExecutable(program)),
+            Self::NoFolder(folder) => Err(StartError::NoFolder(folder)),
+            Self::Refused(reason) => Err(StartError::Refused(reason)),
+            Self::Exited(code) => Ok(Exit::Exited(code)),
+            Self::Signalled(signal) => Ok(Exit::Signalled(signal)),
+            Self::Swept => return None,
+        })
+    }
+}

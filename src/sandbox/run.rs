@@ -1,0 +1,295 @@
+//! Running one program: order, watch, collect.
+
+use crate::sandbox::capture::Capture;
+use crate::sandbox::capture::OutputCap;
+use crate::sandbox::launcher::LAUNCHER_COMMAND;
+use crate::sandbox::process_table::Process;
+use crate::sandbox::protocol::Order;
+use crate::sandbox::protocol::Report;
+use crate::sandbox::protocol::STOP;
+use crate::sandbox::spec::Exit;
+use crate::sandbox::spec::Finished;
+use crate::sandbox::spec::Spec;
+use crate::sandbox::spec::StartError;
+use crate::sandbox::strays::Launchers;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::time::Duration;
+use tokio::io::AsyncBufReadExt;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncReadExt;
+use tokio::io::AsyncWriteExt;
+use tokio::io::BufReader;
+use tokio::net::UnixStream;
+use tokio::process::Child;
+use tokio::process::Command;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How much longer than the grace a launcher may take to kill everything before it is itself taken for lost.
+const LAUNCHER_SLACK: Duration = Duration::from_secs(5);
+/// How long output may still be on its way once everybody who could write it is gone.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
+
+/// How foreign programs are run.
+#[derive(Clone, Debug)]
+pub struct SandboxOptions {
+    /// Our own binary, whose hidden subcommand is the launcher.
+    pub launcher: PathBuf,
+}
+
+impl SandboxOptions {
+    /// The binary that is running now, also if its file was replaced meanwhile.
+    #[must_use]
+    pub fn own_binary() -> Self {
+        Self {
+            launcher: PathBuf::from("/proc/self/exe"),
+        }
+    }
+}
+
+/// The door through which every foreign program but git is started. Clones are the same door.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    options: Arc<SandboxOptions>,
+    launchers: Arc<Launchers>,
+}
+
+impl Sandbox {
+    /// Makes this process adopt what a killed launcher leaves behind.
+    #[must_use]
+    pub fn new(options: SandboxOptions) -> Self {
+        if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+            tracing::warn!(%error, "orphans of a killed launcher cannot be adopted");
+        }
+        Self {
+            options: Arc::new(options),
+            launchers: Arc::default(),
+        }
+    }
+
+    /// Runs a program to its end and ends everything that it started. Dropping the future ends it too.
+    pub async fn run(&self, spec: &Spec, cancel: &CancellationToken) -> Result<Finished, StartError> {
+        let started = Instant::now();
+        let frame = Order::frame(spec).ok_or_else(|| StartError::Refused("the command is too long".to_owned()))?;
+        let mut running = self
+            .launch(spec)
+            .map_err(|error| StartError::Refused(error.to_string()))?;
+        let heard = running.converse(spec, &frame, cancel).await;
+        running.end(&heard).await;
+        let outcome = heard.reports.into_iter().find_map(Report::outcome);
+        let exit = match (heard.stopped, outcome) {
+            (_, Some(Err(refused))) => return Err(refused),
+            (Some(reason), _) => reason,
+            (None, Some(Ok(exit))) => exit,
+            (None, None) => Exit::Escaped,
+        };
+        let (stdout, stderr) = (running.pipes.stdout().output(), running.pipes.stderr().output());
+        Ok(Finished {
+            exit,
+            stdout,
+            stderr,
+            duration: started.elapsed(),
+        })
+    }
+
+    fn launch(&self, spec: &Spec) -> std::io::Result<Running> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let mut command = Command::new(&self.options.launcher);
+        command
+            .arg0("autobuild")
+            .arg(LAUNCHER_COMMAND)
+            .env_clear()
+            .current_dir("/");
+        command
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let (mut child, pid) = self.launchers.started(|| {
+            let child = command.spawn()?;
+            let pid = child.id().and_then(|id| i32::try_from(id).ok()).unwrap_or_default();
+            Ok((child, pid))
+        })?;
+        // The command holds the launcher's end of the lifeline too.
+        drop(command);
+        let pipes = Arc::new(Pipes::new(spec.stdout, spec.stderr));
+        let pumps = [
+            pump(child.stdout.take(), Arc::clone(&pipes), Pipes::stdout),
+            pump(child.stderr.take(), Arc::clone(&pipes), Pipes::stderr),
+        ];
+        Ok(Running {
+            since: Process::of(pid).map_or(0, |process| process.started),
+            lifeline: UnixStream::from_std(ours)?,
+            entry: Entry {
+                pid,
+                launchers: Arc::clone(&self.launchers),
+            },
+            child,
+            pipes,
+            pumps,
+        })
+    }
+}
+
+/// The launcher's entry among those that run.
+struct Entry {
+    pid: i32,
+    launchers: Arc<Launchers>,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.launchers.ended(self.pid);
+    }
+}
+
+/// One running launcher.
+struct Running {
+    since: u64,
+    lifeline: UnixStream,
+    entry: Entry,
+    child: Child,
+    pipes: Arc<Pipes>,
+    pumps: [AbortOnDropHandle<()>; 2],
+}
+
+/// What was heard from the launcher, and why we stopped it if we did.
+struct Heard {
+    reports: Vec<Report>,
+    stopped: Option<Exit>,
+}
+
+impl Running {
+    /// Sends the order, listens, and orders the end when it is time.
+    async fn converse(&mut self, spec: &Spec, frame: &[u8], cancel: &CancellationToken) -> Heard {
+        let (reading, mut writing) = self.lifeline.split();
+        let (mut reports, mut stopped) = (Vec::new(), None);
+        {
+            let mut listening = std::pin::pin!(listen(reading, &mut reports));
+            let ordering = async {
+                // A launcher that is gone already shows in what we hear.
+                let _ = writing.write_all(frame).await;
+                let reason = watch(spec, &self.pipes, cancel).await;
+                let _ = writing.write_all(&[STOP]).await;
+                reason
+            };
+            tokio::select! {
+                () = &mut listening => {}
+                reason = ordering => {
+                    stopped = Some(reason);
+                    let _ = tokio::time::timeout(spec.grace.saturating_add(LAUNCHER_SLACK), &mut listening).await;
+                }
+            }
+        }
+        Heard { reports, stopped }
+    }
+
+    /// Makes sure that nothing is left, and collects the last output.
+    async fn end(&mut self, heard: &Heard) {
+        if !heard.reports.contains(&Report::Swept) {
+            let _ = self.child.start_kill();
+        }
+        let _ = self.child.wait().await;
+        if !heard.reports.contains(&Report::Swept) {
+            let (launchers, since) = (Arc::clone(&self.entry.launchers), self.since);
+            let _ = tokio::task::spawn_blocking(move || launchers.sweep(since)).await;
+        }
+        let [stdout, stderr] = &mut self.pumps;
+        let _ = tokio::time::timeout(LAST_OUTPUT, async { tokio::join!(stdout, stderr) }).await;
+    }
+}
+
+/// Collects the launcher's reports until it closes its end.
+async fn listen(reading: impl AsyncRead + Unpin, reports: &mut Vec<Report>) {
+    let mut lines = BufReader::new(reading).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        match serde_json::from_str(&line) {
+            Ok(report) => reports.push(report),
+            Err(_) => return,
+        }
+    }
+}
+
+/// Waits until there is a reason to stop the program.
+async fn watch(spec: &Spec, pipes: &Pipes, cancel: &CancellationToken) -> Exit {
+    let silence = async {
+        let Some(idle) = spec.idle else {
+            return std::future::pending().await;
+        };
+        loop {
+            let until = pipes.last().checked_add(idle);
+            match until {
+                Some(until) if until > Instant::now() => tokio::time::sleep_until(until).await,
+                Some(_) => return,
+                None => return std::future::pending().await,
+            }
+        }
+    };
+    tokio::select! {
+        () = cancel.cancelled() => Exit::Cancelled,
+        () = pipes.too_much.cancelled() => Exit::TooMuchOutput,
+        () = tokio::time::sleep(spec.deadline) => Exit::TimedOut,
+        () = silence => Exit::Idle,
+    }
+}
+
+/// What both streams have brought so far.
+struct Pipes {
+    stdout: Mutex<Capture>,
+    stderr: Mutex<Capture>,
+    last: Mutex<Instant>,
+    too_much: CancellationToken,
+}
+
+impl Pipes {
+    fn new(stdout: OutputCap, stderr: OutputCap) -> Self {
+        Self {
+            stdout: Mutex::new(Capture::new(stdout)),
+            stderr: Mutex::new(Capture::new(stderr)),
+            last: Mutex::new(Instant::now()),
+            too_much: CancellationToken::new(),
+        }
+    }
+
+    fn stdout(&self) -> MutexGuard<'_, Capture> {
+        self.stdout.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stderr(&self) -> MutexGuard<'_, Capture> {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn last(&self) -> Instant {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn took(&self, mut capture: MutexGuard<'_, Capture>, bytes: &[u8]) {
+        capture.push(bytes);
+        if capture.too_much() {
+            self.too_much.cancel();
+        }
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+/// Reads one stream to its end; what is over the cap is read and dropped, so that the program never waits for us.
+fn pump(
+    source: Option<impl AsyncRead + Unpin + Send + 'static>,
+    pipes: Arc<Pipes>,
+    stream: fn(&Pipes) -> MutexGuard<'_, Capture>,
+) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        let Some(mut source) = source else { return };
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(count @ 1..) = source.read(&mut buffer).await {
+            pipes.took(stream(&pipes), buffer.get(..count).unwrap_or_default());
+        }
+    }))
+}
