@@ -6,6 +6,8 @@
 //! ([`Mirror::commit_changes`]), where it is checked ([`Policy`]) before it is pushed ([`Mirror::push`]). An agent's own
 //! `.git` is never read. Tokens reach git only through its environment.
 
+pub mod bare;
+
 mod changes;
 mod checkout;
 mod commit;
