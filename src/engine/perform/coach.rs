@@ -18,6 +18,7 @@ use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
+use crate::engine::perform::commands;
 use crate::engine::perform::turn;
 use crate::git::Mirror;
 use crate::git::TakeOutError;
@@ -25,9 +26,6 @@ use std::collections::BTreeSet;
 
 /// The largest diff that a Coach is shown, in bytes.
 const MAX_DIFF: usize = 200_000;
-
-/// The most paths against which an approval's evidence is checked.
-const MAX_PATHS: usize = 200_000;
 
 pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (turn, head) = turn::open(task)?;
@@ -69,8 +67,7 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         Ok(paths) => CheckoutState::Changed(paths.iter().map(ToString::to_string).collect()),
         Err(error) => CheckoutState::Changed(vec![format!("the checkout cannot be compared: {error}")]),
     };
-    let paths: BTreeSet<String> =
-        mirror.list_files(head, MAX_PATHS).await?.entries.iter().map(|entry| entry.path.to_string()).collect();
+    let paths: BTreeSet<String> = commands::paths(&mirror, head).await?.into_iter().collect();
     let open_reviews: Vec<String> = task.next.reviews.iter().map(|review| review.by.login.clone()).collect();
     let facts = TurnFacts {
         kind: task.plan.kind,

@@ -11,12 +11,21 @@ use crate::domain::task::Turn;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::perform::commands;
 use crate::engine::perform::turn;
 use crate::engine::repository::tip;
 use crate::gates;
+use crate::gates::GateError;
 use crate::gates::GateSpec;
 use crate::git::FileStatus;
 use crate::git::Mirror;
+use std::time::Duration;
+
+/// The longest that set-up may take.
+const SETUP: Duration = Duration::from_secs(20 * 60);
+
+/// The longest that the tests may take.
+const TESTS: Duration = Duration::from_secs(30 * 60);
 
 pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (turn, head) = turn::open(task)?;
@@ -41,10 +50,23 @@ pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undon
 
 async fn run_on(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<GateReport, Undone> {
     let settings = scene.settings();
-    let commands = gates::choose(&settings, mirror, head).await?;
+    let paths = commands::paths(mirror, head).await?;
+    let chosen = commands::chosen(&settings, mirror, head, &paths).await?;
     let checkout = mirror.checkout(head).await?;
-    let spec = GateSpec { checkout: checkout.path(), commands: &commands };
-    gates::run(&spec, &scene.engine.sandbox, &scene.job.cancel).await.map_err(Undone::from)
+    let spec = GateSpec {
+        checkout: checkout.path().to_path_buf(),
+        setup: chosen.setup,
+        test: chosen.test,
+        setup_deadline: SETUP,
+        test_deadline: TESTS,
+        folder: scene.engine.settings.data_dir.join("gates"),
+        secrets: scene.engine.secrets.clone(),
+    };
+    match gates::run(&spec, &scene.engine.sandbox, &scene.job.cancel).await {
+        Ok(report) => Ok(report),
+        Err(GateError::Cancelled) => Err(Undone::Stopped),
+        Err(error @ GateError::Host { .. }) => Err(Undone::Later { why: error.to_string(), not_before: None }),
+    }
 }
 
 async fn changed(mirror: &Mirror, turn: &Turn, head: &Sha) -> Result<ChangedPaths, Undone> {

@@ -5,6 +5,7 @@ mod ask;
 mod branches;
 mod checks;
 mod coach;
+mod commands;
 mod gates;
 pub(super) mod give_up;
 mod ground;

@@ -19,15 +19,12 @@ use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
+use crate::engine::perform::commands;
 use crate::engine::repository::DefaultBranch;
 use crate::engine::repository::NoSettings;
 use crate::engine::repository::Settings;
 use crate::engine::repository::rules;
-use crate::gates;
 use std::collections::BTreeSet;
-
-/// The most paths of a repository that a planner is shown or a plan is checked against.
-const MAX_PATHS: usize = 200_000;
 
 pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let feature = &scene.feature;
@@ -39,9 +36,9 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
             return Ok(scene.event(Event::Stuck { run, reason: BlockReason::BadSettings { mistakes } }));
         }
     };
-    let files = branch.mirror.list_files(&branch.head, MAX_PATHS).await?;
-    let paths: BTreeSet<String> = files.entries.iter().map(|entry| entry.path.to_string()).collect();
-    let commands = gates::choose(&read.settings, &branch.mirror, &branch.head).await?;
+    let files = commands::paths(&branch.mirror, &branch.head).await?;
+    let chosen = commands::chosen(&read.settings, &branch.mirror, &branch.head, &files).await?;
+    let paths: BTreeSet<String> = files.into_iter().collect();
     let header = PlanHeader::planned(feature.key.shown(), rfc3339(scene));
     let context = PlanContext {
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
@@ -54,11 +51,11 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     });
     let checked = match given {
         Some(yaml) => Plan::parse_yaml(&yaml, &context).map_err(|mistakes| mistakes.to_string()),
-        None => planner(scene, &read, &branch, &paths, commands.test_text(), &context).await?,
+        None => planner(scene, &read, &branch, &paths, chosen.test.map(|command| command.to_string()), &context).await?,
     };
     Ok(scene.event(match checked {
         Err(message) => Event::PlanRefused { run, message },
-        Ok(checked) => Event::Planned { run, planned: Box::new(planned(checked, read, &branch, &paths, commands.sentence())) },
+        Ok(checked) => Event::Planned { run, planned: Box::new(planned(checked, read, &branch, &paths, chosen.why)) },
     }))
 }
 
