@@ -16,6 +16,7 @@ pub mod grounds;
 pub mod ids;
 pub mod markdown;
 pub mod mistake;
+pub mod nearest;
 pub mod node;
 pub mod plan;
 pub mod plan_block;
