@@ -79,7 +79,7 @@ impl<'a> Repo<'a> {
         self.send(rights, Method::GET, tail, None).await?.json()
     }
 
-    /// Reads all pages of a list, oldest page first, until `enough` says so.
+    /// Reads all pages of a list in order; `page_of` finds the entries in an answer.
     pub(super) async fn list<T: DeserializeOwned>(
         &self,
         rights: Rights,

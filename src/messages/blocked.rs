@@ -1,0 +1,205 @@
+//! The blocked report: what a person needs to decide how a Task or a Feature goes on.
+
+use crate::domain::blocked::BlockReason;
+use crate::domain::blocked::BlockedReport;
+use crate::domain::blocked::Cost;
+use crate::domain::decision::Issue;
+use crate::domain::feature::Feature;
+use crate::domain::feature::State as FeatureState;
+use crate::domain::ids::TurnNumber;
+use crate::domain::recurring::Recurring;
+use crate::domain::task::State;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::messages::gates;
+use crate::messages::items;
+use crate::messages::links::Links;
+use crate::messages::measure::Measure;
+use crate::messages::measure::bullets;
+use crate::messages::measure::fitting;
+use crate::messages::measure::sections;
+use crate::messages::measure::titled;
+use crate::messages::reasons;
+use crate::messages::untrusted;
+use crate::messages::words;
+use crate::messages::words::count;
+
+/// The report on a task that is blocked now, for its pull request or, where there is none, the issue.
+#[must_use]
+pub fn blocked_report(feature: &Feature, task: &Task, links: &Links) -> Option<String> {
+    let State::Blocked { reason } = &task.state else {
+        return None;
+    };
+    let report = task_report(task, reason);
+    Some(fitting(|measure| {
+        sections(vec![
+            format!("### Blocked: {} {}", task.id, untrusted::inline(&task.plan.name, 200)),
+            titled("**Why it stopped.**", &reasons::blocked(&report.reason, measure)),
+            facts(&report, task),
+            titled(
+                "#### Issues that came up again and again",
+                &recurring(&report.recurring, measure),
+            ),
+            titled("#### The last feedback", &feedback(&report.last_feedback, measure)),
+            titled("#### What the Gates say now", &gates_now(&report, measure)),
+            titled("#### What you can do", &actions(&report)),
+            ways_on(task),
+            work_so_far(feature, task, links),
+        ])
+    }))
+}
+
+/// The domain's report on a blocked task, from the turns of its present attempt.
+fn task_report(task: &Task, reason: &BlockReason) -> BlockedReport {
+    let turns: Vec<&Turn> = task.turns_now().collect();
+    let items: Vec<(TurnNumber, &[Issue])> = turns
+        .iter()
+        .filter_map(|turn| Some((turn.number, turn.verdict.as_ref()?.items.as_slice())))
+        .collect();
+    let gates = turns.iter().rev().find_map(|turn| turn.gates.clone());
+    BlockedReport::new(reason.clone(), &items, gates, Cost::default())
+}
+
+fn facts(report: &BlockedReport, task: &Task) -> String {
+    let turns = task.turns_now().count();
+    let attempt = match task.attempt {
+        1 => String::new(),
+        attempt => format!(" in attempt {attempt}"),
+    };
+    format!(
+        "**Severity:** {} · **Attempts:** {}{attempt} · **Cost so far:** {}",
+        report.severity.word(),
+        count(turns, "turn"),
+        words::NO_COST
+    )
+}
+
+fn recurring(groups: &[Recurring], measure: &Measure) -> String {
+    bullets(groups, measure.rows.min(20), |group| {
+        let turns: Vec<String> = group.turns.iter().take(20).map(TurnNumber::to_string).collect();
+        let file = group
+            .file
+            .as_deref()
+            .map_or_else(String::new, |file| format!("{}: ", untrusted::code(file, 200)));
+        format!(
+            "{} times (turns {}) [{}] {file}{}",
+            group.count,
+            turns.join(", "),
+            untrusted::inline(&group.category, 60),
+            untrusted::inline(&group.description, measure.text.min(600))
+        )
+    })
+}
+
+fn feedback(issues: &[Issue], measure: &Measure) -> String {
+    let listed: Vec<&Issue> = issues.iter().collect();
+    items::by_severity(&listed, measure)
+}
+
+fn gates_now(report: &BlockedReport, measure: &Measure) -> String {
+    match &report.gates {
+        Some(gates) => gates::table(gates, measure),
+        None => "No Gate has run in this attempt.".to_owned(),
+    }
+}
+
+fn actions(report: &BlockedReport) -> String {
+    (1..)
+        .zip(&report.suggested_actions)
+        .map(|(number, action): (u32, &String)| format!("{number}. {}.", untrusted::inline(action, 600)))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The commands that lead on, never one that would be obeyed if it were quoted.
+fn ways_on(task: &Task) -> String {
+    let id = task.id;
+    let pushed = task.pull.is_some() && task.last_turn().is_some_and(|turn| turn.head.is_some());
+    let mut ways = vec![
+        "- `/autobuild resume`, with guidance for the Player after it if you like, and `--max-turns=N` for N more turns"
+            .to_owned(),
+    ];
+    if pushed {
+        ways.push(
+            "- `/autobuild approve` here: overrides the Coach; the report then names you and what was waived"
+                .to_owned(),
+        );
+    }
+    ways.push(format!(
+        "- `/autobuild retry {id}`: starts it again from the integration branch, on a new branch"
+    ));
+    ways.push(format!(
+        "- `/autobuild skip {id}`: gives it up; tasks that need it then wait for you"
+    ));
+    format!(
+        "**Ways on**, each as a new comment by someone with write access:\n\n{}",
+        ways.join("\n")
+    )
+}
+
+fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
+    match &task.head {
+        Some(head) => format!(
+            "The branch {} holds the work so far, up to {}.",
+            links.branch(&task.branch),
+            links.commit(head)
+        ),
+        None => format!("Nothing of {} in {} is pushed yet.", task.id, feature.key.shown()),
+    }
+}
+
+/// The report on a Feature that is blocked now, for its issue.
+#[must_use]
+pub fn feature_blocked(feature: &Feature, links: &Links) -> Option<String> {
+    let FeatureState::Blocked { reason, .. } = &feature.state else {
+        return None;
+    };
+    let gates = match reason {
+        BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. } => {
+            feature.gates.last().map(|gate| gate.report.clone())
+        }
+        _ => None,
+    };
+    let report = BlockedReport::new(reason.clone(), &[], gates, Cost::default());
+    Some(fitting(|measure| {
+        let now = report
+            .gates
+            .as_ref()
+            .map_or_else(String::new, |gates| gates::table(gates, measure));
+        sections(vec![
+            format!(
+                "### Blocked: {} {}",
+                feature.key.shown(),
+                untrusted::inline(words::feature_name(feature), 200)
+            ),
+            titled("**Why it stopped.**", &reasons::blocked(reason, measure)),
+            format!(
+                "**Severity:** {} · **Cost so far:** {}",
+                report.severity.word(),
+                words::NO_COST
+            ),
+            blocked_tasks(feature, links, measure),
+            titled("#### What the Gates say now", &now),
+            titled("#### What you can do", &actions(&report)),
+            feature_ways_on(),
+        ])
+    }))
+}
+
+fn blocked_tasks(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let blocked: Vec<&Task> = feature.tasks.iter().filter(|task| task.is_blocked()).collect();
+    bullets(&blocked, measure.rows.min(40), |task| {
+        let where_to = task
+            .pull
+            .map_or_else(|| "its report is on this issue".to_owned(), |pull| links.pull(pull));
+        format!("{} {}: {where_to}", task.id, untrusted::inline(&task.plan.name, 200))
+    })
+}
+
+fn feature_ways_on() -> String {
+    "**Ways on**, each as a new comment on this issue by someone with write access:\n\n\
+     - `/autobuild resume`: the step that stopped runs again, and every blocked task goes on\n\
+     - `/autobuild retry TASK-001` or `/autobuild skip TASK-001` for one task\n\
+     - `/autobuild cancel`: stops everything; branches stay"
+        .to_owned()
+}

@@ -1,0 +1,191 @@
+//! Verdicts and wave gates as check runs.
+
+use crate::domain::decision::Outcome;
+use crate::domain::evidence::Profile;
+use crate::domain::evidence::profile;
+use crate::domain::feature::Feature;
+use crate::domain::feature::WaveGate;
+use crate::domain::feature::flow::strictest;
+use crate::domain::task::State;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::domain::task::Waiver;
+use crate::messages::gates;
+use crate::messages::items;
+use crate::messages::links::Links;
+use crate::messages::measure::Measure;
+use crate::messages::measure::bullets;
+use crate::messages::measure::fitting;
+use crate::messages::measure::sections;
+use crate::messages::measure::titled;
+use crate::messages::reasons;
+use crate::messages::review;
+use crate::messages::review::Told;
+use crate::messages::untrusted;
+use crate::messages::words;
+
+/// GitHub takes 255 characters of a title.
+const TITLE: usize = 200;
+
+/// What a check run says once it is completed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckRun {
+    /// One line, without Markdown.
+    pub title: String,
+    /// Markdown: the decision, criteria, Gates, items.
+    pub summary: String,
+    /// How it ended.
+    pub conclusion: Conclusion,
+}
+
+/// How a check run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conclusion {
+    /// The verdict approves, or a person overrode it.
+    Success,
+    /// The verdict asks for changes.
+    Failure,
+    /// A person has to decide.
+    ActionRequired,
+    /// Nothing was judged.
+    Neutral,
+}
+
+impl Conclusion {
+    /// GitHub's word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::ActionRequired => "action_required",
+            Self::Neutral => "neutral",
+        }
+    }
+}
+
+/// The check run `AutoBuild` on a turn's commit; nothing while nobody has judged it.
+#[must_use]
+pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
+    let newest = task.turns.last().is_some_and(|last| last.number == turn.number);
+    let (title, conclusion) = standing(task, turn, newest)?;
+    let waiver = task
+        .waived
+        .last()
+        .filter(|_| newest && conclusion == Conclusion::Success);
+    let summary = fitting(|measure| {
+        sections(vec![
+            review::facts(&Told {
+                feature,
+                task,
+                turn,
+                links,
+            }),
+            blocked_line(task, newest, measure),
+            waiver.map_or_else(String::new, |waiver| waived(waiver, measure)),
+            turn.verdict
+                .as_ref()
+                .map_or_else(String::new, |verdict| review::coach_words(verdict, measure)),
+            details(task, turn, measure),
+        ])
+    });
+    Some(CheckRun {
+        title: untrusted::plain(&title, TITLE),
+        summary,
+        conclusion,
+    })
+}
+
+/// Title and conclusion: a person's override counts, and a task that is blocked waits for a person.
+fn standing(task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusion)> {
+    let verdict = turn.verdict.as_ref().map(|verdict| verdict.outcome);
+    let waiver = task
+        .waived
+        .last()
+        .filter(|_| newest && verdict != Some(Outcome::Approve));
+    match (&task.state, waiver, verdict) {
+        (State::Approved { .. } | State::Completed { .. }, Some(waiver), _) => Some((
+            format!("Approved by {} over the Coach", waiver.by.login),
+            Conclusion::Success,
+        )),
+        (State::Blocked { .. }, _, _) if newest => Some((
+            format!("Blocked after turn {}: a person has to decide", turn.number),
+            Conclusion::ActionRequired,
+        )),
+        (_, _, Some(Outcome::Approve)) => Some((format!("✅ Approved at turn {}", turn.number), Conclusion::Success)),
+        (_, _, Some(Outcome::Feedback)) => Some((
+            format!("❌ Changes requested at turn {}", turn.number),
+            Conclusion::Failure,
+        )),
+        (_, _, None) => None,
+    }
+}
+
+fn blocked_line(task: &Task, newest: bool, measure: &Measure) -> String {
+    match &task.state {
+        State::Blocked { reason } if newest => reasons::blocked(reason, measure),
+        State::Blocked { .. }
+        | State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Approved { .. }
+        | State::Completed { .. }
+        | State::Skipped { .. }
+        | State::Cancelled => String::new(),
+    }
+}
+
+/// Who overrode the Coach, and everything that stood against the work.
+pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
+    let what = bullets(&waiver.what, measure.rows.min(40), |what| {
+        untrusted::inline(what, measure.text.min(600))
+    });
+    let who = format!("{} approved over the Coach", words::person(&waiver.by));
+    match what.is_empty() {
+        true => format!("{who}."),
+        false => format!("{who} and waived:\n\n{what}"),
+    }
+}
+
+fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
+    let Some(verdict) = &turn.verdict else {
+        return titled("#### Gates", &review::gates_of(turn, measure));
+    };
+    let listed: Vec<_> = verdict.items.iter().collect();
+    sections(vec![
+        titled(
+            "#### Why the Coach's approval does not stand",
+            &review::broken(verdict, measure),
+        ),
+        titled("#### Criteria", &review::criteria(task, verdict, measure)),
+        titled("#### Gates", &review::gates_of(turn, measure)),
+        titled("#### Claims that are not so", &review::discrepancies(turn, measure)),
+        titled("#### Items", &items::by_severity(&listed, measure)),
+    ])
+}
+
+/// The check run `AutoBuild` on the feature pull request's head: what a wave gate found.
+#[must_use]
+pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
+    let (title, conclusion) = match profile(strictest(feature), &gate.report) {
+        Profile::Passed => ("The merged result holds", Conclusion::Success),
+        Profile::Failed(_) => ("The merged result does not hold", Conclusion::Failure),
+        Profile::Absent(_) => ("The merged result could not be checked", Conclusion::ActionRequired),
+    };
+    let summary = fitting(|measure| {
+        format!(
+            "{}: the Gates on the integration branch after wave {}, on commit `{}`: {}.\n\n{}",
+            feature.key.shown(),
+            gate.wave,
+            gate.head.short(),
+            gates::line(&gate.report),
+            gates::table(&gate.report, measure)
+        )
+    });
+    CheckRun {
+        title: title.to_owned(),
+        summary,
+        conclusion,
+    }
+}

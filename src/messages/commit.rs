@@ -1,0 +1,91 @@
+//! Messages of the commits that AutoBuild makes. Their trailers are the engine's part.
+
+use crate::domain::feature::Feature;
+use crate::domain::ids::TurnNumber;
+use crate::domain::task::Task;
+use crate::messages::untrusted::plain;
+use crate::messages::words::feature_name;
+
+/// As much of a subject as `git log` shows in one line.
+const SUBJECT: usize = 72;
+
+/// Whether a commit is the whole of a turn's work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommitKind {
+    /// The Player ended and reported.
+    Whole,
+    /// The Player ended badly; this is what there was.
+    Partial,
+}
+
+/// Title and body of the commit that a merged pull request becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SquashText {
+    /// One line.
+    pub title: String,
+    /// The rest.
+    pub body: String,
+}
+
+/// The commit of a Player's work.
+#[must_use]
+pub fn turn_commit(feature: &Feature, task: &Task, turn: TurnNumber, kind: CommitKind) -> String {
+    let what = match kind {
+        CommitKind::Whole => "The Player's work",
+        CommitKind::Partial => "What the Player left when it ended badly",
+    };
+    format!("{}\n\n{what} in turn {turn} of {}.", subject(task), feature.key.shown())
+}
+
+fn subject(task: &Task) -> String {
+    plain(&format!("{}: {}", task.id, task.plan.name), SUBJECT)
+}
+
+/// The commit of the plan on the integration branch.
+#[must_use]
+pub fn plan_commit(feature: &Feature) -> String {
+    plain(
+        &format!("Plan {}: {}", feature.key.shown(), feature_name(feature)),
+        SUBJECT,
+    )
+}
+
+/// The commit of a task's page when the task is completed.
+#[must_use]
+pub fn task_file_commit(feature: &Feature, task: &Task) -> String {
+    format!("Record the turns of {} of {}", task.id, feature.key.shown())
+}
+
+/// The commit that merges the default branch into the integration branch.
+#[must_use]
+pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {
+    format!(
+        "Merge {} into {}",
+        plain(default_branch, 100),
+        feature.key.integration_branch()
+    )
+}
+
+/// The commit that merges the integration branch into a task's branch.
+#[must_use]
+pub fn merge_integration_commit(feature: &Feature, task: &Task) -> String {
+    format!(
+        "Merge {} into {}",
+        feature.key.integration_branch(),
+        plain(&task.branch, 100)
+    )
+}
+
+/// The commit that a task becomes on the integration branch.
+#[must_use]
+pub fn squash(feature: &Feature, task: &Task) -> SquashText {
+    let number = task.pull.map_or_else(String::new, |pull| format!(" (#{pull})"));
+    SquashText {
+        title: format!("{}{number}", subject(task)),
+        body: format!(
+            "AutoBuild-Feature: {}\nAutoBuild-Task: {}",
+            feature.key.shown(),
+            task.id
+        ),
+    }
+}

@@ -1,0 +1,163 @@
+//! The pull request from the integration branch to the default branch, which a person merges.
+
+use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::Feature;
+use crate::domain::feature::State as FeatureState;
+use crate::domain::task::State;
+use crate::domain::task::Task;
+use crate::messages::check::waived;
+use crate::messages::gates;
+use crate::messages::links::Links;
+use crate::messages::living_parts::human_criteria;
+use crate::messages::measure::Measure;
+use crate::messages::measure::bullets;
+use crate::messages::measure::fitting;
+use crate::messages::measure::sections;
+use crate::messages::measure::titled;
+use crate::messages::progress;
+use crate::messages::reasons;
+use crate::messages::task_pull::PullText;
+use crate::messages::task_pull::TITLE;
+use crate::messages::untrusted;
+use crate::messages::words;
+
+/// The text of the feature pull request. It closes the issue only if every task is completed.
+#[must_use]
+pub fn feature_pull(feature: &Feature, links: &Links) -> PullText {
+    let title = format!("{}: {}", feature.key.shown(), words::feature_name(feature));
+    PullText {
+        title: untrusted::plain(&title, TITLE),
+        body: fitting(|measure| body(feature, links, measure)),
+    }
+}
+
+fn body(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let description = feature.plan.as_ref().map_or("", |version| &version.plan.description);
+    sections(vec![
+        closing(feature, measure),
+        untrusted::quote(description, measure.text),
+        table(feature, links, measure),
+        last_gate(feature, links, measure),
+        titled("### For a person to check", &human(feature, measure)),
+        titled("### What people decided over the Coach", &overrides(feature, measure)),
+        "Every task's pull request holds its reviews. AutoBuild never merges into the default branch: that is yours to \
+         do."
+            .to_owned(),
+    ])
+}
+
+/// `Closes #n`, or what is missing.
+fn closing(feature: &Feature, measure: &Measure) -> String {
+    let given_up: Vec<&Task> = feature.tasks.iter().filter(|task| !task.is_completed()).collect();
+    let issue = feature.key.issue;
+    if given_up.is_empty() {
+        return format!("Closes #{issue}");
+    }
+    let list = bullets(&given_up, measure.rows.min(40), |task| {
+        format!(
+            "{} {}: {}",
+            task.id,
+            untrusted::inline(&task.plan.name, 200),
+            missing(task)
+        )
+    });
+    format!("Part of #{issue}\n\nWithout these tasks:\n\n{list}")
+}
+
+fn missing(task: &Task) -> String {
+    match &task.state {
+        State::Skipped { by } => format!("skipped by {}", words::person(by)),
+        State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Approved { .. }
+        | State::Blocked { .. }
+        | State::Completed { .. }
+        | State::Cancelled => task.state.word().to_owned(),
+    }
+}
+
+fn table(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let mut rows = vec![
+        "| task | pull request | turns | cost | state | evidence |".to_owned(),
+        "|---|---|---|---|---|---|".to_owned(),
+    ];
+    rows.extend(feature.tasks.iter().take(measure.rows).map(|task| {
+        format!(
+            "| **{}** {} | {} | {} | {} | {} | {} |",
+            task.id,
+            untrusted::cell(&task.plan.name, measure.text.min(120)),
+            task.pull.map_or_else(|| "–".to_owned(), |pull| links.pull(pull)),
+            progress::turns(task),
+            words::NO_COST,
+            words::state(task),
+            evidence(task),
+        )
+    }));
+    let left = feature.tasks.len().saturating_sub(measure.rows);
+    if left > 0 {
+        rows.push(format!("| and {left} more | | | | | |"));
+    }
+    rows.join("\n")
+}
+
+/// What the Gates found on the commit that was merged.
+fn evidence(task: &Task) -> String {
+    task.turns_now()
+        .rev()
+        .find_map(|turn| turn.gates.as_ref())
+        .map_or_else(|| "none".to_owned(), gates::line)
+}
+
+fn last_gate(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let Some(gate) = feature.gates.last() else {
+        return String::new();
+    };
+    format!(
+        "### The merged result\n\nThe Gates on {}, after wave {}:\n\n{}",
+        links.commit(&gate.head),
+        gate.wave,
+        gates::table(&gate.report, measure)
+    )
+}
+
+fn human(feature: &Feature, measure: &Measure) -> String {
+    let criteria: Vec<_> = human_criteria(feature)
+        .into_iter()
+        .filter(|(id, _)| feature.task(*id).is_some_and(Task::is_completed))
+        .collect();
+    bullets(&criteria, measure.rows, |(task, text)| {
+        format!("[ ] {task}: {}", untrusted::inline(text, measure.text.min(600)))
+    })
+}
+
+fn overrides(feature: &Feature, measure: &Measure) -> String {
+    let overridden = feature
+        .tasks
+        .iter()
+        .flat_map(|task| task.waived.iter().map(move |waiver| (task.id, waiver)))
+        .take(measure.rows.min(40))
+        .map(|(id, waiver)| format!("{id}: {}", waived(waiver, measure)));
+    sections(overridden.collect())
+}
+
+/// What is said on the feature pull request when the Feature is cancelled.
+#[must_use]
+pub fn closed_feature_pull(feature: &Feature) -> String {
+    let why = match &feature.state {
+        FeatureState::Cancelled { why } => reasons::cancelled(why),
+        FeatureState::Planning { .. }
+        | FeatureState::AwaitingApproval
+        | FeatureState::Building { .. }
+        | FeatureState::Paused { .. }
+        | FeatureState::Blocked { .. }
+        | FeatureState::InReview
+        | FeatureState::Completed
+        | FeatureState::Failed { .. } => reasons::cancelled(&CancelledWhy::NothingCompleted),
+    };
+    format!(
+        "Closed: {} is cancelled. {why} Reopening this pull request brings it back to review.",
+        feature.key.shown()
+    )
+}

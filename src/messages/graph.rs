@@ -1,0 +1,85 @@
+//! The Mermaid picture of a Feature's waves.
+
+use crate::domain::feature::Feature;
+use crate::domain::task::State;
+use crate::domain::task::Task;
+use crate::domain::wave::AddedEdge;
+use std::collections::BTreeMap;
+
+/// More would not be readable, and GitHub stops drawing.
+const MOST_TASKS: usize = 60;
+const MOST_EDGES: usize = 200;
+const LABEL: usize = 36;
+
+const COLOURS: &str = "    classDef pending fill:#eaeef2,stroke:#57606a,color:#24292f
+    classDef working fill:#ddf4ff,stroke:#0969da,color:#24292f
+    classDef approved fill:#dafbe1,stroke:#2da44e,color:#24292f
+    classDef completed fill:#2da44e,stroke:#116329,color:#ffffff
+    classDef blocked fill:#ffebe9,stroke:#cf222e,color:#24292f
+    classDef gone fill:#ffffff,stroke:#8c959f,color:#57606a,stroke-dasharray:4";
+
+/// The graph as a fenced block, or nothing when there are too many tasks to draw.
+pub(super) fn waves(feature: &Feature, added: &[AddedEdge]) -> String {
+    if feature.tasks.is_empty() || feature.tasks.len() > MOST_TASKS {
+        return String::new();
+    }
+    let mut by_wave: BTreeMap<u32, Vec<&Task>> = BTreeMap::new();
+    for task in &feature.tasks {
+        by_wave.entry(task.wave).or_default().push(task);
+    }
+    let mut lines = vec!["flowchart LR".to_owned()];
+    for (wave, tasks) in &by_wave {
+        lines.push(format!("    subgraph wave{wave} [\"Wave {wave}\"]"));
+        lines.extend(tasks.iter().map(|task| node(task)));
+        lines.push("    end".to_owned());
+    }
+    lines.extend(edges(feature, added));
+    lines.push(COLOURS.to_owned());
+    format!("```mermaid\n{}\n```", lines.join("\n"))
+}
+
+fn node(task: &Task) -> String {
+    let id = task.id;
+    let label = match label(&task.plan.name) {
+        name if name.is_empty() => id.to_string(),
+        name => format!("{id}<br/>{name}"),
+    };
+    format!("        {}[\"{label}\"]:::{}", task.id.slug(), colour(task))
+}
+
+/// Letters, digits and blanks only: nothing that Mermaid, HTML or Markdown reads.
+fn label(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
+        .collect();
+    let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.chars().count() > LABEL {
+        true => format!("{}…", words.chars().take(LABEL).collect::<String>().trim_end()),
+        false => words,
+    }
+}
+
+fn edges(feature: &Feature, added: &[AddedEdge]) -> Vec<String> {
+    let needs = feature.tasks.iter().flat_map(|task| {
+        task.plan
+            .dependencies
+            .iter()
+            .map(|need| format!("    {} --> {}", need.slug(), task.id.slug()))
+    });
+    let same_file = added
+        .iter()
+        .map(|edge| format!("    {} -.->|same file| {}", edge.first.slug(), edge.then.slug()));
+    needs.chain(same_file).take(MOST_EDGES).collect()
+}
+
+fn colour(task: &Task) -> &'static str {
+    match task.state {
+        State::Pending => "pending",
+        State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } => "working",
+        State::Approved { .. } => "approved",
+        State::Completed { .. } => "completed",
+        State::Blocked { .. } => "blocked",
+        State::Skipped { .. } | State::Cancelled => "gone",
+    }
+}

@@ -1,0 +1,66 @@
+//! What was found wrong, by how much it weighs.
+
+use crate::domain::decision::Issue;
+use crate::domain::decision::Severity;
+use crate::messages::measure::Measure;
+use crate::messages::measure::first;
+use crate::messages::measure::sections;
+use crate::messages::untrusted;
+
+/// Headings and entries by severity, the heaviest first.
+pub(super) fn by_severity(items: &[&Issue], measure: &Measure) -> String {
+    let group = |severity: Severity| {
+        let entries: Vec<&Issue> = items.iter().copied().filter(|item| item.severity == severity).collect();
+        if entries.is_empty() {
+            return String::new();
+        }
+        let lines = first(
+            &entries,
+            measure.rows,
+            |item| entry(item, measure),
+            |left| format!("- and {left} more"),
+        );
+        format!("**{}** ({})\n\n{}", word(severity), meaning(severity), lines.join("\n"))
+    };
+    sections(vec![
+        group(Severity::MustFix),
+        group(Severity::ShouldFix),
+        group(Severity::NiceToHave),
+    ])
+}
+
+/// The product's word for a severity.
+pub(super) fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::MustFix => "must_fix",
+        Severity::ShouldFix => "should_fix",
+        Severity::NiceToHave => "nice_to_have",
+    }
+}
+
+fn meaning(severity: Severity) -> &'static str {
+    match severity {
+        Severity::MustFix => "sends the work back",
+        Severity::ShouldFix | Severity::NiceToHave => "a comment",
+    }
+}
+
+fn entry(item: &Issue, measure: &Measure) -> String {
+    let place = place(item).map_or_else(String::new, |place| format!("{place}: "));
+    let wrong = untrusted::inline(&item.description, measure.text);
+    let advice = match item.suggestion.as_deref().map(str::trim) {
+        Some(text) if !text.is_empty() => format!(" Suggestion: {}", untrusted::inline(text, measure.text)),
+        Some(_) | None => String::new(),
+    };
+    format!("- [{}] {place}{wrong}{advice}", untrusted::inline(&item.category, 60))
+}
+
+/// `src/a.rs`, line 12.
+pub(super) fn place(item: &Issue) -> Option<String> {
+    let file = item.file.as_deref().filter(|file| !file.trim().is_empty())?;
+    let file = untrusted::code(file, 200);
+    Some(match item.line {
+        Some(line) => format!("{file}, line {line}"),
+        None => file,
+    })
+}

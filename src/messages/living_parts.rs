@@ -1,0 +1,193 @@
+//! Sections of the living comment.
+
+use crate::domain::feature::Feature;
+use crate::domain::feature::Phase;
+use crate::domain::feature::PlanVersion;
+use crate::domain::feature::State;
+use crate::domain::ids::TaskId;
+use crate::domain::plan::Check;
+use crate::domain::plan::Plan;
+use crate::messages::gates;
+use crate::messages::links::Links;
+use crate::messages::measure::Measure;
+use crate::messages::measure::Yaml;
+use crate::messages::measure::bullets;
+use crate::messages::measure::sections;
+use crate::messages::plan_file::plan_file;
+use crate::messages::plan_file::plan_file_path;
+use crate::messages::reasons;
+use crate::messages::untrusted;
+use crate::messages::words::count;
+
+/// Where exactly building stands.
+pub(super) fn phase(feature: &Feature) -> String {
+    let State::Building { phase } = &feature.state else {
+        return String::new();
+    };
+    match phase {
+        Phase::Planning { .. } => "The plan is being made.".to_owned(),
+        Phase::OpeningBranch { .. } => "The integration branch is being made.".to_owned(),
+        Phase::MergingDefault { .. } => "The default branch is being merged into the integration branch.".to_owned(),
+        Phase::Tasks => format!("Wave {} of {} is at work.", feature.wave, feature.last_wave()),
+        Phase::Gate { .. } => format!(
+            "The Gates run on the merged result of wave {} of {}.",
+            feature.wave,
+            feature.last_wave()
+        ),
+        Phase::OpeningPull { .. } => "The pull request into the default branch is being opened.".to_owned(),
+    }
+}
+
+/// How big the plan is, and what it was made on.
+pub(super) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String {
+    format!(
+        "{} in {}, complexity {} of 10. Plan version {}, hash `{}`, made on commit {}.",
+        count(version.plan.tasks.len(), "task"),
+        count(waves, "wave"),
+        version.complexity,
+        version.number,
+        hash8(version),
+        links.commit(&version.base),
+    )
+}
+
+/// The first eight digits of the plan's hash.
+pub(super) fn hash8(version: &PlanVersion) -> String {
+    version.hash.chars().filter(char::is_ascii_hexdigit).take(8).collect()
+}
+
+/// Why the plan waits, every command in it, and how to approve it.
+pub(super) fn approval(version: &PlanVersion, measure: &Measure) -> String {
+    let how = format!(
+        "To start it, write `/autobuild approve {}` in a new comment; for another plan, `/autobuild plan` with words to \
+         the planner or a fenced `yaml` block.",
+        hash8(version)
+    );
+    sections(vec![
+        "### This plan waits for approval".to_owned(),
+        bullets(&version.waits, 10, reasons::approval),
+        commands(&version.plan, measure),
+        how,
+    ])
+}
+
+/// Every command that the plan names, each in a fence.
+fn commands(plan: &Plan, measure: &Measure) -> String {
+    let smoke = plan.smoke.iter().map(|command| ("`smoke`".to_owned(), command));
+    let checks = plan.tasks.iter().flat_map(|task| {
+        task.acceptance_criteria
+            .iter()
+            .filter_map(move |criterion| match &criterion.check {
+                Check::Command(command) => Some((format!("a check of {}", task.id), command)),
+                Check::Test(_) | Check::File(_) | Check::Human => None,
+            })
+    });
+    let all: Vec<(String, &String)> = smoke.chain(checks).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let most = measure.rows.min(100);
+    let each = measure.output.min(2_000);
+    let mut parts = vec![format!("The plan names {}:", count(all.len(), "command"))];
+    for (whose, command) in all.iter().take(most) {
+        parts.push(format!("As {whose}:\n\n{}", untrusted::fence(command, "sh", each)));
+    }
+    let left = all.len().saturating_sub(most);
+    if left > 0 {
+        parts.push(format!("And {left} more, which stand in the plan."));
+    }
+    sections(parts)
+}
+
+/// What the newest wave gate found.
+pub(super) fn wave_gate(feature: &Feature, links: &Links) -> String {
+    match feature.gates.last() {
+        Some(gate) => format!(
+            "Wave gate after wave {}, on {}: {}.",
+            gate.wave,
+            links.commit(&gate.head),
+            gates::line(&gate.report)
+        ),
+        None => String::new(),
+    }
+}
+
+/// The commands of the Gates, and what this version does not run.
+pub(super) fn checks(version: &PlanVersion, measure: &Measure) -> String {
+    let checks = version.plan.tasks.iter().flat_map(|task| &task.acceptance_criteria);
+    let commands = checks
+        .filter(|criterion| matches!(criterion.check, Check::Command(_)))
+        .count();
+    let mut lines = Vec::new();
+    if !version.commands.trim().is_empty() {
+        lines.push(format!("- {}", untrusted::inline(&version.commands, measure.text)));
+    }
+    if let Some(smoke) = &version.plan.smoke {
+        lines.push(format!(
+            "- `smoke`: {}, not run in this version",
+            untrusted::code(smoke, measure.text.min(300))
+        ));
+    }
+    if commands > 0 {
+        lines.push(format!(
+            "- {}: not run in this version",
+            count(commands, "command check")
+        ));
+    }
+    lines.join("\n")
+}
+
+/// The criteria that no machine can check.
+pub(super) fn for_a_person(feature: &Feature, measure: &Measure) -> String {
+    bullets(&human_criteria(feature), measure.rows, |(task, text)| {
+        format!("{task}: {}", untrusted::inline(text, measure.text))
+    })
+}
+
+/// The criteria that no machine can check, with their tasks.
+pub(super) fn human_criteria(feature: &Feature) -> Vec<(TaskId, &str)> {
+    feature
+        .tasks
+        .iter()
+        .flat_map(|task| {
+            task.plan
+                .acceptance_criteria
+                .iter()
+                .filter(|criterion| criterion.check == Check::Human)
+                .map(move |criterion| (task.id, criterion.text.as_str()))
+        })
+        .collect()
+}
+
+/// What was replaced or added, why tasks run one after the other, and settings that are not acted on.
+pub(super) fn notes(version: &PlanVersion, measure: &Measure) -> String {
+    bullets(&version.notes, measure.rows, |note| {
+        untrusted::inline(note, measure.text)
+    })
+}
+
+/// The plan itself, folded; or where it stands.
+pub(super) fn yaml(feature: &Feature, measure: &Measure) -> String {
+    let Some(text) = plan_file(feature) else {
+        return String::new();
+    };
+    // In a fence nothing is escaped, and AutoBuild knows its own comments by such marks.
+    match measure.yaml {
+        Yaml::Shown if !text.contains("<!-- autobuild") => format!(
+            "<details>\n<summary>The plan as YAML</summary>\n\n{}\n\n</details>",
+            untrusted::fence_exact(&text, "yaml")
+        ),
+        Yaml::Shown | Yaml::LeftOut => {
+            let place = untrusted::code(&plan_file_path(feature), 200);
+            match &feature.integration {
+                Some(integration) => format!(
+                    "The plan as YAML cannot be shown here; it stands in {place} on the branch {}.",
+                    untrusted::code(&integration.branch, 200)
+                ),
+                None => format!(
+                    "The plan as YAML cannot be shown here; it will stand in {place} on the integration branch."
+                ),
+            }
+        }
+    }
+}

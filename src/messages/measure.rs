@@ -1,0 +1,123 @@
+//! Keeps everything under GitHub's limits, whatever the input's size: outputs get shorter first, then the plan's YAML
+//! goes, then rows.
+
+use crate::messages::untrusted::shorten;
+
+/// The most characters of anything that is posted; GitHub takes 65,536, and the engine adds a mark.
+pub const MAX_CHARS: usize = 60_000;
+
+/// How much of everything is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Measure {
+    /// Characters of one piece of prose.
+    pub(super) text: usize,
+    /// Characters of one output.
+    pub(super) output: usize,
+    /// Rows of one table, entries of one list.
+    pub(super) rows: usize,
+    /// Whether the plan's YAML is shown.
+    pub(super) yaml: Yaml,
+}
+
+/// Whether the plan's YAML is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Yaml {
+    /// In a folded block.
+    Shown,
+    /// A sentence says where it stands.
+    LeftOut,
+}
+
+const MEASURES: [Measure; 5] = [
+    Measure {
+        text: 4_000,
+        output: 8_000,
+        rows: 200,
+        yaml: Yaml::Shown,
+    },
+    Measure {
+        text: 1_000,
+        output: 2_000,
+        rows: 200,
+        yaml: Yaml::Shown,
+    },
+    Measure {
+        text: 600,
+        output: 1_000,
+        rows: 200,
+        yaml: Yaml::LeftOut,
+    },
+    Measure {
+        text: 300,
+        output: 600,
+        rows: 40,
+        yaml: Yaml::LeftOut,
+    },
+    Measure {
+        text: 120,
+        output: 300,
+        rows: 12,
+        yaml: Yaml::LeftOut,
+    },
+];
+
+/// The fullest rendering that fits.
+pub(super) fn fitting(render: impl Fn(&Measure) -> String) -> String {
+    fitting_within(MAX_CHARS, render)
+}
+
+/// The fullest rendering of at most `max` characters.
+pub(super) fn fitting_within(max: usize, render: impl Fn(&Measure) -> String) -> String {
+    let mut last = String::new();
+    for measure in &MEASURES {
+        last = render(measure);
+        if last.chars().count() <= max {
+            return last;
+        }
+    }
+    shorten(&last, max)
+}
+
+/// The first `most` entries, each rendered, and a line that counts the others.
+pub(super) fn first<T>(
+    entries: &[T],
+    most: usize,
+    render: impl Fn(&T) -> String,
+    more: impl Fn(usize) -> String,
+) -> Vec<String> {
+    let mut lines: Vec<String> = entries.iter().take(most).map(render).collect();
+    let left = entries.len().saturating_sub(most);
+    if left > 0 {
+        lines.push(more(left));
+    }
+    lines
+}
+
+/// A list of the first `most` entries.
+pub(super) fn bullets<T>(entries: &[T], most: usize, render: impl Fn(&T) -> String) -> String {
+    first(
+        entries,
+        most,
+        |entry| format!("- {}", render(entry)),
+        |left| format!("- and {left} more"),
+    )
+    .join("\n")
+}
+
+/// Sections that hold something, with a blank line between them.
+pub(super) fn sections(parts: Vec<String>) -> String {
+    let filled: Vec<String> = parts
+        .into_iter()
+        .map(|part| part.trim_end().to_owned())
+        .filter(|part| !part.is_empty())
+        .collect();
+    filled.join("\n\n")
+}
+
+/// A heading with its section, or nothing for an empty one.
+pub(super) fn titled(title: &str, body: &str) -> String {
+    match body.trim().is_empty() {
+        true => String::new(),
+        false => format!("{title}\n\n{body}"),
+    }
+}

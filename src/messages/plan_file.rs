@@ -1,0 +1,57 @@
+//! The plan as the YAML that the comment shows and the integration branch carries.
+
+use crate::domain::feature::Feature;
+use crate::domain::feature::State;
+use crate::domain::ids::Millis;
+use crate::domain::plan::yaml::PlanHeader;
+use crate::domain::plan::yaml::PlanStatus;
+use crate::domain::plan::yaml::plan_yaml;
+use crate::messages::task_file::task_file;
+use crate::messages::task_file::task_file_path;
+
+/// Where the plan stands: `.autobuild/features/FEAT-42.yaml`.
+#[must_use]
+pub fn plan_file_path(feature: &Feature) -> String {
+    format!(".autobuild/features/{}.yaml", feature.key.shown())
+}
+
+/// The plan with the states of now; nothing before there is one.
+#[must_use]
+pub fn plan_file(feature: &Feature) -> Option<String> {
+    let version = feature.plan.as_ref()?;
+    let words = feature.tasks.iter().map(|task| (task.id, task.state.word().to_owned()));
+    let header = PlanHeader {
+        status: status(&feature.state),
+        task_words: words.collect(),
+        ..PlanHeader::planned(feature.key.shown(), rfc3339(version.created))
+    };
+    Some(plan_yaml(&version.plan, &header))
+}
+
+/// Every file that the plan's commit holds, each with its path: the plan, and one page per task.
+#[must_use]
+pub fn plan_files(feature: &Feature) -> Vec<(String, String)> {
+    let plan = plan_file(feature).map(|text| (plan_file_path(feature), text));
+    let tasks = feature
+        .tasks
+        .iter()
+        .map(|task| (task_file_path(feature, task.id), task_file(feature, task)));
+    plan.into_iter().chain(tasks).collect()
+}
+
+fn status(state: &State) -> PlanStatus {
+    match state {
+        State::Planning { .. } | State::AwaitingApproval => PlanStatus::Planned,
+        State::Building { .. } | State::Paused { .. } | State::Blocked { .. } | State::InReview => {
+            PlanStatus::InProgress
+        }
+        State::Completed => PlanStatus::Completed,
+        State::Cancelled { .. } | State::Failed { .. } => PlanStatus::Failed,
+    }
+}
+
+fn rfc3339(at: Millis) -> String {
+    chrono::DateTime::from_timestamp_millis(at.0)
+        .unwrap_or_default()
+        .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+}

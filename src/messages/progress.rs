@@ -1,0 +1,91 @@
+//! The table of a Feature's tasks, and what each of them says where it has no pull request to say it on.
+
+use crate::domain::complexity;
+use crate::domain::feature::Feature;
+use crate::domain::task::State;
+use crate::domain::task::Task;
+use crate::domain::task::Work;
+use crate::messages::links::Links;
+use crate::messages::measure::Measure;
+use crate::messages::measure::bullets;
+use crate::messages::reasons;
+use crate::messages::untrusted;
+use crate::messages::words;
+
+/// Task, type, complexity, needs, state, pull request, turns, cost.
+pub(super) fn table(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let mut lines = vec![
+        "| task | type | complexity | needs | state | pull request | turns | cost |".to_owned(),
+        "|---|---|---|---|---|---|---|---|".to_owned(),
+    ];
+    lines.extend(
+        feature
+            .tasks
+            .iter()
+            .take(measure.rows)
+            .map(|task| row(task, links, measure)),
+    );
+    let left = feature.tasks.len().saturating_sub(measure.rows);
+    if left > 0 {
+        lines.push(format!("| and {left} more | | | | | | | |"));
+    }
+    lines.join("\n")
+}
+
+fn row(task: &Task, links: &Links, measure: &Measure) -> String {
+    format!(
+        "| **{}** {} | {} | {} | {} | {} | {} | {} | {} |",
+        task.id,
+        untrusted::cell(&task.plan.name, measure.text.min(120)),
+        words::kind(task.plan.kind),
+        complexity::task(&task.plan),
+        words::tasks(&task.plan.dependencies, 10),
+        words::state(task),
+        task.pull.map_or_else(|| "–".to_owned(), |pull| links.pull(pull)),
+        turns(task),
+        words::NO_COST,
+    )
+}
+
+/// How many turns were begun, over all attempts.
+pub(super) fn turns(task: &Task) -> String {
+    match task.turns.last() {
+        Some(last) => format!("{} of {}", last.number, task.limit.max(last.number.0)),
+        None => "–".to_owned(),
+    }
+}
+
+/// What a blocked task waits for, and turns without a commit that no pull request tells of.
+pub(super) fn remarks(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let remarks: Vec<String> = feature
+        .tasks
+        .iter()
+        .filter_map(|task| remark(task, links, measure))
+        .collect();
+    bullets(&remarks, measure.rows.min(40), Clone::clone)
+}
+
+fn remark(task: &Task, links: &Links, measure: &Measure) -> Option<String> {
+    if let State::Blocked { reason } = &task.state {
+        let why = reasons::blocked(reason, measure).replace('\n', "\n  ");
+        let report = task
+            .pull
+            .map_or_else(String::new, |pull| format!(" The report is on {}.", links.pull(pull)));
+        return Some(match why.contains('\n') {
+            true => format!("{} is blocked.{report} {why}", task.id),
+            false => format!("{} is blocked. {why}{report}", task.id),
+        });
+    }
+    let silent = task.turns_now().rfind(|turn| turn.ended_at.is_some())?;
+    match silent.work {
+        Work::NoChange if task.pull.is_none() => Some(format!(
+            "{}, turn {}: no change. The Player's turn ended without a change to any file.",
+            task.id, silent.number
+        )),
+        Work::Held if task.pull.is_none() => Some(format!(
+            "{}, turn {}: the commit may not be pushed and was held back.",
+            task.id, silent.number
+        )),
+        Work::Open | Work::Pushed | Work::NoChange | Work::Held => None,
+    }
+}

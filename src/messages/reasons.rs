@@ -1,0 +1,152 @@
+//! Why something stopped, waits or ended, in words for people. What an operator needs is in the log.
+
+use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::BlockReason;
+use crate::domain::feature::ApprovalWhy;
+use crate::domain::feature::CancelledWhy;
+use crate::messages::measure::Measure;
+use crate::messages::measure::bullets;
+use crate::messages::untrusted::code;
+use crate::messages::untrusted::inline;
+use crate::messages::words::count;
+use crate::messages::words::person;
+use crate::messages::words::tasks;
+
+/// Why a Task or a Feature is blocked, as one sentence.
+pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
+    let max = measure.text.min(600);
+    match reason {
+        BlockReason::OutOfTurns { turns } => {
+            let turns = usize::try_from(*turns).unwrap_or(usize::MAX);
+            format!("All {} that it may have ended with feedback.", count(turns, "turn"))
+        }
+        BlockReason::NoChangeTwice => "Two turns in a row changed nothing.".to_owned(),
+        BlockReason::SameIssues => "Three turns in a row ended with the same issues.".to_owned(),
+        BlockReason::BudgetSpent { what } => format!("The budget is spent: {}.", trimmed(what, max)),
+        BlockReason::AgentFailed { failure } => format!(
+            "An agent gave no usable result after every try: {}. That used up no turn.",
+            agent(failure, max)
+        ),
+        BlockReason::GatesAbsent { reasons } => with_list(
+            "A Gate that this work needs could not run. That is not the Player's fault.",
+            reasons,
+            measure,
+        ),
+        BlockReason::OpenReview { by } => format!(
+            "The Coach approves, but {} asked for changes and that review is still open.",
+            person(by)
+        ),
+        BlockReason::Paused { by } => format!("{} paused it.", person(by)),
+        BlockReason::NeedGone { task } => format!("It needs {task}, which was given up."),
+        BlockReason::ForcePushed { by } => format!(
+            "{} force-pushed its branch, which no longer contains the history of the integration branch.",
+            person(by)
+        ),
+        BlockReason::ForgeRefused { doing, said } => {
+            format!(
+                "GitHub refused this: {}. Its answer: {}",
+                trimmed(doing, max),
+                code(said, max)
+            )
+        }
+        BlockReason::BranchRule { rule } => {
+            format!(
+                "A rule of the repository forbids AutoBuild's branches: {}.",
+                code(rule, max)
+            )
+        }
+        BlockReason::DefaultConflict { files } => with_files(
+            "The default branch conflicts with the integration branch in:",
+            files,
+            measure,
+        ),
+        BlockReason::WaveGateRed { failures } => with_list(
+            "The tasks of the wave pass alone, but their merged result does not.",
+            failures,
+            measure,
+        ),
+        BlockReason::TasksBlocked { tasks: ids } => {
+            let wait = if ids.len() == 1 { "waits" } else { "wait" };
+            format!("{} {wait} for a person.", tasks(ids, measure.rows))
+        }
+        BlockReason::BadSettings { mistakes } => with_list(
+            "The repository's settings, `.github/autobuild.yml`, cannot be read.",
+            mistakes,
+            measure,
+        ),
+        BlockReason::Crashed { doing } => format!(
+            "AutoBuild itself was cut off three times while it did this: {}.",
+            trimmed(doing, max)
+        ),
+    }
+}
+
+/// How an agent failed, within a sentence.
+fn agent(failure: &AgentFailure, max: usize) -> String {
+    match failure {
+        AgentFailure::NotFound { program } => format!("its program {} was not found", code(program, max)),
+        AgentFailure::Failed { how } => format!("it failed: {}", trimmed(how, max)),
+        AgentFailure::TimedOut { seconds } => format!("it was stopped after {seconds} seconds"),
+        AgentFailure::WentSilent { seconds } => format!("it printed nothing for {seconds} seconds"),
+        AgentFailure::TooMuchOutput { bytes } => format!("it printed more than {bytes} bytes"),
+        AgentFailure::ReportMissing => "its output does not end with a JSON object".to_owned(),
+        AgentFailure::ReportInvalid { problem } => format!("its report is not valid: {}", trimmed(problem, max)),
+        AgentFailure::DecisionMissing => "the Coach's output does not end with a JSON object".to_owned(),
+        AgentFailure::DecisionInvalid { problem } => {
+            format!("the Coach's decision is not valid: {}", trimmed(problem, max))
+        }
+    }
+}
+
+/// Why a plan waits, as one sentence.
+pub(super) fn approval(why: &ApprovalWhy) -> String {
+    match why {
+        ApprovalWhy::Settings => "The repository's settings ask for it (`plan_approval: always`).".to_owned(),
+        ApprovalWhy::Complexity { complexity, from } => format!(
+            "Its complexity is {complexity} of 10, and the repository's settings ask for approval from {from} on."
+        ),
+        ApprovalWhy::Author => "Someone without write access wrote or last edited the issue.".to_owned(),
+        ApprovalWhy::Commands => {
+            "It names commands, and this version does not isolate what it runs. They are listed below.".to_owned()
+        }
+    }
+}
+
+/// Why a Feature was cancelled, as one sentence.
+pub(super) fn cancelled(why: &CancelledWhy) -> String {
+    match why {
+        CancelledWhy::Command(by) => format!("{} cancelled it.", person(by)),
+        CancelledWhy::LabelRemoved(by) => format!("{} removed the label.", person(by)),
+        CancelledWhy::IssueClosed(by) => format!("{} closed the issue.", person(by)),
+        CancelledWhy::PullClosed(by) => format!("{} closed its pull request without merging it.", person(by)),
+        CancelledWhy::BranchDeleted => "The integration branch was deleted.".to_owned(),
+        CancelledWhy::RepositoryGone => "The repository was archived or deleted.".to_owned(),
+        CancelledWhy::IssueGone => "The issue was transferred or deleted.".to_owned(),
+        CancelledWhy::InstallationRemoved => "AutoBuild was removed from the repository.".to_owned(),
+        CancelledWhy::NothingCompleted => "None of its tasks was completed, so there is nothing to merge.".to_owned(),
+    }
+}
+
+/// A sentence of someone else that goes on in ours: without its full stop.
+fn trimmed(text: &str, max: usize) -> String {
+    inline(text.trim_end().trim_end_matches('.'), max)
+}
+
+fn with_list(sentence: &str, entries: &[String], measure: &Measure) -> String {
+    let max = measure.text.min(600);
+    list_below(
+        sentence,
+        bullets(entries, measure.rows.min(20), |entry| inline(entry, max)),
+    )
+}
+
+fn with_files(sentence: &str, files: &[String], measure: &Measure) -> String {
+    list_below(sentence, bullets(files, measure.rows.min(50), |file| code(file, 300)))
+}
+
+fn list_below(sentence: &str, list: String) -> String {
+    match list.is_empty() {
+        true => sentence.to_owned(),
+        false => format!("{sentence}\n\n{list}"),
+    }
+}

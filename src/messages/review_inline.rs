@@ -1,0 +1,110 @@
+//! Items of a review that stand on a line of the diff.
+
+use crate::domain::decision::Issue;
+use crate::messages::items;
+use crate::messages::measure::MAX_CHARS;
+use crate::messages::measure::first;
+use crate::messages::review::Inline;
+use crate::messages::review::Review;
+use crate::messages::untrusted;
+
+/// GitHub takes more, but nobody reads them.
+const MOST: usize = 40;
+const TEXT: usize = 4_000;
+/// A folded comment is one entry among others.
+const FOLDED: usize = 1_200;
+
+/// Comments for items whose line the diff shows, and the items that stay in the body.
+pub(super) fn split<'a>(items: &'a [Issue], in_diff: &dyn Fn(&str, u32) -> bool) -> (Vec<Inline>, Vec<&'a Issue>) {
+    let mut inline = Vec::new();
+    let mut rest = Vec::new();
+    for item in items {
+        match (&item.file, item.line) {
+            (Some(path), Some(line)) if inline.len() < MOST && in_diff(path, line) => inline.push(Inline {
+                path: path.clone(),
+                line,
+                body: body(item),
+            }),
+            _ => rest.push(item),
+        }
+    }
+    (inline, rest)
+}
+
+fn body(item: &Issue) -> String {
+    let head = format!(
+        "**{}** [{}] {}",
+        items::word(item.severity),
+        untrusted::inline(&item.category, 60),
+        untrusted::inline(&item.description, TEXT)
+    );
+    match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
+        None => head,
+        Some(text) => match replacement(text) {
+            Some(code) => format!("{head}\n\n{}", untrusted::fence_exact(code, "suggestion")),
+            None => format!("{head}\n\nSuggestion:\n\n{}", untrusted::quote(text, TEXT)),
+        },
+    }
+}
+
+/// The code that replaces the line: the inside of a suggestion that is nothing but one fenced block, or a suggestion that
+/// cannot be prose because it is indented or ends like a statement. Everything else is words.
+fn replacement(text: &str) -> Option<&str> {
+    let code = match fenced(text) {
+        Some(inside) => inside,
+        None => Some(text.trim_end()).filter(|text| is_code(text))?,
+    };
+    let fits = !code.trim().is_empty() && code.len() <= TEXT && !code.contains('\r') && untrusted::is_visible(code);
+    fits.then_some(code)
+}
+
+fn is_code(text: &str) -> bool {
+    let capital = text.starts_with(char::is_uppercase);
+    let indented = text.starts_with([' ', '\t']);
+    !text.contains('`') && (indented || (!capital && text.ends_with([';', '{', '}'])))
+}
+
+fn fenced(text: &str) -> Option<&str> {
+    let (opening, rest) = text.trim().split_once('\n')?;
+    let marks = opening.len() - opening.trim_start_matches('`').len();
+    let fence = opening.get(..marks).filter(|marks| marks.len() >= 3)?;
+    let inside = rest.strip_suffix(fence)?.strip_suffix('\n')?;
+    (!inside.contains(fence)).then_some(inside)
+}
+
+/// The review's body with its comments on lines as entries.
+pub(super) fn fold(review: &Review) -> String {
+    if review.inline.is_empty() {
+        return review.body.clone();
+    }
+    let room = MAX_CHARS.saturating_sub(review.body.chars().count());
+    let entry = |inline: &Inline| {
+        format!(
+            "{}, line {}:\n\n{}",
+            untrusted::code(&inline.path, 200),
+            inline.line,
+            inline.body
+        )
+    };
+    let fitting = review
+        .inline
+        .iter()
+        .map(entry)
+        .filter(|entry| entry.chars().count() <= FOLDED);
+    let mut used = 200;
+    let mut kept: Vec<String> = Vec::new();
+    for entry in fitting {
+        let length = entry.chars().count() + 2;
+        if used + length <= room {
+            used += length;
+            kept.push(entry);
+        }
+    }
+    let left = review.inline.len() - kept.len();
+    let mut parts = vec![review.body.clone(), "#### Items on lines".to_owned()];
+    parts.extend(first(&kept, MOST, Clone::clone, |_| String::new()));
+    if left > 0 {
+        parts.push(format!("And {left} more, too long to be shown here."));
+    }
+    parts.join("\n\n")
+}

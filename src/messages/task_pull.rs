@@ -1,0 +1,139 @@
+//! A task's pull request: its text, and what is said when it closes or a review becomes stale.
+
+use crate::domain::effect::ClosedWhy;
+use crate::domain::effect::DismissedWhy;
+use crate::domain::feature::Feature;
+use crate::domain::ids::User;
+use crate::domain::report::PlayerReport;
+use crate::domain::task::Task;
+use crate::messages::links::Links;
+use crate::messages::measure::Measure;
+use crate::messages::measure::bullets;
+use crate::messages::measure::first;
+use crate::messages::measure::fitting;
+use crate::messages::measure::sections;
+use crate::messages::measure::titled;
+use crate::messages::untrusted;
+use crate::messages::words;
+
+/// A pull request's title takes 256 characters; nobody reads that many.
+pub(super) const TITLE: usize = 120;
+
+/// Title and body of a pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullText {
+    /// One line, without Markdown.
+    pub title: String,
+    /// Markdown.
+    pub body: String,
+}
+
+/// The text of a task's pull request. It never closes the issue.
+#[must_use]
+pub fn task_pull(feature: &Feature, task: &Task) -> PullText {
+    PullText {
+        title: untrusted::plain(&format!("{}: {}", task.id, task.plan.name), TITLE),
+        body: fitting(|measure| body(feature, task, measure)),
+    }
+}
+
+fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
+    let needs = match task.plan.dependencies.as_slice() {
+        [] => String::new(),
+        needs => format!(" It builds on {}.", words::tasks(needs, 40)),
+    };
+    let report = task.turns_now().rev().find_map(|turn| turn.report.as_ref());
+    sections(vec![
+        format!("Part of #{}", feature.key.issue),
+        format!(
+            "{} of {}, wave {}, {}.{needs}",
+            task.id,
+            feature.key.shown(),
+            task.wave,
+            words::kind(task.plan.kind)
+        ),
+        untrusted::quote(&task.plan.description, measure.text),
+        titled("### Acceptance criteria", &criteria(task, measure)),
+        report.map_or_else(String::new, |report| claims(report, measure)),
+        "The Gates and the Coach judge every turn; their verdicts are the reviews below. AutoBuild merges this into the \
+         integration branch, never into the default branch."
+            .to_owned(),
+    ])
+}
+
+/// What must hold, with what it is bound to.
+pub(super) fn criteria(task: &Task, measure: &Measure) -> String {
+    let numbered: Vec<_> = (1u32..).zip(&task.plan.acceptance_criteria).collect();
+    let mut rows = vec!["| | criterion | check |".to_owned(), "|---|---|---|".to_owned()];
+    rows.extend(first(
+        &numbered,
+        measure.rows,
+        |(number, criterion)| {
+            format!(
+                "| {number} | {} | {} |",
+                untrusted::cell(&criterion.text, measure.text.min(600)),
+                words::check(&criterion.check, 200)
+            )
+        },
+        |left| format!("| | and {left} more | |"),
+    ));
+    rows.join("\n")
+}
+
+/// What the Player says of its work, marked as a claim.
+fn claims(report: &PlayerReport, measure: &Measure) -> String {
+    let max = measure.text;
+    let concerns = bullets(&report.concerns, measure.rows.min(20), |concern| {
+        untrusted::inline(concern, max.min(600))
+    });
+    let body = sections(vec![
+        untrusted::quote(&report.summary, max),
+        untrusted::quote(&report.implementation_notes, max),
+        titled("Its doubts:", &concerns),
+    ]);
+    match body.is_empty() {
+        true => String::new(),
+        false => titled(
+            "### What the Player says",
+            &format!("These are claims. What changed stands in the diff, what holds in the reviews.\n\n{body}"),
+        ),
+    }
+}
+
+/// What is said on a task's pull request when AutoBuild closes it.
+#[must_use]
+pub fn closed_pull(feature: &Feature, task: &Task, why: &ClosedWhy, links: &Links) -> String {
+    let id = task.id;
+    match why {
+        ClosedWhy::Retried { by, branch } => {
+            let next = match task.pull {
+                Some(pull) => format!(" Its new pull request is {}.", links.pull(pull)),
+                None => " Its new pull request is opened with the first push.".to_owned(),
+            };
+            format!(
+                "Closed: {} asked to start {id} again from the integration branch, on {}.{next}",
+                words::person(by),
+                links.branch(branch)
+            )
+        }
+        ClosedWhy::Skipped { by } => format!(
+            "Closed: {} gave {id} up. The branch stays; `/autobuild retry {id}` starts it again.",
+            words::person(by)
+        ),
+        ClosedWhy::Cancelled => {
+            format!(
+                "Closed: {id} of {} is cancelled. The branch stays; reopening this pull request goes on with it.",
+                feature.key.shown()
+            )
+        }
+    }
+}
+
+/// The message with which a stale request for changes is dismissed.
+#[must_use]
+pub fn dismissal(why: DismissedWhy, by: &User) -> String {
+    match why {
+        DismissedWhy::Overridden => format!("{} approved this over the Coach.", words::person(by)),
+        DismissedWhy::Cancelled => format!("{} gave this task up or cancelled it.", words::person(by)),
+    }
+}

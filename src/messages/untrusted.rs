@@ -1,0 +1,286 @@
+//! Makes text that others wrote safe to show: titles, plans, reports, outputs, paths, names.
+//!
+//! Prose is escaped, so that it lands in text; commands, names and outputs are put into code. Whatever GitHub would act
+//! on is broken. Every function takes the most characters that its result may have.
+
+use crate::messages::defuse;
+
+/// What breaks a mention or a reference in Markdown without being seen.
+const BREAK: &str = "&#8203;";
+/// The same where no Markdown is read.
+const PLAIN_BREAK: char = '\u{200B}';
+const TICKS: &str = "✅✔✓☑🗸🗹👍";
+const CROSSES: &str = "❌✖✗✘❎☒🗙🗴🗵🗶🗷👎";
+
+/// Where prose is put: a table ends its cells at a pipe, even inside code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Flow,
+    Cell,
+}
+
+/// One line of prose. Pairs of backticks stay code.
+#[must_use]
+pub fn inline(text: &str, max: usize) -> String {
+    within(&one_line(text), max, |line| prose(line, Place::Flow))
+}
+
+/// One line of prose for a table cell; a dash when there is nothing.
+#[must_use]
+pub fn cell(text: &str, max: usize) -> String {
+    match one_line(text) {
+        line if line.is_empty() => "–".to_owned(),
+        line => within(&line, max, |line| prose(line, Place::Cell)),
+    }
+}
+
+/// A command, path or name as code within a sentence.
+#[must_use]
+pub fn code(text: &str, max: usize) -> String {
+    within(&one_line(text), max, |line| span(line, Place::Flow))
+}
+
+/// A command, path or name as code within a table cell.
+#[must_use]
+pub fn cell_code(text: &str, max: usize) -> String {
+    within(&one_line(text), max, |line| span(line, Place::Cell))
+}
+
+/// Prose of several lines as a block quote. It stands on lines of its own, without a line end.
+#[must_use]
+pub fn quote(text: &str, max: usize) -> String {
+    let lines = clean(text);
+    let render = |text: &str| {
+        text.trim_matches('\n')
+            .lines()
+            .map(|line| match prose(line.trim(), Place::Flow) {
+                line if line.is_empty() => ">".to_owned(),
+                line => format!("> {line}"),
+            })
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    within(lines.trim(), max, render)
+}
+
+/// A fenced block whose fence is longer than any inside, without a line end. `info` is ours, never theirs.
+#[must_use]
+pub fn fence(text: &str, info: &str, max: usize) -> String {
+    let text = clean(text);
+    let text = text.trim_end().trim_start_matches('\n');
+    let render = |text: &str| {
+        let lines: Vec<String> = text.split('\n').map(without_mark).collect();
+        fence_exact(&lines.join("\n"), info)
+    };
+    within(text, max, render)
+}
+
+/// A fenced block with exactly this text: for what is read back or applied by a machine.
+#[must_use]
+pub fn fence_exact(text: &str, info: &str) -> String {
+    let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{info}\n{text}{end}{fence}")
+}
+
+/// One line for a title or a commit, where no Markdown is read.
+#[must_use]
+pub fn plain(text: &str, max: usize) -> String {
+    let render = |line: &str| {
+        let mut out = String::with_capacity(line.len());
+        for_each_broken(line, |c, broken| {
+            out.push(c);
+            if broken {
+                out.push(PLAIN_BREAK);
+            }
+        });
+        out
+    };
+    within(&one_line(text), max, render)
+}
+
+/// `text` cut from the middle to at most `max` characters, with a note where something is missing.
+#[must_use]
+pub fn shorten(text: &str, max: usize) -> String {
+    let length = text.chars().count();
+    if length <= max {
+        return text.to_owned();
+    }
+    let note = format!(" … [{} characters left out] … ", length.saturating_sub(max));
+    let Some(room) = max.checked_sub(note.chars().count()).filter(|room| *room > 0) else {
+        let start: String = text.chars().take(max.saturating_sub(1)).collect();
+        return if max == 0 { String::new() } else { format!("{start}…") };
+    };
+    let tail = room / 2;
+    let start: String = text.chars().take(room - tail).collect();
+    let end: String = text.chars().skip(length - tail).collect();
+    format!("{start}{note}{end}")
+}
+
+/// Whether `text` can be shown word for word: nothing in it is invisible or changes the direction of reading.
+#[must_use]
+pub fn is_visible(text: &str) -> bool {
+    !text.chars().any(|c| c != '\n' && c != '\t' && is_invisible(c))
+}
+
+/// Renders `text`, shortened until the result has at most `max` characters.
+fn within(text: &str, max: usize, render: impl Fn(&str) -> String) -> String {
+    let mut keep = max;
+    loop {
+        let rendered = render(&shorten(text, keep));
+        if rendered.chars().count() <= max || keep == 0 {
+            return rendered;
+        }
+        keep = keep * 3 / 4;
+    }
+}
+
+fn longest_run(text: &str, of: char) -> usize {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == of { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest
+}
+
+/// The text without terminal colours and invisible characters, with plain line ends.
+fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut chars),
+            '\r' => {
+                chars.next_if_eq(&'\n');
+                out.push('\n');
+            }
+            '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => out.push('\n'),
+            '\n' | '\t' => out.push(c),
+            c if is_invisible(c) => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The rest of a terminal's control sequence: `[`, parameters, a letter.
+fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    if chars.next_if_eq(&'[').is_some() {
+        while chars.next_if(|c| ('\u{20}'..='\u{3f}').contains(c)).is_some() {}
+        chars.next_if(|c| ('\u{40}'..='\u{7e}').contains(c));
+    }
+}
+
+/// Controls, and what GitHub shows as nothing or lets change the order of other characters.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+fn one_line(text: &str) -> String {
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A fenced line that neither gives a command nor looks like one of AutoBuild's own marks.
+fn without_mark(line: &str) -> String {
+    let line = line.replace("<!--", "<!\u{200B}--");
+    match line.trim_start().strip_prefix("/autobuild") {
+        Some(_) => line.replacen("/autobuild", "/\u{200B}autobuild", 1),
+        None => line,
+    }
+}
+
+/// Code between pairs of backticks, escaped text elsewhere.
+fn prose(line: &str, place: Place) -> String {
+    let parts: Vec<&str> = line.split('`').collect();
+    let paired = parts.len() % 2 == 1 && !line.contains("``");
+    if !paired {
+        return escaped(line);
+    }
+    let render = |(index, part): (usize, &&str)| match index % 2 {
+        0 if index == 0 => escaped(part),
+        0 => escaped_inside(part),
+        _ => span(part, place),
+    };
+    parts.iter().enumerate().map(render).collect()
+}
+
+fn span(line: &str, place: Place) -> String {
+    let text = match place {
+        Place::Flow => line.to_owned(),
+        Place::Cell => line.replace('|', "\\|"),
+    };
+    let marks = "`".repeat(longest_run(&text, '`') + 1);
+    let blank = if text.is_empty() || text.starts_with('`') || text.ends_with('`') || text.starts_with(' ') {
+        " "
+    } else {
+        ""
+    };
+    format!("{marks}{blank}{text}{blank}{marks}")
+}
+
+/// Text at the start of a block, where a list, heading or number would begin.
+fn escaped(line: &str) -> String {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = rest.len() < line.len() && rest.starts_with(['.', ')']);
+    match line.chars().next() {
+        Some('#' | '-' | '+' | '=' | ':') => format!("\\{}", escaped_inside(line)),
+        Some(_) if numbered => {
+            let digits = line.get(..line.len() - rest.len()).unwrap_or_default();
+            format!("{digits}\\{}", escaped_inside(rest))
+        }
+        Some(_) | None => escaped_inside(line),
+    }
+}
+
+fn escaped_inside(line: &str) -> String {
+    let chars: Vec<char> = line.chars().collect();
+    let mut out = String::with_capacity(line.len() + 16);
+    let mut index = 0usize;
+    for_each_broken(line, |c, broken| {
+        let alphanumeric = |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| c.is_alphanumeric());
+        match c {
+            '_' if alphanumeric(index.checked_sub(1)) && alphanumeric(Some(index + 1)) => out.push('_'),
+            '\\' | '*' | '_' | '[' | ']' | '~' | '|' | '$' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '`' => out.push_str("&#96;"),
+            c if TICKS.contains(c) => out.push_str("(tick)"),
+            c if CROSSES.contains(c) => out.push_str("(cross)"),
+            c => out.push(c),
+        }
+        if broken {
+            out.push_str(BREAK);
+        }
+        index += 1;
+    });
+    out
+}
+
+/// Gives each character with whether a break follows it.
+fn for_each_broken(line: &str, mut each: impl FnMut(char, bool)) {
+    let breaks = defuse::breaks(line);
+    let mut breaks = breaks.into_iter().peekable();
+    for (at, c) in line.char_indices() {
+        let broken = breaks.next_if(|at_break| *at_break == at + c.len_utf8()).is_some();
+        each(c, broken);
+    }
+}

@@ -1,0 +1,137 @@
+//! The words for states, kinds and people that all messages share.
+
+use crate::domain::decision::Outcome;
+use crate::domain::feature::Feature;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::User;
+use crate::domain::plan::Check;
+use crate::domain::plan::TaskType;
+use crate::domain::task::Approval;
+use crate::domain::task::MergeState;
+use crate::domain::task::MergedBy;
+use crate::domain::task::Stage;
+use crate::domain::task::State;
+use crate::domain::task::Task;
+use crate::messages::untrusted;
+
+/// What stands where this version measures nothing.
+pub(super) const NO_COST: &str = "–";
+
+/// `1 task`, `2 tasks`.
+pub(super) fn count(number: usize, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        number => format!("{number} {thing}s"),
+    }
+}
+
+/// `@ada`; a login that GitHub would not give out is shown as code.
+pub(super) fn person(user: &User) -> String {
+    login(&user.login)
+}
+
+/// As `person`, where only the login is known.
+pub(super) fn login(login: &str) -> String {
+    let name = login.strip_suffix("[bot]").unwrap_or(login);
+    let plausible = (1..=39).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    match (plausible, name.len() == login.len()) {
+        (true, true) => format!("@{login}"),
+        (true, false) | (false, _) => untrusted::code(login, 60),
+    }
+}
+
+/// `TASK-001, TASK-002`, or a dash.
+pub(super) fn tasks(ids: &[TaskId], most: usize) -> String {
+    let shown: Vec<String> = ids.iter().take(most).map(TaskId::to_string).collect();
+    match (shown.is_empty(), ids.len().saturating_sub(most)) {
+        (true, _) => "–".to_owned(),
+        (false, 0) => shown.join(", "),
+        (false, more) => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// The word of a task's kind.
+pub(super) fn kind(kind: TaskType) -> &'static str {
+    match kind {
+        TaskType::Scaffolding => "scaffolding",
+        TaskType::Feature => "feature",
+        TaskType::Testing => "testing",
+        TaskType::Documentation => "documentation",
+    }
+}
+
+/// How a criterion is shown to hold, for a table cell.
+pub(super) fn check(check: &Check, max: usize) -> String {
+    match check {
+        Check::Test(name) => format!("test {}", untrusted::cell_code(name, max)),
+        Check::Command(command) => format!(
+            "command {}, not run in this version",
+            untrusted::cell_code(command, max)
+        ),
+        Check::File(path) => format!("file {}", untrusted::cell_code(path, max)),
+        Check::Human => "a person".to_owned(),
+    }
+}
+
+/// The word of a verdict, with the only marks that are ever used.
+pub(super) fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Approve => "✅ Approved",
+        Outcome::Feedback => "❌ Changes requested",
+    }
+}
+
+/// A Feature's name: its id and what the plan, or else the issue, calls it.
+pub(super) fn feature_name(feature: &Feature) -> &str {
+    match &feature.plan {
+        Some(version) if !version.plan.name.trim().is_empty() => &version.plan.name,
+        Some(_) | None => &feature.snapshot.title,
+    }
+}
+
+/// A task's state as people read it, for a table cell.
+pub(super) fn state(task: &Task) -> String {
+    let word = task.state.word();
+    match &task.state {
+        State::Pending | State::PreLoop { .. } | State::Blocked { .. } | State::Cancelled => word.to_owned(),
+        State::PlayerTurn { turn, .. } => format!("{word}, turn {turn} of {}", task.limit.max(turn.0)),
+        State::CoachTurn { turn, stage, .. } => {
+            let who = match stage {
+                Stage::Gates => "Gates",
+                Stage::Coach => "Coach",
+            };
+            format!("{word} ({who}), turn {turn} of {}", task.limit.max(turn.0))
+        }
+        State::Approved { by, merge, .. } => format!("{word} by {}{}", approver(by), merge_wait(merge)),
+        State::Completed { by, .. } => match by {
+            MergedBy::AutoBuild => word.to_owned(),
+            MergedBy::Person(by) => format!("{word}, merged by {}", cell_person(by)),
+            MergedBy::PersonWithoutApproval(by) => {
+                format!("{word}, merged by {} without Coach approval", cell_person(by))
+            }
+        },
+        State::Skipped { by } => format!("{word} by {}", cell_person(by)),
+    }
+}
+
+fn cell_person(user: &User) -> String {
+    person(user).replace('|', "\\|")
+}
+
+fn approver(by: &Approval) -> String {
+    match by {
+        Approval::Coach => "the Coach".to_owned(),
+        Approval::Override(by) => format!("{} over the Coach", cell_person(by)),
+    }
+}
+
+fn merge_wait(merge: &MergeState) -> String {
+    match merge {
+        MergeState::Due { .. } => String::new(),
+        MergeState::Person => ", waits for a person to merge it".to_owned(),
+        MergeState::Refused { rule } => format!(
+            ", waits for a person: the merge was refused: {}",
+            untrusted::cell(rule, 300)
+        ),
+    }
+}
