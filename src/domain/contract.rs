@@ -166,6 +166,13 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
     }
 }
 
+/// The verdict on a turn that changed nothing.
+#[must_use]
+pub fn no_change() -> Verdict {
+    let words = "no change: the turn ended without a change to any file";
+    feedback_without_coach(vec![Issue::must_fix("requirement", words)])
+}
+
 fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: &[String]) -> Verdict {
     let mut broken = gate_failures
         .iter()
