@@ -98,6 +98,11 @@ pub enum Event {
         /// Which.
         task: TaskId,
     },
+    /// A task it needs, which was given up, is being built again.
+    NeedBack {
+        /// Which.
+        task: TaskId,
+    },
     /// Something that a person did.
     Person {
         /// Who.
@@ -105,8 +110,11 @@ pub enum Event {
         /// What.
         did: PersonDid,
     },
-    /// The Feature was cancelled.
-    FeatureCancelled,
+    /// The Feature ended.
+    FeatureCancelled {
+        /// By whom, where it was a person.
+        by: Option<User>,
+    },
 }
 
 /// How a Player run ended.
@@ -197,7 +205,7 @@ pub enum PersonDid {
     },
     /// Pushes to the task's branch.
     Push {
-        /// The new head.
+        /// The branch's head as it is when the event is made, which may be newer than the push.
         head: Sha,
     },
     /// Pushes a head that does not contain the integration branch's history.

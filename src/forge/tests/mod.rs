@@ -1,0 +1,5 @@
+//! The forge from outside: octocrab as the client, real git over HTTP, a real receiver of webhooks.
+
+mod world;
+
+mod calls;
