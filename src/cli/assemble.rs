@@ -91,7 +91,12 @@ pub(super) async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> 
         .with_context(|| format!("making the data folder {}", blueprint.data_dir.display()))?;
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
     let autobuild = client(&blueprint.app, &urls).context("the AutoBuild App")?;
-    let coach = blueprint.coach.as_ref().map(|key| client(key, &urls)).transpose().context("the Coach App")?;
+    let coach = blueprint
+        .coach
+        .as_ref()
+        .map(|key| client(key, &urls))
+        .transpose()
+        .context("the Coach App")?;
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
     let sandbox = Sandbox::new(SandboxOptions::own_binary());
@@ -101,7 +106,9 @@ pub(super) async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> 
     secrets.extend(blueprint.coach.map(|coach| coach.private_key));
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
-    let store = Store::open(&url, OpenOptions::default()).await.context("opening the database")?;
+    let store = Store::open(&url, OpenOptions::default())
+        .await
+        .context("opening the database")?;
     Ok(Arc::new(Engine::new(Parts {
         store,
         autobuild,
@@ -124,10 +131,16 @@ fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &std::path::Path) -> any
     let folder = data_dir.join("agents");
     let backend = |command: &AgentCommand| -> anyhow::Result<Backend> {
         let backend = Backend::new(command, sandbox, &agents.environment, &folder)?;
-        backend.check().map_err(anyhow::Error::msg).with_context(|| format!("the agent {command}"))?;
+        backend
+            .check()
+            .map_err(anyhow::Error::msg)
+            .with_context(|| format!("the agent {command}"))?;
         Ok(backend)
     };
-    let named = agents.named.iter().map(|(name, command)| Ok((name.clone(), backend(command)?)));
+    let named = agents
+        .named
+        .iter()
+        .map(|(name, command)| Ok((name.clone(), backend(command)?)));
     Ok(Roster {
         definitions: Definitions::embedded()?,
         named: named.collect::<anyhow::Result<_>>()?,

@@ -5,8 +5,8 @@ use crate::cli::assemble::Agents;
 use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
 use crate::config::LogFormat;
-use crate::config::Role;
 use crate::config::RepositorySettings;
+use crate::config::Role;
 use crate::config::ServerSettings;
 use crate::engine::Engine;
 use crate::engine::settings::EngineSettings;
@@ -24,9 +24,11 @@ use tokio_util::sync::CancellationToken;
 
 /// What `serve` takes. Everything else comes from the environment and the file.
 #[derive(Debug, Args)]
-#[command(after_help = "Settings come from AUTOBUILD_… variables and a TOML file with the same names; a flag beats the \
+#[command(
+    after_help = "Settings come from AUTOBUILD_… variables and a TOML file with the same names; a flag beats the \
 environment, the environment the file.\n\nExample:\n  AUTOBUILD_APP_ID=1 AUTOBUILD_PRIVATE_KEY_FILE=app.pem \
-AUTOBUILD_WEBHOOK_SECRET_FILE=secret autobuild serve --listen 0.0.0.0:8080")]
+AUTOBUILD_WEBHOOK_SECRET_FILE=secret autobuild serve --listen 0.0.0.0:8080"
+)]
 pub(super) struct Serve {
     /// A TOML file with settings.
     #[arg(long, value_name = "FILE")]
@@ -60,9 +62,11 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
 
 /// Sends the log to standard error.
 pub(super) fn start_log(filter: &str, format: LogFormat) {
-    let filter = tracing_subscriber::EnvFilter::try_new(filter)
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let filter =
+        tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     let _ = match format {
         LogFormat::Text => log.try_init(),
         LogFormat::Json => log.json().try_init(),
@@ -75,7 +79,10 @@ async fn run(settings: ServerSettings) -> anyhow::Result<()> {
         anyhow::bail!("{}", lines.join("; "));
     }
     if !settings.unused.is_empty() {
-        tracing::warn!("settings that this version reads and does not act on: {}", settings.unused.join(", "));
+        tracing::warn!(
+            "settings that this version reads and does not act on: {}",
+            settings.unused.join(", ")
+        );
     }
     let app = settings.app.clone().context(
         "no App is configured: set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and AUTOBUILD_WEBHOOK_SECRET (README, \
@@ -84,10 +91,14 @@ async fn run(settings: ServerSettings) -> anyhow::Result<()> {
     if settings.coach_app.is_none() {
         tracing::warn!("no Coach App is configured: reviews will be comment reviews");
     }
-    let listener = Listener::bind(settings.listen).await.with_context(|| format!("listening on {}", settings.listen))?;
+    let listener = Listener::bind(settings.listen)
+        .await
+        .with_context(|| format!("listening on {}", settings.listen))?;
     let address = listener.address()?;
     let engine = assemble::engine(blueprint(&settings, &app)).await?;
-    let secrets = std::iter::once(app.webhook_secret).chain(app.previous_webhook_secret).collect();
+    let secrets = std::iter::once(app.webhook_secret)
+        .chain(app.previous_webhook_secret)
+        .collect();
     tracing::info!("listening on http://{address}");
     until_stopped(engine, secrets, listener).await
 }
@@ -122,8 +133,14 @@ fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     let webhook = std::iter::once(&app.webhook_secret).chain(&app.previous_webhook_secret);
     Blueprint {
-        app: AppKey { id: app.id, private_key: app.private_key.clone() },
-        coach: settings.coach_app.as_ref().map(|coach| AppKey { id: coach.id, private_key: coach.private_key.clone() }),
+        app: AppKey {
+            id: app.id,
+            private_key: app.private_key.clone(),
+        },
+        coach: settings.coach_app.as_ref().map(|coach| AppKey {
+            id: coach.id,
+            private_key: coach.private_key.clone(),
+        }),
         api_url: settings.github.api.to_string(),
         web_url: settings.github.web.to_string(),
         database_url: settings.database_url.clone(),

@@ -74,7 +74,9 @@ impl Engine {
     /// Records `fact`, the state it leads to and the work it asks for, or nothing at all.
     pub async fn apply(&self, key: &FeatureKey, fact: Fact, finish: Option<Finish>) -> Result<Applied, ApplyError> {
         for _ in 0..RACES {
-            let Some(stored) = self.store.feature(key).await? else { return Ok(Applied::NoFeature) };
+            let Some(stored) = self.store.feature(key).await? else {
+                return Ok(Applied::NoFeature);
+            };
             let before = persist::read(&stored)?;
             let step = step::step(before.clone(), fact.event.clone(), fact.at);
             tracing::debug!(feature = %key, cause = %fact.cause, state = step.feature.state.word(), "event applied to {key}");

@@ -12,10 +12,17 @@ pub(super) struct CoachInstallations(Mutex<HashMap<RepoId, InstallationId>>);
 
 impl CoachInstallations {
     pub(super) fn known(&self, repo: RepoId) -> Option<InstallationId> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&repo).copied()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&repo)
+            .copied()
     }
 
     pub(super) fn remember(&self, repo: RepoId, installation: InstallationId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(repo, installation);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(repo, installation);
     }
 }

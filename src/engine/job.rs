@@ -2,9 +2,9 @@
 
 use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
 use crate::domain::ids::Millis;
 use crate::domain::ids::RepoId;
-use crate::domain::ids::InstallationId;
 use crate::engine::apply::ApplyError;
 use crate::engine::apply::Fact;
 use crate::git::GitError;
@@ -77,7 +77,12 @@ pub enum Undone {
 impl Job {
     /// A job whose lease of `lease` starts now.
     pub(super) fn new(effect: StoredEffect, hold: Hold, cancel: CancellationToken, lease: Duration) -> Self {
-        Self { effect, hold, cancel, may_speak: Mutex::new(Instant::now() + lease * 2 / 3) }
+        Self {
+            effect,
+            hold,
+            cancel,
+            may_speak: Mutex::new(Instant::now() + lease * 2 / 3),
+        }
     }
 
     /// The lease was renewed.
@@ -93,7 +98,11 @@ impl Job {
     /// Asked before everything that others can see: a worker that may have lost its lease keeps silent.
     pub fn may_speak(&self) -> Result<(), Undone> {
         let until = *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if self.cancel.is_cancelled() || Instant::now() > until { Err(Undone::Stopped) } else { Ok(()) }
+        if self.cancel.is_cancelled() || Instant::now() > until {
+            Err(Undone::Stopped)
+        } else {
+            Ok(())
+        }
     }
 
     /// The installation that the effect belongs to.
@@ -103,7 +112,9 @@ impl Job {
 
     /// The repository, which every effect but an installation's delivery has.
     pub fn repo(&self) -> Result<RepoId, Undone> {
-        self.effect.repo.ok_or_else(|| Undone::Refused { why: "the effect names no repository".to_owned() })
+        self.effect.repo.ok_or_else(|| Undone::Refused {
+            why: "the effect names no repository".to_owned(),
+        })
     }
 }
 
@@ -111,7 +122,10 @@ impl From<GithubError> for Undone {
     fn from(error: GithubError) -> Self {
         let why = error.to_string();
         match error {
-            GithubError::Transient { retry_after, .. } => Self::Later { why, not_before: retry_after },
+            GithubError::Transient { retry_after, .. } => Self::Later {
+                why,
+                not_before: retry_after,
+            },
             GithubError::Uncertain { .. } | GithubError::Unauthorized | GithubError::Malformed { .. } => {
                 Self::Later { why, not_before: None }
             }
@@ -144,18 +158,27 @@ impl From<GitError> for Undone {
 
 impl From<StoreError> for Undone {
     fn from(error: StoreError) -> Self {
-        Self::Later { why: error.to_string(), not_before: None }
+        Self::Later {
+            why: error.to_string(),
+            not_before: None,
+        }
     }
 }
 
 impl From<ApplyError> for Undone {
     fn from(error: ApplyError) -> Self {
-        Self::Later { why: error.to_string(), not_before: None }
+        Self::Later {
+            why: error.to_string(),
+            not_before: None,
+        }
     }
 }
 
 impl From<std::io::Error> for Undone {
     fn from(error: std::io::Error) -> Self {
-        Self::Later { why: error.to_string(), not_before: None }
+        Self::Later {
+            why: error.to_string(),
+            not_before: None,
+        }
     }
 }

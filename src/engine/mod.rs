@@ -103,6 +103,8 @@ impl Engine {
     /// The ids of our own Apps, whose deeds are no news to us.
     #[must_use]
     pub fn own_apps(&self) -> Vec<AppId> {
-        std::iter::once(self.autobuild.app_id()).chain(self.coach.as_ref().map(Client::app_id)).collect()
+        std::iter::once(self.autobuild.app_id())
+            .chain(self.coach.as_ref().map(Client::app_id))
+            .collect()
     }
 }

@@ -59,8 +59,11 @@ pub fn read(stored: &StoredFeature) -> Result<Feature, Unreadable> {
     for row in rows {
         let data: TaskData = serde_json::from_str(&row.data).map_err(unreadable(row.id.to_string()))?;
         let mut task = data.task;
-        let mut turns: Vec<&TurnRow> =
-            stored.turns.iter().filter(|turn| turn.task == task.id && data.turns.contains(&turn.number)).collect();
+        let mut turns: Vec<&TurnRow> = stored
+            .turns
+            .iter()
+            .filter(|turn| turn.task == task.id && data.turns.contains(&turn.number))
+            .collect();
         turns.sort_by_key(|turn| turn.number);
         task.turns = turns.into_iter().map(read_turn).collect::<Result<_, _>>()?;
         feature.tasks.push(task);
@@ -71,10 +74,18 @@ pub fn read(stored: &StoredFeature) -> Result<Feature, Unreadable> {
 fn read_turn(row: &TurnRow) -> Result<Turn, Unreadable> {
     let what = || format!("turn {} of {}", row.number, row.task);
     let account: Account = serde_json::from_str(row.report.as_deref().unwrap_or("null")).map_err(unreadable(what()))?;
-    let verdict: Option<Verdict> =
-        row.decision.as_deref().map(serde_json::from_str).transpose().map_err(unreadable(what()))?;
-    let gates: Option<GateReport> =
-        row.evidence.as_deref().map(serde_json::from_str).transpose().map_err(unreadable(what()))?;
+    let verdict: Option<Verdict> = row
+        .decision
+        .as_deref()
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(unreadable(what()))?;
+    let gates: Option<GateReport> = row
+        .evidence
+        .as_deref()
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(unreadable(what()))?;
     Ok(Turn {
         number: row.number,
         attempt: account.attempt,
@@ -125,7 +136,11 @@ pub fn write(before: Option<&Feature>, after: &Feature) -> Result<Rows, Unreadab
         }
     }
     let gone = before.map(|before| before.tasks.as_slice()).unwrap_or_default();
-    rows.removed = gone.iter().map(|task| task.id).filter(|id| after.task(*id).is_none()).collect();
+    rows.removed = gone
+        .iter()
+        .map(|task| task.id)
+        .filter(|id| after.task(*id).is_none())
+        .collect();
     Ok(rows)
 }
 
@@ -134,7 +149,10 @@ fn feature_row(feature: &Feature) -> Result<FeatureRow, Unreadable> {
         key: feature.key,
         installation: feature.installation,
         state: feature.state.word().to_owned(),
-        branch: feature.integration.as_ref().map(|integration| integration.branch.clone()),
+        branch: feature
+            .integration
+            .as_ref()
+            .map(|integration| integration.branch.clone()),
         pull: feature.pull,
         held: feature.is_held(),
         data: serde_json::to_string(feature).map_err(unreadable("Feature"))?,
@@ -142,7 +160,10 @@ fn feature_row(feature: &Feature) -> Result<FeatureRow, Unreadable> {
 }
 
 fn task_row(task: &Task) -> Result<TaskRow, Unreadable> {
-    let data = TaskData { task: task.clone(), turns: task.turns.iter().map(|turn| turn.number).collect() };
+    let data = TaskData {
+        task: task.clone(),
+        turns: task.turns.iter().map(|turn| turn.number).collect(),
+    };
     Ok(TaskRow {
         id: task.id,
         wave: task.wave,
@@ -172,8 +193,18 @@ fn turn_row(task: TaskId, turn: &Turn) -> Result<TurnRow, Unreadable> {
         base: turn.base.clone(),
         head: turn.head.clone(),
         report: Some(serde_json::to_string(&account).map_err(unreadable(what()))?),
-        decision: turn.verdict.as_ref().map(serde_json::to_string).transpose().map_err(unreadable(what()))?,
-        evidence: turn.gates.as_ref().map(serde_json::to_string).transpose().map_err(unreadable(what()))?,
+        decision: turn
+            .verdict
+            .as_ref()
+            .map(serde_json::to_string)
+            .transpose()
+            .map_err(unreadable(what()))?,
+        evidence: turn
+            .gates
+            .as_ref()
+            .map(serde_json::to_string)
+            .transpose()
+            .map_err(unreadable(what()))?,
         usage: None,
         started_at: Some(turn.started_at),
         ended_at: turn.ended_at,

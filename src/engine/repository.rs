@@ -1,7 +1,7 @@
 //! A repository as the engine reaches it: its name now, its branches in the mirror, its settings on the default branch.
 
-use crate::config::Merge;
 use crate::config::Approval;
+use crate::config::Merge;
 use crate::config::RepositorySettings;
 use crate::config::SETTINGS_FILE;
 use crate::domain::feature::PlanApproval;
@@ -86,11 +86,17 @@ impl Engine {
 
     /// Reads the settings from the default branch.
     pub async fn settings_of(&self, branch: &DefaultBranch) -> Result<Settings, NoSettings> {
-        let file = branch.mirror.read_file(&branch.head, SETTINGS_FILE, MAX_SETTINGS).await.map_err(Undone::from)?;
+        let file = branch
+            .mirror
+            .read_file(&branch.head, SETTINGS_FILE, MAX_SETTINGS)
+            .await
+            .map_err(Undone::from)?;
         let text = match file {
             None => String::new(),
             Some(file) if file.truncated => {
-                return Err(NoSettings::Mistakes(vec![format!("{SETTINGS_FILE} is larger than {MAX_SETTINGS} bytes")]));
+                return Err(NoSettings::Mistakes(vec![format!(
+                    "{SETTINGS_FILE} is larger than {MAX_SETTINGS} bytes"
+                )]));
             }
             Some(file) => file.text(),
         };
@@ -105,7 +111,9 @@ impl Engine {
 pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, Undone> {
     let name: BranchName = branch.parse().map_err(crate::git::GitError::from)?;
     let tip = mirror.rev_parse(&name).await?;
-    tip.ok_or_else(|| Undone::Refused { why: format!("the branch {branch} does not exist") })
+    tip.ok_or_else(|| Undone::Refused {
+        why: format!("the branch {branch} does not exist"),
+    })
 }
 
 /// What the rules need of the settings.

@@ -17,16 +17,20 @@ const LIVING_SPACINGS: i64 = 30;
 
 /// Stores `effects` of a Feature, due at `now`.
 pub fn effects(feature: &Feature, effects: &[Effect], now: Millis, spacing_ms: i64) -> Vec<NewEffect> {
-    effects.iter().map(|effect| stored(feature, effect, now, spacing_ms)).collect()
+    effects
+        .iter()
+        .map(|effect| stored(feature, effect, now, spacing_ms))
+        .collect()
 }
 
 fn stored(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> NewEffect {
     let key = &feature.key;
     let lane = lane(effect);
     let run_at = match (effect, feature.living) {
-        (Effect::Living { .. }, Some(living)) => {
-            living.edited_at.plus(spacing_ms.saturating_mul(LIVING_SPACINGS)).max(now)
-        }
+        (Effect::Living { .. }, Some(living)) => living
+            .edited_at
+            .plus(spacing_ms.saturating_mul(LIVING_SPACINGS))
+            .max(now),
         _ => now,
     };
     NewEffect {
@@ -56,17 +60,33 @@ pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<Can
             StopScope::Task(task) => Some(task_subject(key, *task)),
             StopScope::Feature => None,
         };
-        rules.push(CancelRule { subject: subject.clone(), lane: Some(Lane::Agent), kind: None });
-        rules.push(CancelRule { subject, lane: None, kind: Some("merge".to_owned()) });
+        rules.push(CancelRule {
+            subject: subject.clone(),
+            lane: Some(Lane::Agent),
+            kind: None,
+        });
+        rules.push(CancelRule {
+            subject,
+            lane: None,
+            kind: Some("merge".to_owned()),
+        });
         if *scope == StopScope::Feature {
             for kind in ["open_integration", "merge_default", "open_feature_pull"] {
-                rules.push(CancelRule { subject: None, lane: None, kind: Some(kind.to_owned()) });
+                rules.push(CancelRule {
+                    subject: None,
+                    lane: None,
+                    kind: Some(kind.to_owned()),
+                });
             }
         }
     }
     if new.iter().any(|effect| matches!(effect, Effect::Living { .. })) {
         // One edit shows everything: what waits to be shown is shown by the newest.
-        rules.push(CancelRule { subject: None, lane: None, kind: Some("living".to_owned()) });
+        rules.push(CancelRule {
+            subject: None,
+            lane: None,
+            kind: Some("living".to_owned()),
+        });
     }
     rules
 }

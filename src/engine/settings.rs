@@ -55,7 +55,10 @@ impl Backoff {
     /// The wait in milliseconds after `attempts` failures, moved by `fifth` (-0.2 to 0.2 of it).
     #[must_use]
     pub fn after(&self, attempts: u32, fifth: f64) -> i64 {
-        let doubled = self.first.saturating_mul(2_u32.saturating_pow(attempts.min(16))).min(self.most);
+        let doubled = self
+            .first
+            .saturating_mul(2_u32.saturating_pow(attempts.min(16)))
+            .min(self.most);
         let moved = doubled.mul_f64(1.0 + fifth.clamp(-0.2, 0.2));
         i64::try_from(moved.as_millis()).unwrap_or(i64::MAX)
     }
@@ -70,13 +73,20 @@ impl EngineSettings {
             clock,
             data_dir,
             write_spacing_ms: 1_000,
-            slots: Slots { control: 4, forge: 8, agent: 4 },
+            slots: Slots {
+                control: 4,
+                forge: 8,
+                agent: 4,
+            },
             agents_per_installation: 4,
             lease: Duration::from_secs(60),
             renew: Duration::from_secs(15),
             reap: Duration::from_secs(5),
             grace: Duration::from_secs(30),
-            backoff: Backoff { first: Duration::from_secs(10), most: Duration::from_secs(900) },
+            backoff: Backoff {
+                first: Duration::from_secs(10),
+                most: Duration::from_secs(900),
+            },
         }
     }
 }
@@ -87,7 +97,10 @@ mod tests {
 
     #[test]
     fn the_wait_doubles_and_stops_at_the_most() {
-        let backoff = Backoff { first: Duration::from_secs(10), most: Duration::from_secs(900) };
+        let backoff = Backoff {
+            first: Duration::from_secs(10),
+            most: Duration::from_secs(900),
+        };
         assert_eq!(
             [0, 1, 2, 6, 7, 60].map(|attempts| backoff.after(attempts, 0.0)),
             [10_000, 20_000, 40_000, 640_000, 900_000, 900_000]

@@ -76,7 +76,9 @@ impl Engine {
                 () = tokio::time::sleep(self.settings.reap) => {}
             }
             match self.store.reap(self.now()).await {
-                Ok(taken) => taken.iter().for_each(|effect| tracing::warn!(id = %effect.id, "the lease of {} ran out", effect.id)),
+                Ok(taken) => taken
+                    .iter()
+                    .for_each(|effect| tracing::warn!(id = %effect.id, "the lease of {} ran out", effect.id)),
                 Err(error) => tracing::warn!(%error, "lost work could not be taken back"),
             }
         }
@@ -114,20 +116,28 @@ impl Engine {
 
     async fn claim(&self, busy: &Busy) -> Result<Option<Claimed>, StoreError> {
         let slots = self.settings.slots;
-        let lanes: Vec<LaneLimits> =
-            [(Lane::Control, slots.control, busy.control), (Lane::Forge, slots.forge, busy.forge), (Lane::Agent, slots.agent, busy.agent)]
-                .into_iter()
-                .filter(|(_, slots, busy)| busy < slots)
-                .map(|(lane, ..)| LaneLimits {
-                    per_installation: (lane == Lane::Agent).then_some(self.settings.agents_per_installation),
-                    ..LaneLimits::none(lane)
-                })
-                .collect();
+        let lanes: Vec<LaneLimits> = [
+            (Lane::Control, slots.control, busy.control),
+            (Lane::Forge, slots.forge, busy.forge),
+            (Lane::Agent, slots.agent, busy.agent),
+        ]
+        .into_iter()
+        .filter(|(_, slots, busy)| busy < slots)
+        .map(|(lane, ..)| LaneLimits {
+            per_installation: (lane == Lane::Agent).then_some(self.settings.agents_per_installation),
+            ..LaneLimits::none(lane)
+        })
+        .collect();
         if lanes.is_empty() {
             return Ok(None);
         }
         let lease_ms = i64::try_from(self.settings.lease.as_millis()).unwrap_or(60_000);
-        let request = ClaimRequest { worker: &self.settings.worker, lanes: &lanes, now: self.now(), lease_ms };
+        let request = ClaimRequest {
+            worker: &self.settings.worker,
+            lanes: &lanes,
+            now: self.now(),
+            lease_ms,
+        };
         self.store.claim(&request).await
     }
 
@@ -145,26 +155,39 @@ impl Engine {
 
     async fn run_job(&self, job: &Job, agents: &CancellationToken) -> Result<(), StoreError> {
         if job.effect.crashes >= CRASHES {
-            let why = Undone::Refused { why: format!("the service ended {CRASHES} times while it did this") };
+            let why = Undone::Refused {
+                why: format!("the service ended {CRASHES} times while it did this"),
+            };
             return self.give_up(job, &why).await;
         }
-        let work = perform::perform(self, job);
-        tokio::pin!(work);
-        let keep = self.keep(job);
-        tokio::pin!(keep);
-        let mut lease = Lease::Mine;
-        let ended = loop {
-            tokio::select! {
-                ended = &mut work => break ended,
-                lost = &mut keep, if lease == Lease::Mine => { lease = lost; job.cancel.cancel(); }
-                () = agents.cancelled(), if job.effect.lane == Lane::Agent && !job.cancel.is_cancelled() => job.cancel.cancel(),
-            }
-        };
+        let (lease, ended) = self.perform_held(job, agents).await;
         match (lease, ended) {
             (Lease::Lost, _) => Ok(()),
             (_, Ok(done)) => self.done(job, done).await,
             (Lease::CancelRequested, Err(_)) => self.end(job, &Outcome::Cancelled).await,
             (Lease::Mine, Err(undone)) => self.undone(job, undone).await,
+        }
+    }
+
+    /// Performs the effect while its lease is renewed. Both end here: a renewal that nobody polls any more would hold the
+    /// store's one connection for writing.
+    async fn perform_held(&self, job: &Job, agents: &CancellationToken) -> (Lease, Result<Done, Undone>) {
+        let work = perform::perform(self, job);
+        tokio::pin!(work);
+        let keep = self.keep(job);
+        tokio::pin!(keep);
+        let mut lease = Lease::Mine;
+        loop {
+            tokio::select! {
+                ended = &mut work => return (lease, ended),
+                lost = &mut keep, if lease == Lease::Mine => {
+                    lease = lost;
+                    job.cancel.cancel();
+                }
+                () = agents.cancelled(), if job.effect.lane == Lane::Agent && !job.cancel.is_cancelled() => {
+                    job.cancel.cancel();
+                }
+            }
         }
     }
 
@@ -181,7 +204,9 @@ impl Engine {
             match self.store.renew(&job.hold, self.now().plus(lease_ms)).await {
                 Ok(Lease::Mine) => job.renewed(self.settings.lease),
                 Ok(lost) => return lost,
-                Err(error) => tracing::warn!(%error, id = %job.effect.id, "the lease of {} was not renewed", job.effect.id),
+                Err(error) => {
+                    tracing::warn!(%error, id = %job.effect.id, "the lease of {} was not renewed", job.effect.id)
+                }
             }
         }
     }
@@ -195,7 +220,10 @@ impl Engine {
                 self.end(job, &outcome).await
             }
             Done::Fact(key, fact) => {
-                let finish = Finish { hold: job.hold.clone(), outcome: outcome.clone() };
+                let finish = Finish {
+                    hold: job.hold.clone(),
+                    outcome: outcome.clone(),
+                };
                 match self.apply(&key, *fact, Some(finish)).await {
                     Ok(Applied::Done | Applied::Known | Applied::LostFence) => Ok(()),
                     Ok(Applied::NoFeature | Applied::RunExists) => self.end(job, &outcome).await,
@@ -227,7 +255,9 @@ impl Engine {
         }
         let wait = self.settings.backoff.after(job.effect.attempt, fifth());
         let not_before = match undone {
-            Undone::Later { not_before: Some(at), .. } => *at,
+            Undone::Later {
+                not_before: Some(at), ..
+            } => *at,
             _ => Millis(0),
         };
         let at = self.now().plus(wait).max(not_before);
@@ -240,9 +270,14 @@ impl Engine {
     async fn give_up(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {
         let id = &job.effect.id;
         tracing::error!(%id, "{id} is given up: {undone}");
-        let outcome = Outcome::Failed { error: undone.to_string() };
+        let outcome = Outcome::Failed {
+            error: undone.to_string(),
+        };
         if let Some((key, fact)) = give_up::fact(self, job, undone).await {
-            let finish = Finish { hold: job.hold.clone(), outcome: outcome.clone() };
+            let finish = Finish {
+                hold: job.hold.clone(),
+                outcome: outcome.clone(),
+            };
             match self.apply(&key, fact, Some(finish)).await {
                 Ok(Applied::Done | Applied::Known | Applied::LostFence) => return Ok(()),
                 Ok(Applied::NoFeature | Applied::RunExists) => {}

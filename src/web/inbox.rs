@@ -41,7 +41,12 @@ impl Inbox {
     #[must_use]
     pub fn new(engine: Arc<Engine>, secrets: Vec<SecretString>, draining: CancellationToken) -> Self {
         let app = engine.autobuild.app_id();
-        Self { engine, app, secrets, draining }
+        Self {
+            engine,
+            app,
+            secrets,
+            draining,
+        }
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -101,13 +106,19 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Answer> {
         received_at: now,
         source: Source::Webhook,
     };
-    let ingest = Ingest { app: inbox.app, delivery: headers.delivery };
+    let ingest = Ingest {
+        app: inbox.app,
+        delivery: headers.delivery,
+    };
     let effect = ingest.effect(summary.installation, summary.repo, now);
     match inbox.engine.store.accept_delivery(delivery, Some(effect)).await {
         Ok(_) => Ok((StatusCode::ACCEPTED, "stored\n".to_owned())),
         Err(error) => {
             tracing::error!(%error, delivery = %ingest.delivery, "delivery {} could not be stored", ingest.delivery);
-            Err((StatusCode::SERVICE_UNAVAILABLE, "the delivery could not be stored; send it again\n".to_owned()))
+            Err((
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the delivery could not be stored; send it again\n".to_owned(),
+            ))
         }
     }
 }
@@ -115,10 +126,14 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Answer> {
 async fn whole(body: Body) -> Result<Bytes, Answer> {
     match tokio::time::timeout(PATIENCE, Limited::new(body, MAX_BODY).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            Err((StatusCode::PAYLOAD_TOO_LARGE, format!("the body is over {MAX_BODY} bytes\n")))
-        }
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err((
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is over {MAX_BODY} bytes\n"),
+        )),
         Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the body did not arrive whole\n".to_owned())),
-        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time\n".to_owned())),
+        Err(_) => Err((
+            StatusCode::REQUEST_TIMEOUT,
+            "the body did not arrive in time\n".to_owned(),
+        )),
     }
 }

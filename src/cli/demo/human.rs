@@ -25,7 +25,11 @@ enum Lines {
 impl Human {
     /// The sample's human, or one who at most approves.
     pub(super) fn new(sample: bool, approves: bool) -> Self {
-        Self { lines: if sample { Lines::Sample } else { Lines::Silent }, approves, helped: Vec::new() }
+        Self {
+            lines: if sample { Lines::Sample } else { Lines::Silent },
+            approves,
+            helped: Vec::new(),
+        }
     }
 
     /// Says what the script has for this moment; false if nothing.
@@ -35,15 +39,24 @@ impl Human {
         let issue = feature.key.issue.0;
         match (&feature.state, &self.lines) {
             (State::AwaitingApproval, _) if self.approves => {
-                let hash: String =
-                    feature.plan.as_ref().map(|plan| plan.hash.chars().take(8).collect()).unwrap_or_default();
+                let hash: String = feature
+                    .plan
+                    .as_ref()
+                    .map(|plan| plan.hash.chars().take(8).collect())
+                    .unwrap_or_default();
                 self.approves = false;
                 person.comment(&stage.repository, issue, &format!("/autobuild approve {hash}"))?;
                 Ok(true)
             }
             (State::Blocked { .. }, Lines::Sample) => {
-                let stuck = feature.tasks.iter().find(|task| task.is_blocked()).and_then(|task| task.pull);
-                let Some(pull) = stuck.filter(|pull| !self.helped.contains(pull)) else { return Ok(false) };
+                let stuck = feature
+                    .tasks
+                    .iter()
+                    .find(|task| task.is_blocked())
+                    .and_then(|task| task.pull);
+                let Some(pull) = stuck.filter(|pull| !self.helped.contains(pull)) else {
+                    return Ok(false);
+                };
                 self.helped.push(pull);
                 person.comment(&stage.repository, pull.0, &format!("/autobuild resume {GUIDANCE}"))?;
                 Ok(true)

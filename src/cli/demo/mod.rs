@@ -19,8 +19,10 @@ use std::process::ExitCode;
 
 /// What `demo` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "With no arguments: a sample repository, issue, agents and human.\n\nExamples:\n  \
-autobuild demo\n  autobuild demo --repo . --issue idea.md --agent 'command:./my-agent' --approve --once")]
+#[command(
+    after_help = "With no arguments: a sample repository, issue, agents and human.\n\nExamples:\n  \
+autobuild demo\n  autobuild demo --repo . --issue idea.md --agent 'command:./my-agent' --approve --once"
+)]
 pub(super) struct Demo {
     /// A git repository to import. It is never written to.
     #[arg(long, value_name = "PATH")]

@@ -39,7 +39,9 @@ impl Rest {
             }
             wakeups.next().await;
         }
-        let Some(row) = store.latest_run(stage.repo, stage.issue()).await? else { return Ok(Self::Nothing) };
+        let Some(row) = store.latest_run(stage.repo, stage.issue()).await? else {
+            return Ok(Self::Nothing);
+        };
         Ok(match stage.engine.feature(&row.key).await? {
             Some(feature) => Self::At(Box::new(feature)),
             None => Self::Nothing,
@@ -52,16 +54,24 @@ impl Rest {
             Self::Interrupted => return Ok(Ended::Interrupted),
             Self::Nothing => {
                 let why = "the label started nothing: the answer stands on the issue";
-                return Ok(Ended::Otherwise(format!("{why} ({}/{})", stage.forge.url(), stage.repository)));
+                return Ok(Ended::Otherwise(format!(
+                    "{why} ({}/{})",
+                    stage.forge.url(),
+                    stage.repository
+                )));
             }
             Self::At(feature) => feature,
         };
         let name = feature.key.shown();
         let why = match &feature.state {
-            State::InReview => return Ok(Ended::Well(format!("{name} is in review: a person merges its pull request"))),
+            State::InReview => {
+                return Ok(Ended::Well(format!(
+                    "{name} is in review: a person merges its pull request"
+                )));
+            }
             State::Completed => return Ok(Ended::Well(format!("{name} is completed"))),
             State::AwaitingApproval => "its plan waits for approval: --approve approves it".to_owned(),
-            State::Blocked { reason, .. } => format!("it is blocked: {}", blocked(feature, &reason.to_string())),
+            State::Blocked { reason, .. } => blocked(feature, &reason.to_string()),
             State::Failed { message } => format!("there is no valid plan: {message}"),
             State::Cancelled { .. } => "it was cancelled".to_owned(),
             State::Paused { .. } => "it is paused".to_owned(),
@@ -80,7 +90,11 @@ fn blocked(feature: &Feature, reason: &str) -> String {
             _ => None,
         })
         .collect();
-    if tasks.is_empty() { reason.to_owned() } else { tasks.join("; ") }
+    if tasks.is_empty() {
+        reason.to_owned()
+    } else {
+        tasks.join("; ")
+    }
 }
 
 fn waiting(feature: &Feature) -> String {

@@ -10,8 +10,14 @@ pub(super) const REPOSITORY: &[(&str, &str)] = &[
     ("README.md", include_str!("sample/repository/README.md")),
     ("bin/tally", include_str!("sample/repository/bin/tally")),
     ("tests/run.sh", include_str!("sample/repository/tests/run.sh")),
-    ("tests/words_test.sh", include_str!("sample/repository/tests/words_test.sh")),
-    (".github/autobuild.yml", include_str!("sample/repository/.github/autobuild.yml")),
+    (
+        "tests/words_test.sh",
+        include_str!("sample/repository/tests/words_test.sh"),
+    ),
+    (
+        ".github/autobuild.yml",
+        include_str!("sample/repository/.github/autobuild.yml"),
+    ),
 ];
 
 const ISSUE: &str = include_str!("sample/issue.md");
@@ -46,7 +52,10 @@ impl Material {
             );
         }
         let repository = repo
-            .map(|path| path.canonicalize().with_context(|| format!("--repo {} cannot be opened", path.display())))
+            .map(|path| {
+                path.canonicalize()
+                    .with_context(|| format!("--repo {} cannot be opened", path.display()))
+            })
             .transpose()?;
         let text = match issue {
             Some(path) => read(path).with_context(|| format!("--issue {} cannot be read", path.display()))?,
@@ -54,7 +63,12 @@ impl Material {
         };
         let (title, body) = title_and_body(&text)
             .with_context(|| format!("--issue {} has no title", issue.unwrap_or(Path::new("?")).display()))?;
-        Ok(Self { repository, title, body, agent })
+        Ok(Self {
+            repository,
+            title,
+            body,
+            agent,
+        })
     }
 
     /// Whether the sample's human plays too.
@@ -105,7 +119,9 @@ mod tests {
 
     #[test]
     fn an_own_repository_needs_an_own_agent() {
-        let error = Material::gather(Some(Path::new("/")), None, None).map(|_| ()).unwrap_err();
+        let error = Material::gather(Some(Path::new("/")), None, None)
+            .map(|_| ())
+            .unwrap_err();
         assert!(error.to_string().contains("--agent"), "{error}");
     }
 }

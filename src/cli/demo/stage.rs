@@ -76,23 +76,44 @@ impl Stage {
     pub(super) async fn build(material: &Material, port: u16) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("autobuild-demo-").tempdir()?.keep();
         let listen = SocketAddr::from(([127, 0, 0, 1], port));
-        let options = ForgeOptions { listen, retry_until_acknowledged: true, ..ForgeOptions::new(folder.join("forge")) };
+        let options = ForgeOptions {
+            listen,
+            retry_until_acknowledged: true,
+            ..ForgeOptions::new(folder.join("forge"))
+        };
         let forge = Forge::start(options).await.context("starting the local forge")?;
         let repository = people_and_repository(&forge, material).await?;
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
         let hook = format!("http://{}/webhook", listener.address()?);
-        let secret = format!("{:032x}", u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?));
+        let secret = format!(
+            "{:032x}",
+            u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?)
+        );
         let (main, coach) = apps(&forge, &hook, &secret)?;
         let engine = assemble::engine(blueprint(&forge, material, &folder, &main, &coach, &secret)?).await?;
         let stop = CancellationToken::new();
-        let inbox = Arc::new(Inbox::new(engine.clone(), vec![SecretString::from(secret)], stop.clone()));
+        let inbox = Arc::new(Inbox::new(
+            engine.clone(),
+            vec![SecretString::from(secret)],
+            stop.clone(),
+        ));
         let work = vec![
             tokio::spawn(engine.clone().work(stop.clone())),
             tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
         ];
         let repo = RepoId(forge.repo_id(&repository)?);
         let closing = CancellationToken::new();
-        Ok(Self { forge, engine, repository, repo, folder, issue: OnceLock::new(), stop, closing, work })
+        Ok(Self {
+            forge,
+            engine,
+            repository,
+            repo,
+            folder,
+            issue: OnceLock::new(),
+            stop,
+            closing,
+            work,
+        })
     }
 
     /// Files the issue and labels it.
@@ -122,7 +143,11 @@ impl Stage {
     /// Says where the pages are.
     pub(super) fn announce_pages(&self, json: bool) {
         if !json {
-            println!("\nRead the conversation at {}/{} — Ctrl-C ends.", self.forge.url(), self.repository);
+            println!(
+                "\nRead the conversation at {}/{} — Ctrl-C ends.",
+                self.forge.url(),
+                self.repository
+            );
         }
     }
 
@@ -151,16 +176,30 @@ async fn people_and_repository(forge: &Forge, material: &Material) -> anyhow::Re
         Some(path) => (repository_name(path), RepoSource::Local(path)),
     };
     let full_name = format!("{OWNER}/{name}");
-    forge.create_repo(&full_name, source, Settings::default()).await.context("importing the repository")?;
+    forge
+        .create_repo(&full_name, source, Settings::default())
+        .await
+        .context("importing the repository")?;
     forge.set_role(&full_name, PERSON, Role::Admin)?;
     Ok(full_name)
 }
 
 /// The folder's name, as far as a repository may be called that.
 fn repository_name(path: &Path) -> String {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let name: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect();
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let name: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
     let name = name.trim_end_matches(".git").trim_matches('.').to_owned();
     if name.is_empty() { "repository".to_owned() } else { name }
 }
@@ -195,11 +234,17 @@ fn blueprint(
 ) -> anyhow::Result<Blueprint> {
     let data_dir = folder.join("data");
     let agent = material.agent(folder)?;
-    let key = |app: &AppCredentials| AppKey { id: AppId(app.id), private_key: app.private_key.clone() };
+    let key = |app: &AppCredentials| AppKey {
+        id: AppId(app.id),
+        private_key: app.private_key.clone(),
+    };
     let settings = EngineSettings {
         write_spacing_ms: 0,
         // A person watches: what failed is tried again soon.
-        backoff: Backoff { first: Duration::from_millis(500), most: Duration::from_secs(5) },
+        backoff: Backoff {
+            first: Duration::from_millis(500),
+            most: Duration::from_secs(5),
+        },
         grace: Duration::from_secs(2),
         ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
     };

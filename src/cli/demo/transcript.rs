@@ -31,7 +31,14 @@ impl Transcript {
     pub(super) fn open(stage: &Stage, json: bool, verbose: bool) -> anyhow::Result<Self> {
         let file = File::create(stage.transcript_file())?;
         let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        Ok(Self { file, json, verbose, colours, started: Instant::now(), last: 0 })
+        Ok(Self {
+            file,
+            json,
+            verbose,
+            colours,
+            started: Instant::now(),
+            last: 0,
+        })
     }
 
     /// Shows every event, those that happened before too, until `closing`.
@@ -71,7 +78,10 @@ impl Transcript {
         let head = format!("{seconds:6.1}s  {:<20} {}{number}", event.actor, event.what);
         let _ = writeln!(self.file, "{head}\n         {}", event.url);
         if self.colours {
-            println!("\u{1b}[2m{seconds:6.1}s\u{1b}[0m  \u{1b}[1m{:<20}\u{1b}[0m {}{number}\n         \u{1b}[2m{}\u{1b}[0m", event.actor, event.what, event.url);
+            println!(
+                "\u{1b}[2m{seconds:6.1}s\u{1b}[0m  \u{1b}[1m{:<20}\u{1b}[0m {}{number}\n         \u{1b}[2m{}\u{1b}[0m",
+                event.actor, event.what, event.url
+            );
         } else {
             println!("{head}\n         {}", event.url);
         }
@@ -81,7 +91,10 @@ impl Transcript {
     }
 
     fn excerpt(&self, text: &str) -> Vec<String> {
-        let visible = text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with("<!--"));
+        let visible = text
+            .lines()
+            .map(str::trim_end)
+            .filter(|line| !line.is_empty() && !line.starts_with("<!--"));
         if self.verbose {
             return visible.map(str::to_owned).collect();
         }
@@ -91,7 +104,11 @@ impl Transcript {
             .take(LINES)
             .map(|line| {
                 let start: String = line.chars().take(WIDTH).collect();
-                if start.len() < line.len() { format!("{start}…") } else { start }
+                if start.len() < line.len() {
+                    format!("{start}…")
+                } else {
+                    start
+                }
             })
             .collect();
         if all.len() > LINES {

@@ -46,10 +46,14 @@ pub async fn created(scene: &Scene<'_>, issue: &Issue, comment: &Comment) -> Res
         return Ok(Done::Nothing);
     }
     let heard = heard(engine, place, issue).await?;
-    let needed = heard.as_ref().map_or(Permission::Write, |(feature, _)| permission(feature));
+    let needed = heard
+        .as_ref()
+        .map_or(Permission::Write, |(feature, _)| permission(feature));
     let login = &place.sender.user.login;
     let refusal = match right::of(scene, login, needed).await? {
-        Right::No => Some(Refusal::NoPermission { needed: needed.word().to_owned() }),
+        Right::No => Some(Refusal::NoPermission {
+            needed: needed.word().to_owned(),
+        }),
         Right::Unknown => Some(Refusal::PermissionUnknown),
         Right::Yes => None,
     };
@@ -63,8 +67,15 @@ pub async fn created(scene: &Scene<'_>, issue: &Issue, comment: &Comment) -> Res
         (Some((feature, on)), Some(command)) => obeyed(scene, issue, comment, feature, on, command).await,
         (Some((feature, _)), None) => {
             let reply = Reply::Refused(refusal);
-            let event = Event::Answered { thread: thread(issue), to: ReplyTo::Comment(comment.id), reply };
-            Ok(one(feature.key, fact(engine, event, cause(comment), &place.sender.user)))
+            let event = Event::Answered {
+                thread: thread(issue),
+                to: ReplyTo::Comment(comment.id),
+                reply,
+            };
+            Ok(one(
+                feature.key,
+                fact(engine, event, cause(comment), &place.sender.user),
+            ))
         }
         (None, command) => Ok(unheard(engine, place, issue, comment, command, refusal)),
     }
@@ -84,15 +95,18 @@ fn thread(issue: &Issue) -> Thread {
 /// The Feature that the comment speaks to.
 async fn heard(engine: &Engine, place: &Place, issue: &Issue) -> Result<Option<(Feature, Target)>, Undone> {
     match issue.conversation {
-        Conversation::Issue => {
-            Ok(newest(engine, place.repo.id, issue.number).await?.map(|feature| (feature, Target::Feature)))
-        }
+        Conversation::Issue => Ok(newest(engine, place.repo.id, issue.number)
+            .await?
+            .map(|feature| (feature, Target::Feature))),
         Conversation::Pull => {
             let Some(found) = engine.store.by_pull(place.repo.id, PullNumber(issue.number.0)).await? else {
                 return Ok(None);
             };
             let target = found.task.map_or(Target::Feature, Target::Task);
-            Ok(engine.feature(&found.feature.key).await?.map(|feature| (feature, target)))
+            Ok(engine
+                .feature(&found.feature.key)
+                .await?
+                .map(|feature| (feature, target)))
         }
     }
 }
@@ -123,7 +137,10 @@ async fn obeyed(
         newer: newer(engine, &feature).await?,
         command,
     };
-    let reads_again = matches!(said.command, Command::Plan { .. } | Command::Resume { .. } | Command::Retry { .. });
+    let reads_again = matches!(
+        said.command,
+        Command::Plan { .. } | Command::Resume { .. } | Command::Retry { .. }
+    );
     if reads_again {
         let branch = engine.fetch_default(place.installation, place.repo.id, None).await?;
         match engine.settings_of(&branch).await {
@@ -134,8 +151,15 @@ async fn obeyed(
             Err(NoSettings::Undone(undone)) => return Err(undone),
             Err(NoSettings::Mistakes(mistakes)) => {
                 let reply = Reply::BadSettings(mistakes);
-                let event = Event::Answered { thread: said.thread, to: ReplyTo::Comment(comment.id), reply };
-                return Ok(one(feature.key, fact(engine, event, cause(comment), &place.sender.user)));
+                let event = Event::Answered {
+                    thread: said.thread,
+                    to: ReplyTo::Comment(comment.id),
+                    reply,
+                };
+                return Ok(one(
+                    feature.key,
+                    fact(engine, event, cause(comment), &place.sender.user),
+                ));
             }
         }
     }
@@ -143,7 +167,15 @@ async fn obeyed(
         // A new plan is made from the issue as it is now.
         said.snapshot = label::snapshot(scene, issue).await?.ok();
     }
-    Ok(one(feature.key, fact(engine, Event::Commanded(Box::new(said)), cause(comment), &place.sender.user)))
+    Ok(one(
+        feature.key,
+        fact(
+            engine,
+            Event::Commanded(Box::new(said)),
+            cause(comment),
+            &place.sender.user,
+        ),
+    ))
 }
 
 async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, Undone> {
@@ -163,15 +195,30 @@ fn unheard(
     command: Option<Command>,
     refusal: Refusal,
 ) -> Done {
-    let key = FeatureKey { repo: place.repo.id, issue: issue.number, run: 1 };
+    let key = FeatureKey {
+        repo: place.repo.id,
+        issue: issue.number,
+        run: 1,
+    };
     let reply = match command {
         Some(Command::Help) => Reply::Help,
         _ => Reply::Refused(refusal),
     };
-    let reaction = if reply == Reply::Help { Reaction::Rocket } else { Reaction::Confused };
+    let reaction = if reply == Reply::Help {
+        Reaction::Rocket
+    } else {
+        Reaction::Confused
+    };
     let effects = [
-        Effect::React { on: ReactOn::Comment(comment.id), reaction },
-        Effect::Reply { thread: thread(issue), to: ReplyTo::Comment(comment.id), reply },
+        Effect::React {
+            on: ReactOn::Comment(comment.id),
+            reaction,
+        },
+        Effect::Reply {
+            thread: thread(issue),
+            to: ReplyTo::Comment(comment.id),
+            reply,
+        },
     ];
     answers(engine, key, place.installation, &effects)
 }

@@ -22,27 +22,38 @@ use crate::github::webhook::PushKind;
 
 /// Someone closed, merged or reopened one of our pull requests.
 pub async fn pull(engine: &Engine, place: &Place, pull: &Pull, event: &PullEvent) -> Result<Done, Undone> {
-    let Some(found) = engine.store.by_pull(place.repo.id, pull.number).await? else { return Ok(Done::Nothing) };
-    let Some(feature) = engine.feature(&found.feature.key).await? else { return Ok(Done::Nothing) };
+    let Some(found) = engine.store.by_pull(place.repo.id, pull.number).await? else {
+        return Ok(Done::Nothing);
+    };
+    let Some(feature) = engine.feature(&found.feature.key).await? else {
+        return Ok(Done::Nothing);
+    };
     let closed = pull.closed_at.map_or(0, |at| at.0);
     let by = &place.sender.user;
     let (event, cause) = match (event, found.task) {
         // Pushes tell of new commits; this one says nothing more.
         (PullEvent::Synchronized { .. }, _) => return Ok(Done::Nothing),
-        (PullEvent::Closed, None) if pull.is_merged() => {
-            (Event::PullMerged { pull: pull.number }, format!("pull/{}/merged", pull.number))
-        }
-        (PullEvent::Closed, None) => {
-            (Event::Cancelled(CancelledWhy::PullClosed(by.clone())), format!("pull/{}/closed/{closed}", pull.number))
-        }
+        (PullEvent::Closed, None) if pull.is_merged() => (
+            Event::PullMerged { pull: pull.number },
+            format!("pull/{}/merged", pull.number),
+        ),
+        (PullEvent::Closed, None) => (
+            Event::Cancelled(CancelledWhy::PullClosed(by.clone())),
+            format!("pull/{}/closed/{closed}", pull.number),
+        ),
         (PullEvent::Reopened, None) => {
             let newer = newer(engine, &feature).await?;
-            let event = Event::PullReopened { pull: pull.number, newer };
+            let event = Event::PullReopened {
+                pull: pull.number,
+                newer,
+            };
             // The closing that a reopening undoes is the newest one that is known.
             (event, reopened(engine, &feature, pull.number).await?)
         }
         (PullEvent::Closed, Some(task)) if pull.is_merged() => {
-            let did = PersonDid::MergePull { commit: pull.merge_commit_sha.clone() };
+            let did = PersonDid::MergePull {
+                commit: pull.merge_commit_sha.clone(),
+            };
             (person(task, by, did), format!("pull/{}/merged", pull.number))
         }
         (PullEvent::Closed, Some(task)) => {
@@ -51,7 +62,10 @@ pub async fn pull(engine: &Engine, place: &Place, pull: &Pull, event: &PullEvent
         }
         (PullEvent::Reopened, Some(task)) => {
             let turns = feature.rules.max_turns;
-            let did = PersonDid::ReopenPull { pull: pull.number, turns };
+            let did = PersonDid::ReopenPull {
+                pull: pull.number,
+                turns,
+            };
             (person(task, by, did), reopened(engine, &feature, pull.number).await?)
         }
     };
@@ -59,7 +73,10 @@ pub async fn pull(engine: &Engine, place: &Place, pull: &Pull, event: &PullEvent
 }
 
 fn person(task: TaskId, by: &User, did: PersonDid) -> Event {
-    Event::Task { task, event: task::Event::Person { by: by.clone(), did } }
+    Event::Task {
+        task,
+        event: task::Event::Person { by: by.clone(), did },
+    }
 }
 
 async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, Undone> {
@@ -73,14 +90,22 @@ async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, Undone> {
 async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Result<String, Undone> {
     let prefix = format!("pull/{pull}/closed/");
     let events = engine.store.events(&feature.key).await?;
-    let undone = events.iter().rev().find_map(|stored| stored.event.cause.strip_prefix(&prefix)).unwrap_or("0");
+    let undone = events
+        .iter()
+        .rev()
+        .find_map(|stored| stored.event.cause.strip_prefix(&prefix))
+        .unwrap_or("0");
     Ok(format!("pull/{pull}/reopened/{undone}"))
 }
 
 /// Someone pushed to one of our branches, or deleted it.
 pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {
-    let Some(found) = engine.store.by_branch(place.repo.id, &push.branch).await? else { return Ok(Done::Nothing) };
-    let Some(feature) = engine.feature(&found.feature.key).await? else { return Ok(Done::Nothing) };
+    let Some(found) = engine.store.by_branch(place.repo.id, &push.branch).await? else {
+        return Ok(Done::Nothing);
+    };
+    let Some(feature) = engine.feature(&found.feature.key).await? else {
+        return Ok(Done::Nothing);
+    };
     let by = &place.sender.user;
     let before = push.before.as_ref().map_or("none", |sha| sha.as_str());
     let event = match (found.task, push.kind, &push.after) {
@@ -101,13 +126,20 @@ pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, U
         }
     };
     let after = push.after.as_ref().map_or("none", |sha| sha.as_str());
-    Ok(one(feature.key, fact(engine, event, format!("push/{}/{before}/{after}", push.branch), by)))
+    Ok(one(
+        feature.key,
+        fact(engine, event, format!("push/{}/{before}/{after}", push.branch), by),
+    ))
 }
 
 /// The branch also goes when its pull request was merged: the pull request is asked before the work is called off.
 async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event, Undone> {
     if let Some(number) = feature.pull {
-        let pull = engine.autobuild.repo(feature.installation, feature.key.repo).pull(number).await?;
+        let pull = engine
+            .autobuild
+            .repo(feature.installation, feature.key.repo)
+            .pull(number)
+            .await?;
         if pull.is_merged() {
             return Ok(Event::PullMerged { pull: number });
         }
@@ -116,13 +148,10 @@ async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event
 }
 
 /// Whether a forced push still contains the commit that the task branches were made from.
-async fn stands_on_integration(
-    engine: &Engine,
-    place: &Place,
-    feature: &Feature,
-    push: &Push,
-) -> Result<bool, Undone> {
-    let (Some(integration), Some(head)) = (&feature.integration, &push.after) else { return Ok(false) };
+async fn stands_on_integration(engine: &Engine, place: &Place, feature: &Feature, push: &Push) -> Result<bool, Undone> {
+    let (Some(integration), Some(head)) = (&feature.integration, &push.after) else {
+        return Ok(false);
+    };
     let folder = format!("{}/*", feature.key.branch_prefix());
     let mirror = engine.fetch(place.installation, place.repo.id, &[&folder]).await?;
     if !mirror.has_commit(head).await? {

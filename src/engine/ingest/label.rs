@@ -62,9 +62,20 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
         Ok(snapshot) => snapshot,
         Err(refusal) => return answer(scene, issue, label, Reply::Refused(refusal)).await,
     };
-    let run = engine.store.latest_run(place.repo.id, issue.number).await?.map_or(1, |row| row.key.run.saturating_add(1));
-    let key = FeatureKey { repo: place.repo.id, issue: issue.number, run };
-    match engine.begin(key, place.installation, snapshot, rules(&settings), None).await? {
+    let run = engine
+        .store
+        .latest_run(place.repo.id, issue.number)
+        .await?
+        .map_or(1, |row| row.key.run.saturating_add(1));
+    let key = FeatureKey {
+        repo: place.repo.id,
+        issue: issue.number,
+        run,
+    };
+    match engine
+        .begin(key, place.installation, snapshot, rules(&settings), None)
+        .await?
+    {
         Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Ok(Done::Nothing),
         Applied::RunExists => answer(scene, issue, label, Reply::Refused(Refusal::RunUnfinished { run: key })).await,
     }
@@ -78,7 +89,9 @@ async fn refusal(scene: &Scene<'_>, needed: Permission) -> Result<Option<Refusal
     let login = &place.sender.user.login;
     Ok(match right::of(scene, login, needed).await? {
         Right::Yes => None,
-        Right::No => Some(Refusal::NoPermission { needed: needed.word().to_owned() }),
+        Right::No => Some(Refusal::NoPermission {
+            needed: needed.word().to_owned(),
+        }),
         Right::Unknown => Some(Refusal::PermissionUnknown),
     })
 }
@@ -88,7 +101,11 @@ pub async fn snapshot(scene: &Scene<'_>, issue: &Issue) -> Result<Result<Snapsho
     let Scene { engine, place, .. } = *scene;
     let labelled_at = issue.updated_at.unwrap_or(Millis(0));
     let author = issue.author.as_ref().map_or_else(ghost, |author| author.user.clone());
-    let edit = engine.autobuild.repo(place.installation, place.repo.id).last_edit(issue.number).await?;
+    let edit = engine
+        .autobuild
+        .repo(place.installation, place.repo.id)
+        .last_edit(issue.number)
+        .await?;
     let mut writers = may_write(scene, &author.login).await?;
     if let Some(edit) = edit {
         let editor = edit.editor.unwrap_or_default();
@@ -118,7 +135,10 @@ async fn may_write(scene: &Scene<'_>, login: &str) -> Result<bool, Undone> {
 
 /// The author of an issue whose account is gone.
 fn ghost() -> User {
-    User { id: UserId(10_137), login: "ghost".to_owned() }
+    User {
+        id: UserId(10_137),
+        login: "ghost".to_owned(),
+    }
 }
 
 /// Says once why a label starts nothing.
@@ -134,8 +154,17 @@ async fn answer(scene: &Scene<'_>, issue: &Issue, label: &str, reply: Reply) -> 
             Ok(one(feature.key, fact(engine, event, cause, &place.sender.user)))
         }
         None => {
-            let key = FeatureKey { repo: place.repo.id, issue: IssueNumber(issue.number.0), run: 1 };
-            Ok(answers(engine, key, place.installation, &[Effect::Reply { thread, to, reply }]))
+            let key = FeatureKey {
+                repo: place.repo.id,
+                issue: IssueNumber(issue.number.0),
+                run: 1,
+            };
+            Ok(answers(
+                engine,
+                key,
+                place.installation,
+                &[Effect::Reply { thread, to, reply }],
+            ))
         }
     }
 }

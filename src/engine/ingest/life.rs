@@ -28,7 +28,9 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: IssueEvent) -> Resul
     if let IssueEvent::Labeled(label) = &event {
         return label::labelled(scene, issue, label).await;
     }
-    let Some(feature) = newest(engine, place.repo.id, issue.number).await? else { return Ok(Done::Nothing) };
+    let Some(feature) = newest(engine, place.repo.id, issue.number).await? else {
+        return Ok(Done::Nothing);
+    };
     let run = feature.key.run;
     let (event, cause) = match event {
         IssueEvent::Unlabeled(label) => {
@@ -37,7 +39,10 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: IssueEvent) -> Resul
             if label != ours {
                 return Ok(Done::Nothing);
             }
-            (Event::Cancelled(CancelledWhy::LabelRemoved(by.clone())), format!("unlabeled/{label}/{run}"))
+            (
+                Event::Cancelled(CancelledWhy::LabelRemoved(by.clone())),
+                format!("unlabeled/{label}/{run}"),
+            )
         }
         IssueEvent::Closed => {
             let closed = issue.closed_at.map_or(0, |at| at.0);
@@ -55,7 +60,10 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: IssueEvent) -> Resul
             (event, format!("issue/closed/{closed}"))
         }
         IssueEvent::Deleted => (Event::Cancelled(CancelledWhy::IssueGone), "issue/deleted".to_owned()),
-        IssueEvent::Transferred => (Event::Cancelled(CancelledWhy::IssueGone), "issue/transferred".to_owned()),
+        IssueEvent::Transferred => (
+            Event::Cancelled(CancelledWhy::IssueGone),
+            "issue/transferred".to_owned(),
+        ),
         // The snapshot of the label counts; a closed issue that is reopened waits for a new label.
         IssueEvent::Labeled(_) | IssueEvent::Edited | IssueEvent::Reopened => return Ok(Done::Nothing),
     };
@@ -77,7 +85,14 @@ pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) 
         RepositoryEvent::Deleted => "repository/deleted",
     };
     let event = Event::Cancelled(CancelledWhy::RepositoryGone);
-    all(engine, Scope::Repo(place.repo.id), &event, why, &place.sender.user.login).await
+    all(
+        engine,
+        Scope::Repo(place.repo.id),
+        &event,
+        why,
+        &place.sender.user.login,
+    )
+    .await
 }
 
 /// Something happened to an installation.
@@ -102,13 +117,20 @@ pub async fn installation(
         InstallationEvent::RepositoriesRemoved(repos) => {
             for repo in repos {
                 let event = Event::Cancelled(CancelledWhy::InstallationRemoved);
-                all(engine, Scope::Repo(repo.id), &event, "installation/repository_removed", "installation").await?;
+                all(
+                    engine,
+                    Scope::Repo(repo.id),
+                    &event,
+                    "installation/repository_removed",
+                    "installation",
+                )
+                .await?;
             }
             Ok(Done::Nothing)
         }
-        InstallationEvent::Created | InstallationEvent::PermissionsAccepted | InstallationEvent::RepositoriesAdded(_) => {
-            Ok(Done::Nothing)
-        }
+        InstallationEvent::Created
+        | InstallationEvent::PermissionsAccepted
+        | InstallationEvent::RepositoriesAdded(_) => Ok(Done::Nothing),
     }
 }
 
@@ -116,7 +138,10 @@ pub async fn installation(
 async fn unsuspended(engine: &Engine, scope: Scope) -> Result<Done, Undone> {
     for row in engine.store.unfinished(scope).await? {
         let events = engine.store.events(&row.key).await?;
-        let lifted = events.iter().rev().find_map(|stored| stored.event.cause.strip_prefix("installation/suspended/"));
+        let lifted = events
+            .iter()
+            .rev()
+            .find_map(|stored| stored.event.cause.strip_prefix("installation/suspended/"));
         let cause = format!("installation/unsuspended/{}", lifted.unwrap_or("0"));
         apply(engine, row.key, &Event::Unsuspended, &cause, "installation").await?;
     }
@@ -131,7 +156,12 @@ async fn all(engine: &Engine, scope: Scope, event: &Event, cause: &str, actor: &
 }
 
 async fn apply(engine: &Engine, key: FeatureKey, event: &Event, cause: &str, actor: &str) -> Result<(), Undone> {
-    let fact = Fact { event: event.clone(), cause: cause.to_owned(), actor: actor.to_owned(), at: engine.now() };
+    let fact = Fact {
+        event: event.clone(),
+        cause: cause.to_owned(),
+        actor: actor.to_owned(),
+        at: engine.now(),
+    };
     engine.apply(&key, fact, None).await?;
     Ok(())
 }

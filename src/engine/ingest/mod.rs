@@ -46,12 +46,7 @@ pub struct Ingest {
 impl Ingest {
     /// The effect that reads the delivery, stored together with it.
     #[must_use]
-    pub fn effect(
-        &self,
-        installation: Option<InstallationId>,
-        repo: Option<RepoId>,
-        now: Millis,
-    ) -> NewEffect {
+    pub fn effect(&self, installation: Option<InstallationId>, repo: Option<RepoId>, now: Millis) -> NewEffect {
         NewEffect {
             id: format!("ingest/{}/{}", self.app, self.delivery),
             kind: KIND.to_owned(),
@@ -81,21 +76,32 @@ pub(super) struct Scene<'a> {
 
 /// Reads the delivery and applies what follows from it.
 pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
-    let wanted: Ingest = serde_json::from_str(&job.effect.payload)
-        .map_err(|error| Undone::Refused { why: format!("the ingest effect cannot be read: {error}") })?;
+    let wanted: Ingest = serde_json::from_str(&job.effect.payload).map_err(|error| Undone::Refused {
+        why: format!("the ingest effect cannot be read: {error}"),
+    })?;
     let Some(delivery) = engine.store.delivery(wanted.app, &wanted.delivery).await? else {
-        return Err(Undone::Refused { why: "the delivery is not stored".to_owned() });
+        return Err(Undone::Refused {
+            why: "the delivery is not stored".to_owned(),
+        });
     };
-    let Some(payload) = delivery.payload else { return Ok(Done::Nothing) };
+    let Some(payload) = delivery.payload else {
+        return Ok(Done::Nothing);
+    };
     let inbound = match parse(&delivery.event, payload.as_bytes()) {
         Ok(inbound) => inbound,
         Err(error) => {
-            engine.store.finish_delivery(wanted.app, &wanted.delivery, &format!("unreadable: {error}")).await?;
+            engine
+                .store
+                .finish_delivery(wanted.app, &wanted.delivery, &format!("unreadable: {error}"))
+                .await?;
             return Err(Undone::Refused { why: error.to_string() });
         }
     };
     let done = understand(engine, inbound, delivery.received_at).await?;
-    engine.store.finish_delivery(wanted.app, &wanted.delivery, "done").await?;
+    engine
+        .store
+        .finish_delivery(wanted.app, &wanted.delivery, "done")
+        .await?;
     Ok(done)
 }
 
@@ -107,15 +113,35 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis) -> Result<
     }
     match inbound {
         Inbound::Issue { place, issue, event } => {
-            life::issue(&Scene { engine, place: &place, since }, &issue, event).await
+            life::issue(
+                &Scene {
+                    engine,
+                    place: &place,
+                    since,
+                },
+                &issue,
+                event,
+            )
+            .await
         }
         Inbound::CommentCreated { place, issue, comment } => {
-            comment::created(&Scene { engine, place: &place, since }, &issue, &comment).await
+            comment::created(
+                &Scene {
+                    engine,
+                    place: &place,
+                    since,
+                },
+                &issue,
+                &comment,
+            )
+            .await
         }
         Inbound::Pull { place, pull, event } => hands::pull(engine, &place, &pull, &event).await,
         Inbound::Push { place, push } => hands::push(engine, &place, &push).await,
         Inbound::Repository { place, event } => life::repository(engine, &place, event).await,
-        Inbound::Installation { installation, event, .. } => life::installation(engine, installation, event).await,
+        Inbound::Installation {
+            installation, event, ..
+        } => life::installation(engine, installation, event).await,
         // People's reviews as feedback and the check run's buttons are not acted on in this version.
         Inbound::Review { .. } | Inbound::CheckRun { .. } | Inbound::Ping | Inbound::Ignored { .. } => {
             Ok(Done::Nothing)
@@ -142,7 +168,12 @@ async fn is_own(engine: &Engine, place: &Place) -> Result<bool, Undone> {
 
 /// A fact that a person caused.
 fn fact(engine: &Engine, event: Event, cause: String, by: &User) -> Fact {
-    Fact { event, cause, actor: by.login.clone(), at: engine.now() }
+    Fact {
+        event,
+        cause,
+        actor: by.login.clone(),
+        at: engine.now(),
+    }
 }
 
 fn one(key: FeatureKey, fact: Fact) -> Done {
@@ -151,7 +182,9 @@ fn one(key: FeatureKey, fact: Fact) -> Done {
 
 /// The Feature of the newest run of an issue.
 async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) -> Result<Option<Feature>, Undone> {
-    let Some(row) = engine.store.latest_run(repo, issue).await? else { return Ok(None) };
+    let Some(row) = engine.store.latest_run(repo, issue).await? else {
+        return Ok(None);
+    };
     Ok(engine.feature(&row.key).await?)
 }
 

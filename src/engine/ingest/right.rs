@@ -26,7 +26,13 @@ pub async fn of(scene: &Scene<'_>, login: &str, needed: Permission) -> Result<Ri
         Permission::Maintain => AccessLevel::Maintain,
         Permission::Admin => AccessLevel::Admin,
     };
-    match scene.engine.autobuild.repo(scene.place.installation, scene.place.repo.id).access_of(login).await {
+    match scene
+        .engine
+        .autobuild
+        .repo(scene.place.installation, scene.place.repo.id)
+        .access_of(login)
+        .await
+    {
         Ok(access) if access.level >= needed => Ok(Right::Yes),
         Ok(_) => Ok(Right::No),
         Err(error) => {

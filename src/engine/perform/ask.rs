@@ -49,7 +49,10 @@ impl Scene<'_> {
 
     /// The issue as agents are shown it.
     pub(super) fn shown_issue(&self) -> Snapshot<'_> {
-        Snapshot { title: &self.feature.snapshot.title, body: &self.feature.snapshot.body }
+        Snapshot {
+            title: &self.feature.snapshot.title,
+            body: &self.feature.snapshot.body,
+        }
     }
 
     /// The repository's own instructions, from the default branch's commit of the plan.
@@ -65,7 +68,10 @@ impl Scene<'_> {
         let mut files = Vec::new();
         for path in INSTRUCTIONS {
             if let Some(file) = mirror.read_file(base, path, MAX_INSTRUCTIONS).await? {
-                files.push(InstructionFile { path: path.to_owned(), text: file.text() });
+                files.push(InstructionFile {
+                    path: path.to_owned(),
+                    text: file.text(),
+                });
             }
         }
         Ok(files)
@@ -84,10 +90,14 @@ impl Scene<'_> {
             Role::Player => settings.timeouts.player,
             Role::Coach => settings.timeouts.coach,
         };
-        let agent = self.engine.agents.agent(question.role, settings).map_err(|undone| RunError::Host {
-            doing: "choosing the agent",
-            source: std::io::Error::other(undone.to_string()),
-        })?;
+        let agent = self
+            .engine
+            .agents
+            .agent(question.role, settings)
+            .map_err(|undone| RunError::Host {
+                doing: "choosing the agent",
+                source: std::io::Error::other(undone.to_string()),
+            })?;
         let spec = RunSpec {
             role: question.role,
             task: question.task,
@@ -109,7 +119,10 @@ impl From<RunError> for Undone {
         match error {
             RunError::Agent { failure, .. } => Self::Agent(failure),
             RunError::Cancelled => Self::Stopped,
-            RunError::Host { .. } => Self::Later { why: error.to_string(), not_before: None },
+            RunError::Host { .. } => Self::Later {
+                why: error.to_string(),
+                not_before: None,
+            },
         }
     }
 }

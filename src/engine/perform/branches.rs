@@ -23,17 +23,26 @@ use std::collections::BTreeMap;
 pub(super) async fn open_integration(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let feature = &scene.feature;
     let folder = feature.key.branch_prefix();
-    let default = scene.engine.fetch_default(feature.installation, feature.key.repo, Some(&folder)).await?;
+    let default = scene
+        .engine
+        .fetch_default(feature.installation, feature.key.repo, Some(&folder))
+        .await?;
     let branch = branch_name(&feature.key.integration_branch())?;
     if let Some(head) = default.mirror.rev_parse(&branch).await? {
         return adopted(scene, run, &default.mirror, &default.head, head).await;
     }
-    let files: BTreeMap<String, Vec<u8>> =
-        messages::plan_files(feature).into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+    let files: BTreeMap<String, Vec<u8>> = messages::plan_files(feature)
+        .into_iter()
+        .map(|(path, text)| (path, text.into_bytes()))
+        .collect();
     let request = request(scene, vec![default.head.clone()], messages::plan_commit(feature)).await?;
     let head = default.mirror.commit_files(files, &request).await?;
     push(scene, &default.mirror, &branch, &head, &Lease::Absent).await?;
-    Ok(scene.event(Event::IntegrationOpened { run, base: default.head, head }))
+    Ok(scene.event(Event::IntegrationOpened {
+        run,
+        base: default.head,
+        head,
+    }))
 }
 
 /// A branch that an earlier try pushed. One of somebody else's making is not ours to build on.
@@ -43,9 +52,13 @@ async fn adopted(scene: &Scene<'_>, run: u64, mirror: &Mirror, default: &Sha, he
     let ours = info.as_ref().and_then(|info| info.trailer("AutoBuild-Feature")) == Some(shown.as_str());
     if !ours {
         let branch = scene.key().integration_branch();
-        return Err(Undone::Refused { why: format!("a branch {branch} exists already and is not this run's: delete it") });
+        return Err(Undone::Refused {
+            why: format!("a branch {branch} exists already and is not this run's: delete it"),
+        });
     }
-    let base = info.and_then(|info| info.parents.first().cloned()).unwrap_or_else(|| default.clone());
+    let base = info
+        .and_then(|info| info.parents.first().cloned())
+        .unwrap_or_else(|| default.clone());
     Ok(scene.event(Event::IntegrationOpened { run, base, head }))
 }
 
@@ -53,7 +66,10 @@ async fn adopted(scene: &Scene<'_>, run: u64, mirror: &Mirror, default: &Sha, he
 pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let feature = &scene.feature;
     let folder = feature.key.branch_prefix();
-    let default = scene.engine.fetch_default(feature.installation, feature.key.repo, Some(&folder)).await?;
+    let default = scene
+        .engine
+        .fetch_default(feature.installation, feature.key.repo, Some(&folder))
+        .await?;
     let mirror = &default.mirror;
     let branch = branch_name(&feature.key.integration_branch())?;
     let stood = tip(mirror, branch.as_str()).await?;
@@ -67,18 +83,29 @@ pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, U
         }
         MergeOutcome::Conflict { files, .. } => {
             let files = files.iter().map(ToString::to_string).collect();
-            return Ok(scene.event(Event::DefaultMerged { run, outcome: DefaultMerge::Conflict { files } }));
+            return Ok(scene.event(Event::DefaultMerged {
+                run,
+                outcome: DefaultMerge::Conflict { files },
+            }));
         }
         MergeOutcome::Unrelated => {
-            return Err(Undone::Refused { why: "the branches have no common history".to_owned() });
+            return Err(Undone::Refused {
+                why: "the branches have no common history".to_owned(),
+            });
         }
     };
     let head = with_histories(scene, mirror, merged).await?;
     if head == stood {
-        return Ok(scene.event(Event::DefaultMerged { run, outcome: DefaultMerge::UpToDate { head } }));
+        return Ok(scene.event(Event::DefaultMerged {
+            run,
+            outcome: DefaultMerge::UpToDate { head },
+        }));
     }
     push(scene, mirror, &branch, &head, &Lease::At(stood)).await?;
-    Ok(scene.event(Event::DefaultMerged { run, outcome: DefaultMerge::Merged { head } }))
+    Ok(scene.event(Event::DefaultMerged {
+        run,
+        outcome: DefaultMerge::Merged { head },
+    }))
 }
 
 /// A commit with the files of finished tasks brought up to date, if any differs.
@@ -86,7 +113,10 @@ async fn with_histories(scene: &Scene<'_>, mirror: &Mirror, head: Sha) -> Result
     let feature = &scene.feature;
     let mut files = BTreeMap::new();
     for task in feature.tasks.iter().filter(|task| task.is_over()) {
-        let (path, text) = (messages::task_file_path(feature, task.id), messages::task_file(feature, task).into_bytes());
+        let (path, text) = (
+            messages::task_file_path(feature, task.id),
+            messages::task_file(feature, task).into_bytes(),
+        );
         let there = mirror.read_file(&head, &path, text.len().saturating_add(1)).await?;
         if there.is_none_or(|there| there.bytes != text) {
             files.insert(path, text);
@@ -106,14 +136,21 @@ async fn request(scene: &Scene<'_>, parents: Vec<Sha>, message: String) -> Resul
         message,
         trailers: turn::trailers(scene, &[]),
         author: turn::author(scene).await?,
-        at: scene.feature.plan.as_ref().map_or_else(|| scene.engine.now(), |plan| plan.created),
+        at: scene
+            .feature
+            .plan
+            .as_ref()
+            .map_or_else(|| scene.engine.now(), |plan| plan.created),
     })
 }
 
 /// Removes every branch of this run.
 pub(super) async fn clean_up(scene: &Scene<'_>) -> Result<Done, Undone> {
     let feature = &scene.feature;
-    let remote = scene.engine.remote(feature.installation, feature.key.repo, Rights::Push).await?;
+    let remote = scene
+        .engine
+        .remote(feature.installation, feature.key.repo, Rights::Push)
+        .await?;
     let mirror = scene.engine.mirrors.mirror(feature.key.repo);
     let folder = format!("{}/*", feature.key.branch_prefix());
     for (name, head) in mirror.ls_remote(&remote, &[&folder]).await? {
@@ -131,14 +168,26 @@ pub(super) async fn clean_up(scene: &Scene<'_>) -> Result<Done, Undone> {
 }
 
 /// Pushes one of our own commits; a branch that moved meanwhile is looked at again on the next try.
-async fn push(scene: &Scene<'_>, mirror: &Mirror, branch: &BranchName, head: &Sha, lease: &Lease) -> Result<(), Undone> {
+async fn push(
+    scene: &Scene<'_>,
+    mirror: &Mirror,
+    branch: &BranchName,
+    head: &Sha,
+    lease: &Lease,
+) -> Result<(), Undone> {
     let feature = &scene.feature;
-    let remote = scene.engine.remote(feature.installation, feature.key.repo, Rights::Push).await?;
+    let remote = scene
+        .engine
+        .remote(feature.installation, feature.key.repo, Rights::Push)
+        .await?;
     scene.job.may_speak()?;
     match mirror.push(&remote, branch, head, lease).await {
         Ok(_) => Ok(()),
         Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(()),
-        Err(error @ PushError::LeaseLost { .. }) => Err(Undone::Later { why: error.to_string(), not_before: None }),
+        Err(error @ PushError::LeaseLost { .. }) => Err(Undone::Later {
+            why: error.to_string(),
+            not_before: None,
+        }),
         Err(PushError::Rejected { reason }) => Err(Undone::Refused { why: reason }),
         Err(PushError::Git(error)) => Err(error.into()),
     }

@@ -18,8 +18,12 @@ const NAME: &str = "AutoBuild";
 
 /// Publishes the verdict of a turn on its commit.
 pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {
-    let Some(turn) = task.turn(number) else { return Ok(Done::Nothing) };
-    let Some(head) = &turn.head else { return Ok(Done::Nothing) };
+    let Some(turn) = task.turn(number) else {
+        return Ok(Done::Nothing);
+    };
+    let Some(head) = &turn.head else {
+        return Ok(Done::Nothing);
+    };
     match messages::check_run(&scene.feature, task, turn, &scene.links().await?) {
         Some(check) => publish(scene, head, &check).await,
         None => Ok(Done::Nothing),
@@ -28,7 +32,9 @@ pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNu
 
 /// Publishes the last wave gate on the integration branch's head.
 pub(super) async fn publish_wave_check(scene: &Scene<'_>) -> Result<Done, Undone> {
-    let Some(gate) = scene.feature.gates.last() else { return Ok(Done::Nothing) };
+    let Some(gate) = scene.feature.gates.last() else {
+        return Ok(Done::Nothing);
+    };
     let check = messages::wave_check(&scene.feature, gate);
     publish(scene, &gate.head, &check).await
 }
@@ -46,7 +52,10 @@ async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun) -> Result<Done
         head,
         external_id: &id,
         conclusion: Some(conclusion),
-        output: CheckOutput { title: check.title.clone(), summary: check.summary.clone() },
+        output: CheckOutput {
+            title: check.title.clone(),
+            summary: check.summary.clone(),
+        },
         actions: Vec::new(),
     };
     let repo = scene.repo();

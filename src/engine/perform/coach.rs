@@ -29,10 +29,14 @@ const MAX_DIFF: usize = 200_000;
 
 pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (turn, head) = turn::open(task)?;
-    let gates = turn.gates.as_ref().ok_or_else(|| Undone::Refused { why: "no Gate ran on this commit".to_owned() })?;
+    let gates = turn.gates.as_ref().ok_or_else(|| Undone::Refused {
+        why: "no Gate ran on this commit".to_owned(),
+    })?;
     let mirror = scene.holding(head).await?;
     let checkout = mirror.checkout(head).await?;
-    let diff = mirror.diff_text(&fork_point(scene, &mirror, head).await?, head, MAX_DIFF).await?;
+    let diff = mirror
+        .diff_text(&fork_point(scene, &mirror, head).await?, head, MAX_DIFF)
+        .await?;
     let previous: &[Issue] = task
         .turns_now()
         .rev()
@@ -78,7 +82,14 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         open_reviews: &open_reviews,
     };
     let judgement = Box::new(judge(&decision, &facts));
-    Ok(scene.task_event(task.id, task::Event::Judged { run, head: head.clone(), judgement }))
+    Ok(scene.task_event(
+        task.id,
+        task::Event::Judged {
+            run,
+            head: head.clone(),
+            judgement,
+        },
+    ))
 }
 
 /// Probes are not run in this version: the Coach is asked for a decision instead.
@@ -87,7 +98,9 @@ fn decision(answer: &serde_json::Value, task: &Task) -> Result<CoachDecision, St
         parse_decision(answer, &task.plan.acceptance_criteria).map_err(|mistakes| mistakes.to_string())?;
     match decision.decision {
         DecisionKind::Approve | DecisionKind::Feedback => Ok(decision),
-        DecisionKind::Probe => Err("`decision: probe` is not available here: answer `approve` or `feedback`".to_owned()),
+        DecisionKind::Probe => {
+            Err("`decision: probe` is not available here: answer `approve` or `feedback`".to_owned())
+        }
     }
 }
 
@@ -95,24 +108,36 @@ fn decision(answer: &serde_json::Value, task: &Task) -> Result<CoachDecision, St
 fn remarks(turn: &Turn) -> Vec<String> {
     let reviews = turn.told.reviews.iter();
     reviews
-        .flat_map(|review| review.items.iter().map(|item| format!("{}: {}", review.by.login, item.description)))
+        .flat_map(|review| {
+            review
+                .items
+                .iter()
+                .map(|item| format!("{}: {}", review.by.login, item.description))
+        })
         .collect()
 }
 
 /// The commit that the task's change is counted from: `merge-base(integration, head)`.
 pub(super) async fn fork_point(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, Undone> {
-    let integration = scene
-        .feature
-        .integration
-        .as_ref()
-        .ok_or_else(|| Undone::Refused { why: "there is no integration branch".to_owned() })?;
+    let integration = scene.feature.integration.as_ref().ok_or_else(|| Undone::Refused {
+        why: "there is no integration branch".to_owned(),
+    })?;
     let branch = super::branches::branch_name(&integration.branch)?;
-    let tip = mirror.rev_parse(&branch).await?.unwrap_or_else(|| integration.head.clone());
-    Ok(mirror.merge_base(&tip, head).await?.unwrap_or_else(|| integration.base.clone()))
+    let tip = mirror
+        .rev_parse(&branch)
+        .await?
+        .unwrap_or_else(|| integration.head.clone());
+    Ok(mirror
+        .merge_base(&tip, head)
+        .await?
+        .unwrap_or_else(|| integration.base.clone()))
 }
 
 impl From<TakeOutError> for Undone {
     fn from(error: TakeOutError) -> Self {
-        Self::Later { why: error.to_string(), not_before: None }
+        Self::Later {
+            why: error.to_string(),
+            not_before: None,
+        }
     }
 }

@@ -29,7 +29,13 @@ const MAX_PATHS: usize = 200_000;
 
 /// Every path of a commit, as far as they are looked at.
 pub(super) async fn paths(mirror: &Mirror, head: &Sha) -> Result<Vec<String>, Undone> {
-    Ok(mirror.list_files(head, MAX_PATHS).await?.entries.iter().map(|entry| entry.path.to_string()).collect())
+    Ok(mirror
+        .list_files(head, MAX_PATHS)
+        .await?
+        .entries
+        .iter()
+        .map(|entry| entry.path.to_string())
+        .collect())
 }
 
 /// The commands for this commit.
@@ -40,11 +46,17 @@ pub(super) async fn chosen(
     paths: &[String],
 ) -> Result<Chosen, Undone> {
     let mut texts = BTreeMap::new();
-    for path in TELLING.into_iter().filter(|telling| paths.iter().any(|path| path == telling)) {
+    for path in TELLING
+        .into_iter()
+        .filter(|telling| paths.iter().any(|path| path == telling))
+    {
         if let Some(file) = mirror.read_file(head, path, MAX_TELLING).await? {
             texts.insert(path, file.text());
         }
     }
-    let repository = Repository { paths, read: &|path| texts.get(path).cloned() };
+    let repository = Repository {
+        paths,
+        read: &|path| texts.get(path).cloned(),
+    };
     Ok(gates::choose(settings, &repository))
 }

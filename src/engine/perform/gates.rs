@@ -35,17 +35,29 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         Some(said) => discrepancies(said, &changed(&mirror, turn, head).await?, &report.tests),
         None => Vec::new(),
     };
-    let event = task::Event::Gated { run, head: head.clone(), report: Box::new(report), discrepancies };
+    let event = task::Event::Gated {
+        run,
+        head: head.clone(),
+        report: Box::new(report),
+        discrepancies,
+    };
     Ok(scene.task_event(task.id, event))
 }
 
 pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let feature = &scene.feature;
     let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = scene.engine.fetch(feature.installation, feature.key.repo, &[&folder]).await?;
+    let mirror = scene
+        .engine
+        .fetch(feature.installation, feature.key.repo, &[&folder])
+        .await?;
     let head = tip(&mirror, &feature.key.integration_branch()).await?;
     let report = run_on(scene, &mirror, &head).await?;
-    Ok(scene.event(Event::WaveGated { run, head, report: Box::new(report) }))
+    Ok(scene.event(Event::WaveGated {
+        run,
+        head,
+        report: Box::new(report),
+    }))
 }
 
 async fn run_on(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<GateReport, Undone> {
@@ -65,7 +77,10 @@ async fn run_on(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<GateRe
     match gates::run(&spec, &scene.engine.sandbox, &scene.job.cancel).await {
         Ok(report) => Ok(report),
         Err(GateError::Cancelled) => Err(Undone::Stopped),
-        Err(error @ GateError::Host { .. }) => Err(Undone::Later { why: error.to_string(), not_before: None }),
+        Err(error @ GateError::Host { .. }) => Err(Undone::Later {
+            why: error.to_string(),
+            not_before: None,
+        }),
     }
 }
 
@@ -91,10 +106,15 @@ impl Scene<'_> {
             return Ok(mirror);
         }
         let folder = format!("{}/*", self.key().branch_prefix());
-        let mirror = self.engine.fetch(self.feature.installation, self.key().repo, &[&folder]).await?;
+        let mirror = self
+            .engine
+            .fetch(self.feature.installation, self.key().repo, &[&folder])
+            .await?;
         match mirror.has_commit(head).await? {
             true => Ok(mirror),
-            false => Err(Undone::Refused { why: format!("the commit {} is gone from the repository", head.short()) }),
+            false => Err(Undone::Refused {
+                why: format!("the commit {} is gone from the repository", head.short()),
+            }),
         }
     }
 }

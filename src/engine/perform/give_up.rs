@@ -37,7 +37,15 @@ pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, undone: &Undone)
     let (key, effect) = (job.effect.feature?, read(job).ok()?);
     let event = event(engine, job, &effect, undone).await?;
     let cause = format!("{}/given-up", job.effect.id);
-    Some((key, Fact { event, cause, actor: "autobuild".to_owned(), at: engine.now() }))
+    Some((
+        key,
+        Fact {
+            event,
+            cause,
+            actor: "autobuild".to_owned(),
+            at: engine.now(),
+        },
+    ))
 }
 
 async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> Option<Event> {
@@ -54,10 +62,16 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
                 TaskWork::Play => play::failed(engine, job, run, reason).await,
                 TaskWork::Design | TaskWork::Gates | TaskWork::OpenPull => task::Event::Stuck { run, reason },
                 TaskWork::Coach => match undone {
-                    Undone::Agent(failure) => task::Event::CoachFailed { run, failure: failure.clone() },
+                    Undone::Agent(failure) => task::Event::CoachFailed {
+                        run,
+                        failure: failure.clone(),
+                    },
                     _ => task::Event::Stuck { run, reason },
                 },
-                TaskWork::Merge => task::Event::MergeRefused { run, rule: undone.to_string() },
+                TaskWork::Merge => task::Event::MergeRefused {
+                    run,
+                    rule: undone.to_string(),
+                },
                 TaskWork::PostReview { .. }
                 | TaskWork::PublishCheck { .. }
                 | TaskWork::PostBlocked
@@ -80,10 +94,15 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
 fn reason(job: &Job, undone: &Undone) -> BlockReason {
     let doing = job.effect.kind.replace('_', " ");
     match undone {
-        Undone::Agent(failure) => BlockReason::AgentFailed { failure: failure.clone() },
+        Undone::Agent(failure) => BlockReason::AgentFailed {
+            failure: failure.clone(),
+        },
         _ if job.effect.crashes >= AGENT_TRIES => BlockReason::Crashed { doing },
         Undone::Later { .. } | Undone::Limited { .. } | Undone::Refused { .. } | Undone::Stopped => {
-            BlockReason::ForgeRefused { doing, said: undone.to_string() }
+            BlockReason::ForgeRefused {
+                doing,
+                said: undone.to_string(),
+            }
         }
     }
 }

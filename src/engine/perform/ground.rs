@@ -48,7 +48,10 @@ pub(super) enum Found {
 pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Result<Found, Undone> {
     let feature = &scene.feature;
     let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = scene.engine.fetch(feature.installation, feature.key.repo, &[&folder]).await?;
+    let mirror = scene
+        .engine
+        .fetch(feature.installation, feature.key.repo, &[&folder])
+        .await?;
     let integration = tip(&mirror, &feature.key.integration_branch()).await?;
     let stood = mirror.rev_parse(&branch_name(&task.branch)?).await?;
     let start = match (&stood, &task.head) {
@@ -63,7 +66,15 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         TurnKind::Conflict => merged(&mirror, &start, &integration).await?,
         TurnKind::Full | TurnKind::VerifyOnly => (mirror.checkout(&start).await?, None, Vec::new()),
     };
-    Ok(Found::Ground(Box::new(Ground { mirror, checkout, start, stood, other, conflicts, instructions })))
+    Ok(Found::Ground(Box::new(Ground {
+        mirror,
+        checkout,
+        start,
+        stood,
+        other,
+        conflicts,
+        instructions,
+    })))
 }
 
 /// Whether an earlier try of this very effect pushed the commit.
@@ -103,7 +114,12 @@ impl Ground {
         let verdict = before.into_iter().find_map(|before| before.verdict.as_ref());
         let mut items: Vec<Issue> = verdict.map(|verdict| verdict.items.clone()).unwrap_or_default();
         items.extend(turn.told.reviews.iter().flat_map(|review| review.items.iter().cloned()));
-        let guidance: Vec<String> = turn.told.guidance.iter().map(|guidance| guidance.text.clone()).collect();
+        let guidance: Vec<String> = turn
+            .told
+            .guidance
+            .iter()
+            .map(|guidance| guidance.text.clone())
+            .collect();
         let test = settings.test.as_ref().map(ToString::to_string);
         PlayerInput {
             issue: scene.shown_issue(),
@@ -122,7 +138,11 @@ impl Ground {
 
 /// What earlier waves delivered.
 fn delivered(scene: &Scene<'_>, task: &Task) -> Vec<Delivered> {
-    let earlier = scene.feature.tasks.iter().filter(|other| other.is_completed() && other.wave < task.wave);
+    let earlier = scene
+        .feature
+        .tasks
+        .iter()
+        .filter(|other| other.is_completed() && other.wave < task.wave);
     earlier
         .map(|other| Delivered {
             task: other.id,

@@ -39,7 +39,11 @@ fn item(finding: &PolicyFinding) -> Issue {
         PolicyFinding::Protected { .. } | PolicyFinding::EscapingLink { .. } | PolicyFinding::Submodule { .. } => None,
     };
     let text = format!("The commit was not pushed: {finding}. Take this out of your change.");
-    Issue { file: Some(path.to_string()), line, ..Issue::must_fix(category, &text) }
+    Issue {
+        file: Some(path.to_string()),
+        line,
+        ..Issue::must_fix(category, &text)
+    }
 }
 
 /// Findings in the working copy that no commit can hold. Those that are merely skipped are none.
@@ -56,10 +60,17 @@ async fn open_conflicts(prepared: &Prepared, ground: &Ground) -> Result<Vec<Issu
     let mut items = Vec::new();
     for path in &ground.conflicts {
         let file = ground.mirror.read_file(prepared.sha(), path, MAX_MARKED).await?;
-        let marked = file.is_some_and(|file| file.bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"<<<<<<< ")));
+        let marked = file.is_some_and(|file| {
+            file.bytes
+                .split(|byte| *byte == b'\n')
+                .any(|line| line.starts_with(b"<<<<<<< "))
+        });
         if marked {
             let text = "The conflict markers are still in the file: resolve the merge.";
-            items.push(Issue { file: Some(path.clone()), ..Issue::must_fix("merge_conflict", text) });
+            items.push(Issue {
+                file: Some(path.clone()),
+                ..Issue::must_fix("merge_conflict", text)
+            });
         }
     }
     Ok(items)

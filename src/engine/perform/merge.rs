@@ -15,7 +15,9 @@ use crate::messages;
 
 pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (Some(pull), Some(head)) = (task.pull, task.head.as_ref()) else {
-        return Err(Undone::Refused { why: format!("{} has no pull request", task.id) });
+        return Err(Undone::Refused {
+            why: format!("{} has no pull request", task.id),
+        });
     };
     let repo = scene.repo();
     if !scene.job.is_fresh() {
@@ -32,14 +34,27 @@ pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
             Merge::Merged { sha } => task::Event::Merged { run, commit: sha },
             // A person pushed: the push itself tells the task, and this merge waits for nothing more.
             Merge::HeadMoved => return Ok(Done::Nothing),
-            Merge::Refused { why: MergeRefusal::Method, .. } => continue,
-            Merge::Refused { why: MergeRefusal::Transient, text } => {
-                return Err(Undone::Later { why: text, not_before: None });
+            Merge::Refused {
+                why: MergeRefusal::Method,
+                ..
+            } => continue,
+            Merge::Refused {
+                why: MergeRefusal::Transient,
+                text,
+            } => {
+                return Err(Undone::Later {
+                    why: text,
+                    not_before: None,
+                });
             }
-            Merge::Refused { why: MergeRefusal::Conflict, text } => return conflict(scene, task, run, text).await,
-            Merge::Refused { why: MergeRefusal::Draft | MergeRefusal::Rule, text } => {
-                task::Event::MergeRefused { run, rule: text }
-            }
+            Merge::Refused {
+                why: MergeRefusal::Conflict,
+                text,
+            } => return conflict(scene, task, run, text).await,
+            Merge::Refused {
+                why: MergeRefusal::Draft | MergeRefusal::Rule,
+                text,
+            } => task::Event::MergeRefused { run, rule: text },
         };
         return Ok(scene.task_event(task.id, event));
     }
@@ -64,7 +79,10 @@ fn methods(repository: &Repository) -> Vec<MergeMethod> {
 async fn conflict(scene: &Scene<'_>, task: &Task, run: u64, text: String) -> Result<Done, Undone> {
     let feature = &scene.feature;
     let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = scene.engine.fetch(feature.installation, feature.key.repo, &[&folder]).await?;
+    let mirror = scene
+        .engine
+        .fetch(feature.installation, feature.key.repo, &[&folder])
+        .await?;
     let ours = tip(&mirror, &task.branch).await?;
     let theirs = tip(&mirror, &feature.key.integration_branch()).await?;
     match mirror.merge(&ours, &theirs).await? {
@@ -75,6 +93,9 @@ async fn conflict(scene: &Scene<'_>, task: &Task, run: u64, text: String) -> Res
         MergeOutcome::AlreadyUpToDate
         | MergeOutcome::FastForward
         | MergeOutcome::Clean { .. }
-        | MergeOutcome::Unrelated => Err(Undone::Later { why: text, not_before: None }),
+        | MergeOutcome::Unrelated => Err(Undone::Later {
+            why: text,
+            not_before: None,
+        }),
     }
 }

@@ -48,9 +48,13 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> 
         return ingest::ingest(engine, job).await;
     }
     let effect = read(job)?;
-    let Some(key) = job.effect.feature else { return say::alone(engine, job, effect).await };
+    let Some(key) = job.effect.feature else {
+        return say::alone(engine, job, effect).await;
+    };
     let Some(feature) = engine.feature(&key).await? else {
-        return Err(Undone::Refused { why: format!("there is no Feature {key}") });
+        return Err(Undone::Refused {
+            why: format!("there is no Feature {key}"),
+        });
     };
     let scene = Scene { engine, job, feature };
     match effect {
@@ -91,8 +95,9 @@ async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWor
 
 /// The effect that the job holds.
 fn read(job: &Job) -> Result<Effect, Undone> {
-    serde_json::from_str(&job.effect.payload)
-        .map_err(|error| Undone::Refused { why: format!("the stored effect cannot be read: {error}") })
+    serde_json::from_str(&job.effect.payload).map_err(|error| Undone::Refused {
+        why: format!("the stored effect cannot be read: {error}"),
+    })
 }
 
 impl Scene<'_> {
@@ -101,12 +106,16 @@ impl Scene<'_> {
     }
 
     fn repo(&self) -> Repo<'_> {
-        self.engine.autobuild.repo(self.feature.installation, self.feature.key.repo)
+        self.engine
+            .autobuild
+            .repo(self.feature.installation, self.feature.key.repo)
     }
 
     /// The Coach App's way to the repository, where it is set up and installed there too.
     async fn coach_repo(&self) -> Result<Option<Repo<'_>>, Undone> {
-        let Some(coach) = &self.engine.coach else { return Ok(None) };
+        let Some(coach) = &self.engine.coach else {
+            return Ok(None);
+        };
         let id = self.key().repo;
         let installation = match self.engine.coach_installations.known(id) {
             Some(known) => Some(known),
@@ -119,7 +128,9 @@ impl Scene<'_> {
     }
 
     fn task(&self, id: TaskId) -> Result<&Task, Undone> {
-        self.feature.task(id).ok_or_else(|| Undone::Refused { why: format!("the Feature has no {id}") })
+        self.feature.task(id).ok_or_else(|| Undone::Refused {
+            why: format!("the Feature has no {id}"),
+        })
     }
 
     /// Asked before each write to GitHub: the lease, and the least time between writes.
@@ -159,7 +170,10 @@ impl Job {
         engine
             .spacing
             .try_reserve(self.installation(), engine.now())
-            .map_err(|until| Undone::Limited { until, why: "writes to GitHub are spaced".to_owned() })
+            .map_err(|until| Undone::Limited {
+                until,
+                why: "writes to GitHub are spaced".to_owned(),
+            })
     }
 
     /// The hidden mark by which a text of this effect is found again.

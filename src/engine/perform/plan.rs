@@ -8,12 +8,12 @@ use crate::domain::blocked::BlockReason;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::Planned;
 use crate::domain::ids::TurnNumber;
-use crate::domain::plan::parse::Checked;
 use crate::domain::plan::Plan;
+use crate::domain::plan::parse::Checked;
 use crate::domain::plan::parse::PlanContext;
-use crate::domain::plan::yaml::PlanHeader;
 use crate::domain::plan::plan_hash;
 use crate::domain::plan::schema::schema;
+use crate::domain::plan::yaml::PlanHeader;
 use crate::domain::plan_block::find_plan_block;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
@@ -28,12 +28,18 @@ use std::collections::BTreeSet;
 
 pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let feature = &scene.feature;
-    let branch = scene.engine.fetch_default(feature.installation, feature.key.repo, None).await?;
+    let branch = scene
+        .engine
+        .fetch_default(feature.installation, feature.key.repo, None)
+        .await?;
     let read = match scene.engine.settings_of(&branch).await {
         Ok(read) => read,
         Err(NoSettings::Undone(undone)) => return Err(undone),
         Err(NoSettings::Mistakes(mistakes)) => {
-            return Ok(scene.event(Event::Stuck { run, reason: BlockReason::BadSettings { mistakes } }));
+            return Ok(scene.event(Event::Stuck {
+                run,
+                reason: BlockReason::BadSettings { mistakes },
+            }));
         }
     };
     let files = commands::paths(&branch.mirror, &branch.head).await?;
@@ -51,11 +57,24 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     });
     let checked = match given {
         Some(yaml) => Plan::parse_yaml(&yaml, &context).map_err(|mistakes| mistakes.to_string()),
-        None => planner(scene, &read, &branch, &paths, chosen.test.map(|command| command.to_string()), &context).await?,
+        None => {
+            planner(
+                scene,
+                &read,
+                &branch,
+                &paths,
+                chosen.test.map(|command| command.to_string()),
+                &context,
+            )
+            .await?
+        }
     };
     Ok(scene.event(match checked {
         Err(message) => Event::PlanRefused { run, message },
-        Ok(checked) => Event::Planned { run, planned: Box::new(planned(checked, read, &branch, &paths, chosen.why)) },
+        Ok(checked) => Event::Planned {
+            run,
+            planned: Box::new(planned(checked, read, &branch, &paths, chosen.why)),
+        },
     }))
 }
 
@@ -68,7 +87,10 @@ fn planned(
 ) -> Planned {
     let mut notes: Vec<String> = checked.notes.iter().map(ToString::to_string).collect();
     if !read.unused.is_empty() {
-        notes.push(format!("Settings that this version reads and does not act on: {}.", read.unused.join(", ")));
+        notes.push(format!(
+            "Settings that this version reads and does not act on: {}.",
+            read.unused.join(", ")
+        ));
     }
     if paths.contains(".gitmodules") {
         notes.push("The repository has submodules: they are not checked out.".to_owned());
@@ -125,8 +147,14 @@ async fn planner(
     match scene.ask(&read.settings, question, parse).await {
         Ok(checked) => Ok(Ok(checked)),
         // It answered twice, and neither answer was a valid plan: asking more often would not help.
-        Err(RunError::Agent { failure: AgentFailure::ReportInvalid { problem }, .. }) => Ok(Err(problem)),
-        Err(RunError::Agent { failure: failure @ AgentFailure::ReportMissing, .. }) => Ok(Err(failure.to_string())),
+        Err(RunError::Agent {
+            failure: AgentFailure::ReportInvalid { problem },
+            ..
+        }) => Ok(Err(problem)),
+        Err(RunError::Agent {
+            failure: failure @ AgentFailure::ReportMissing,
+            ..
+        }) => Ok(Err(failure.to_string())),
         Err(error) => Err(error.into()),
     }
 }

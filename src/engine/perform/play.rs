@@ -61,10 +61,18 @@ enum Recorded {
 }
 
 pub(super) async fn play(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
-    if let Some(Recorded::Finished { base, head, stood, report }) = recorded(scene.job) {
+    if let Some(Recorded::Finished {
+        base,
+        head,
+        stood,
+        report,
+    }) = recorded(scene.job)
+    {
         return publish(scene, task, run, base, head, stood, *report).await;
     }
-    let turn = task.last_turn().ok_or_else(|| Undone::Refused { why: format!("{} has no open turn", task.id) })?;
+    let turn = task.last_turn().ok_or_else(|| Undone::Refused {
+        why: format!("{} has no open turn", task.id),
+    })?;
     let ground = match ground(scene, task, turn).await? {
         Found::Ground(ground) => *ground,
         Found::Overtaken(head) => return Ok(ended(scene, task, run, Played::Overtaken { head })),
@@ -83,11 +91,20 @@ pub(super) async fn play(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Don
 }
 
 fn ended(scene: &Scene<'_>, task: &Task, run: u64, outcome: Played) -> Done {
-    scene.task_event(task.id, task::Event::Played { run, outcome: Box::new(outcome) })
+    scene.task_event(
+        task.id,
+        task::Event::Played {
+            run,
+            outcome: Box::new(outcome),
+        },
+    )
 }
 
 fn recorded(job: &Job) -> Option<Recorded> {
-    job.effect.external_id.as_deref().and_then(|text| serde_json::from_str(text).ok())
+    job.effect
+        .external_id
+        .as_deref()
+        .and_then(|text| serde_json::from_str(text).ok())
 }
 
 async fn ask(
@@ -107,7 +124,9 @@ async fn ask(
         schema,
     };
     let read = |answer: &serde_json::Value| {
-        report::parse_report(answer).map(|(report, _unknown)| report).map_err(|mistakes| mistakes.to_string())
+        report::parse_report(answer)
+            .map(|(report, _unknown)| report)
+            .map_err(|mistakes| mistakes.to_string())
     };
     scene.ask(settings, question, read).await
 }
@@ -160,7 +179,10 @@ async fn commit(
     if changes.rejected() {
         return Ok((None, items));
     }
-    let mut more = vec![("AutoBuild-Task", task.id.to_string()), ("AutoBuild-Turn", turn.number.to_string())];
+    let mut more = vec![
+        ("AutoBuild-Task", task.id.to_string()),
+        ("AutoBuild-Turn", turn.number.to_string()),
+    ];
     if kind == CommitKind::Partial {
         more.push(("AutoBuild-Partial", "true".to_owned()));
     }
@@ -183,8 +205,9 @@ fn held_id(job: &Job) -> String {
 }
 
 async fn record(scene: &Scene<'_>, recorded: &Recorded) -> Result<(), Undone> {
-    let text = serde_json::to_string(recorded)
-        .map_err(|error| Undone::Refused { why: format!("the run cannot be written down: {error}") })?;
+    let text = serde_json::to_string(recorded).map_err(|error| Undone::Refused {
+        why: format!("the run cannot be written down: {error}"),
+    })?;
     match scene.engine.store.record_external(&scene.job.hold, &text).await? {
         crate::store::Fenced::Written => Ok(()),
         crate::store::Fenced::Lost => Err(Undone::Stopped),
@@ -222,7 +245,10 @@ enum Landed {
 
 async fn push(scene: &Scene<'_>, task: &Task, head: &Sha, stood: Option<Sha>) -> Result<Landed, Undone> {
     let feature = &scene.feature;
-    let remote = scene.engine.remote(feature.installation, feature.key.repo, Rights::Push).await?;
+    let remote = scene
+        .engine
+        .remote(feature.installation, feature.key.repo, Rights::Push)
+        .await?;
     let mirror = scene.engine.mirrors.mirror(feature.key.repo);
     let lease = stood.map_or(Lease::Absent, Lease::At);
     scene.job.may_speak()?;
@@ -230,9 +256,10 @@ async fn push(scene: &Scene<'_>, task: &Task, head: &Sha, stood: Option<Sha>) ->
         Ok(Pushed::Done | Pushed::AlreadyThere) => Ok(Landed::There),
         Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(Landed::There),
         Err(PushError::LeaseLost { actual: Some(actual) }) => Ok(Landed::Overtaken(actual)),
-        Err(error @ PushError::LeaseLost { actual: None }) => {
-            Err(Undone::Later { why: error.to_string(), not_before: None })
-        }
+        Err(error @ PushError::LeaseLost { actual: None }) => Err(Undone::Later {
+            why: error.to_string(),
+            not_before: None,
+        }),
         Err(PushError::Rejected { reason }) => Ok(Landed::Rejected(reason)),
         Err(PushError::Git(error)) => Err(error.into()),
     }
@@ -249,7 +276,9 @@ async fn save_partial(
     let (Some(prepared), items) = commit(scene, task, turn, &ground, CommitKind::Partial).await? else {
         return Ok(());
     };
-    prepared.keep(&format!("{}-partial-{}", held_id(scene.job), scene.job.effect.attempt)).await?;
+    prepared
+        .keep(&format!("{}-partial-{}", held_id(scene.job), scene.job.effect.attempt))
+        .await?;
     let forbidden = !items.is_empty() || !inspect::findings(scene, settings, &prepared, &ground).await?.is_empty();
     // Half a resolution is no resolution: a conflict starts over from both of its sides.
     if forbidden || ground.other.is_some() {
@@ -274,5 +303,8 @@ pub(super) async fn failed(engine: &Engine, job: &Job, run: u64, reason: BlockRe
         Some(Recorded::Partial { head }) => Some(head),
         Some(Recorded::Finished { .. }) | None => None,
     };
-    task::Event::Played { run, outcome: Box::new(Played::Failed { failure, partial }) }
+    task::Event::Played {
+        run,
+        outcome: Box::new(Played::Failed { failure, partial }),
+    }
 }

@@ -21,9 +21,21 @@ use crate::messages;
 pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task) -> Result<Done, Undone> {
     let text = messages::task_pull(&scene.feature, task);
     let base = scene.key().integration_branch();
-    let new = NewPull { title: &text.title, body: &text.body, head: &task.branch, base: &base, ready: false };
+    let new = NewPull {
+        title: &text.title,
+        body: &text.body,
+        head: &task.branch,
+        base: &base,
+        ready: false,
+    };
     let pull = open(scene, new).await?;
-    Ok(scene.task_event(task.id, task::Event::PullOpened { pull, branch: task.branch.clone() }))
+    Ok(scene.task_event(
+        task.id,
+        task::Event::PullOpened {
+            pull,
+            branch: task.branch.clone(),
+        },
+    ))
 }
 
 /// Opens the pull request of the Feature into the default branch.
@@ -31,7 +43,13 @@ pub(super) async fn open_feature_pull(scene: &Scene<'_>, run: u64) -> Result<Don
     let default = scene.repo().repository().await?.default_branch;
     let text = messages::feature_pull(&scene.feature, &scene.links().await?);
     let head = scene.key().integration_branch();
-    let new = NewPull { title: &text.title, body: &text.body, head: &head, base: &default, ready: true };
+    let new = NewPull {
+        title: &text.title,
+        body: &text.body,
+        head: &head,
+        base: &default,
+        ready: true,
+    };
     let pull = open(scene, new).await?;
     Ok(scene.event(Event::PullOpened { run, pull }))
 }
@@ -45,9 +63,9 @@ async fn open(scene: &Scene<'_>, new: NewPull<'_>) -> Result<PullNumber, Undone>
     scene.may_write()?;
     match scene.repo().create_pull(new).await? {
         OpenedPull::Opened(pull) | OpenedPull::Adopted(pull) => Ok(pull.number),
-        OpenedPull::NoCommits => {
-            Err(Undone::Refused { why: format!("{} holds nothing that {} does not hold", new.head, new.base) })
-        }
+        OpenedPull::NoCommits => Err(Undone::Refused {
+            why: format!("{} holds nothing that {} does not hold", new.head, new.base),
+        }),
     }
 }
 
@@ -84,6 +102,13 @@ async fn close(scene: &Scene<'_>, pull: PullNumber, text: &str) -> Result<Done, 
     }
     comment_once(scene.engine, scene.job, repo, Thread::Pull(pull), text).await?;
     scene.may_write()?;
-    repo.update_pull(pull, PullChange { state: Some(OpenState::Closed), ..PullChange::default() }).await?;
+    repo.update_pull(
+        pull,
+        PullChange {
+            state: Some(OpenState::Closed),
+            ..PullChange::default()
+        },
+    )
+    .await?;
     Ok(Done::Nothing)
 }

@@ -2,10 +2,10 @@
 
 use crate::domain::effect::DismissedWhy;
 use crate::domain::effect::Thread;
+use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
-use crate::domain::ids::PullNumber;
 use crate::domain::task::Task;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
@@ -21,12 +21,18 @@ use crate::messages;
 
 /// Posts the verdict of a turn, from its row alone.
 pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {
-    let (Some(turn), Some(pull)) = (task.turn(number), task.pull) else { return Ok(Done::Nothing) };
-    let Some(commit) = turn.head.as_ref().or(task.head.as_ref()) else { return Ok(Done::Nothing) };
+    let (Some(turn), Some(pull)) = (task.turn(number), task.pull) else {
+        return Ok(Done::Nothing);
+    };
+    let Some(commit) = turn.head.as_ref().or(task.head.as_ref()) else {
+        return Ok(Done::Nothing);
+    };
     let mirror = scene.holding(commit).await?;
     let shown = mirror.hunks(&fork_point(scene, &mirror, commit).await?, commit).await?;
     let links = scene.links().await?;
-    let Some(review) = messages::review(&scene.feature, task, turn, &links, &|path, line| shown.shows(path, line)) else {
+    let Some(review) = messages::review(&scene.feature, task, turn, &links, &|path, line| {
+        shown.shows(path, line)
+    }) else {
         return Ok(Done::Nothing);
     };
     let event = match review.event {
@@ -36,7 +42,12 @@ pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumb
     let inline: Vec<InlineComment> = review
         .inline
         .iter()
-        .map(|item| InlineComment { path: item.path.clone(), line: item.line, start_line: None, body: item.body.clone() })
+        .map(|item| InlineComment {
+            path: item.path.clone(),
+            line: item.line,
+            start_line: None,
+            body: item.body.clone(),
+        })
         .collect();
     let folded = messages::fold_inline(&review);
     post(scene, pull, commit, event, (&review.body, &inline), &folded).await
@@ -47,9 +58,7 @@ pub(super) async fn post_blocked(scene: &Scene<'_>, task: &Task) -> Result<Done,
     let text = messages::blocked_report(&scene.feature, task, &scene.links().await?);
     let Some(text) = text else { return Ok(Done::Nothing) };
     match (task.pull, task.head.as_ref()) {
-        (Some(pull), Some(head)) => {
-            post(scene, pull, head, ReviewEvent::RequestChanges, (&text, &[]), &text).await
-        }
+        (Some(pull), Some(head)) => post(scene, pull, head, ReviewEvent::RequestChanges, (&text, &[]), &text).await,
         _ => {
             let thread = Thread::Issue(scene.key().issue);
             comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
@@ -76,19 +85,35 @@ async fn post(
         return Ok(Done::Nothing);
     }
     let (body, folded) = (format!("{body}\n\n{marker}"), format!("{folded}\n\n{marker}"));
-    let mut attempt = NewReview { event, commit, body: &body, inline };
+    let mut attempt = NewReview {
+        event,
+        commit,
+        body: &body,
+        inline,
+    };
     for _ in 0..3 {
         scene.may_write()?;
         match repo.create_review(pull, attempt).await? {
             PostedReview::Posted(_) => return Ok(Done::Nothing),
             PostedReview::InlineRefused { text } => {
                 tracing::warn!(%pull, "inline comments were refused and stand in the body: {text}");
-                attempt = NewReview { body: &folded, inline: &[], ..attempt };
+                attempt = NewReview {
+                    body: &folded,
+                    inline: &[],
+                    ..attempt
+                };
             }
-            PostedReview::OwnPullRequest => attempt = NewReview { event: ReviewEvent::Comment, ..attempt },
+            PostedReview::OwnPullRequest => {
+                attempt = NewReview {
+                    event: ReviewEvent::Comment,
+                    ..attempt
+                }
+            }
         }
     }
-    Err(Undone::Refused { why: "the review was refused in every form".to_owned() })
+    Err(Undone::Refused {
+        why: "the review was refused in every form".to_owned(),
+    })
 }
 
 /// Dismisses the Coach's open requests for changes, by the App that may write.
@@ -98,7 +123,9 @@ pub(super) async fn dismiss_review(
     by: &User,
     why: DismissedWhy,
 ) -> Result<Done, Undone> {
-    let (Some(pull), Some(coach)) = (task.pull, scene.coach_repo().await?) else { return Ok(Done::Nothing) };
+    let (Some(pull), Some(coach)) = (task.pull, scene.coach_repo().await?) else {
+        return Ok(Done::Nothing);
+    };
     let coach_bot = coach.bot().await?.id;
     let repo = scene.repo();
     let text = messages::dismissal(why, by);

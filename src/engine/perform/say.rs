@@ -33,9 +33,13 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
         Effect::Reply { thread, reply, .. } => {
             let links = Links::new(engine.autobuild.urls().web(), &repo.name().await?);
             let text = messages::reply(&reply, None, &links);
-            comment_once(engine, job, repo, thread, &text).await.map(|_| Done::Nothing)
+            comment_once(engine, job, repo, thread, &text)
+                .await
+                .map(|_| Done::Nothing)
         }
-        _ => Err(Undone::Refused { why: "the effect needs a Feature".to_owned() }),
+        _ => Err(Undone::Refused {
+            why: "the effect needs a Feature".to_owned(),
+        }),
     }
 }
 
@@ -103,7 +107,10 @@ pub(super) async fn living(scene: &Scene<'_>) -> Result<Done, Undone> {
     let known = match feature.living {
         Some(living) => Some(living.comment),
         // Another effect may have made it and lost the reply.
-        None => repo.find_comment(feature.key.issue, &marker, None).await?.map(|comment| comment.id),
+        None => repo
+            .find_comment(feature.key.issue, &marker, None)
+            .await?
+            .map(|comment| comment.id),
     };
     scene.may_write()?;
     let comment = match known {
@@ -118,5 +125,9 @@ pub(super) async fn living(scene: &Scene<'_>) -> Result<Done, Undone> {
 
 fn shown(scene: &Scene<'_>, feature: &Feature, comment: CommentId, at: Option<Millis>) -> Done {
     let version = feature.plan.as_ref().map(|plan| plan.number);
-    scene.event(Event::LivingShown { comment, version, at: at.unwrap_or_else(|| scene.engine.now()) })
+    scene.event(Event::LivingShown {
+        comment,
+        version,
+        at: at.unwrap_or_else(|| scene.engine.now()),
+    })
 }

@@ -14,7 +14,10 @@ pub(super) async fn author(scene: &Scene<'_>) -> Result<Author, Undone> {
         .ok()
         .and_then(|url| url.host_str().map(str::to_owned))
         .unwrap_or_else(|| "github.com".to_owned());
-    Ok(Author { name: bot.login.clone(), email: format!("{}+{}@users.noreply.{host}", bot.id, bot.login) })
+    Ok(Author {
+        name: bot.login.clone(),
+        email: format!("{}+{}@users.noreply.{host}", bot.id, bot.login),
+    })
 }
 
 /// The trailers of a commit: whose it is, and which effect made it.
@@ -27,7 +30,9 @@ pub(super) fn trailers(scene: &Scene<'_>, more: &[(&str, String)]) -> Vec<(Strin
 
 /// The open turn of a task and the commit that it looks at.
 pub(super) fn open(task: &Task) -> Result<(&Turn, &Sha), Undone> {
-    let gone = || Undone::Refused { why: format!("{} has no open turn with a commit", task.id) };
+    let gone = || Undone::Refused {
+        why: format!("{} has no open turn with a commit", task.id),
+    };
     let turn = task.last_turn().ok_or_else(gone)?;
     Ok((turn, turn.head.as_ref().ok_or_else(gone)?))
 }
