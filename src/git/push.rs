@@ -209,19 +209,20 @@ pub(crate) fn remote_failure(command: &str, output: &GitOutput) -> GitError {
         let branch = branch.lines().next().unwrap_or(branch);
         return GitError::Missing(branch.trim_start_matches("refs/heads/").to_owned());
     }
-    let sorts: [(&[&str], fn(String) -> GitError); 4] = [
-        (&OVERLOADED, GitError::Transient),
-        (&DENIED, GitError::Denied),
-        (&GONE, GitError::Gone),
-        (&NETWORK, GitError::Transient),
-    ];
-    match sorts.into_iter().find(|(signs, _)| says(signs)) {
-        Some((_, sort)) => sort(text),
-        None => GitError::Failed {
+    if says(&OVERLOADED) {
+        GitError::Transient(text)
+    } else if says(&DENIED) {
+        GitError::Denied(text)
+    } else if says(&GONE) {
+        GitError::Gone(text)
+    } else if says(&NETWORK) {
+        GitError::Transient(text)
+    } else {
+        GitError::Failed {
             command: command.to_owned(),
             code: output.code,
             stderr: text,
-        },
+        }
     }
 }
 
