@@ -25,7 +25,9 @@ mod push;
 mod quote;
 mod read;
 mod remote;
+mod safe;
 mod secrets;
+mod talk;
 mod trash;
 mod walk;
 
@@ -55,8 +57,6 @@ pub use names::RepoPath;
 pub use policy::NotAPattern;
 pub use policy::Policy;
 pub use policy::PolicyFinding;
-pub use process::GitCall;
-pub use process::GitOutput;
 pub use push::Lease;
 pub use push::PushError;
 pub use push::Pushed;

@@ -24,8 +24,8 @@ pub(super) use columns;
 
 statements! {
     READ = concat!("SELECT ", columns!(), " FROM feature WHERE id = $1");
-    CREATE = "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, branch, pull_number, data) \
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
+    CREATE = "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, branch, \
+              pull_number, data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
     SWAP = "UPDATE feature SET installation_id = $3, state = $4, version = version + 1, branch = $5, pull_number = $6, \
             data = $7 WHERE id = $1 AND version = $2";
 }

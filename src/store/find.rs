@@ -49,8 +49,10 @@ macro_rules! prefixed {
 }
 
 statements! {
-    LATEST = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND issue_number = $2 ORDER BY run DESC LIMIT 1");
-    UNFINISHED_RUN = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND issue_number = $2 AND ", unfinished!());
+    LATEST = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND issue_number = $2",
+                     " ORDER BY run DESC LIMIT 1");
+    UNFINISHED_RUN = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND issue_number = $2",
+                             " AND ", unfinished!());
     BY_BRANCH = by!("branch");
     BY_PULL = by!("pull_number");
     UNFINISHED = concat!("SELECT ", columns!(), " FROM feature WHERE ", unfinished!(),

@@ -60,7 +60,7 @@ pub(super) fn judged(mut task: Task, run: u64, head: &Sha, judgement: Judgement,
         return unchanged(task);
     };
     let verdict = match judgement {
-        Judgement::Verdict(verdict) => verdict,
+        Judgement::Verdict(verdict) => *verdict,
         Judgement::EvidenceAbsent { reasons } => {
             return block(task, BlockReason::GatesAbsent { reasons }, Vec::new());
         }
