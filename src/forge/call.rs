@@ -136,7 +136,7 @@ impl Call {
         let total = list.len();
         let (page, link) = self.cut(list);
         let mut body = serde_json::json!({"total_count": total});
-        body[name] = Value::Array(page);
+        crate::forge::json::put(&mut body, name, Value::Array(page));
         Answer {
             link,
             ..Answer::ok(body)

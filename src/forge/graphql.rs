@@ -113,7 +113,11 @@ fn set_draft(call: &Call, query: &str, operation: &str, draft: bool) -> Result<V
             "url": format!("{}/pull/{number}", state.repo_page(state.repo(repo)?)),
         });
         let mut data = object!({});
-        data[operation] = object!({"pullRequest": shown, "clientMutationId": null});
+        json::put(
+            &mut data,
+            operation,
+            object!({"pullRequest": shown, "clientMutationId": null}),
+        );
         Ok(object!({"data": data}))
     })
 }
@@ -158,7 +162,7 @@ fn node(call: &Call, query: &str) -> Result<Value, Refusal> {
         });
         let (repo, kind, mut shown, edits) = shown.ok_or_else(|| unresolved(&id))?;
         let _: Actor = call.caller.enter(state, repo, READ)?;
-        shown["__typename"] = object!(kind);
+        json::put(&mut shown, "__typename", object!(kind));
         json::extend(&mut shown, edited(state, edits));
         Ok(object!({"data": {"node": shown}}))
     })

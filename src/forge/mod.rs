@@ -7,8 +7,10 @@
 //! [`Forge::start`] runs one. What people do there is asked of [`Forge::as_user`].
 
 mod acts;
+mod answering;
 mod auth;
 mod call;
+mod cgi;
 mod clock;
 mod control;
 mod diff;

@@ -85,10 +85,10 @@ impl Refusal {
             "status": self.status.to_string(),
         });
         if !self.errors.is_empty() {
-            body["errors"] = Value::Array(self.errors.clone());
+            crate::forge::json::put(&mut body, "errors", Value::Array(self.errors.clone()));
         }
         if let Some(location) = &self.location {
-            body["url"] = Value::String(location.clone());
+            crate::forge::json::put(&mut body, "url", Value::String(location.clone()));
         }
         body
     }

@@ -102,12 +102,10 @@ impl Site {
 
     /// Writes the memory down now.
     pub(super) fn save(&self) -> Result<(), ForgeError> {
-        let text = self
-            .read(|state| serde_json::to_vec(state))
-            .map_err(|source| ForgeError::NotOurs {
-                place: "memory".to_owned(),
-                source,
-            })?;
+        let text = self.read(serde_json::to_vec).map_err(|source| ForgeError::NotOurs {
+            place: "memory".to_owned(),
+            source,
+        })?;
         disk::save(&Self::file(&self.folder), &text)
     }
 

@@ -181,7 +181,7 @@ fn check_rules(state: &State, repo: u64, number: u64, method: &str) -> Result<()
         match rule {
             RuleKind::MergeQueue => return Err(refused("Changes must be made through the merge queue")),
             RuleKind::RequiredChecks(names) => {
-                for name in names.iter().filter(|name| !is_green(known, &pull.head_sha, name)) {
+                if let Some(name) = names.iter().find(|name| !is_green(known, &pull.head_sha, name)) {
                     return Err(refused(format!("Required status check \"{name}\" is expected.")));
                 }
             }

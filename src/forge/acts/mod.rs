@@ -4,9 +4,11 @@
 
 mod checks;
 mod comments;
+mod inline;
 mod issues;
 mod labels;
 mod merging;
+mod pull_changes;
 mod pulls;
 mod pushes;
 mod repos;
@@ -14,11 +16,12 @@ mod reviews;
 
 pub(super) use checks::CheckRunChange;
 pub(super) use comments::Target;
+pub(super) use inline::NewInline;
 pub(super) use issues::IssueChange;
 pub(super) use merging::MergeOrder;
+pub(super) use pull_changes::PullChange;
 pub(super) use pulls::NewPull;
-pub(super) use pulls::PullChange;
-pub(super) use reviews::NewInline;
+
 pub(super) use reviews::NewReview;
 
 use super::refusal::Refusal;

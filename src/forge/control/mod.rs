@@ -1,6 +1,7 @@
 //! What the forge's owner sets up and looks at, and what its people do.
 
 mod apps;
+mod maintaining;
 mod people;
 mod setup;
 mod watch;

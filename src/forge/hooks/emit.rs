@@ -98,7 +98,11 @@ impl State {
         for (installation, app) in listeners {
             let mut body = body.clone();
             if body.get("installation").is_none() {
-                body["installation"] = json!({"id": installation, "node_id": format!("IN_{installation}")});
+                crate::forge::json::put(
+                    &mut body,
+                    "installation",
+                    json!({"id": installation, "node_id": format!("IN_{installation}")}),
+                );
             }
             let id = self.next_id();
             let at = self.clock.stamp();
@@ -137,27 +141,31 @@ impl State {
     fn payload(&self, occasion: &Occasion<'_>) -> Value {
         let mut body = json!({});
         if let Some(action) = occasion.action {
-            body["action"] = json!(action);
+            crate::forge::json::put(&mut body, "action", json!(action));
         }
         super::super::json::extend(&mut body, occasion.fields.clone());
         if let Some(repo) = occasion.repo.and_then(|id| self.repos.get(&id)) {
             if body.get("repository").is_none() {
-                body["repository"] = self.repo_json(repo, None);
+                crate::forge::json::put(&mut body, "repository", self.repo_json(repo, None));
             }
             if let Some(owner) = self
                 .user(repo.owner)
                 .filter(|owner| owner.kind == UserKind::Organization)
             {
-                body["organization"] = json!({
-                    "login": owner.login,
-                    "id": owner.id,
-                    "node_id": format!("O_{}", owner.id),
-                    "url": format!("{}/orgs/{}", self.api(), owner.login),
-                    "description": null,
-                });
+                crate::forge::json::put(
+                    &mut body,
+                    "organization",
+                    json!({
+                        "login": owner.login,
+                        "id": owner.id,
+                        "node_id": format!("O_{}", owner.id),
+                        "url": format!("{}/orgs/{}", self.api(), owner.login),
+                        "description": null,
+                    }),
+                );
             }
         }
-        body["sender"] = self.user_json(occasion.sender);
+        crate::forge::json::put(&mut body, "sender", self.user_json(occasion.sender));
         body
     }
 

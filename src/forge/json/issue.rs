@@ -5,6 +5,7 @@ use super::time_or_null;
 use crate::forge::state::Comment;
 use crate::forge::state::Issue;
 use crate::forge::state::Label;
+use crate::forge::state::Pull;
 use crate::forge::state::Reaction;
 use crate::forge::state::Repo;
 use crate::forge::state::Role;
@@ -30,7 +31,11 @@ pub(super) fn association(state: &State, repo: &Repo, user: u64) -> &'static str
 fn rollup(reactions: &[Reaction], url: &str) -> Value {
     let mut value = json!({"url": format!("{url}/reactions"), "total_count": reactions.len()});
     for content in REACTIONS {
-        value[content] = json!(reactions.iter().filter(|one| one.content == content).count());
+        super::put(
+            &mut value,
+            content,
+            json!(reactions.iter().filter(|one| one.content == content).count()),
+        );
     }
     value
 }
@@ -81,16 +86,21 @@ pub(in crate::forge) fn issue(state: &State, repo: &Repo, issue: &Issue) -> Valu
         "state_reason": issue.state_reason,
     });
     if let Some(pull) = &issue.pull {
-        value["draft"] = json!(pull.draft);
-        value["pull_request"] = json!({
-            "url": format!("{api}/pulls/{}", issue.number),
-            "html_url": page,
-            "diff_url": format!("{page}.diff"),
-            "patch_url": format!("{page}.patch"),
-            "merged_at": time_or_null(pull.merged.as_ref().map(|merge| merge.at)),
-        });
+        super::put(&mut value, "draft", json!(pull.draft));
+        super::put(&mut value, "pull_request", pull_links(&api, &page, issue.number, pull));
     }
     value
+}
+
+/// Where the pull request behind an issue is to be found.
+fn pull_links(api: &str, page: &str, number: u64, pull: &Pull) -> Value {
+    json!({
+        "url": format!("{api}/pulls/{number}"),
+        "html_url": page,
+        "diff_url": format!("{page}.diff"),
+        "patch_url": format!("{page}.patch"),
+        "merged_at": time_or_null(pull.merged.as_ref().map(|merge| merge.at)),
+    })
 }
 
 pub(super) fn labels(state: &State, repo: &Repo, issue: &Issue) -> Value {

@@ -31,6 +31,13 @@ pub(super) fn time_or_null(at: Option<Moment>) -> Value {
     at.map_or(Value::Null, time)
 }
 
+/// Sets one field of the object `to`.
+pub(super) fn put(to: &mut Value, field: &str, value: impl Into<Value>) {
+    if let Value::Object(to) = to {
+        to.insert(field.to_owned(), value.into());
+    }
+}
+
 /// Adds the fields of `more` to the object `to`.
 pub(super) fn extend(to: &mut Value, more: Value) {
     if let (Value::Object(to), Value::Object(more)) = (to, more) {

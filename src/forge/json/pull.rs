@@ -145,7 +145,7 @@ pub(in crate::forge) fn review(state: &State, repo: &Repo, number: u64, review: 
         "author_association": association(state, repo, review.user),
     });
     if let Some(at) = review.submitted_at {
-        value["submitted_at"] = time(at);
+        super::put(&mut value, "submitted_at", time(at));
     }
     value
 }
@@ -187,7 +187,7 @@ pub(in crate::forge) fn inline_comment(state: &State, repo: &Repo, number: u64, 
         "subject_type": if one.line.is_some() { "line" } else { "file" },
     });
     if let Some(id) = one.reply_to {
-        value["in_reply_to_id"] = json!(id);
+        super::put(&mut value, "in_reply_to_id", json!(id));
     }
     value
 }

@@ -95,25 +95,27 @@ impl State {
         extend(&mut value, counted);
         extend(&mut value, links(&self.repo_api(repo), &REPO_LINKS));
         if let Some(role) = role {
-            extend(
-                &mut value,
-                json!({
-                    "permissions": {
-                        "admin": role >= Role::Admin, "maintain": role >= Role::Maintain, "push": role >= Role::Write,
-                        "triage": role >= Role::Triage, "pull": role >= Role::Read,
-                    },
-                    "allow_squash_merge": repo.settings.allow_squash_merge,
-                    "allow_merge_commit": repo.settings.allow_merge_commit,
-                    "allow_rebase_merge": repo.settings.allow_rebase_merge,
-                    "allow_auto_merge": false,
-                    "allow_update_branch": false,
-                    "delete_branch_on_merge": repo.settings.delete_branch_on_merge,
-                    "squash_merge_commit_title": "COMMIT_OR_PR_TITLE",
-                    "squash_merge_commit_message": "COMMIT_MESSAGES",
-                    "subscribers_count": 0, "network_count": 0,
-                }),
-            );
+            extend(&mut value, allowances(repo, role));
         }
         value
     }
+}
+
+/// What a role may in a repository, and what the repository allows.
+fn allowances(repo: &Repo, role: Role) -> Value {
+    json!({
+        "permissions": {
+            "admin": role >= Role::Admin, "maintain": role >= Role::Maintain, "push": role >= Role::Write,
+            "triage": role >= Role::Triage, "pull": role >= Role::Read,
+        },
+        "allow_squash_merge": repo.settings.allow_squash_merge,
+        "allow_merge_commit": repo.settings.allow_merge_commit,
+        "allow_rebase_merge": repo.settings.allow_rebase_merge,
+        "allow_auto_merge": false,
+        "allow_update_branch": false,
+        "delete_branch_on_merge": repo.settings.delete_branch_on_merge,
+        "squash_merge_commit_title": "COMMIT_OR_PR_TITLE",
+        "squash_merge_commit_message": "COMMIT_MESSAGES",
+        "subscribers_count": 0, "network_count": 0,
+    })
 }

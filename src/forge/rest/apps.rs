@@ -91,7 +91,11 @@ fn mint(call: &Call, id: u64) -> Answered {
         });
         if let Some(ids) = &repositories {
             let known = ids.iter().filter_map(|id| state.repos.get(id));
-            body["repositories"] = known.map(|repo| state.repo_json(repo, None)).collect();
+            crate::forge::json::put(
+                &mut body,
+                "repositories",
+                known.map(|repo| state.repo_json(repo, None)).collect::<Value>(),
+            );
         }
         state.tokens.retain(
             |_, token| !matches!(token, Token::Installation { expires_at, .. } if *expires_at <= clock::wall()),
@@ -209,11 +213,15 @@ fn repositories(call: &Call) -> Answered {
     });
     let mut answer = call.counted("repositories", list);
     if let Some(body) = &mut answer.body {
-        body["repository_selection"] = json!(if narrowed.repositories.is_some() {
-            "selected"
-        } else {
-            "all"
-        });
+        crate::forge::json::put(
+            body,
+            "repository_selection",
+            json!(if narrowed.repositories.is_some() {
+                "selected"
+            } else {
+                "all"
+            }),
+        );
     }
     Ok(answer)
 }

@@ -252,10 +252,10 @@ pub(super) fn file_change(state: &State, repo: &Repo, at: &str, file: &FileChang
         "contents_url": format!("{}/contents/{path}?ref={at}", state.repo_api(repo)),
     });
     if let Some(patch) = file.patch.as_ref().filter(|patch| patch.len() <= LONGEST_PATCH) {
-        value["patch"] = json!(patch);
+        github::put(&mut value, "patch", json!(patch));
     }
     if let Some(previous) = &file.previous {
-        value["previous_filename"] = json!(previous);
+        github::put(&mut value, "previous_filename", json!(previous));
     }
     value
 }

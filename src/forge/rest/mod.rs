@@ -5,6 +5,7 @@ mod checks;
 mod contents;
 mod hooks;
 mod issues;
+mod labels;
 mod pulls;
 mod refs;
 mod repos;
@@ -68,7 +69,8 @@ fn by_id(call: &mut Call) -> Result<(), super::Refusal> {
 
 async fn of_repo(call: &Call, method: &str, owner: &str, name: &str, rest: &[&str]) -> Option<Answered> {
     match rest {
-        ["issues", ..] | ["labels", ..] => issues::answer(call, method, owner, name, rest),
+        ["labels", ..] | ["issues", _, "labels", ..] => labels::answer(call, method, owner, name, rest),
+        ["issues", ..] => issues::answer(call, method, owner, name, rest),
         ["pulls", _, "reviews", ..] | ["pulls", _, "comments", ..] | ["pulls", "comments", ..] => {
             reviews::answer(call, method, owner, name, rest).await
         }

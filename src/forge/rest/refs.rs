@@ -258,7 +258,7 @@ fn rules(call: &Call, repo: u64, branch: &str) -> Answered {
                 "ruleset_id": place + 1,
             });
             if let Some(parameters) = parameters(rule) {
-                row["parameters"] = parameters;
+                crate::forge::json::put(&mut row, "parameters", parameters);
             }
             row
         };

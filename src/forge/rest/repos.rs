@@ -57,11 +57,15 @@ fn permission(call: &Call, owner: &str, name: &str, login: &str) -> Answered {
             .ok_or_else(|| Refusal::new(404, format!("{login} is not a user")))?;
         let role = state.role(repo, user.id);
         let mut shown = state.user_json(user.id);
-        shown["role_name"] = json!(role.name());
-        shown["permissions"] = json!({
-            "admin": role >= Role::Admin, "maintain": role >= Role::Maintain, "push": role >= Role::Write,
-            "triage": role >= Role::Triage, "pull": role >= Role::Read,
-        });
+        crate::forge::json::put(&mut shown, "role_name", json!(role.name()));
+        crate::forge::json::put(
+            &mut shown,
+            "permissions",
+            json!({
+                "admin": role >= Role::Admin, "maintain": role >= Role::Maintain, "push": role >= Role::Write,
+                "triage": role >= Role::Triage, "pull": role >= Role::Read,
+            }),
+        );
         Ok(Answer::ok(json!({
             "permission": role.permission(),
             "role_name": role.name(),

@@ -3,3 +3,8 @@
 mod world;
 
 mod calls;
+mod credentials;
+mod mistreated;
+mod moves;
+mod refusals;
+mod webhooks;
