@@ -1,1 +1,171 @@
-//! agents
+//! Agents: a prompt goes in, an answer comes out.
+//!
+//! A [`Backend`] runs one agent on one checkout and reports facts; [`Backend::ask`] asks once more when an answer is
+//! missing or has the wrong shape. Nothing here decides what an answer means, retries what failed otherwise, or looks at
+//! what an agent changed.
+
+mod answer;
+mod ask;
+mod checkout_writer;
+mod command;
+mod definition;
+mod fence;
+mod memory;
+pub mod prompt;
+mod script;
+mod scripted;
+
+pub use ask::Answered;
+pub use definition::Definition;
+pub use definition::DefinitionMistake;
+pub use definition::Definitions;
+pub use definition::Model;
+pub use definition::Tool;
+pub use script::ScriptMistake;
+
+use crate::agents::answer::NoAnswer;
+use crate::agents::command::CommandAgent;
+use crate::agents::scripted::ScriptedAgent;
+use crate::config::AgentCommand;
+use crate::config::NotInThisVersion;
+use crate::config::Role;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use crate::sandbox::Sandbox;
+use serde_json::Value;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// One run of an agent.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// Who it is in the loop.
+    pub role: Role,
+    /// The task it works on; a planner has none.
+    pub task: Option<TaskId>,
+    /// Which turn; the first for who has none.
+    pub turn: TurnNumber,
+    /// Where it works.
+    pub checkout: PathBuf,
+    /// What it is told.
+    pub prompt: String,
+    /// JSON Schema of its answer.
+    pub schema: Value,
+    /// When it is stopped.
+    pub deadline: Duration,
+    /// When it is stopped because it says nothing.
+    pub idle: Option<Duration>,
+    /// What makes this the same run when it is done again after a crash.
+    pub run_key: String,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The agent's failure; it uses up no turn.
+    #[error("{failure}")]
+    Agent {
+        /// How it failed.
+        failure: AgentFailure,
+        /// The end of what it printed, for people; secrets of known forms masked.
+        log: String,
+    },
+    /// The caller cancelled.
+    #[error("the run was cancelled")]
+    Cancelled,
+    /// The service itself could not run it.
+    #[error("running an agent: {doing}")]
+    Host {
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What a run printed, before anyone looked whether it is a valid answer.
+#[derive(Debug)]
+struct Printed {
+    /// The end of standard output, where the answer must be.
+    output: String,
+    /// What people are shown of it.
+    log: String,
+    /// How long it took.
+    duration: Duration,
+}
+
+/// A way to run agents.
+#[derive(Clone, Debug)]
+pub struct Backend(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Command(CommandAgent),
+    Scripted(ScriptedAgent),
+}
+
+impl Backend {
+    /// Makes the back-end for a configured agent. `folder` is the service's own: below it are private homes of running
+    /// agents (`runs`, may be emptied when none runs) and the memory of scripts (`scripts`, must be kept). `environment`
+    /// names variables of the service that a command gets.
+    ///
+    /// # Errors
+    ///
+    /// Says what this version offers, for a kind of agent that it cannot run.
+    pub fn new(
+        agent: &AgentCommand,
+        sandbox: &Sandbox,
+        environment: &[String],
+        folder: &Path,
+    ) -> Result<Self, NotInThisVersion> {
+        agent.runnable()?;
+        match agent {
+            AgentCommand::Command(command) => Ok(Self(Kind::Command(CommandAgent::new(
+                command.clone(),
+                sandbox.clone(),
+                environment.to_vec(),
+                folder.join("runs"),
+            )))),
+            AgentCommand::Scripted(file) => Ok(Self(Kind::Scripted(ScriptedAgent::new(file, folder.join("scripts"))))),
+            AgentCommand::Claude | AgentCommand::Codex | AgentCommand::Acp(_) => {
+                Err(NotInThisVersion(agent.to_string()))
+            }
+        }
+    }
+
+    /// Reads the script of a scripted agent, so that its mistakes show before any work is done.
+    ///
+    /// # Errors
+    ///
+    /// The first mistake with its place, or what the system said of the file.
+    pub fn check(&self) -> Result<(), String> {
+        match &self.0 {
+            Kind::Command(_) => Ok(()),
+            Kind::Scripted(agent) => agent.check(),
+        }
+    }
+
+    /// Runs the agent once; `repair` is 0 for the first run of a request and counts what is asked again.
+    async fn run(&self, spec: &RunSpec, repair: u32, cancel: &CancellationToken) -> Result<Printed, RunError> {
+        match &self.0 {
+            Kind::Command(agent) => agent.run(spec, cancel).await,
+            Kind::Scripted(agent) => agent.run(spec, repair).await,
+        }
+    }
+}
+
+/// The failure of a role without a usable answer.
+fn no_answer(role: Role, why: NoAnswer) -> AgentFailure {
+    match (role, why) {
+        (Role::Coach, NoAnswer::Missing) => AgentFailure::DecisionMissing,
+        (Role::Coach, NoAnswer::Malformed(problem)) => AgentFailure::DecisionInvalid { problem },
+        (Role::Planner | Role::Designer | Role::Player, NoAnswer::Missing) => AgentFailure::ReportMissing,
+        (Role::Planner | Role::Designer | Role::Player, NoAnswer::Malformed(problem)) => {
+            AgentFailure::ReportInvalid { problem }
+        }
+    }
+}

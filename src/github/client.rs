@@ -29,6 +29,7 @@ use crate::domain::ids::User;
 use secrecy::SecretString;
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use tokio::sync::OnceCell;
 
@@ -38,9 +39,17 @@ pub struct Client {
     urls: GithubUrls,
     wire: Wire,
     tokens: Tokens,
-    names: Mutex<HashMap<RepoId, RepoName>>,
+    names: Mutex<HashMap<RepoId, KnownName>>,
     identity: OnceCell<Identity>,
     bot: OnceCell<User>,
+}
+
+/// A name is looked up again after so long: a repository may have been renamed, and the name given to another.
+const NAME_MS: i64 = 10 * 60_000;
+
+struct KnownName {
+    name: RepoName,
+    good_until: Millis,
 }
 
 impl Client {
@@ -84,6 +93,11 @@ impl Client {
     /// Whether an installation may work.
     pub async fn installation(&self, id: InstallationId) -> Result<InstallationState, GithubError> {
         app::installation(&self.wire, id).await
+    }
+
+    /// The installation that covers a repository; none where the App is not installed.
+    pub async fn installation_of(&self, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
+        app::installation_of(&self.wire, name).await
     }
 
     /// The App's bot user, as author of what it writes; asked once. GitHub tells it only to an installation.
@@ -139,7 +153,7 @@ impl Client {
         self.names().remove(&repo);
     }
 
-    fn names(&self) -> std::sync::MutexGuard<'_, HashMap<RepoId, RepoName>> {
+    fn names(&self) -> MutexGuard<'_, HashMap<RepoId, KnownName>> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -164,13 +178,16 @@ impl Client {
         self.wire.now()
     }
 
-    /// The remembered name of a repository.
+    /// The remembered name of a repository, if it is fresh.
     pub(super) fn known_name(&self, repo: RepoId) -> Option<RepoName> {
-        self.names().get(&repo).cloned()
+        let names = self.names();
+        let known = names.get(&repo).filter(|known| known.good_until > self.now());
+        known.map(|known| known.name.clone())
     }
 
     /// Remembers the name of a repository.
     pub(super) fn remember_name(&self, repo: RepoId, name: RepoName) {
-        self.names().insert(repo, name);
+        let good_until = self.now().plus(NAME_MS);
+        self.names().insert(repo, KnownName { name, good_until });
     }
 }

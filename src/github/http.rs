@@ -14,6 +14,7 @@ use http::HeaderMap;
 use http::Method;
 use http::StatusCode;
 use http_body_util::BodyExt;
+use http_body_util::LengthLimitError;
 use http_body_util::Limited;
 use jsonwebtoken::EncodingKey;
 use octocrab::Octocrab;
@@ -186,11 +187,14 @@ enum Failure {
     Unsent(super::Cause),
     /// The request may have arrived.
     InFlight(super::Cause),
+    /// The answer is larger than any that makes sense.
+    TooLarge(super::Cause),
 }
 
 impl Failure {
     fn into_error(self, intent: Intent) -> GithubError {
         match (self, intent) {
+            (Self::TooLarge(source), _) => GithubError::Malformed { source },
             (Self::InFlight(source), Intent::Write) => GithubError::Uncertain { source },
             (Self::InFlight(source), Intent::Read) | (Self::Unsent(source), _) => GithubError::Transient {
                 source,
@@ -212,10 +216,11 @@ async fn exchange(crab: &Octocrab, call: &Call<'_>) -> Result<Reply, Failure> {
             false => Failure::InFlight(error.into()),
         })?;
     let (head, body) = response.into_parts();
-    let body = Limited::new(body, MAX_ANSWER)
-        .collect()
-        .await
-        .map_err(Failure::InFlight)?;
+    let body = Limited::new(body, MAX_ANSWER).collect().await;
+    let body = body.map_err(|error| match error.is::<LengthLimitError>() {
+        true => Failure::TooLarge(error),
+        false => Failure::InFlight(error),
+    })?;
     Ok(Reply {
         status: head.status,
         headers: head.headers,

@@ -23,6 +23,9 @@ use std::sync::PoisonError;
 /// A token is not handed out in its last minutes: a push must not outlive it.
 const MARGIN_MS: i64 = 5 * 60_000;
 
+/// So many tokens are kept before those that have ended are swept out.
+const SWEEP_AT: usize = 1024;
+
 /// What a token is limited to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TokenKey {
@@ -49,9 +52,9 @@ struct Token {
 
 impl Tokens {
     pub(super) async fn token(&self, wire: &Wire, key: TokenKey) -> Result<SecretString, GithubError> {
-        let slot = self.slot(key);
+        let slot = self.slot(key, wire.now());
         let mut kept = slot.lock().await;
-        if let Some(token) = kept.as_ref().filter(|token| token.good_until > wire.now()) {
+        if let Some(token) = kept.as_ref().filter(|_| is_good(&kept, wire.now())) {
             return Ok(token.text.clone());
         }
         *kept = None;
@@ -63,7 +66,9 @@ impl Tokens {
 
     /// Forgets `refused`, and not the token that somebody else minted meanwhile.
     pub(super) async fn forget(&self, key: TokenKey, refused: &SecretString) {
-        let slot = self.slot(key);
+        let Some(slot) = self.lock().get(&key).map(Arc::clone) else {
+            return;
+        };
         let mut kept = slot.lock().await;
         if kept
             .as_ref()
@@ -78,13 +83,22 @@ impl Tokens {
         self.lock().retain(|key, _| key.installation != installation);
     }
 
-    fn slot(&self, key: TokenKey) -> Slot {
-        Arc::clone(self.lock().entry(key).or_default())
+    fn slot(&self, key: TokenKey, now: Millis) -> Slot {
+        let mut slots = self.lock();
+        if slots.len() >= SWEEP_AT {
+            // A slot that is locked is being filled.
+            slots.retain(|_, slot| slot.try_lock().map_or(true, |kept| is_good(&kept, now)));
+        }
+        Arc::clone(slots.entry(key).or_default())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<TokenKey, Slot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_good(kept: &Option<Token>, now: Millis) -> bool {
+    kept.as_ref().is_some_and(|token| token.good_until > now)
 }
 
 async fn mint(wire: &Wire, key: TokenKey) -> Result<Token, GithubError> {
@@ -140,4 +154,53 @@ fn read(reply: &Reply, now: Millis) -> Result<Token, GithubError> {
         text: SecretString::from(minted.token),
         good_until,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Millis = Millis(1_000_000);
+
+    fn key(repo: u64) -> TokenKey {
+        TokenKey {
+            installation: InstallationId(1),
+            repo: Some(RepoId(repo)),
+            rights: Rights::Fetch,
+        }
+    }
+
+    fn keep(tokens: &Tokens, repo: u64, good_until: Millis) {
+        *tokens.slot(key(repo), NOW).try_lock().unwrap() = Some(Token {
+            text: SecretString::from("x"),
+            good_until,
+        });
+    }
+
+    #[test]
+    fn tokens_that_have_ended_are_not_kept_for_ever() {
+        let tokens = Tokens::default();
+        keep(&tokens, 0, NOW.plus(1));
+        for repo in 1..1024 {
+            keep(&tokens, repo, NOW);
+        }
+        let held = tokens.slot(key(5), NOW);
+        let minting = held.try_lock().unwrap();
+        drop(tokens.slot(key(5000), NOW));
+        drop(minting);
+        let mut left: Vec<u64> = tokens.lock().keys().map(|key| key.repo.unwrap().0).collect();
+        left.sort_unstable();
+        assert_eq!(left, [0, 5, 5000], "the good one, the one being minted and the new one");
+    }
+
+    #[test]
+    fn an_unreadable_answer_is_not_repeated() {
+        let reply = Reply {
+            status: http::StatusCode::CREATED,
+            headers: http::HeaderMap::new(),
+            body: bytes::Bytes::from_static(br#"{"token": ["ghs_secret"]}"#),
+        };
+        let error = read(&reply, NOW).err().unwrap();
+        assert!(!format!("{error} {error:?}").contains("ghs_secret"));
+    }
 }

@@ -130,8 +130,6 @@ async fn step(tx: &mut Tx, commit: &Commit) -> Result<Committed, StoreError> {
     for rule in &commit.cancel {
         cancel::cancel(tx, &stream, rule).await?;
     }
-    for new in &commit.effects {
-        effect::insert(tx, new).await?;
-    }
+    effect::insert_all(tx, &commit.effects.iter().collect::<Vec<_>>()).await?;
     Ok(Committed::Done)
 }

@@ -11,19 +11,29 @@ use crate::store::effect;
 use crate::store::row::Row;
 use crate::store::row::explained;
 use crate::store::row::stored;
+use crate::store::sql::Bulk;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use std::collections::HashSet;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 statements! {
-    ACCEPT = "INSERT INTO delivery (app_id, id, event, action, installation_id, repo_id, payload, received_at, source) \
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (app_id, id) DO NOTHING";
     READ = "SELECT app_id, id, event, action, installation_id, repo_id, payload, received_at, source, outcome \
             FROM delivery WHERE app_id = $1 AND id = $2";
     CONCLUDE = "UPDATE delivery SET outcome = $3 WHERE app_id = $1 AND id = $2";
     BLANK = "UPDATE delivery SET payload = NULL WHERE payload IS NOT NULL AND received_at < $1";
 }
+
+/// Stores deliveries and tells which of them are new.
+pub(super) static ACCEPT: LazyLock<Bulk> = LazyLock::new(|| {
+    Bulk::new(
+        "INSERT INTO delivery (app_id, id, event, action, installation_id, repo_id, payload, received_at, source)",
+        9,
+        "ON CONFLICT (app_id, id) DO NOTHING RETURNING app_id, id",
+    )
+});
 
 /// How a delivery reached us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,28 +157,56 @@ impl Store {
     }
 }
 
-/// Stores one delivery and its effect within a batch.
-pub(super) async fn insert(tx: &mut Tx, new: &NewDelivery, ingest: Option<&NewEffect>) -> Result<Accepted, StoreError> {
-    let installation = new.installation.map(|id| stored(id.0)).transpose()?;
-    let repo = new.repo.map(|id| stored(id.0)).transpose()?;
-    let arguments = args![
-        stored(new.app.0)?,
-        &new.id,
-        &new.event,
-        new.action.as_deref(),
-        installation,
-        repo,
-        &new.payload,
-        new.received_at.0,
-        new.source.as_str(),
-    ];
-    if tx.run(ACCEPT, arguments).await? == 0 {
-        return Ok(Accepted::Known);
+/// Stores a batch of deliveries, and the effects of those that are new.
+pub(super) async fn insert_all(
+    tx: &mut Tx,
+    batch: &[(&NewDelivery, Option<&NewEffect>)],
+) -> Result<Vec<Accepted>, StoreError> {
+    let mut accepted = Vec::with_capacity(batch.len());
+    let mut ingests = Vec::with_capacity(batch.len());
+    let mut rest = batch;
+    while let Some((count, sql)) = ACCEPT.piece(rest.len()) {
+        let (piece, later) = rest.split_at(count);
+        let mut new = insert(tx, sql, piece).await?;
+        for (delivery, ingest) in piece {
+            // The same delivery may stand twice in one batch: the first is the new one.
+            if new.remove(&(delivery.app, delivery.id.clone())) {
+                accepted.push(Accepted::New);
+                ingests.extend(ingest);
+            } else {
+                accepted.push(Accepted::Known);
+            }
+        }
+        rest = later;
     }
-    if let Some(ingest) = ingest {
-        effect::insert(tx, ingest).await?;
+    effect::insert_all(tx, &ingests).await?;
+    Ok(accepted)
+}
+
+/// Stores as many deliveries as the text takes; those that were new.
+async fn insert(
+    tx: &mut Tx,
+    sql: &'static str,
+    piece: &[(&NewDelivery, Option<&NewEffect>)],
+) -> Result<HashSet<(AppId, String)>, StoreError> {
+    let mut arguments = Vec::new();
+    for (new, _) in piece {
+        arguments.extend_from_slice(args![
+            stored(new.app.0)?,
+            &new.id,
+            &new.event,
+            new.action.as_deref(),
+            new.installation.map(|id| stored(id.0)).transpose()?,
+            new.repo.map(|id| stored(id.0)).transpose()?,
+            &new.payload,
+            new.received_at.0,
+            new.source.as_str(),
+        ]);
     }
-    Ok(Accepted::New)
+    let rows = tx.rows(sql, &arguments).await?;
+    rows.iter()
+        .map(|row| Ok((AppId(row.count("app_id")?), row.text("id")?)))
+        .collect()
 }
 
 /// Records what came of a delivery, in the transaction that made it come.

@@ -11,9 +11,11 @@ use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::row::Row;
 use crate::store::row::stored;
+use crate::store::sql::Bulk;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use std::sync::LazyLock;
 
 /// The columns that make a [`StoredEffect`].
 macro_rules! columns {
@@ -25,13 +27,20 @@ macro_rules! columns {
 pub(super) use columns;
 
 statements! {
-    INSERT = "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, installation_id, repo_id, \
-              payload, priority, run_at, deadline) \
-              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING";
     ONE = concat!("SELECT ", columns!(), " FROM effect WHERE id = $1");
     OF_FEATURE = concat!("SELECT ", columns!(), " FROM effect WHERE feature_id = $1 ORDER BY seq");
     UNFINISHED = concat!("SELECT ", columns!(), " FROM effect WHERE state IN ('ready', 'running') ORDER BY seq");
 }
+
+/// Stores effects; those with a known id are left out.
+pub(super) static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
+    Bulk::new(
+        "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, waits, installation_id, \
+         repo_id, payload, priority, run_at, deadline)",
+        14,
+        "ON CONFLICT (id) DO NOTHING",
+    )
+});
 
 /// The longest payload of an effect, in bytes.
 pub const MAX_EFFECT_PAYLOAD: usize = 4 << 20;
@@ -53,6 +62,8 @@ pub struct NewEffect {
     pub feature_limit: Option<u32>,
     /// Whether it keeps the order of its subject.
     pub ordered: Ordered,
+    /// Whether it is not claimed while its Feature is held.
+    pub waits: bool,
     /// The installation it is charged to; 0 where there is none.
     pub installation: InstallationId,
     /// The repository it is about.
@@ -139,9 +150,7 @@ impl Store {
     pub async fn add_effects(&self, effects: &[NewEffect]) -> Result<(), StoreError> {
         effects.iter().try_for_each(check)?;
         let mut tx = self.db.write().await?;
-        for new in effects {
-            insert(&mut tx, new).await?;
-        }
+        insert_all(&mut tx, &effects.iter().collect::<Vec<_>>()).await?;
         self.db.publish(tx).await?;
         Ok(())
     }
@@ -161,27 +170,42 @@ pub(super) fn check(new: &NewEffect) -> Result<(), StoreError> {
     }
 }
 
-pub(super) async fn insert(tx: &mut Tx, new: &NewEffect) -> Result<(), StoreError> {
-    let feature = new.feature.map(|key| key.to_string());
-    let arguments = args![
-        &new.id,
-        &new.kind,
-        new.lane.as_str(),
-        &new.subject,
-        feature.as_deref(),
-        new.feature_limit.map(i64::from),
-        match new.ordered {
-            Ordered::InOrder => 1,
-            Ordered::Free => 0,
-        },
-        stored(new.installation.0)?,
-        new.repo.map(|repo| stored(repo.0)).transpose()?,
-        &new.payload,
-        new.priority,
-        new.run_at.0,
-        new.deadline.map(|at| at.0),
-    ];
-    tx.run(INSERT, arguments).await?;
+/// Stores effects in their order.
+pub(super) async fn insert_all(tx: &mut Tx, effects: &[&NewEffect]) -> Result<(), StoreError> {
+    let mut rest = effects;
+    while let Some((count, sql)) = INSERT.piece(rest.len()) {
+        let (piece, later) = rest.split_at(count);
+        insert(tx, sql, piece).await?;
+        rest = later;
+    }
+    Ok(())
+}
+
+async fn insert(tx: &mut Tx, sql: &'static str, piece: &[&NewEffect]) -> Result<(), StoreError> {
+    let features: Vec<_> = piece.iter().map(|new| new.feature.map(|key| key.to_string())).collect();
+    let mut arguments = Vec::new();
+    for (new, feature) in piece.iter().zip(&features) {
+        arguments.extend_from_slice(args![
+            &new.id,
+            &new.kind,
+            new.lane.as_str(),
+            &new.subject,
+            feature.as_deref(),
+            new.feature_limit.map(i64::from),
+            match new.ordered {
+                Ordered::InOrder => 1,
+                Ordered::Free => 0,
+            },
+            i64::from(new.waits),
+            stored(new.installation.0)?,
+            new.repo.map(|repo| stored(repo.0)).transpose()?,
+            &new.payload,
+            new.priority,
+            new.run_at.0,
+            new.deadline.map(|at| at.0),
+        ]);
+    }
+    tx.run(sql, &arguments).await?;
     Ok(())
 }
 

@@ -80,10 +80,11 @@ fn drain(first: Waiting, queue: &mut mpsc::Receiver<Waiting>) -> Vec<Waiting> {
 
 async fn store(db: &Db, batch: &[Waiting]) -> Result<Vec<Accepted>, StoreError> {
     let mut tx = db.write().await?;
-    let mut stored = Vec::with_capacity(batch.len());
-    for waiting in batch {
-        stored.push(delivery::insert(&mut tx, &waiting.delivery, waiting.ingest.as_ref()).await?);
-    }
+    let pairs: Vec<_> = batch
+        .iter()
+        .map(|waiting| (&waiting.delivery, waiting.ingest.as_ref()))
+        .collect();
+    let stored = delivery::insert_all(&mut tx, &pairs).await?;
     db.publish(tx).await?;
     Ok(stored)
 }

@@ -81,7 +81,7 @@ pub struct Store {
 /// Every SQL text that must run unchanged on both databases, for the test that prepares them.
 #[must_use]
 pub fn statements() -> Vec<&'static str> {
-    [
+    let mut texts = [
         cancel::STATEMENTS,
         claim::STATEMENTS,
         delivery::STATEMENTS,
@@ -95,5 +95,8 @@ pub fn statements() -> Vec<&'static str> {
         tally::STATEMENTS,
         task::STATEMENTS,
     ]
-    .concat()
+    .concat();
+    texts.extend(delivery::ACCEPT.texts());
+    texts.extend(effect::INSERT.texts());
+    texts
 }

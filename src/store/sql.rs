@@ -79,6 +79,41 @@ macro_rules! bound {
     }};
 }
 
+/// A statement that inserts many rows in few trips to the database: one text for each number of rows it takes at once.
+pub(super) struct Bulk {
+    texts: [(usize, String); 3],
+}
+
+impl Bulk {
+    /// `head` ends before `VALUES`, `tail` begins after the rows.
+    pub(super) fn new(head: &str, columns: usize, tail: &str) -> Self {
+        let text = |rows: usize| {
+            let row = |row: usize| {
+                let numbers: Vec<_> = (1..=columns)
+                    .map(|column| format!("${}", row * columns + column))
+                    .collect();
+                format!("({})", numbers.join(", "))
+            };
+            let rows: Vec<_> = (0..rows).map(row).collect();
+            format!("{head} VALUES {} {tail}", rows.join(", "))
+        };
+        Self {
+            texts: [16, 4, 1].map(|rows| (rows, text(rows))),
+        }
+    }
+
+    /// The text that takes the most of the rows that are left, and how many it takes.
+    pub(super) fn piece(&self, left: usize) -> Option<(usize, &str)> {
+        let mut texts = self.texts.iter().map(|(rows, text)| (*rows, text.as_str()));
+        texts.find(|(rows, _)| *rows <= left)
+    }
+
+    /// All texts, for the test that prepares them.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|(_, text)| text.as_str())
+    }
+}
+
 /// The connections of an open database.
 #[derive(Clone, Debug)]
 pub(super) enum Pools {

@@ -222,6 +222,32 @@ async fn an_answer_of_another_shape_is_malformed() {
 }
 
 #[tokio::test]
+async fn an_answer_without_measure_is_not_read_to_its_end() {
+    let world = World::installed().await;
+    let huge = ResponseTemplate::new(200).set_body_bytes(vec![b' '; 33 * 1024 * 1024]);
+    world.replies("GET", "/repos/acme/shop/pulls/7", huge).await;
+    assert!(matches!(
+        world.repo().pull(PULL).await,
+        Err(GithubError::Malformed { .. })
+    ));
+    assert_eq!(world.asked("GET", "/repos/acme/shop/pulls/7").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_name_is_looked_up_again_after_a_while_and_when_told() {
+    let world = World::installed().await;
+    let lookups = async || {
+        world.repo().name().await.unwrap();
+        world.asked("GET", "/repositories/22").await.len()
+    };
+    assert_eq!((lookups().await, lookups().await), (1, 1));
+    pass(10 * 60_000);
+    assert_eq!(lookups().await, 2);
+    world.client.forget_name(REPO);
+    assert_eq!(lookups().await, 3);
+}
+
+#[tokio::test]
 async fn who_is_no_user_may_do_nothing() {
     let world = World::installed().await;
     let triage = json!({"permission": "read", "role_name": "triage", "user": null});

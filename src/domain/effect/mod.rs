@@ -165,16 +165,7 @@ impl Effect {
             | Self::MergeDefault { .. }
             | Self::WaveGate { .. }
             | Self::OpenFeaturePull { .. } => true,
-            Self::Task { work, .. } => match work {
-                TaskWork::Design | TaskWork::Play | TaskWork::Gates | TaskWork::Coach | TaskWork::Merge => true,
-                TaskWork::OpenPull
-                | TaskWork::PostReview { .. }
-                | TaskWork::PublishCheck { .. }
-                | TaskWork::PostBlocked
-                | TaskWork::MarkReady
-                | TaskWork::DismissReview { .. }
-                | TaskWork::ClosePull { .. } => false,
-            },
+            Self::Task { work, .. } => work.waits_when_held(),
             Self::React { .. }
             | Self::Reply { .. }
             | Self::Living { .. }

@@ -99,4 +99,19 @@ impl TaskWork {
             Self::ClosePull { .. } => "close_pull",
         }
     }
+
+    /// Whether it goes on with the work.
+    #[must_use]
+    pub fn waits_when_held(&self) -> bool {
+        match self {
+            Self::Design | Self::Play | Self::Gates | Self::Coach | Self::Merge => true,
+            Self::OpenPull
+            | Self::PostReview { .. }
+            | Self::PublishCheck { .. }
+            | Self::PostBlocked
+            | Self::MarkReady
+            | Self::DismissReview { .. }
+            | Self::ClosePull { .. } => false,
+        }
+    }
 }

@@ -10,6 +10,7 @@ use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Phase;
 use crate::domain::feature::PlanRequest;
+use crate::domain::feature::Snapshot;
 use crate::domain::feature::State;
 use crate::domain::feature::Step;
 use crate::domain::feature::StopScope;
@@ -18,94 +19,95 @@ use crate::domain::feature::event::NewerRun;
 use crate::domain::feature::event::Target;
 use crate::domain::feature::flow;
 use crate::domain::feature::people;
+use crate::domain::feature::planning;
 pub use crate::domain::feature::refusal::Refusal;
+use crate::domain::feature::step::answered;
 use crate::domain::feature::step::on_task;
+use crate::domain::feature::step::tell;
 use crate::domain::feature::step::unchanged;
+use crate::domain::feature::waves;
 use crate::domain::ids::Millis;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 use crate::domain::task;
 use crate::domain::task::PersonDid;
+use crate::domain::task::Task;
 
-/// Obeys or refuses: 🚀, or 😕 with one reply.
+/// Obeys or refuses: 👀 and 🚀, or 😕 with one reply.
 pub(super) fn commanded(feature: Feature, commanded: Commanded, at: Millis) -> Step {
     let (thread, comment) = (commanded.thread, commanded.comment);
-    let refused = |feature: Feature, refusal: Refusal| {
-        let mut step = unchanged(feature);
-        step.effects.push(Effect::React {
-            on: ReactOn::Comment(comment),
-            reaction: Reaction::Confused,
-        });
-        let to = ReplyTo::Comment(comment);
-        step.effects.push(Effect::Reply {
-            thread,
-            to,
-            reply: Reply::Refused(refusal),
-        });
-        step
+    let react = |reaction: Reaction| Effect::React {
+        on: ReactOn::Comment(comment),
+        reaction,
     };
     match obey(feature.clone(), commanded, at) {
         Ok(mut step) => {
-            step.effects.push(Effect::React {
-                on: ReactOn::Comment(comment),
-                reaction: Reaction::Rocket,
-            });
+            step.effects.insert(0, react(Reaction::Eyes));
+            step.effects.push(react(Reaction::Rocket));
             step
         }
-        Err(refusal) => refused(feature, refusal),
+        Err(refusal) => answered(feature, thread, ReplyTo::Comment(comment), Reply::Refused(refusal)),
     }
 }
 
 fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refusal> {
-    let reply = |feature: Feature, reply: Reply| {
-        let mut step = unchanged(feature);
-        step.effects.push(Effect::Reply {
-            thread: said.thread,
-            to: ReplyTo::Comment(said.comment),
-            reply,
-        });
-        step
-    };
-    match &said.command {
-        Command::Help => return Ok(reply(feature, Reply::Help)),
-        Command::Status => return Ok(reply(feature, Reply::Status)),
-        _ => {}
+    match said.command {
+        Command::Help => return Ok(reply(feature, &said, Reply::Help)),
+        Command::Status => return Ok(reply(feature, &said, Reply::Status)),
+        Command::Plan { .. }
+        | Command::Approve { .. }
+        | Command::Resume { .. }
+        | Command::Retry { .. }
+        | Command::Skip { .. }
+        | Command::Pause
+        | Command::Cancel => ended(&feature, &said)?,
     }
-    ended(&feature, &said)?;
-    if let (Some(rules), Some(settings)) = (said.rules.clone(), said.settings.clone()) {
+    if let Some(rules) = said.rules {
         feature.rules = rules;
+    }
+    if let Some(settings) = said.settings {
         feature.settings = settings;
     }
+    if let Some(snapshot) = said.snapshot.clone() {
+        feature.snapshot = snapshot;
+    }
     let turns = feature.rules.max_turns;
+    let by = said.by;
     match (said.command, said.on) {
-        (Command::Plan { words, yaml }, _) => plan(feature, PlanRequest { words, yaml }),
-        (Command::Approve { .. }, Target::Task(id)) => {
-            over_task(feature, id, "approve", said.by, PersonDid::Override, at)
-        }
+        (Command::Help | Command::Status, _) => Ok(unchanged(feature)),
+        (Command::Plan { words, yaml }, _) => plan(feature, PlanRequest { words, yaml }, said.snapshot),
+        (Command::Approve { .. }, Target::Task(id)) => over_task(feature, id, "approve", by, PersonDid::Override, at),
         (Command::Approve { hash }, Target::Feature) => approve(feature, hash, said.written_at),
-        (Command::Resume { guidance, max_turns }, Target::Task(id)) => {
-            let did = PersonDid::Resume {
-                guidance,
-                turns: max_turns.unwrap_or(turns),
-            };
-            over_task(feature, id, "resume", said.by, did, at)
-        }
-        (Command::Resume { guidance, max_turns }, Target::Feature) => {
-            resume(feature, &said.by, guidance.as_deref(), max_turns.unwrap_or(turns), at)
+        (Command::Resume { guidance, max_turns }, on) => {
+            let turns = max_turns.unwrap_or(turns);
+            let did = PersonDid::Resume { guidance, turns };
+            match on {
+                Target::Task(id) => over_task(feature, id, "resume", by, did, at),
+                Target::Feature => resume(feature, &by, &did, at),
+            }
         }
         (Command::Retry { task: None }, Target::Feature) => Err(Refusal::NameTheTask {
             command: "retry".to_owned(),
         }),
         (Command::Retry { task: Some(id) }, _) | (Command::Retry { task: None }, Target::Task(id)) => {
-            over_task(feature, id, "retry", said.by, PersonDid::Retry { turns }, at)
+            over_task(feature, id, "retry", by, PersonDid::Retry { turns }, at)
         }
-        (Command::Skip { task: id }, _) => over_task(feature, id, "skip", said.by, PersonDid::Skip, at),
-        (Command::Pause, Target::Task(id)) => over_task(feature, id, "pause", said.by, PersonDid::Pause, at),
-        (Command::Cancel, Target::Task(id)) => over_task(feature, id, "cancel", said.by, PersonDid::Cancel, at),
-        (Command::Pause, Target::Feature) => pause(feature, said.by),
-        (Command::Cancel, Target::Feature) => Ok(people::cancelled(feature, CancelledWhy::Command(said.by))),
-        (Command::Help | Command::Status, _) => Ok(unchanged(feature)),
+        (Command::Skip { task: id }, _) => over_task(feature, id, "skip", by, PersonDid::Skip, at),
+        (Command::Pause, Target::Task(id)) => over_task(feature, id, "pause", by, PersonDid::Pause, at),
+        (Command::Cancel, Target::Task(id)) => over_task(feature, id, "cancel", by, PersonDid::Cancel, at),
+        (Command::Pause, Target::Feature) => pause(feature, by),
+        (Command::Cancel, Target::Feature) => Ok(people::cancelled(unchanged(feature), CancelledWhy::Command(by), at)),
     }
+}
+
+fn reply(feature: Feature, said: &Commanded, reply: Reply) -> Step {
+    let mut step = unchanged(feature);
+    step.effects.push(Effect::Reply {
+        thread: said.thread,
+        to: ReplyTo::Comment(said.comment),
+        reply,
+    });
+    step
 }
 
 /// An ended run takes no commands, but `plan` after a failed one.
@@ -113,11 +115,8 @@ fn ended(feature: &Feature, said: &Commanded) -> Result<(), Refusal> {
     if let NewerRun::Exists(run) = said.newer {
         return Err(Refusal::NewerRun { run });
     }
-    let may_plan = matches!(
-        (&feature.state, &said.command),
-        (State::Failed { .. }, Command::Plan { .. })
-    );
-    if feature.is_unfinished() || may_plan {
+    let plans_again = matches!(feature.state, State::Failed { .. }) && matches!(said.command, Command::Plan { .. });
+    if feature.is_unfinished() || plans_again {
         return Ok(());
     }
     Err(Refusal::RunEnded {
@@ -125,103 +124,103 @@ fn ended(feature: &Feature, said: &Commanded) -> Result<(), Refusal> {
     })
 }
 
-fn plan(mut feature: Feature, request: PlanRequest) -> Result<Step, Refusal> {
-    let untouched = feature
-        .tasks
-        .iter()
-        .all(|task| task.turns.is_empty() && task.state == task::State::Pending);
+fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) -> Result<Step, Refusal> {
+    let is_untouched = feature.integration.is_none() && feature.tasks.iter().all(|task| task.turns.is_empty());
     let fits = match &feature.state {
         State::Planning { .. } | State::AwaitingApproval | State::Failed { .. } => true,
-        State::Blocked { .. } => untouched && feature.integration.is_none(),
-        State::Paused { phase, .. } => matches!(phase, Phase::Planning { .. }),
-        State::Building { .. } | State::InReview | State::Completed | State::Cancelled { .. } => false,
+        State::Blocked { .. } => is_untouched,
+        State::Building { .. }
+        | State::Paused { .. }
+        | State::InReview
+        | State::Completed
+        | State::Cancelled { .. } => false,
     };
     if !fits {
-        return Err(not_now(&feature, "plan", "cancel, then label the issue again"));
+        return Err(not_now(&feature, "plan", "cancel, then label again"));
     }
     feature.request = request;
-    let step = Step {
-        feature,
-        effects: Vec::new(),
-        stop: vec![StopScope::Feature],
-    };
-    Ok(people::plan_again(step))
+    if let Some(snapshot) = snapshot {
+        feature.snapshot = snapshot;
+    }
+    let mut step = unchanged(feature);
+    step.stop.push(StopScope::Feature);
+    Ok(planning::plan_again(step))
 }
 
 /// An approval counts for what was shown when it was written; with a hash it is always exact.
 fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result<Step, Refusal> {
-    let Some(plan) = feature
+    let waiting = feature
         .plan
         .as_ref()
-        .filter(|_| feature.state == State::AwaitingApproval)
-    else {
-        return Err(not_now(
-            &feature,
-            "approve",
-            "a plan that waits for approval says so in its comment",
-        ));
+        .filter(|_| feature.state == State::AwaitingApproval);
+    let Some(plan) = waiting else {
+        let instead = "a plan that waits for approval says so in its comment";
+        return Err(not_now(&feature, "approve", instead));
     };
     let current: String = plan.hash.chars().take(8).collect();
     match hash {
         Some(given) if !plan.hash.starts_with(&given.to_lowercase()) => Err(Refusal::OtherPlan { given, current }),
         None if plan.shown_at.is_none_or(|shown| shown > written_at) => Err(Refusal::PlanChanged { current }),
-        Some(_) | None => Ok(flow::open_branch(feature)),
+        Some(_) | None => Ok(flow::open_branch(unchanged(feature))),
     }
 }
 
-fn resume(feature: Feature, by: &User, guidance: Option<&str>, turns: u32, at: Millis) -> Result<Step, Refusal> {
-    match feature.state.clone() {
+/// Everything that waits for a person goes on: the Feature's own step, and every task that can.
+fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Result<Step, Refusal> {
+    let any_task = feature.tasks.iter().any(Task::can_resume);
+    let step = match feature.state.clone() {
         State::Paused { phase, .. } => {
-            let mut feature = feature;
             feature.state = match phase {
                 Phase::Planning { run } => State::Planning { run },
-                phase => State::Building { phase },
+                Phase::OpeningBranch { .. }
+                | Phase::MergingDefault { .. }
+                | Phase::Tasks
+                | Phase::Gate { .. }
+                | Phase::OpeningPull { .. } => State::Building { phase },
             };
-            let mut step = resume_tasks(unchanged(feature), by, guidance, turns, at);
-            step = super::step::shown(step);
-            Ok(step)
+            unchanged(feature)
         }
         State::Blocked {
             phase: Phase::Tasks, ..
-        } => Ok(resume_tasks(unchanged(feature), by, guidance, turns, at)),
-        State::Blocked { phase, .. } => Ok(super::step::shown(flow::again(feature, phase, at))),
-        State::Building { .. } if feature.tasks.iter().any(task::Task::is_blocked) => {
-            Ok(resume_tasks(unchanged(feature), by, guidance, turns, at))
+        } => unchanged(feature),
+        State::Blocked { phase, .. } => {
+            if let (
+                Phase::Planning { .. },
+                PersonDid::Resume {
+                    guidance: Some(words), ..
+                },
+            ) = (&phase, did)
+            {
+                feature.request.words = Some(words.clone());
+            }
+            flow::again(unchanged(feature), phase, at)
         }
+        State::Building { .. } if any_task => unchanged(feature),
         State::Planning { .. }
         | State::AwaitingApproval
         | State::Building { .. }
         | State::InReview
         | State::Completed
         | State::Cancelled { .. }
-        | State::Failed { .. } => Err(not_now(
-            &feature,
-            "resume",
-            "only what is blocked or paused can be resumed",
-        )),
-    }
+        | State::Failed { .. } => {
+            let instead = "only what is blocked or paused can be resumed";
+            return Err(not_now(&feature, "resume", instead));
+        }
+    };
+    Ok(resume_tasks(step, by, did, at))
 }
 
-fn resume_tasks(mut step: Step, by: &User, guidance: Option<&str>, turns: u32, at: Millis) -> Step {
-    let blocked: Vec<TaskId> = step
-        .feature
-        .tasks
-        .iter()
-        .filter(|task| task.is_blocked())
-        .map(|task| task.id)
-        .collect();
-    for id in blocked {
-        let did = PersonDid::Resume {
-            guidance: guidance.map(str::to_owned),
-            turns,
+fn resume_tasks(mut step: Step, by: &User, did: &PersonDid, at: Millis) -> Step {
+    let resumable = step.feature.tasks.iter().filter(|task| task.can_resume());
+    let ids: Vec<TaskId> = resumable.map(|task| task.id).collect();
+    for id in ids {
+        let event = task::Event::Person {
+            by: by.clone(),
+            did: did.clone(),
         };
-        let event = task::Event::Person { by: by.clone(), did };
-        let done = on_task(step.feature, id, event, at);
-        step.feature = done.feature;
-        step.effects.extend(done.effects);
-        step.stop.extend(done.stop);
+        tell(&mut step, id, event, at);
     }
-    step
+    waves::settle(step, at)
 }
 
 fn over_task(
@@ -232,21 +231,46 @@ fn over_task(
     did: PersonDid,
     at: Millis,
 ) -> Result<Step, Refusal> {
-    let known = || feature.tasks.iter().map(|task| task.id).collect();
+    match &feature.state {
+        State::Building { .. } | State::Paused { .. } | State::Blocked { .. } | State::InReview => {}
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => {
+            let instead = "tasks can be changed while the Feature is being built";
+            return Err(not_now(&feature, command, instead));
+        }
+    }
     let Some(task) = feature.task(id) else {
-        return Err(Refusal::NoSuchTask {
-            task: id,
-            known: known(),
-        });
+        let known = feature.tasks.iter().map(|task| task.id).collect();
+        return Err(Refusal::NoSuchTask { task: id, known });
     };
+    match misfit(task, &did) {
+        Some(instead) => Err(Refusal::TaskNotNow {
+            command: command.to_owned(),
+            task: id,
+            state: task.state.word().to_owned(),
+            instead: instead.to_owned(),
+        }),
+        None => Ok(on_task(feature, id, task::Event::Person { by, did }, at)),
+    }
+}
+
+/// What is possible instead of a command that does not fit the task's state.
+fn misfit(task: &Task, did: &PersonDid) -> Option<&'static str> {
     let (fits, instead) = match did {
-        PersonDid::Resume { .. } => (task.is_blocked(), "only a blocked task can be resumed"),
+        PersonDid::Resume { .. } => (task.can_resume(), "only a blocked or paused task can be resumed"),
         PersonDid::Override => (
-            task.is_blocked() && task.pull.is_some() && task.last_turn().is_some_and(|turn| turn.head.is_some()),
+            task.is_blocked() && task.overridable().is_some(),
             "only a blocked task with a pushed commit can be approved over the Coach",
         ),
         PersonDid::Retry { .. } => (!task.is_completed(), "a completed task stays completed"),
-        PersonDid::Skip | PersonDid::Cancel | PersonDid::Pause => (!task.is_over(), "it has ended already"),
+        PersonDid::Pause => (
+            !task.is_over() && !task.is_blocked(),
+            "nothing of it is running that could be paused",
+        ),
+        PersonDid::Skip | PersonDid::Cancel => (!task.is_over(), "it has ended already"),
         PersonDid::ClosePull { .. }
         | PersonDid::ReopenPull { .. }
         | PersonDid::MergePull { .. }
@@ -255,26 +279,7 @@ fn over_task(
         | PersonDid::RequestChanges(_)
         | PersonDid::WithdrawChanges => (true, ""),
     };
-    let building = matches!(
-        feature.state,
-        State::Building { .. } | State::Paused { .. } | State::Blocked { .. }
-    );
-    if !building {
-        return Err(not_now(
-            &feature,
-            command,
-            "tasks can be changed while the Feature is being built",
-        ));
-    }
-    if !fits {
-        return Err(Refusal::TaskNotNow {
-            command: command.to_owned(),
-            task: id,
-            state: task.state.word().to_owned(),
-            instead: instead.to_owned(),
-        });
-    }
-    Ok(on_task(feature, id, task::Event::Person { by, did }, at))
+    (!fits).then_some(instead)
 }
 
 fn pause(mut feature: Feature, by: User) -> Result<Step, Refusal> {
@@ -290,7 +295,7 @@ fn pause(mut feature: Feature, by: User) -> Result<Step, Refusal> {
         | State::Failed { .. } => return Err(not_now(&feature, "pause", "nothing is running that could be paused")),
     };
     feature.state = State::Paused { phase, by };
-    Ok(super::step::shown(unchanged(feature)))
+    Ok(unchanged(feature))
 }
 
 fn not_now(feature: &Feature, command: &str, instead: &str) -> Refusal {

@@ -8,6 +8,7 @@ use crate::domain::effect::Thread;
 use crate::domain::evidence::GateReport;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Rules;
+use crate::domain::feature::Snapshot;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::Millis;
@@ -188,6 +189,8 @@ pub struct Commanded {
     pub rules: Option<Rules>,
     /// The settings as the adapters read them, likewise.
     pub settings: Option<serde_json::Value>,
+    /// The issue as it is now, where a new plan is made from it.
+    pub snapshot: Option<Snapshot>,
     /// Whether the issue has a newer run.
     pub newer: NewerRun,
 }

@@ -2,39 +2,33 @@
 
 use crate::domain::blocked::BlockReason;
 use crate::domain::effect::Effect;
-use crate::domain::evidence::GateReport;
-use crate::domain::evidence::Profile;
-use crate::domain::evidence::profile;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Integration;
 use crate::domain::feature::Phase;
 use crate::domain::feature::State;
 use crate::domain::feature::Step;
-use crate::domain::feature::StopScope;
 use crate::domain::feature::Then;
-use crate::domain::feature::WaveGate;
 use crate::domain::feature::event::DefaultMerge;
+use crate::domain::feature::gate;
+pub use crate::domain::feature::gate::strictest;
 use crate::domain::feature::people;
+use crate::domain::feature::planning;
+use crate::domain::feature::state::Reach;
 use crate::domain::feature::step::blocked;
 use crate::domain::feature::step::emit;
-use crate::domain::feature::step::shown;
 use crate::domain::feature::step::unchanged;
-use crate::domain::feature::waves::open_wave;
-use crate::domain::feature::waves::settle;
+use crate::domain::feature::waves;
 use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
-use crate::domain::plan::TaskType;
-use crate::domain::task;
 
 /// The first step after the plan is in force.
-pub(super) fn open_branch(mut feature: Feature) -> Step {
-    let run = emit(&mut feature);
-    enter(&mut feature, Phase::OpeningBranch { run });
-    let mut step = unchanged(feature);
+pub(super) fn open_branch(mut step: Step) -> Step {
+    let run = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::OpeningBranch { run });
     step.effects.push(Effect::OpenIntegration { run });
-    shown(step)
+    step
 }
 
 /// Moves to `phase`: a paused Feature stays paused there.
@@ -52,21 +46,8 @@ pub(super) fn enter(feature: &mut Feature, phase: Phase) {
     };
 }
 
-pub(super) fn phase(feature: &Feature) -> Option<&Phase> {
-    match &feature.state {
-        State::Building { phase } | State::Paused { phase, .. } => Some(phase),
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Blocked { .. }
-        | State::InReview
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => None,
-    }
-}
-
 pub(super) fn integration_opened(mut feature: Feature, run: u64, base: Sha, head: Sha, at: Millis) -> Step {
-    if phase(&feature) != Some(&Phase::OpeningBranch { run }) {
+    if feature.phase() != Some(&Phase::OpeningBranch { run }) {
         return unchanged(feature);
     }
     feature.integration = Some(Integration {
@@ -75,130 +56,58 @@ pub(super) fn integration_opened(mut feature: Feature, run: u64, base: Sha, head
         head,
     });
     feature.wave = 1;
-    shown(open_wave(unchanged(feature), at))
+    waves::run(unchanged(feature), at)
 }
 
 pub(super) fn default_merged(mut feature: Feature, run: u64, outcome: DefaultMerge, at: Millis) -> Step {
-    let then = match phase(&feature) {
+    let then = match feature.phase() {
         Some(Phase::MergingDefault { run: waits_for, then }) if *waits_for == run => *then,
-        _ => return unchanged(feature),
+        Some(_) | None => return unchanged(feature),
     };
-    let is_new = match outcome {
+    let head = match outcome {
         DefaultMerge::Conflict { files } => {
-            let phase = Phase::MergingDefault { run, then };
-            feature.state = State::Blocked {
-                reason: BlockReason::DefaultConflict { files },
-                phase,
-            };
-            return blocked(feature);
+            let reason = BlockReason::DefaultConflict { files };
+            return blocked(unchanged(feature), reason, Phase::MergingDefault { run, then });
         }
-        DefaultMerge::UpToDate { head } => {
-            moved(&mut feature, head);
-            false
-        }
-        DefaultMerge::Merged { head } => {
-            moved(&mut feature, head);
-            true
-        }
+        DefaultMerge::UpToDate { head } | DefaultMerge::Merged { head } => head,
     };
+    let tested = feature.gates.last().is_some_and(|gate| gate.head == head);
+    head_is(&mut feature, head);
+    let is_busy = feature.opened_tasks().any(|task| !task.is_over());
     let step = unchanged(feature);
-    shown(match then {
-        Then::Wave => open_wave(step, at),
-        // What was merged just now was never tested together with the tasks.
-        Then::Pull if is_new => gate(step, Then::Pull),
-        Then::Pull => open_pull(step),
-    })
+    match then {
+        Then::Wave => waves::run(step, at),
+        Then::Pull if is_busy => waves::run(step, at),
+        Then::Pull if tested => open_pull(step),
+        // What was merged or pushed since the last gate was never tested together with the tasks.
+        Then::Pull => gate::gate(step, Then::Pull),
+    }
 }
 
-fn moved(feature: &mut Feature, head: Sha) {
+/// Remembers the integration branch's head.
+pub(super) fn head_is(feature: &mut Feature, head: Sha) {
     if let Some(integration) = &mut feature.integration {
         integration.head = head;
     }
 }
 
-pub(super) fn gate(mut step: Step, then: Then) -> Step {
-    let run = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::Gate { run, then });
-    step.effects.push(Effect::WaveGate { run });
-    step
-}
-
-pub(super) fn wave_gated(mut feature: Feature, run: u64, head: Sha, report: GateReport) -> Step {
-    let then = match phase(&feature) {
-        Some(Phase::Gate { run: waits_for, then }) if *waits_for == run => *then,
-        _ if feature.state == State::InReview => return gated_in_review(feature, head, report),
-        _ => return unchanged(feature),
-    };
-    moved(&mut feature, head.clone());
-    let found = profile(strictest(&feature), &report);
-    feature.gates.push(WaveGate {
-        wave: feature.wave,
-        head,
-        report,
-    });
-    let reason = match found {
-        Profile::Passed => return shown(after_gate(unchanged(feature), then)),
-        Profile::Failed(failures) => BlockReason::WaveGateRed { failures },
-        Profile::Absent(reasons) => BlockReason::GatesAbsent { reasons },
-    };
-    feature.state = State::Blocked {
-        reason,
-        phase: Phase::Gate { run, then },
-    };
-    blocked(feature)
-}
-
-fn gated_in_review(mut feature: Feature, head: Sha, report: GateReport) -> Step {
-    if feature.gates.last().is_some_and(|last| last.head == head) {
-        return unchanged(feature);
+/// After a green gate, or a wave in which nothing was merged: the next wave, the pull request, or the end. A task that
+/// someone started again meanwhile comes first.
+pub(super) fn after_gate(mut step: Step, then: Then, at: Millis) -> Step {
+    if step.feature.opened_tasks().any(|task| !task.is_over()) {
+        return waves::run(step, at);
     }
-    moved(&mut feature, head.clone());
-    feature.gates.push(WaveGate {
-        wave: feature.wave,
-        head,
-        report,
-    });
-    let run = emit(&mut feature);
-    let mut step = unchanged(feature);
-    step.effects.push(Effect::PublishWaveCheck { run });
-    shown(step)
-}
-
-/// The merged result must hold what the most demanding of its tasks had to hold.
-#[must_use]
-pub fn strictest(feature: &Feature) -> TaskType {
-    let merged = || {
-        feature
-            .tasks
-            .iter()
-            .filter(|task| task.is_completed())
-            .map(|task| task.plan.kind)
-    };
-    merged()
-        .find(|kind| matches!(kind, TaskType::Feature | TaskType::Testing))
-        .or_else(|| merged().next())
-        .unwrap_or(TaskType::Documentation)
-}
-
-pub(super) fn after_gate(mut step: Step, then: Then) -> Step {
-    let last = step.feature.wave >= step.feature.last_wave();
+    let is_last = step.feature.wave >= step.feature.last_wave();
     match then {
         Then::Pull => open_pull(step),
-        Then::Wave if !last => {
+        Then::Wave if !is_last => {
             step.feature.wave = step.feature.wave.saturating_add(1);
             merge_default(step, Then::Wave)
         }
-        Then::Wave if step.feature.tasks.iter().any(task::Task::is_completed) => merge_default(step, Then::Pull),
-        Then::Wave => {
-            let ended = people::cancelled(step.feature, CancelledWhy::NothingCompleted);
-            step.effects.extend(ended.effects);
-            step.stop.extend(ended.stop);
-            Step {
-                feature: ended.feature,
-                effects: step.effects,
-                stop: step.stop,
-            }
+        Then::Wave if step.feature.completed().is_empty() => {
+            people::cancelled(step, CancelledWhy::NothingCompleted, at)
         }
+        Then::Wave => merge_default(step, Then::Pull),
     }
 }
 
@@ -216,38 +125,58 @@ fn open_pull(mut step: Step) -> Step {
     step
 }
 
-pub(super) fn pull_opened(mut feature: Feature, run: u64, pull: PullNumber) -> Step {
-    if phase(&feature) != Some(&Phase::OpeningPull { run }) {
+pub(super) fn pull_opened(mut feature: Feature, run: u64, pull: PullNumber, at: Millis) -> Step {
+    if let (State::Cancelled { why }, None) = (&feature.state, feature.pull)
+        && why.reach() != Reach::Nothing
+    {
+        feature.pull = Some(pull);
+        return people::close_pull(unchanged(feature), pull);
+    }
+    if feature.phase() != Some(&Phase::OpeningPull { run }) {
         return unchanged(feature);
     }
     feature.pull = Some(pull);
     feature.state = State::InReview;
-    let run = emit(&mut feature);
-    let mut step = unchanged(feature);
-    step.effects.push(Effect::PublishWaveCheck { run });
-    shown(step)
+    let step = gate::publish(unchanged(feature));
+    let tested = match (&step.feature.integration, step.feature.gates.last()) {
+        (Some(integration), Some(gate)) => integration.head == gate.head,
+        (Some(_) | None, _) => false,
+    };
+    let step = if tested { step } else { gate::check_again(step) };
+    waves::settle(step, at)
+}
+
+/// An effect was given up. Only the one that is waited for stops the Feature.
+pub(super) fn stuck(feature: Feature, run: u64, reason: BlockReason) -> Step {
+    if feature.checking == Some(run) {
+        let then = Then::Pull;
+        return blocked(gate::check_ends(feature), reason, Phase::Gate { run, then });
+    }
+    let phase = match &feature.state {
+        State::Planning { run } => Phase::Planning { run: *run },
+        State::Building { phase } | State::Paused { phase, .. } => phase.clone(),
+        State::AwaitingApproval
+        | State::Blocked { .. }
+        | State::InReview
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => return unchanged(feature),
+    };
+    if phase.waits_for() != Some(run) {
+        return unchanged(feature);
+    }
+    blocked(unchanged(feature), reason, phase)
 }
 
 /// Does the step again at which the Feature stopped.
-pub(super) fn again(mut feature: Feature, phase: Phase, at: Millis) -> Step {
-    feature.state = State::Building { phase: phase.clone() };
-    let step = Step {
-        feature,
-        effects: Vec::new(),
-        stop: vec![StopScope::Feature],
-    };
+pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
+    step.feature.state = State::Building { phase: phase.clone() };
     match phase {
-        Phase::Planning { .. } => people::plan_again(step),
-        Phase::OpeningBranch { .. } => open_branch(step.feature),
+        Phase::Planning { .. } => planning::plan_again(step),
+        Phase::OpeningBranch { .. } => open_branch(step),
         Phase::MergingDefault { then, .. } => merge_default(step, then),
-        Phase::Tasks => settle(
-            Step {
-                stop: Vec::new(),
-                ..step
-            },
-            at,
-        ),
-        Phase::Gate { then, .. } => gate(step, then),
+        Phase::Tasks => waves::settle(step, at),
+        Phase::Gate { then, .. } => gate::gate(step, then),
         Phase::OpeningPull { .. } => open_pull(step),
     }
 }

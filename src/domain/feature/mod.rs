@@ -3,6 +3,7 @@
 pub mod command;
 pub mod event;
 pub mod flow;
+mod gate;
 mod people;
 mod planning;
 mod records;
@@ -65,6 +66,8 @@ pub struct Feature {
     pub gates: Vec<WaveGate>,
     /// The comment that shows plan and progress.
     pub living: Option<Living>,
+    /// The wave gate that runs in review, on what a person pushed.
+    pub checking: Option<u64>,
     /// Whether the installation is suspended.
     pub suspension: Suspension,
     /// How many effects it has asked for itself.
@@ -119,6 +122,33 @@ impl Feature {
     #[must_use]
     pub fn is_held(&self) -> bool {
         matches!(self.state, State::Paused { .. }) || self.suspension == Suspension::Suspended
+    }
+
+    /// The step of building that it is in, also while it is paused.
+    #[must_use]
+    pub fn phase(&self) -> Option<&Phase> {
+        match &self.state {
+            State::Building { phase } | State::Paused { phase, .. } => Some(phase),
+            State::Planning { .. }
+            | State::AwaitingApproval
+            | State::Blocked { .. }
+            | State::InReview
+            | State::Completed
+            | State::Cancelled { .. }
+            | State::Failed { .. } => None,
+        }
+    }
+
+    /// The tasks whose wave is open or over.
+    pub fn opened_tasks(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.iter().filter(|task| task.wave <= self.wave)
+    }
+
+    /// The tasks that are merged.
+    #[must_use]
+    pub fn completed(&self) -> Vec<TaskId> {
+        let completed = self.tasks.iter().filter(|task| task.is_completed());
+        completed.map(|task| task.id).collect()
     }
 
     /// The number of the last wave.

@@ -1,127 +1,158 @@
 //! What people do to a Feature outside of commands: labels, closing, merging, reopening, pushing.
 
 use crate::domain::effect::Effect;
+use crate::domain::effect::Reply;
+use crate::domain::effect::ReplyTo;
+use crate::domain::effect::Thread;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Feature;
+use crate::domain::feature::Phase;
 use crate::domain::feature::State;
 use crate::domain::feature::Step;
 use crate::domain::feature::StopScope;
+use crate::domain::feature::command::Refusal;
 use crate::domain::feature::event::NewerRun;
+use crate::domain::feature::flow;
+use crate::domain::feature::gate;
+use crate::domain::feature::state::Reach;
 use crate::domain::feature::step::emit;
-use crate::domain::feature::step::shown;
+use crate::domain::feature::step::tell;
 use crate::domain::feature::step::unchanged;
+use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::User;
 use crate::domain::task;
 
 /// Ends an unfinished Feature with all its tasks. What someone did to the issue, the label or the branches says so;
 /// an App that was removed says nothing more.
-pub(super) fn cancelled(mut feature: Feature, why: CancelledWhy) -> Step {
-    let spared = feature.state == State::InReview && matches!(why, CancelledWhy::LabelRemoved(_));
-    if !feature.is_unfinished() || spared {
-        return unchanged(feature);
+pub(super) fn cancelled(mut step: Step, why: CancelledWhy, at: Millis) -> Step {
+    let spared = step.feature.state == State::InReview && matches!(why, CancelledWhy::LabelRemoved(_));
+    if !step.feature.is_unfinished() || spared {
+        return step;
     }
-    let mut step = end_tasks(&mut feature, &why);
-    let closes_pull = match why {
-        CancelledWhy::PullClosed(_) | CancelledWhy::RepositoryGone | CancelledWhy::InstallationRemoved => None,
-        CancelledWhy::Command(_)
-        | CancelledWhy::LabelRemoved(_)
-        | CancelledWhy::IssueClosed(_)
-        | CancelledWhy::BranchDeleted
-        | CancelledWhy::IssueGone
-        | CancelledWhy::NothingCompleted => feature.pull,
-    };
-    if let Some(pull) = closes_pull {
-        let run = emit(&mut feature);
-        step.push(Effect::CloseFeaturePull { run, pull });
+    step = end_tasks(step, why.by().cloned(), at);
+    match (&why, step.feature.pull) {
+        (CancelledWhy::PullClosed(_), _) | (_, None) => {}
+        (_, Some(pull)) => step = close_pull(step, pull),
     }
-    let silent = matches!(why, CancelledWhy::InstallationRemoved | CancelledWhy::RepositoryGone);
-    feature.state = State::Cancelled { why };
-    let ended = Step {
-        feature,
-        effects: step,
-        stop: vec![StopScope::Feature],
-    };
-    if silent {
-        Step {
-            effects: Vec::new(),
-            ..ended
+    if why.reach() == Reach::Nothing {
+        step.effects.clear();
+    }
+    step.feature.state = State::Cancelled { why };
+    step
+}
+
+/// Asks for the feature pull request to be closed.
+pub(super) fn close_pull(mut step: Step, pull: PullNumber) -> Step {
+    let run = emit(&mut step.feature);
+    step.effects.push(Effect::CloseFeaturePull { run, pull });
+    step
+}
+
+/// Stops all work and ends every task that is not over.
+fn end_tasks(mut step: Step, by: Option<User>, at: Millis) -> Step {
+    step.feature.checking = None;
+    step.stop = vec![StopScope::Feature];
+    let tasks: Vec<TaskId> = step.feature.tasks.iter().map(|task| task.id).collect();
+    for id in tasks {
+        tell(&mut step, id, task::Event::FeatureCancelled { by: by.clone() }, at);
+    }
+    step.stop = vec![StopScope::Feature];
+    step
+}
+
+/// Merged by its human: done, whatever the Feature was doing. The merge of a cancelled Feature's pull request tells that
+/// it was reopened before; one of which AutoBuild does not know the number yet is the one being opened.
+pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber, at: Millis) -> Step {
+    let is_opening = match &feature.state {
+        State::Building { phase } | State::Paused { phase, .. } | State::Blocked { phase, .. } => {
+            matches!(phase, Phase::OpeningPull { .. })
         }
-    } else {
-        shown(ended)
-    }
-}
-
-fn end_tasks(feature: &mut Feature, why: &CancelledWhy) -> Vec<Effect> {
-    // A task whose feature pull request was closed stays what it was: reopening it goes back to review.
-    if matches!(why, CancelledWhy::PullClosed(_)) {
-        return Vec::new();
-    }
-    let rules = feature.task_rules();
-    let mut effects = Vec::new();
-    for slot in &mut feature.tasks {
-        let id = slot.id;
-        let at = feature.snapshot.at;
-        let ended = task::step::step(slot.clone(), task::Event::FeatureCancelled, at, &rules);
-        *slot = ended.task;
-        effects.extend(ended.effects.into_iter().map(|asked| Effect::Task {
-            task: id,
-            run: asked.run,
-            work: asked.work,
-        }));
-    }
-    effects
-}
-
-/// Merged by its human: done, whatever the Feature was doing.
-pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber) -> Step {
-    if feature.pull != Some(pull) || feature.state == State::Completed {
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::InReview
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => false,
+    };
+    let is_ours = feature.pull.map_or(is_opening, |known| known == pull);
+    if !is_ours || feature.state == State::Completed {
         return unchanged(feature);
     }
-    feature.state = State::Completed;
-    let run = emit(&mut feature);
-    shown(Step {
-        feature,
-        effects: vec![Effect::CleanUp { run }],
-        stop: vec![StopScope::Feature],
-    })
+    feature.pull = Some(pull);
+    let mut step = end_tasks(unchanged(feature), None, at);
+    step.feature.state = State::Completed;
+    let run = emit(&mut step.feature);
+    step.effects.push(Effect::CleanUp { run });
+    step
 }
 
-/// Only the pull request's reopening leaves `cancelled`, and only while the issue has no newer run.
+/// Only the pull request's reopening leaves `cancelled`, and only while the issue has no newer run. What was pushed
+/// meanwhile was never tested.
 pub(super) fn pull_reopened(mut feature: Feature, pull: PullNumber, newer: NewerRun) -> Step {
-    match (&feature.state, newer) {
-        (State::Cancelled { .. }, NewerRun::None) if feature.pull == Some(pull) => {
+    let is_cancelled = matches!(feature.state, State::Cancelled { .. });
+    if !is_cancelled || feature.pull != Some(pull) {
+        return unchanged(feature);
+    }
+    match newer {
+        NewerRun::None => {
             feature.state = State::InReview;
-            shown(unchanged(feature))
+            gate::check_again(unchanged(feature))
         }
-        _ => unchanged(feature),
+        NewerRun::Exists(run) => {
+            let fact = emit(&mut feature);
+            let mut step = unchanged(feature);
+            step.effects.push(Effect::Reply {
+                thread: Thread::Pull(pull),
+                to: ReplyTo::Fact(format!("reopened/{pull}/{fact}")),
+                reply: Reply::Refused(Refusal::NewerRun { run }),
+            });
+            step
+        }
     }
 }
 
-/// What a person pushed was never verified together with the rest.
+/// What a person pushed was never verified together with the rest. While tasks are built, the gate of their wave does
+/// that; in review, and where a gate is what the Feature waits for, it runs again.
 pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
     let known = feature
         .integration
         .as_ref()
         .is_none_or(|integration| integration.head == head);
-    if known || feature.state != State::InReview {
+    if known {
         return unchanged(feature);
     }
-    if let Some(integration) = &mut feature.integration {
-        integration.head = head;
+    match feature.state.clone() {
+        State::InReview => {
+            flow::head_is(&mut feature, head);
+            gate::check_again(unchanged(feature))
+        }
+        State::Blocked {
+            phase: Phase::Gate { then, .. },
+            ..
+        } => {
+            flow::head_is(&mut feature, head);
+            gate::gate(unchanged(feature), then)
+        }
+        State::Building {
+            phase: Phase::OpeningPull { .. },
+        }
+        | State::Paused {
+            phase: Phase::OpeningPull { .. },
+            ..
+        } => {
+            flow::head_is(&mut feature, head);
+            unchanged(feature)
+        }
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Building { .. }
+        | State::Paused { .. }
+        | State::Blocked { .. }
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => unchanged(feature),
     }
-    let run = emit(&mut feature);
-    Step {
-        feature,
-        effects: vec![Effect::WaveGate { run }],
-        stop: Vec::new(),
-    }
-}
-
-/// Makes the plan again, from the same request.
-pub(super) fn plan_again(mut step: Step) -> Step {
-    let run = emit(&mut step.feature);
-    step.feature.state = State::Planning { run };
-    step.effects.push(Effect::Plan { run });
-    step
 }

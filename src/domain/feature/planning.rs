@@ -19,7 +19,7 @@ use crate::domain::feature::Suspension;
 use crate::domain::feature::Trust;
 use crate::domain::feature::event::Planned;
 use crate::domain::feature::flow;
-use crate::domain::feature::step::shown;
+use crate::domain::feature::step::emit;
 use crate::domain::feature::step::unchanged;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::FeatureKey;
@@ -48,6 +48,7 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         wave: 0,
         gates: Vec::new(),
         living: None,
+        checking: None,
         suspension: Suspension::None,
         emitted: run,
         tasks: Vec::new(),
@@ -64,26 +65,17 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
 }
 
 pub(super) fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: Millis) -> Step {
-    let waits_for = match &feature.state {
-        State::Planning { run }
-        | State::Paused {
-            phase: Phase::Planning { run },
-            ..
-        } => *run,
-        _ => return unchanged(feature),
-    };
-    if waits_for != run {
+    if !is_planning(&feature, run) {
         return unchanged(feature);
     }
     feature.rules = planned.rules;
     feature.settings = planned.settings;
     let complexity = complexity::feature(&planned.plan);
-    let number = feature
-        .plan
-        .as_ref()
-        .map_or(1, |before| before.number.saturating_add(1));
+    let before = feature.plan.as_ref();
+    let number = before.map_or(1, |before| before.number.saturating_add(1));
     feature.tasks = tasks(&planned.plan, &feature);
     let waits = approval_needed(&feature, &planned.plan, complexity);
+    let waits_for_approval = !waits.is_empty();
     feature.plan = Some(PlanVersion {
         number,
         plan: planned.plan,
@@ -94,36 +86,40 @@ pub(super) fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: M
         commands: planned.commands,
         base: planned.base,
         shown_at: None,
-        waits: waits.clone(),
+        waits,
     });
-    if waits.is_empty() {
-        return flow::open_branch(feature);
+    if waits_for_approval {
+        feature.state = State::AwaitingApproval;
+        return unchanged(feature);
     }
-    feature.state = State::AwaitingApproval;
-    shown(unchanged(feature))
+    flow::open_branch(unchanged(feature))
 }
 
-pub(super) fn tasks(plan: &Plan, feature: &Feature) -> Vec<Task> {
+/// Whether the plan of this emission is waited for, also while the Feature is paused.
+fn is_planning(feature: &Feature, run: u64) -> bool {
+    let planning = Phase::Planning { run };
+    feature.state == State::Planning { run } || feature.phase() == Some(&planning)
+}
+
+/// The tasks of a new plan. Their emissions go on from those of the plan before, so that no effect is taken for an old
+/// one.
+fn tasks(plan: &Plan, feature: &Feature) -> Vec<Task> {
     let rules = feature.task_rules();
     let waves = wave::waves(plan);
+    let emitted = feature.tasks.iter().map(|task| task.emitted).max().unwrap_or(0);
     plan.tasks
         .iter()
         .map(|planned| {
-            let index = waves
-                .groups
-                .iter()
-                .position(|group| group.contains(&planned.id))
-                .unwrap_or(0);
-            Task::planned(
-                planned.clone(),
-                u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1),
-                &rules,
-            )
+            let wave = waves.wave_of(planned.id).and_then(|wave| u32::try_from(wave).ok());
+            Task {
+                emitted,
+                ..Task::planned(planned.clone(), wave.unwrap_or(1), &rules)
+            }
         })
         .collect()
 }
 
-pub(super) fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<ApprovalWhy> {
+fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<ApprovalWhy> {
     let mut why = Vec::new();
     match feature.rules.plan_approval {
         PlanApproval::Never => {}
@@ -142,25 +138,26 @@ pub(super) fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) ->
 }
 
 pub(super) fn plan_refused(mut feature: Feature, run: u64, message: String) -> Step {
-    match feature.state {
-        State::Planning { run: waits_for }
-        | State::Paused {
-            phase: Phase::Planning { run: waits_for },
-            ..
-        } if waits_for == run => {
-            feature.state = State::Failed { message };
-            shown(unchanged(feature))
-        }
-        _ => unchanged(feature),
+    if is_planning(&feature, run) {
+        feature.state = State::Failed { message };
     }
+    unchanged(feature)
+}
+
+/// Makes the plan again, from the same request.
+pub(super) fn plan_again(mut step: Step) -> Step {
+    let run = emit(&mut step.feature);
+    step.feature.state = State::Planning { run };
+    step.effects.push(Effect::Plan { run });
+    step
 }
 
 /// Remembers where the living comment is, and since when it shows the plan in force: approvals count from then.
 pub(super) fn living_shown(mut feature: Feature, comment: CommentId, version: Option<u32>, at: Millis) -> Step {
-    let newer = feature
+    let is_newer = feature
         .living
-        .is_none_or(|known| known.comment != comment || known.edited_at < at);
-    if newer {
+        .is_none_or(|known| (known.edited_at, known.comment) < (at, comment));
+    if is_newer {
         feature.living = Some(Living { comment, edited_at: at });
     }
     if let Some(plan) = &mut feature.plan

@@ -4,6 +4,7 @@ use crate::domain::evidence::GateReport;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
+use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 use crate::domain::plan::Plan;
 use crate::domain::task;
@@ -133,6 +134,8 @@ pub struct WaveGate {
     pub wave: u32,
     /// The commit.
     pub head: Sha,
+    /// The tasks that were merged by then.
+    pub merged: Vec<TaskId>,
     /// What they found.
     pub report: GateReport,
 }

@@ -117,6 +117,21 @@ pub enum Phase {
     },
 }
 
+impl Phase {
+    /// The emission whose result it waits for.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<u64> {
+        match self {
+            Self::Planning { run }
+            | Self::OpeningBranch { run }
+            | Self::MergingDefault { run, .. }
+            | Self::Gate { run, .. }
+            | Self::OpeningPull { run } => Some(*run),
+            Self::Tasks => None,
+        }
+    }
+}
+
 /// What follows a merge of the default branch or a wave gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -149,6 +164,46 @@ pub enum CancelledWhy {
     InstallationRemoved,
     /// No task was completed.
     NothingCompleted,
+}
+
+impl CancelledWhy {
+    /// The person who did it, where it was one.
+    #[must_use]
+    pub fn by(&self) -> Option<&User> {
+        match self {
+            Self::Command(by) | Self::LabelRemoved(by) | Self::IssueClosed(by) | Self::PullClosed(by) => Some(by),
+            Self::BranchDeleted
+            | Self::RepositoryGone
+            | Self::IssueGone
+            | Self::InstallationRemoved
+            | Self::NothingCompleted => None,
+        }
+    }
+
+    /// What AutoBuild can still say and close.
+    pub(super) fn reach(&self) -> Reach {
+        match self {
+            Self::Command(_)
+            | Self::LabelRemoved(_)
+            | Self::IssueClosed(_)
+            | Self::PullClosed(_)
+            | Self::BranchDeleted
+            | Self::NothingCompleted => Reach::Everything,
+            Self::IssueGone => Reach::Pulls,
+            Self::RepositoryGone | Self::InstallationRemoved => Reach::Nothing,
+        }
+    }
+}
+
+/// What AutoBuild can still say and close when a Feature is cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// The issue and the pull requests.
+    Everything,
+    /// Only the pull requests.
+    Pulls,
+    /// Neither.
+    Nothing,
 }
 
 /// Whether the installation is suspended.

@@ -16,37 +16,76 @@ use crate::domain::feature::Suspension;
 use crate::domain::feature::command;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::flow;
+use crate::domain::feature::gate;
 use crate::domain::feature::people;
+use crate::domain::feature::planning;
 pub use crate::domain::feature::planning::labelled;
-use crate::domain::feature::planning::living_shown;
-use crate::domain::feature::planning::plan_refused;
-use crate::domain::feature::planning::planned_as;
-use crate::domain::feature::waves::settle;
+use crate::domain::feature::state::Reach;
+use crate::domain::feature::waves;
 use crate::domain::ids::Millis;
 use crate::domain::ids::TaskId;
 use crate::domain::task;
 
-/// Applies `event`; a late or repeated event leaves the Feature as it was.
+/// Applies `event`; a late or repeated event leaves the Feature as it was. Whatever people can see of a change becomes
+/// one edit of the living comment.
 #[must_use]
 pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
+    let before = visible(&feature);
+    let mut step = moved(feature, event, at);
+    let heard = match &step.feature.state {
+        State::Cancelled { why } => why.reach() == Reach::Everything,
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Building { .. }
+        | State::Paused { .. }
+        | State::Blocked { .. }
+        | State::InReview
+        | State::Completed
+        | State::Failed { .. } => true,
+    };
+    if heard && visible(&step.feature) != before {
+        let run = emit(&mut step.feature);
+        step.effects.push(Effect::Living { run });
+    }
+    step
+}
+
+/// The Feature without what no comment shows.
+fn visible(feature: &Feature) -> Feature {
+    let mut seen = feature.clone();
+    seen.living = None;
+    seen.suspension = Suspension::None;
+    seen.checking = None;
+    seen.emitted = 0;
+    if let Some(plan) = &mut seen.plan {
+        plan.shown_at = None;
+    }
+    for task in &mut seen.tasks {
+        task.emitted = 0;
+        task.opening = None;
+    }
+    seen
+}
+
+fn moved(feature: Feature, event: Event, at: Millis) -> Step {
     match event {
-        Event::Planned { run, planned } => planned_as(feature, run, *planned, at),
-        Event::PlanRefused { run, message } => plan_refused(feature, run, message),
+        Event::Planned { run, planned } => planning::planned_as(feature, run, *planned, at),
+        Event::PlanRefused { run, message } => planning::plan_refused(feature, run, message),
         Event::LivingShown {
             comment,
             version,
             at: shown,
-        } => living_shown(feature, comment, version, shown),
+        } => planning::living_shown(feature, comment, version, shown),
         Event::IntegrationOpened { run, base, head } => flow::integration_opened(feature, run, base, head, at),
         Event::DefaultMerged { run, outcome } => flow::default_merged(feature, run, outcome, at),
-        Event::WaveGated { run, head, report } => flow::wave_gated(feature, run, head, *report),
-        Event::PullOpened { run, pull } => flow::pull_opened(feature, run, pull),
-        Event::Stuck { run, reason } => stuck(feature, run, reason),
+        Event::WaveGated { run, head, report } => gate::wave_gated(feature, run, head, *report, at),
+        Event::PullOpened { run, pull } => flow::pull_opened(feature, run, pull, at),
+        Event::Stuck { run, reason } => flow::stuck(feature, run, reason),
         Event::Task { task, event } => on_task(feature, task, event, at),
         Event::Commanded(commanded) => command::commanded(feature, *commanded, at),
         Event::Answered { thread, to, reply } => answered(feature, thread, to, reply),
-        Event::Cancelled(why) => people::cancelled(feature, why),
-        Event::PullMerged { pull } => people::pull_merged(feature, pull),
+        Event::Cancelled(why) => people::cancelled(unchanged(feature), why, at),
+        Event::PullMerged { pull } => people::pull_merged(feature, pull, at),
         Event::PullReopened { pull, newer } => people::pull_reopened(feature, pull, newer),
         Event::IntegrationPushed { head } => people::integration_pushed(feature, head),
         Event::Suspended => suspension(feature, Suspension::Suspended),
@@ -67,63 +106,37 @@ pub(super) fn emit(feature: &mut Feature) -> u64 {
     feature.emitted
 }
 
-/// Adds an edit of the living comment: everything that people can see of a change.
-pub(super) fn shown(mut step: Step) -> Step {
+/// Says on the issue that the Feature waits for a person.
+pub(super) fn blocked(mut step: Step, reason: BlockReason, phase: Phase) -> Step {
+    step.feature.state = State::Blocked { reason, phase };
     let run = emit(&mut step.feature);
-    step.effects.push(Effect::Living { run });
+    step.effects.push(Effect::PostFeatureBlocked { run });
     step
 }
 
-fn stuck(mut feature: Feature, run: u64, reason: BlockReason) -> Step {
-    let phase = match &feature.state {
-        State::Planning { run } => Phase::Planning { run: *run },
-        State::Building { phase } | State::Paused { phase, .. } => phase.clone(),
-        _ => return unchanged(feature),
-    };
-    match phase {
-        Phase::Planning { run: waits_for }
-        | Phase::OpeningBranch { run: waits_for }
-        | Phase::MergingDefault { run: waits_for, .. }
-        | Phase::Gate { run: waits_for, .. }
-        | Phase::OpeningPull { run: waits_for }
-            if waits_for == run =>
-        {
-            feature.state = State::Blocked { reason, phase };
-            blocked(feature)
-        }
-        Phase::Planning { .. }
-        | Phase::OpeningBranch { .. }
-        | Phase::MergingDefault { .. }
-        | Phase::Tasks
-        | Phase::Gate { .. }
-        | Phase::OpeningPull { .. } => unchanged(feature),
-    }
-}
-
-/// Says on the issue that the Feature waits for a person.
-pub(super) fn blocked(mut feature: Feature) -> Step {
-    let run = emit(&mut feature);
-    let mut step = unchanged(feature);
-    step.effects.push(Effect::PostFeatureBlocked { run });
-    shown(step)
-}
-
 /// Applies an event to one task, and then opens whatever the task was the last to keep closed.
-pub(super) fn on_task(mut feature: Feature, id: TaskId, event: task::Event, at: Millis) -> Step {
-    if !feature.is_unfinished() {
-        return unchanged(feature);
-    }
-    let rules = feature.task_rules();
-    let Some(slot) = feature.tasks.iter_mut().find(|task| task.id == id) else {
-        return unchanged(feature);
+pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Millis) -> Step {
+    // A pull request that came too late to be cancelled with the rest is closed all the same.
+    let closes_late_pull = match (&feature.state, &event) {
+        (State::Cancelled { why }, task::Event::PullOpened { .. }) => why.reach() != Reach::Nothing,
+        _ => false,
     };
-    let before = slot.clone();
-    let done = task::step::step(before.clone(), event, at, &rules);
-    if done.task == before && done.effects.is_empty() {
+    if !feature.is_unfinished() && !closes_late_pull {
         return unchanged(feature);
     }
-    *slot = done.task;
     let mut step = unchanged(feature);
+    tell(&mut step, id, event, at);
+    waves::settle(step, at)
+}
+
+/// Applies an event to one task, and nothing else.
+pub(super) fn tell(step: &mut Step, id: TaskId, event: task::Event, at: Millis) {
+    let rules = step.feature.task_rules();
+    let Some(slot) = step.feature.tasks.iter_mut().find(|task| task.id == id) else {
+        return;
+    };
+    let done = task::step::step(slot.clone(), event, at, &rules);
+    *slot = done.task;
     if done.stop == task::Stop::Work {
         step.stop.push(StopScope::Task(id));
     }
@@ -132,10 +145,9 @@ pub(super) fn on_task(mut feature: Feature, id: TaskId, event: task::Event, at: 
         run: asked.run,
         work: asked.work,
     }));
-    shown(settle(step, at))
 }
 
-fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step {
+pub(super) fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step {
     let mut step = unchanged(feature);
     if let ReplyTo::Comment(comment) = &to {
         step.effects.push(Effect::React {
@@ -147,8 +159,9 @@ fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step
     step
 }
 
+/// Kept also for a cancelled Feature, which may come back.
 fn suspension(mut feature: Feature, now: Suspension) -> Step {
-    if feature.is_unfinished() {
+    if feature.state != State::Completed {
         feature.suspension = now;
     }
     unchanged(feature)

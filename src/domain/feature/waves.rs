@@ -1,137 +1,115 @@
-//! The tasks of the open wave: which start, which block, and when the wave is over.
+//! The tasks of the open waves: which start, which block, and when a wave is over.
 
 use crate::domain::blocked::BlockReason;
-use crate::domain::effect::Effect;
+use crate::domain::feature::Feature;
 use crate::domain::feature::Phase;
 use crate::domain::feature::State;
 use crate::domain::feature::Step;
+use crate::domain::feature::StopScope;
 use crate::domain::feature::Then;
-use crate::domain::feature::flow::after_gate;
-use crate::domain::feature::flow::enter;
-use crate::domain::feature::flow::gate;
-use crate::domain::feature::flow::phase;
+use crate::domain::feature::flow;
+use crate::domain::feature::gate;
+use crate::domain::feature::step::tell;
 use crate::domain::ids::Millis;
 use crate::domain::ids::TaskId;
 use crate::domain::task;
+use crate::domain::task::Task;
 
-/// Starts every task whose wave is open and that waits.
-pub(super) fn open_wave(mut step: Step, at: Millis) -> Step {
-    enter(&mut step.feature, Phase::Tasks);
-    let rules = step.feature.task_rules();
-    let wave = step.feature.wave;
-    for slot in step
-        .feature
-        .tasks
-        .iter_mut()
-        .filter(|task| task.wave <= wave && task.state == task::State::Pending)
-    {
-        let id = slot.id;
-        let begun = task::step::step(slot.clone(), task::Event::Begin, at, &rules);
-        *slot = begun.task;
-        step.effects.extend(begun.effects.into_iter().map(|asked| Effect::Task {
-            task: id,
-            run: asked.run,
-            work: asked.work,
-        }));
-    }
+/// Opens the present wave: starts every task that may start.
+pub(super) fn run(mut step: Step, at: Millis) -> Step {
+    flow::enter(&mut step.feature, Phase::Tasks);
     settle(step, at)
 }
 
 /// After a change of a task: blocks those that need a task that was given up, starts those that may start, and goes on
-/// when nothing of the open wave is in motion any more.
+/// when nothing of the open waves is in motion any more.
 pub(super) fn settle(mut step: Step, at: Millis) -> Step {
-    step = block_dependants(step, at);
-    if phase(&step.feature) != Some(&Phase::Tasks) {
-        return reopened(step, at);
-    }
-    let wave = step.feature.wave;
-    if step
-        .feature
-        .tasks
-        .iter()
-        .any(|task| task.wave <= wave && task.state == task::State::Pending)
-    {
-        return open_wave(step, at);
-    }
-    let open = || step.feature.tasks.iter().filter(|task| task.wave <= wave);
-    if open().any(|task| !task.is_over() && !task.is_blocked()) {
+    tell_needs(&mut step, at);
+    if !is_about_tasks(&step.feature) {
         return step;
     }
-    let blocked_tasks: Vec<TaskId> = open().filter(|task| task.is_blocked()).map(|task| task.id).collect();
-    if blocked_tasks.is_empty() {
-        return wave_over(step);
+    if step.feature.checking.is_some() {
+        step.feature.checking = None;
+        step.stop.push(StopScope::Feature);
     }
-    let reason = BlockReason::TasksBlocked { tasks: blocked_tasks };
-    step.feature.state = State::Blocked {
-        reason,
-        phase: Phase::Tasks,
-    };
-    step
-}
-
-/// A Feature that was blocked by its tasks goes on as soon as one of them does.
-pub(super) fn reopened(mut step: Step, at: Millis) -> Step {
-    let State::Blocked {
-        phase: Phase::Tasks, ..
-    } = &step.feature.state
-    else {
-        return step;
-    };
-    let wave = step.feature.wave;
-    let still = step
-        .feature
-        .tasks
-        .iter()
-        .filter(|task| task.wave <= wave)
-        .all(|task| task.is_over() || task.is_blocked());
-    let any_blocked = step
-        .feature
-        .tasks
-        .iter()
-        .any(|task| task.wave <= wave && task.is_blocked());
-    if still && any_blocked {
+    flow::enter(&mut step.feature, Phase::Tasks);
+    start_ready(&mut step, at);
+    if step.feature.opened_tasks().any(Task::is_in_motion) {
         return step;
     }
-    step.feature.state = State::Building { phase: Phase::Tasks };
-    settle(step, at)
-}
-
-pub(super) fn block_dependants(mut step: Step, at: Millis) -> Step {
-    let rules = step.feature.task_rules();
-    let gone: Vec<TaskId> = step
-        .feature
-        .tasks
-        .iter()
-        .filter(|task| matches!(task.state, task::State::Skipped { .. } | task::State::Cancelled))
-        .map(|task| task.id)
-        .collect();
-    for slot in &mut step.feature.tasks {
-        for need in &gone {
-            let id = slot.id;
-            let event = task::Event::NeedGone { task: *need };
-            let blocked = task::step::step(slot.clone(), event, at, &rules);
-            *slot = blocked.task;
-            let asked = blocked.effects.into_iter();
-            step.effects.extend(asked.map(|asked| Effect::Task {
-                task: id,
-                run: asked.run,
-                work: asked.work,
-            }));
+    let waiting = step.feature.opened_tasks().filter(|task| task.is_blocked());
+    let tasks: Vec<TaskId> = waiting.map(|task| task.id).collect();
+    match (tasks.is_empty(), &step.feature.state) {
+        // No checked plan has tasks that wait for each other; if one had, it would rest here.
+        (true, _) if step.feature.opened_tasks().any(|task| !task.is_over()) => step,
+        (true, _) if gate::is_due(&step.feature) => gate::gate(step, Then::Wave),
+        (true, _) => flow::after_gate(step, Then::Wave, at),
+        (false, State::Paused { .. }) => step,
+        (false, _) => {
+            let reason = BlockReason::TasksBlocked { tasks };
+            let phase = Phase::Tasks;
+            step.feature.state = State::Blocked { reason, phase };
+            step
         }
     }
-    step
 }
 
-pub(super) fn wave_over(step: Step) -> Step {
-    let wave = step.feature.wave;
-    let merged = step
+/// Whether the tasks decide what comes next. A Feature past its tasks goes back to them when one is started again; while
+/// a merge of the default branch is due, tasks wait for it.
+fn is_about_tasks(feature: &Feature) -> bool {
+    let is_busy = || feature.opened_tasks().any(|task| !task.is_over());
+    match &feature.state {
+        State::Building { phase } | State::Paused { phase, .. } => *phase == Phase::Tasks,
+        State::Blocked { phase, .. } => match phase {
+            Phase::Tasks => true,
+            Phase::Gate { .. } | Phase::OpeningPull { .. } => is_busy(),
+            Phase::Planning { .. } | Phase::OpeningBranch { .. } | Phase::MergingDefault { .. } => false,
+        },
+        State::InReview => is_busy(),
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => false,
+    }
+}
+
+/// Tells every task that did not start which of its needs were given up, and which came back.
+fn tell_needs(step: &mut Step, at: Millis) {
+    let needs: Vec<(TaskId, TaskId)> = step
         .feature
         .tasks
         .iter()
-        .any(|task| task.wave == wave && task.is_completed());
-    if merged {
-        gate(step, Then::Wave)
-    } else {
-        after_gate(step, Then::Wave)
+        .filter(|task| !task.is_over() && !task.is_in_motion())
+        .flat_map(|task| task.plan.dependencies.iter().map(|need| (task.id, *need)))
+        .collect();
+    for (id, need) in needs {
+        let event = match step.feature.task(need).map(Task::is_gone) {
+            Some(true) => task::Event::NeedGone { task: need },
+            Some(false) | None => task::Event::NeedBack { task: need },
+        };
+        tell(step, id, event, at);
     }
+}
+
+/// Starts every waiting task of the open waves that has what it needs.
+fn start_ready(step: &mut Step, at: Millis) {
+    let feature = &step.feature;
+    let ready: Vec<TaskId> = feature
+        .opened_tasks()
+        .filter(|task| task.state == task::State::Pending && has_needs(feature, task))
+        .map(|task| task.id)
+        .collect();
+    for id in ready {
+        tell(step, id, task::Event::Begin, at);
+    }
+}
+
+/// Whether everything that the task needs is merged, or was given up and someone decided to go on without.
+fn has_needs(feature: &Feature, task: &Task) -> bool {
+    task.plan.dependencies.iter().all(|need| {
+        feature
+            .task(*need)
+            .is_none_or(|needed| needed.is_completed() || needed.is_gone() && task.without.contains(need))
+    })
 }

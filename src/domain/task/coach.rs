@@ -2,7 +2,6 @@
 
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
-use crate::domain::blocked::same_issues_three_turns;
 use crate::domain::contract::Judgement;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Outcome;
@@ -13,6 +12,8 @@ use crate::domain::evidence::profile;
 use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
+use crate::domain::recurring::same_issues_three_turns;
+use crate::domain::report::Discrepancy;
 use crate::domain::task::Approval;
 use crate::domain::task::Asked;
 use crate::domain::task::MergePolicy;
@@ -24,26 +25,19 @@ use crate::domain::task::Step;
 use crate::domain::task::Stop;
 use crate::domain::task::Task;
 use crate::domain::task::TurnKind;
+use crate::domain::task::blocking::block;
 use crate::domain::task::step::ask;
-use crate::domain::task::step::block;
 use crate::domain::task::step::start_turn;
 use crate::domain::task::step::unchanged;
 
-pub(super) fn gated(mut task: Task, run: u64, head: &Sha, report: GateReport) -> Step {
-    let State::CoachTurn {
-        turn,
-        stage: Stage::Gates,
-        run: waits_for,
-    } = task.state
-    else {
+pub(super) fn gated(mut task: Task, run: u64, head: &Sha, report: GateReport, discrepancies: Vec<Discrepancy>) -> Step {
+    let Some(turn) = looked_at(&task, Stage::Gates, run, head) else {
         return unchanged(task);
     };
-    if waits_for != run || task.last_turn().and_then(|open| open.head.as_ref()) != Some(head) {
-        return unchanged(task);
-    }
     let found = profile(task.plan.kind, &report);
     if let Some(open) = task.turns.last_mut() {
         open.gates = Some(report);
+        open.discrepancies = discrepancies;
     }
     match found {
         Profile::Absent(reasons) => block(task, BlockReason::GatesAbsent { reasons }, Vec::new()),
@@ -64,19 +58,11 @@ pub(super) fn gated(mut task: Task, run: u64, head: &Sha, report: GateReport) ->
 }
 
 pub(super) fn judged(mut task: Task, run: u64, head: &Sha, judgement: Judgement, at: Millis, rules: &Rules) -> Step {
-    let State::CoachTurn {
-        turn,
-        stage: Stage::Coach,
-        run: waits_for,
-    } = task.state
-    else {
+    let Some(turn) = looked_at(&task, Stage::Coach, run, head) else {
         return unchanged(task);
     };
-    if waits_for != run || task.last_turn().and_then(|open| open.head.as_ref()) != Some(head) {
-        return unchanged(task);
-    }
     let verdict = match judgement {
-        Judgement::Verdict(verdict) => verdict,
+        Judgement::Verdict(verdict) => *verdict,
         Judgement::EvidenceAbsent { reasons } => {
             return block(task, BlockReason::GatesAbsent { reasons }, Vec::new());
         }
@@ -86,29 +72,58 @@ pub(super) fn judged(mut task: Task, run: u64, head: &Sha, judgement: Judgement,
         open.verdict = Some(verdict);
         open.ended_at = Some(at);
     }
-    let effects = announce(&mut task);
     match outcome {
-        Outcome::Approve => approved(task, turn, at, rules, effects),
-        Outcome::Feedback => next_or_blocked(task, at, effects),
+        Outcome::Approve => approved(task, turn, at, rules),
+        Outcome::Feedback => {
+            let effects = announce(&mut task);
+            next_or_blocked(task, at, effects)
+        }
     }
 }
 
-/// An approval holds for one commit and not over a person's open request for changes.
-pub(super) fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules, mut effects: Vec<Asked>) -> Step {
-    let told = task
-        .turn(turn)
-        .map(|turn| turn.told.reviews.clone())
-        .unwrap_or_default();
+/// The turn whose commit is looked at, if this very look is the one that is waited for.
+fn looked_at(task: &Task, stage: Stage, run: u64, head: &Sha) -> Option<TurnNumber> {
+    let open = task.last_turn()?;
+    let waits_for = State::CoachTurn {
+        turn: open.number,
+        stage,
+        run,
+    };
+    (task.state == waits_for && open.head.as_ref() == Some(head)).then_some(open.number)
+}
+
+pub(super) fn coach_failed(task: Task, run: u64, failure: AgentFailure) -> Step {
+    let waits = matches!(
+        task.state,
+        State::CoachTurn {
+            stage: Stage::Coach,
+            run: waits_for,
+            ..
+        } if waits_for == run
+    );
+    if !waits {
+        return unchanged(task);
+    }
+    block(task, BlockReason::AgentFailed { failure }, Vec::new())
+}
+
+/// An approval holds for one commit and not over a person's open request for changes: then it is not said either.
+fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules) -> Step {
+    let judged = task.turn(turn);
+    let told = judged.map(|turn| turn.told.reviews.as_slice()).unwrap_or_default();
+    let is_head = judged.is_some_and(|turn| turn.head == task.head);
     if task.next.reviews.iter().any(|review| !told.contains(review)) {
-        return start_turn(task, TurnKind::Full, at, effects);
+        return start_turn(task, TurnKind::Full, at, Vec::new());
     }
     if let Some(review) = task.next.reviews.first() {
         let by = review.by.clone();
-        return block(task, BlockReason::OpenReview { by }, effects);
+        return block(task, BlockReason::OpenReview { by }, Vec::new());
     }
-    if task.turn(turn).and_then(|turn| turn.head.clone()) != task.head {
+    if !is_head {
+        let effects = vec![ask(&mut task, TaskWork::PublishCheck { turn })];
         return start_turn(task, TurnKind::VerifyOnly, at, effects);
     }
+    let mut effects = announce(&mut task);
     effects.append(&mut approve(&mut task, turn, Approval::Coach, rules));
     Step {
         task,
@@ -133,21 +148,23 @@ pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &R
     effects
 }
 
-/// Says a verdict where people read it, from its row alone.
+/// Says the newest verdict where people read it, from its row alone. A verdict on a turn without a commit has no check
+/// run, and before there is a pull request only the living comment shows it.
 pub(super) fn announce(task: &mut Task) -> Vec<Asked> {
-    let Some(turn) = task.last_turn().map(|turn| (turn.number, turn.head.is_some())) else {
+    let Some((turn, head)) = task.last_turn().map(|turn| (turn.number, turn.head.clone())) else {
         return Vec::new();
     };
-    match turn {
-        (turn, true) => vec![
+    match head {
+        Some(_) => vec![
             ask(task, TaskWork::PostReview { turn }),
             ask(task, TaskWork::PublishCheck { turn }),
         ],
-        (turn, false) if task.pull.is_some() => vec![ask(task, TaskWork::PostReview { turn })],
-        (_, false) => Vec::new(),
+        None if task.pull.is_some() => vec![ask(task, TaskWork::PostReview { turn })],
+        None => Vec::new(),
     }
 }
 
+/// After feedback: the next turn, unless there is none left or it would bring nothing new.
 pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Asked>) -> Step {
     let items: Vec<&[Issue]> = task
         .turns_now()
@@ -158,19 +175,8 @@ pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Asked>) -> St
         return block(task, BlockReason::SameIssues, effects);
     }
     if task.last_number() >= task.limit {
-        let turns = task.limit;
+        let turns = u32::try_from(task.turns_now().count()).unwrap_or(u32::MAX);
         return block(task, BlockReason::OutOfTurns { turns }, effects);
     }
     start_turn(task, TurnKind::Full, at, effects)
-}
-
-pub(super) fn coach_failed(task: Task, run: u64, failure: AgentFailure) -> Step {
-    match task.state {
-        State::CoachTurn {
-            stage: Stage::Coach,
-            run: waits_for,
-            ..
-        } if waits_for == run => block(task, BlockReason::AgentFailed { failure }, Vec::new()),
-        _ => unchanged(task),
-    }
 }

@@ -48,6 +48,8 @@ pub enum Event {
         head: Sha,
         /// What they found.
         report: Box<GateReport>,
+        /// Claims of the Player that the tree or the Gates contradict.
+        discrepancies: Vec<Discrepancy>,
     },
     /// The Coach ended, and the contracts were checked.
     Judged {
@@ -98,6 +100,11 @@ pub enum Event {
         /// Which.
         task: TaskId,
     },
+    /// A task it needs, which was given up, is being built again.
+    NeedBack {
+        /// Which.
+        task: TaskId,
+    },
     /// Something that a person did.
     Person {
         /// Who.
@@ -105,8 +112,11 @@ pub enum Event {
         /// What.
         did: PersonDid,
     },
-    /// The Feature was cancelled.
-    FeatureCancelled,
+    /// The Feature ended.
+    FeatureCancelled {
+        /// By whom, where it was a person.
+        by: Option<User>,
+    },
 }
 
 /// How a Player run ended.
@@ -121,8 +131,6 @@ pub enum Played {
         head: Sha,
         /// What the Player says.
         report: PlayerReport,
-        /// Claims that the tree contradicts.
-        discrepancies: Vec<Discrepancy>,
     },
     /// Nothing changed.
     NoChange {
@@ -197,7 +205,7 @@ pub enum PersonDid {
     },
     /// Pushes to the task's branch.
     Push {
-        /// The new head.
+        /// The branch's head as it is when the event is made, which may be newer than the push.
         head: Sha,
     },
     /// Pushes a head that does not contain the integration branch's history.

@@ -1,12 +1,10 @@
 //! What follows from people's hands on a task's branch and pull request: pushes, reviews, closing, merging.
 
 use crate::domain::blocked::BlockReason;
-use crate::domain::decision::Outcome;
 use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
 use crate::domain::ids::User;
-use crate::domain::task::Approval;
 use crate::domain::task::HumanReview;
 use crate::domain::task::MergedBy;
 use crate::domain::task::Rules;
@@ -15,20 +13,24 @@ use crate::domain::task::Step;
 use crate::domain::task::Stop;
 use crate::domain::task::Task;
 use crate::domain::task::TurnKind;
-use crate::domain::task::coach::approve;
+use crate::domain::task::blocking::block;
+use crate::domain::task::blocking::take_back_turn;
 use crate::domain::task::people::dismiss;
-use crate::domain::task::people::go_on_from_block;
 use crate::domain::task::player::overtaken;
-use crate::domain::task::step::block;
+use crate::domain::task::resuming::Left;
+use crate::domain::task::resuming::approve_again;
+use crate::domain::task::resuming::go_on;
+use crate::domain::task::resuming::left;
+use crate::domain::task::resuming::next_kind;
 use crate::domain::task::step::start_turn;
-use crate::domain::task::step::take_back_turn;
 use crate::domain::task::step::unchanged;
 
-pub(super) fn pull_closed(mut task: Task, by: User, pull: PullNumber) -> Step {
+pub(super) fn pull_closed(mut task: Task, by: &User, pull: PullNumber) -> Step {
     if task.is_over() || task.pull != Some(pull) {
         return unchanged(task);
     }
-    let effects = dismiss(&mut task, &by);
+    let effects = dismiss(&mut task, by).into_iter().collect();
+    task.pause = None;
     task.state = State::Cancelled;
     Step {
         task,
@@ -37,28 +39,28 @@ pub(super) fn pull_closed(mut task: Task, by: User, pull: PullNumber) -> Step {
     }
 }
 
-pub(super) fn reopened(mut task: Task, pull: PullNumber, turns: u32, at: Millis) -> Step {
+pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32, at: Millis, rules: &Rules) -> Step {
     if task.state != State::Cancelled || task.pull != Some(pull) {
         return unchanged(task);
     }
-    task.limit = task.limit.max(task.last_number());
-    go_on_from_block(task, true, turns, at)
+    go_on(task, turns, at, rules)
 }
 
+/// A person merged: that is completed, whatever the Coach said. The merge of a cancelled task's pull request tells that
+/// it was reopened before.
 pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
-    if task.is_over() {
-        return unchanged(task);
-    }
     let by = match task.state {
         State::Approved { .. } => MergedBy::Person(by),
+        State::Blocked { .. } => match left(&task) {
+            Left::Merge(_) => MergedBy::Person(by),
+            Left::Verify(_) | Left::NextTurn => MergedBy::PersonWithoutApproval(by),
+        },
         State::Pending
         | State::PreLoop { .. }
         | State::PlayerTurn { .. }
         | State::CoachTurn { .. }
-        | State::Blocked { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
         | State::Cancelled => MergedBy::PersonWithoutApproval(by),
+        State::Completed { .. } | State::Skipped { .. } => return unchanged(task),
     };
     task.state = State::Completed { commit, by };
     Step {
@@ -79,23 +81,27 @@ pub(super) fn pushed(mut task: Task, head: Sha, at: Millis) -> Step {
             task.head = Some(head);
             start_turn(task, TurnKind::VerifyOnly, at, Vec::new())
         }
-        State::CoachTurn { .. } | State::Blocked { .. } => {
+        State::CoachTurn { .. } | State::Blocked { .. } | State::Cancelled => {
             task.head = Some(head);
             unchanged(task)
         }
-        State::Pending | State::PreLoop { .. } | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => {
-            unchanged(task)
-        }
+        State::Pending | State::PreLoop { .. } | State::Completed { .. } | State::Skipped { .. } => unchanged(task),
     }
 }
 
+/// Nothing of the branch can be trusted to stand on the integration branch: a person says how to go on.
 pub(super) fn force_pushed(mut task: Task, by: User, head: Sha) -> Step {
-    if task.is_over() || task.state == State::Pending {
-        return unchanged(task);
+    let reason = BlockReason::ForcePushed { by };
+    match &task.state {
+        State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } | State::Approved { .. } => {}
+        State::Blocked { reason: known } if *known != reason || task.head.as_ref() != Some(&head) => {}
+        State::Pending | State::Blocked { .. } | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => {
+            return unchanged(task);
+        }
     }
     take_back_turn(&mut task);
     task.head = Some(head);
-    block(task, BlockReason::ForcePushed { by }, Vec::new())
+    block(task, reason, Vec::new())
 }
 
 /// A person's request for changes starts a turn, or waits for the next one, and grants one turn beyond the limit.
@@ -106,10 +112,15 @@ pub(super) fn changes_requested(mut task: Task, review: HumanReview, at: Millis)
     task.next.reviews.push(review);
     task.limit = task.limit.saturating_add(1);
     match task.state {
+        // These wait for another decision of a person first.
+        State::Blocked {
+            reason: BlockReason::Paused { .. } | BlockReason::NeedGone { .. },
+        } => unchanged(task),
         State::Approved { .. } | State::Blocked { .. } => {
-            task.limit = task.limit.max(task.last_number().saturating_add(1));
             take_back_turn(&mut task);
-            start_turn(task, TurnKind::Full, at, Vec::new())
+            task.limit = task.limit.max(task.last_number().saturating_add(1));
+            let kind = next_kind(&task);
+            start_turn(task, kind, at, Vec::new())
         }
         State::Pending
         | State::PreLoop { .. }
@@ -121,25 +132,31 @@ pub(super) fn changes_requested(mut task: Task, review: HumanReview, at: Millis)
     }
 }
 
-pub(super) fn changes_withdrawn(mut task: Task, by: &User, rules: &Rules) -> Step {
+/// The last open request for changes is gone: an approval that only waited for that holds.
+pub(super) fn changes_withdrawn(mut task: Task, by: &User, at: Millis, rules: &Rules) -> Step {
     task.next.reviews.retain(|review| review.by.id != by.id);
-    let last = task
-        .last_turn()
-        .map(|turn| (turn.number, turn.verdict.as_ref().map(|verdict| verdict.outcome)));
-    match (&task.state, last) {
-        (
-            State::Blocked {
-                reason: BlockReason::OpenReview { .. },
-            },
-            Some((turn, Some(Outcome::Approve))),
-        ) if task.next.reviews.is_empty() => {
-            let effects = approve(&mut task, turn, Approval::Coach, rules);
+    let State::Blocked {
+        reason: BlockReason::OpenReview { .. },
+    } = task.state
+    else {
+        return unchanged(task);
+    };
+    if let Some(open) = task.next.reviews.first() {
+        let by = open.by.clone();
+        task.state = State::Blocked {
+            reason: BlockReason::OpenReview { by },
+        };
+        return unchanged(task);
+    }
+    match left(&task) {
+        Left::Merge(turn) => {
+            let effects = approve_again(&mut task, turn, rules);
             Step {
                 task,
                 effects,
                 stop: Stop::Nothing,
             }
         }
-        _ => unchanged(task),
+        Left::Verify(_) | Left::NextTurn => start_turn(task, TurnKind::VerifyOnly, at, Vec::new()),
     }
 }

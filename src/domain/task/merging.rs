@@ -1,9 +1,11 @@
 //! What becomes of a task's pull request when AutoBuild opens or merges it.
 
+use crate::domain::effect::ClosedWhy;
 use crate::domain::effect::TaskWork;
 use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
+use crate::domain::task::Asked;
 use crate::domain::task::Conflict;
 use crate::domain::task::MergeState;
 use crate::domain::task::MergedBy;
@@ -16,17 +18,41 @@ use crate::domain::task::step::ask;
 use crate::domain::task::step::start_turn;
 use crate::domain::task::step::unchanged;
 
+/// Asks for the pull request of a pushed branch, unless it is there or being opened.
+pub(super) fn open_missing_pull(task: &mut Task) -> Option<Asked> {
+    if task.pull.is_some() || task.opening.is_some() || task.head.is_none() {
+        return None;
+    }
+    let asked = ask(task, TaskWork::OpenPull);
+    task.opening = Some(asked.run);
+    Some(asked)
+}
+
+/// The pull request is there: what waited for it is said now, and one that came too late is closed.
 pub(super) fn pull_opened(mut task: Task, pull: PullNumber, branch: &str) -> Step {
-    if task.pull.is_some() || task.branch != branch || task.is_over() {
+    if task.pull.is_some() || task.branch != branch {
         return unchanged(task);
     }
     task.pull = Some(pull);
-    // What a verdict or a block wanted to say while there was no pull request is said now.
-    let effects = if task.is_blocked() {
-        vec![ask(&mut task, TaskWork::PostBlocked)]
-    } else {
-        Vec::new()
+    task.opening = None;
+    let work = match &task.state {
+        State::Blocked { .. } => Some(TaskWork::PostBlocked),
+        State::Skipped { by } => Some(TaskWork::ClosePull {
+            pull,
+            why: ClosedWhy::Skipped { by: by.clone() },
+        }),
+        State::Cancelled => Some(TaskWork::ClosePull {
+            pull,
+            why: ClosedWhy::Cancelled,
+        }),
+        State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Approved { .. }
+        | State::Completed { .. } => None,
     };
+    let effects = work.map(|work| ask(&mut task, work)).into_iter().collect();
     Step {
         task,
         effects,
@@ -34,45 +60,36 @@ pub(super) fn pull_opened(mut task: Task, pull: PullNumber, branch: &str) -> Ste
     }
 }
 
+/// Whether the merge of this emission is the one that is waited for.
+fn is_due(task: &Task, run: u64) -> bool {
+    matches!(&task.state, State::Approved { merge, .. } if *merge == (MergeState::Due { run }))
+}
+
 pub(super) fn merged(mut task: Task, run: u64, commit: Sha) -> Step {
-    match task.state {
-        State::Approved {
-            merge: MergeState::Due { run: waits_for },
-            ..
-        } if waits_for == run => {
-            task.state = State::Completed {
-                commit: Some(commit),
-                by: MergedBy::AutoBuild,
-            };
-            Step {
-                task,
-                effects: Vec::new(),
-                stop: Stop::Nothing,
-            }
-        }
-        _ => unchanged(task),
+    if is_due(&task, run) {
+        task.state = State::Completed {
+            commit: Some(commit),
+            by: MergedBy::AutoBuild,
+        };
     }
+    unchanged(task)
 }
 
+/// A rule refused the merge: it waits for a person.
 pub(super) fn merge_refused(mut task: Task, run: u64, rule: String) -> Step {
-    match &mut task.state {
-        State::Approved { merge, .. } if *merge == (MergeState::Due { run }) => {
-            *merge = MergeState::Refused { rule };
-            unchanged(task)
-        }
-        _ => unchanged(task),
+    if let State::Approved { merge, .. } = &mut task.state
+        && *merge == (MergeState::Due { run })
+    {
+        *merge = MergeState::Refused { rule };
     }
+    unchanged(task)
 }
 
+/// A conflict with a task merged meanwhile is a turn, beyond the limit if need be.
 pub(super) fn merge_conflict(mut task: Task, run: u64, files: Vec<String>, at: Millis) -> Step {
-    match task.state {
-        State::Approved {
-            merge: MergeState::Due { run: waits_for },
-            ..
-        } if waits_for == run => {
-            task.next.conflict = Some(Conflict { files });
-            start_turn(task, TurnKind::Conflict, at, Vec::new())
-        }
-        _ => unchanged(task),
+    if !is_due(&task, run) {
+        return unchanged(task);
     }
+    task.next.conflict = Some(Conflict { files });
+    start_turn(task, TurnKind::Conflict, at, Vec::new())
 }

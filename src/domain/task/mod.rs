@@ -1,11 +1,13 @@
 //! One Task: its states, its turns, and the events that move it. `step` is the only way in.
 
+mod blocking;
 mod coach;
 mod event;
 mod hands;
 mod merging;
 mod people;
 mod player;
+mod resuming;
 mod state;
 pub mod step;
 mod turn;
@@ -56,6 +58,8 @@ pub struct Task {
     pub head: Option<Sha>,
     /// Its pull request in this attempt.
     pub pull: Option<PullNumber>,
+    /// The effect that opens the pull request, while it is waited for.
+    pub opening: Option<u64>,
     /// How many turns it may have; raised by people, conflicts and pushes.
     pub limit: u32,
     /// What the next turn is told besides the last verdict.
@@ -136,6 +140,7 @@ impl Task {
             attempt: 1,
             head: None,
             pull: None,
+            opening: None,
             limit: rules.max_turns,
             next: NextTurn::default(),
             waived: Vec::new(),
@@ -164,6 +169,57 @@ impl Task {
     #[must_use]
     pub fn is_blocked(&self) -> bool {
         matches!(self.state, State::Blocked { .. })
+    }
+
+    /// Whether something of it runs, or waits for its merge.
+    #[must_use]
+    pub fn is_in_motion(&self) -> bool {
+        match self.state {
+            State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } | State::Approved { .. } => true,
+            State::Pending
+            | State::Blocked { .. }
+            | State::Completed { .. }
+            | State::Skipped { .. }
+            | State::Cancelled => false,
+        }
+    }
+
+    /// Whether it was given up: those that need it cannot have it.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        match self.state {
+            State::Skipped { .. } | State::Cancelled => true,
+            State::Pending
+            | State::PreLoop { .. }
+            | State::PlayerTurn { .. }
+            | State::CoachTurn { .. }
+            | State::Approved { .. }
+            | State::Blocked { .. }
+            | State::Completed { .. } => false,
+        }
+    }
+
+    /// The turn that a person may approve over the Coach: the newest one with a commit, once there is a pull request.
+    #[must_use]
+    pub fn overridable(&self) -> Option<TurnNumber> {
+        let mut with_commit = self.turns_now().rev().filter(|turn| turn.head.is_some());
+        self.pull
+            .and(self.head.as_ref())
+            .and_then(|_| with_commit.next())
+            .map(|turn| turn.number)
+    }
+
+    /// Whether `resume` does something here: it is blocked, about to pause, or its merge was refused.
+    #[must_use]
+    pub fn can_resume(&self) -> bool {
+        let refused = matches!(
+            self.state,
+            State::Approved {
+                merge: MergeState::Refused { .. },
+                ..
+            }
+        );
+        self.is_blocked() || self.pause.is_some() || refused
     }
 
     /// Whether it was merged.

@@ -1,4 +1,4 @@
-//! What people do to a Task: commands, pushes, reviews, and hands on its pull request.
+//! What people say to a Task: its commands.
 
 use crate::domain::blocked::BlockReason;
 use crate::domain::decision::Outcome;
@@ -8,6 +8,7 @@ use crate::domain::effect::TaskWork;
 use crate::domain::evidence::Profile;
 use crate::domain::evidence::profile;
 use crate::domain::ids::Millis;
+use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
 use crate::domain::task::Approval;
 use crate::domain::task::Asked;
@@ -18,96 +19,78 @@ use crate::domain::task::State;
 use crate::domain::task::Step;
 use crate::domain::task::Stop;
 use crate::domain::task::Task;
-use crate::domain::task::TurnKind;
 use crate::domain::task::Waiver;
+use crate::domain::task::blocking::block;
+use crate::domain::task::blocking::take_back_turn;
 use crate::domain::task::branch_name;
 use crate::domain::task::coach::approve;
-use crate::domain::task::hands::changes_requested;
-use crate::domain::task::hands::changes_withdrawn;
-use crate::domain::task::hands::force_pushed;
-use crate::domain::task::hands::merged_by_hand;
-use crate::domain::task::hands::pull_closed;
-use crate::domain::task::hands::pushed;
-use crate::domain::task::hands::reopened;
+use crate::domain::task::hands;
+use crate::domain::task::resuming::go_on;
 use crate::domain::task::step::ask;
-use crate::domain::task::step::block;
-use crate::domain::task::step::start_turn;
-use crate::domain::task::step::take_back_turn;
 use crate::domain::task::step::unchanged;
-use crate::domain::task::step::verify;
 
 pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rules) -> Step {
     match did {
-        PersonDid::Resume { guidance, turns } => resume(task, by, guidance, turns, at),
+        PersonDid::Resume { guidance, turns } => resume(task, by, guidance, turns, at, rules),
         PersonDid::Override => overridden(task, by, rules),
         PersonDid::Retry { turns } => retry(task, by, turns, rules),
         PersonDid::Skip => skip(task, by),
         PersonDid::Pause => pause(task, by),
-        PersonDid::Cancel => cancel(task, by),
-        PersonDid::ClosePull { pull } => pull_closed(task, by, pull),
-        PersonDid::ReopenPull { pull, turns } => reopened(task, pull, turns, at),
-        PersonDid::MergePull { commit } => merged_by_hand(task, by, commit),
-        PersonDid::Push { head } => pushed(task, head, at),
-        PersonDid::ForcePush { head } => force_pushed(task, by, head),
-        PersonDid::RequestChanges(review) => changes_requested(task, review, at),
-        PersonDid::WithdrawChanges => changes_withdrawn(task, &by, rules),
+        PersonDid::Cancel => cancel(task, &by),
+        PersonDid::ClosePull { pull } => hands::pull_closed(task, &by, pull),
+        PersonDid::ReopenPull { pull, turns } => hands::reopened(task, pull, turns, at, rules),
+        PersonDid::MergePull { commit } => hands::merged_by_hand(task, by, commit),
+        PersonDid::Push { head } => hands::pushed(task, head, at),
+        PersonDid::ForcePush { head } => hands::force_pushed(task, by, head),
+        PersonDid::RequestChanges(review) => hands::changes_requested(task, review, at),
+        PersonDid::WithdrawChanges => hands::changes_withdrawn(task, &by, at, rules),
     }
 }
 
-pub(super) fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Millis) -> Step {
-    let State::Blocked { reason } = &task.state else {
+fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Millis, rules: &Rules) -> Step {
+    if !task.can_resume() {
         return unchanged(task);
-    };
-    if let BlockReason::NeedGone { task: need } = reason {
-        task.without.push(*need);
     }
-    let verify_again = guidance.is_none();
+    task.pause = None;
+    let words = guidance.is_some();
     if let Some(text) = guidance {
         task.next.guidance.push(Guidance { by, text });
     }
-    go_on_from_block(task, verify_again, turns, at)
-}
-
-/// A commit that nobody judged yet is verified; everything else is a new turn. A task without any turn waits for its
-/// wave, which may be open already.
-pub(super) fn go_on_from_block(mut task: Task, verify_again: bool, turns: u32, at: Millis) -> Step {
-    let unjudged = task
-        .last_turn()
-        .filter(|turn| turn.verdict.is_none() && turn.head.is_some() && turn.head == task.head)
-        .map(|turn| turn.number);
-    match unjudged {
-        Some(turn) if verify_again => {
-            task.limit = task.limit.max(turn.0);
-            let asked = verify(&mut task, turn);
-            return Step {
-                task,
-                effects: vec![asked],
-                stop: Stop::Work,
-            };
+    match task.state.clone() {
+        State::Blocked {
+            reason: BlockReason::NeedGone { task: need },
+        } => {
+            task.without.push(need);
+            go_on(task, turns, at, rules)
         }
-        Some(_) | None => take_back_turn(&mut task),
+        State::Blocked { .. } => go_on(task, turns, at, rules),
+        State::Approved { .. } if words => go_on(task, turns, at, rules),
+        // The rule that refused the merge may be gone.
+        State::Approved { turn, by, .. } => {
+            let effects = approve(&mut task, turn, by, rules);
+            Step {
+                task,
+                effects,
+                stop: Stop::Nothing,
+            }
+        }
+        State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Completed { .. }
+        | State::Skipped { .. }
+        | State::Cancelled => unchanged(task),
     }
-    task.limit = task.last_number().saturating_add(turns);
-    if task.turns_now().next().is_none() && task.head.is_none() {
-        task.state = State::Pending;
-        return unchanged(task);
-    }
-    let kind = if task.next.conflict.is_some() {
-        TurnKind::Conflict
-    } else {
-        TurnKind::Full
-    };
-    start_turn(task, kind, at, Vec::new())
 }
 
-pub(super) fn overridden(mut task: Task, by: User, rules: &Rules) -> Step {
-    let (State::Blocked { .. }, Some(turn), Some(_)) = (&task.state, task.last_turn().map(|t| t.number), task.pull)
-    else {
+fn overridden(mut task: Task, by: User, rules: &Rules) -> Step {
+    let (true, Some(turn)) = (task.is_blocked(), task.overridable()) else {
         return unchanged(task);
     };
     task.waived.push(Waiver {
         by: by.clone(),
-        what: waived(&task),
+        what: waived(&task, turn),
     });
     let why = DismissedWhy::Overridden;
     let mut effects = vec![
@@ -122,56 +105,54 @@ pub(super) fn overridden(mut task: Task, by: User, rules: &Rules) -> Step {
     }
 }
 
-/// Everything that stood against the task when a person overrode the Coach.
-pub(super) fn waived(task: &Task) -> Vec<String> {
-    let Some(turn) = task.last_turn() else {
+/// Everything that stood against the branch's head when a person overrode the Coach.
+fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
+    let Some(turn) = task.turn(turn) else {
         return Vec::new();
     };
-    let gates = turn.gates.as_ref().map(|gates| profile(task.plan.kind, gates));
-    let mut what = match gates {
-        Some(Profile::Failed(reasons) | Profile::Absent(reasons)) => reasons,
-        Some(Profile::Passed) => Vec::new(),
+    let mut what = match turn.gates.as_ref().filter(|_| turn.head == task.head) {
+        Some(gates) => match profile(task.plan.kind, gates) {
+            Profile::Failed(reasons) | Profile::Absent(reasons) => reasons,
+            Profile::Passed => Vec::new(),
+        },
         None => vec!["no Gate ran on this commit".to_owned()],
     };
-    match &turn.verdict {
-        Some(verdict) => {
-            what.extend(verdict.broken_contracts.iter().cloned());
-            what.extend(verdict.items.iter().map(|item| item.description.clone()));
-        }
-        None => what.push("no Coach judged this commit".to_owned()),
+    if turn.verdict.is_none() || turn.head != task.head {
+        what.push("no Coach judged this commit".to_owned());
     }
+    if let Some(verdict) = &turn.verdict {
+        what.extend(verdict.broken_contracts.iter().cloned());
+        what.extend(verdict.items.iter().map(|item| item.description.clone()));
+    }
+    what.extend(task.next.reviews.iter().map(|review| {
+        let login = &review.by.login;
+        format!("the request for changes of {login} is open")
+    }));
     what
 }
 
-pub(super) fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
+fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
     if task.is_completed() {
         return unchanged(task);
     }
     take_back_turn(&mut task);
     let attempt = task.attempt.saturating_add(1);
     let branch = branch_name(&rules.branch_prefix, &task.plan, attempt);
-    let old = task.pull.take();
-    let effects = old
-        .map(|pull| {
-            ask(
-                &mut task,
-                TaskWork::ClosePull {
-                    pull,
-                    why: ClosedWhy::Retried {
-                        by,
-                        branch: branch.clone(),
-                    },
-                },
-            )
-        })
-        .into_iter()
-        .collect();
+    let closes = task.pull.take().map(|pull| TaskWork::ClosePull {
+        pull,
+        why: ClosedWhy::Retried {
+            by,
+            branch: branch.clone(),
+        },
+    });
+    let effects = closes.map(|work| ask(&mut task, work)).into_iter().collect();
     task.attempt = attempt;
     task.branch = branch;
     task.head = None;
+    task.opening = None;
     task.next.conflict = None;
     task.next.reviews.clear();
-    task.limit = task.last_number().saturating_add(turns);
+    task.limit = task.last_number().saturating_add(turns.max(1));
     task.state = State::Pending;
     Step {
         task,
@@ -180,88 +161,60 @@ pub(super) fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step
     }
 }
 
-pub(super) fn skip(mut task: Task, by: User) -> Step {
+fn skip(task: Task, by: User) -> Step {
+    let why = ClosedWhy::Skipped { by: by.clone() };
+    give_up(task, Some(&by), why, State::Skipped { by: by.clone() })
+}
+
+fn cancel(task: Task, by: &User) -> Step {
+    give_up(task, Some(by), ClosedWhy::Cancelled, State::Cancelled)
+}
+
+pub(super) fn cancelled_with_feature(task: Task, by: Option<&User>) -> Step {
+    give_up(task, by, ClosedWhy::Cancelled, State::Cancelled)
+}
+
+/// Ends a task that is not over: its request for changes is dismissed, its pull request closed, its branch stays.
+fn give_up(mut task: Task, by: Option<&User>, why: ClosedWhy, ended: State) -> Step {
     if task.is_over() {
         return unchanged(task);
     }
-    let why = ClosedWhy::Skipped { by: by.clone() };
-    let effects = leave_pull(&mut task, &by, why);
-    task.state = State::Skipped { by };
+    let mut effects: Vec<Asked> = by.and_then(|by| dismiss(&mut task, by)).into_iter().collect();
+    if let Some(pull) = task.pull {
+        effects.push(ask(&mut task, TaskWork::ClosePull { pull, why }));
+    }
+    task.pause = None;
+    task.state = ended;
     Step {
         task,
         effects,
         stop: Stop::Work,
     }
+}
+
+/// Dismisses the Coach's request for changes, if that was the last word.
+pub(super) fn dismiss(task: &mut Task, by: &User) -> Option<Asked> {
+    let feedback = task
+        .last_verdict()
+        .is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
+    if task.pull.is_none() || !(task.is_blocked() || feedback) {
+        return None;
+    }
+    let work = TaskWork::DismissReview {
+        by: by.clone(),
+        why: DismissedWhy::Cancelled,
+    };
+    Some(ask(task, work))
 }
 
 /// The running agent ends; what would follow it does not start.
-pub(super) fn pause(mut task: Task, by: User) -> Step {
-    if task.is_over() || task.is_blocked() {
-        return unchanged(task);
-    }
-    if task.state == State::Pending {
-        return block(task, BlockReason::Paused { by }, Vec::new());
-    }
-    task.pause = Some(by);
-    unchanged(task)
-}
-
-pub(super) fn cancel(mut task: Task, by: User) -> Step {
-    if task.is_over() {
-        return unchanged(task);
-    }
-    let effects = leave_pull(&mut task, &by, ClosedWhy::Cancelled);
-    task.state = State::Cancelled;
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
-}
-
-/// Dismisses the Coach's request for changes, if the last word was one, and closes the pull request.
-pub(super) fn leave_pull(task: &mut Task, by: &User, why: ClosedWhy) -> Vec<Asked> {
-    let Some(pull) = task.pull else { return Vec::new() };
-    let mut effects = dismiss(task, by);
-    effects.push(ask(task, TaskWork::ClosePull { pull, why }));
-    effects
-}
-
-pub(super) fn dismiss(task: &mut Task, by: &User) -> Vec<Asked> {
-    let asked_for_changes = task.is_blocked()
-        || task
-            .last_verdict()
-            .is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
-    match task.pull {
-        Some(_) if asked_for_changes => {
-            let work = TaskWork::DismissReview {
-                by: by.clone(),
-                why: DismissedWhy::Cancelled,
-            };
-            vec![ask(task, work)]
+fn pause(mut task: Task, by: User) -> Step {
+    match task.state {
+        State::Pending | State::Approved { .. } => block(task, BlockReason::Paused { by }, Vec::new()),
+        State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } => {
+            task.pause = Some(by);
+            unchanged(task)
         }
-        Some(_) | None => Vec::new(),
-    }
-}
-
-pub(super) fn cancelled_with_feature(mut task: Task) -> Step {
-    if task.is_over() {
-        return unchanged(task);
-    }
-    let effects = match task.pull {
-        Some(pull) => vec![ask(
-            &mut task,
-            TaskWork::ClosePull {
-                pull,
-                why: ClosedWhy::Cancelled,
-            },
-        )],
-        None => Vec::new(),
-    };
-    task.state = State::Cancelled;
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
+        State::Blocked { .. } | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => unchanged(task),
     }
 }

@@ -2,16 +2,14 @@
 
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
-use crate::domain::contract::feedback_without_coach;
+use crate::domain::contract;
 use crate::domain::decision::Issue;
-use crate::domain::decision::Severity;
 use crate::domain::decision::Verdict;
-use crate::domain::effect::TaskWork;
 use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
-use crate::domain::report::Discrepancy;
 use crate::domain::report::PlayerReport;
+use crate::domain::task::Asked;
 use crate::domain::task::Played;
 use crate::domain::task::State;
 use crate::domain::task::Step;
@@ -19,20 +17,21 @@ use crate::domain::task::Stop;
 use crate::domain::task::Task;
 use crate::domain::task::TurnKind;
 use crate::domain::task::Work;
+use crate::domain::task::blocking::block;
+use crate::domain::task::blocking::take_back_turn;
 use crate::domain::task::coach::announce;
 use crate::domain::task::coach::next_or_blocked;
-use crate::domain::task::step::ask;
-use crate::domain::task::step::block;
+use crate::domain::task::merging::open_missing_pull;
+use crate::domain::task::step::play;
 use crate::domain::task::step::start_turn;
-use crate::domain::task::step::take_back_turn;
 use crate::domain::task::step::unchanged;
 use crate::domain::task::step::verify;
 
 pub(super) fn designed(task: Task, run: u64, at: Millis) -> Step {
-    match task.state {
-        State::PreLoop { run: waits_for } if waits_for == run => start_turn(task, TurnKind::Full, at, Vec::new()),
-        _ => unchanged(task),
+    if task.state != (State::PreLoop { run }) {
+        return unchanged(task);
     }
+    start_turn(task, TurnKind::Full, at, Vec::new())
 }
 
 pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step {
@@ -43,12 +42,7 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
         return unchanged(task);
     }
     match outcome {
-        Played::Pushed {
-            base,
-            head,
-            report,
-            discrepancies,
-        } => pushed(task, turn, base, head, report, discrepancies),
+        Played::Pushed { base, head, report } => pushed(task, turn, base, head, report),
         Played::NoChange { base, report } => no_change(task, base, report, at),
         Played::Held { base, report, items } => held(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
@@ -56,26 +50,15 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
     }
 }
 
-pub(super) fn pushed(
-    mut task: Task,
-    turn: TurnNumber,
-    base: Sha,
-    head: Sha,
-    report: PlayerReport,
-    discrepancies: Vec<Discrepancy>,
-) -> Step {
+fn pushed(mut task: Task, turn: TurnNumber, base: Sha, head: Sha, report: PlayerReport) -> Step {
     task.head = Some(head.clone());
     if let Some(open) = task.turns.last_mut() {
         open.base = Some(base);
         open.head = Some(head);
         open.work = Work::Pushed;
         open.report = Some(report);
-        open.discrepancies = discrepancies;
     }
-    let mut effects = Vec::new();
-    if task.pull.is_none() {
-        effects.push(ask(&mut task, TaskWork::OpenPull));
-    }
+    let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
     effects.push(verify(&mut task, turn));
     Step {
         task,
@@ -84,21 +67,14 @@ pub(super) fn pushed(
     }
 }
 
-pub(super) fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Step {
+/// An empty change is a used turn without Gates and Coach.
+fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Step {
     let twice = task
         .turns_now()
         .rev()
         .nth(1)
         .is_some_and(|before| before.work == Work::NoChange);
-    let verdict = feedback_without_coach(vec![Issue {
-        severity: Severity::MustFix,
-        category: "no_change".to_owned(),
-        description: "The turn ended without any change to the repository.".to_owned(),
-        file: None,
-        line: None,
-        suggestion: None,
-    }]);
-    close_turn(&mut task, Work::NoChange, Some(base), Some(report), verdict, at);
+    close_turn(&mut task, Work::NoChange, base, report, contract::no_change(), at);
     let effects = announce(&mut task);
     if twice {
         block(task, BlockReason::NoChangeTwice, effects)
@@ -107,31 +83,19 @@ pub(super) fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Mil
     }
 }
 
-pub(super) fn held(mut task: Task, base: Sha, report: PlayerReport, items: Vec<Issue>, at: Millis) -> Step {
-    close_turn(
-        &mut task,
-        Work::Held,
-        Some(base),
-        Some(report),
-        feedback_without_coach(items),
-        at,
-    );
+/// A commit that may not be pushed is a used turn: why stands in its feedback.
+fn held(mut task: Task, base: Sha, report: PlayerReport, items: Vec<Issue>, at: Millis) -> Step {
+    let verdict = contract::feedback_without_coach(items);
+    close_turn(&mut task, Work::Held, base, report, verdict, at);
     let effects = announce(&mut task);
     next_or_blocked(task, at, effects)
 }
 
-pub(super) fn close_turn(
-    task: &mut Task,
-    work: Work,
-    base: Option<Sha>,
-    report: Option<PlayerReport>,
-    verdict: Verdict,
-    at: Millis,
-) {
+fn close_turn(task: &mut Task, work: Work, base: Sha, report: PlayerReport, verdict: Verdict, at: Millis) {
     if let Some(open) = task.turns.last_mut() {
         open.work = work;
-        open.base = base;
-        open.report = report;
+        open.base = Some(base);
+        open.report = Some(report);
         open.verdict = Some(verdict);
         open.ended_at = Some(at);
     }
@@ -143,24 +107,20 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
         open.base = Some(head.clone());
     }
     task.head = Some(head);
-    let asked = ask(&mut task, TaskWork::Play);
-    task.state = State::PlayerTurn { turn, run: asked.run };
+    let effects = vec![play(&mut task, turn)];
     Step {
         task,
-        effects: vec![asked],
+        effects,
         stop: Stop::Work,
     }
 }
 
 /// A failure that is not the agents' verdict uses up no turn: the open turn is taken back, with what it was told.
-pub(super) fn player_failed(mut task: Task, failure: AgentFailure, partial: Option<Sha>) -> Step {
+fn player_failed(mut task: Task, failure: AgentFailure, partial: Option<Sha>) -> Step {
     take_back_turn(&mut task);
     if partial.is_some() {
         task.head = partial;
     }
-    let mut effects = Vec::new();
-    if task.pull.is_none() && task.head.is_some() {
-        effects.push(ask(&mut task, TaskWork::OpenPull));
-    }
+    let effects = open_missing_pull(&mut task).into_iter().collect();
     block(task, BlockReason::AgentFailed { failure }, effects)
 }

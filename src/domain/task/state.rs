@@ -80,6 +80,21 @@ impl State {
             Self::Cancelled => "cancelled",
         }
     }
+
+    /// The emission whose result it waits for.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<u64> {
+        match self {
+            Self::PreLoop { run } | Self::PlayerTurn { run, .. } | Self::CoachTurn { run, .. } => Some(*run),
+            Self::Approved { merge, .. } => match merge {
+                MergeState::Due { run } => Some(*run),
+                MergeState::Person | MergeState::Refused { .. } => None,
+            },
+            Self::Pending | Self::Blocked { .. } | Self::Completed { .. } | Self::Skipped { .. } | Self::Cancelled => {
+                None
+            }
+        }
+    }
 }
 
 /// Who looks at the commit.

@@ -1,14 +1,10 @@
-//! What happens to a Task when an effect of its turn ends. One function per event.
+//! What happens to a Task. One function per event.
 
-use crate::domain::blocked::BlockReason;
 use crate::domain::effect::TaskWork;
 use crate::domain::ids::Millis;
-use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::task::Asked;
 use crate::domain::task::Event;
-use crate::domain::task::MergeState;
-use crate::domain::task::NextTurn;
 use crate::domain::task::Rules;
 use crate::domain::task::Stage;
 use crate::domain::task::State;
@@ -18,61 +14,41 @@ use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::domain::task::TurnKind;
 use crate::domain::task::Work;
-use crate::domain::task::coach::coach_failed;
-use crate::domain::task::coach::gated;
-use crate::domain::task::coach::judged;
-use crate::domain::task::merging::merge_conflict;
-use crate::domain::task::merging::merge_refused;
-use crate::domain::task::merging::merged;
-use crate::domain::task::merging::pull_opened;
+use crate::domain::task::blocking;
+use crate::domain::task::coach;
+use crate::domain::task::merging;
 use crate::domain::task::people;
-use crate::domain::task::player::designed;
-use crate::domain::task::player::played;
+use crate::domain::task::player;
 
 /// Applies `event`; a late or repeated event leaves the task as it was.
 #[must_use]
 pub fn step(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     let before = task.state.clone();
-    paused(before, moved(task, event, at, rules))
-}
-
-/// A task that someone paused stops where the next agent or Gate would start.
-fn paused(before: State, mut after: Step) -> Step {
-    let starts = matches!(
-        after.task.state,
-        State::PlayerTurn { .. } | State::CoachTurn { .. } | State::PreLoop { .. }
-    );
-    let Some(by) = after.task.pause.take_if(|_| after.task.state != before) else {
-        return after;
-    };
-    if !starts {
-        return after;
-    }
-    if matches!(after.task.state, State::PlayerTurn { .. }) {
-        take_back_turn(&mut after.task);
-    }
-    after
-        .effects
-        .retain(|asked| !matches!(asked.work, TaskWork::Play | TaskWork::Gates | TaskWork::Coach));
-    block(after.task, BlockReason::Paused { by }, after.effects)
+    blocking::paused(&before, moved(task, event, at, rules))
 }
 
 fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     match event {
         Event::Begin => begin(task, at),
-        Event::Designed { run } => designed(task, run, at),
-        Event::Played { run, outcome } => played(task, run, *outcome, at),
-        Event::PullOpened { pull, branch } => pull_opened(task, pull, &branch),
-        Event::Gated { run, head, report } => gated(task, run, &head, *report),
-        Event::Judged { run, head, judgement } => judged(task, run, &head, *judgement, at, rules),
-        Event::CoachFailed { run, failure } => coach_failed(task, run, failure),
-        Event::Merged { run, commit } => merged(task, run, commit),
-        Event::MergeRefused { run, rule } => merge_refused(task, run, rule),
-        Event::MergeConflict { run, files } => merge_conflict(task, run, files, at),
-        Event::Stuck { run, reason } => stuck(task, run, reason),
-        Event::NeedGone { task: need } => need_gone(task, need),
+        Event::Designed { run } => player::designed(task, run, at),
+        Event::Played { run, outcome } => player::played(task, run, *outcome, at),
+        Event::PullOpened { pull, branch } => merging::pull_opened(task, pull, &branch),
+        Event::Gated {
+            run,
+            head,
+            report,
+            discrepancies,
+        } => coach::gated(task, run, &head, *report, discrepancies),
+        Event::Judged { run, head, judgement } => coach::judged(task, run, &head, *judgement, at, rules),
+        Event::CoachFailed { run, failure } => coach::coach_failed(task, run, failure),
+        Event::Merged { run, commit } => merging::merged(task, run, commit),
+        Event::MergeRefused { run, rule } => merging::merge_refused(task, run, rule),
+        Event::MergeConflict { run, files } => merging::merge_conflict(task, run, files, at),
+        Event::Stuck { run, reason } => blocking::stuck(task, run, reason),
+        Event::NeedGone { task: need } => blocking::need_gone(task, need),
+        Event::NeedBack { task: need } => blocking::need_back(task, need),
         Event::Person { by, did } => people::did(task, by, did, at, rules),
-        Event::FeatureCancelled => people::cancelled_with_feature(task),
+        Event::FeatureCancelled { by } => people::cancelled_with_feature(task, by.as_ref()),
     }
 }
 
@@ -93,29 +69,26 @@ pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
 }
 
 fn begin(task: Task, at: Millis) -> Step {
-    match task.state {
-        State::Pending => start_turn(task, TurnKind::Full, at, Vec::new()),
-        State::PreLoop { .. }
-        | State::PlayerTurn { .. }
-        | State::CoachTurn { .. }
-        | State::Approved { .. }
-        | State::Blocked { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => unchanged(task),
+    if task.state != State::Pending {
+        return unchanged(task);
     }
+    start_turn(task, TurnKind::Full, at, Vec::new())
 }
 
 /// Opens the next turn. What the turn is told moves from the task into it; open reviews stay with the task as well, for
-/// no approval is given over them.
+/// no approval is given over them. Only a turn that people or conflicts ask for goes beyond the limit.
 pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects: Vec<Asked>) -> Step {
     let number = TurnNumber(task.last_number().saturating_add(1));
-    let told = NextTurn {
-        reviews: task.next.reviews.clone(),
-        ..std::mem::take(&mut task.next)
-    };
+    let told = std::mem::take(&mut task.next);
     task.next.reviews.clone_from(&told.reviews);
-    task.limit = task.limit.max(if kind == TurnKind::Full { 0 } else { number.0 });
+    task.limit = match kind {
+        TurnKind::Full => task.limit,
+        TurnKind::Conflict | TurnKind::VerifyOnly => task.limit.max(number.0),
+    };
+    let head = match kind {
+        TurnKind::Full | TurnKind::Conflict => None,
+        TurnKind::VerifyOnly => task.head.clone(),
+    };
     task.turns.push(Turn {
         number,
         attempt: task.attempt,
@@ -124,33 +97,29 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
         started_at: at,
         ended_at: None,
         base: task.head.clone(),
-        head: if kind == TurnKind::VerifyOnly {
-            task.head.clone()
-        } else {
-            None
-        },
+        head,
         work: Work::Open,
         report: None,
         discrepancies: Vec::new(),
         gates: None,
         verdict: None,
     });
-    match kind {
-        TurnKind::Full | TurnKind::Conflict => {
-            let asked = ask(&mut task, TaskWork::Play);
-            task.state = State::PlayerTurn {
-                turn: number,
-                run: asked.run,
-            };
-            effects.push(asked);
-        }
-        TurnKind::VerifyOnly => effects.push(verify(&mut task, number)),
-    }
+    effects.push(match kind {
+        TurnKind::Full | TurnKind::Conflict => play(&mut task, number),
+        TurnKind::VerifyOnly => verify(&mut task, number),
+    });
     Step {
         task,
         effects,
         stop: Stop::Work,
     }
+}
+
+/// Lets the Player work on the turn.
+pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Asked {
+    let asked = ask(task, TaskWork::Play);
+    task.state = State::PlayerTurn { turn, run: asked.run };
+    asked
 }
 
 /// Sends the turn's commit to the Gates.
@@ -162,86 +131,4 @@ pub(super) fn verify(task: &mut Task, turn: TurnNumber) -> Asked {
         run: asked.run,
     };
     asked
-}
-
-/// Removes the open turn and gives what it was told back to the next one.
-pub(super) fn take_back_turn(task: &mut Task) {
-    if task.turns.last().is_some_and(|turn| turn.verdict.is_none())
-        && let Some(open) = task.turns.pop()
-    {
-        let mut guidance = open.told.guidance;
-        guidance.append(&mut task.next.guidance);
-        task.next.guidance = guidance;
-        task.next.conflict = task.next.conflict.take().or(open.told.conflict);
-    }
-}
-
-/// Stops the task until a person decides.
-pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
-    task.state = State::Blocked { reason };
-    // Before there is a pull request the report stands on the issue; while it is being opened, the report waits for it.
-    if task.pull.is_some() || task.head.is_none() {
-        effects.push(ask(&mut task, TaskWork::PostBlocked));
-    }
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
-}
-
-fn stuck(mut task: Task, run: u64, reason: BlockReason) -> Step {
-    let waits = match &task.state {
-        State::PreLoop { run: waits_for }
-        | State::PlayerTurn { run: waits_for, .. }
-        | State::CoachTurn { run: waits_for, .. } => *waits_for == run || task.pull.is_none(),
-        State::Approved {
-            merge: MergeState::Due { run: waits_for },
-            ..
-        } => *waits_for == run,
-        State::Blocked { .. } => {
-            // The pull request that the report waited for will not come: the report stands on the issue.
-            let effects = if task.pull.is_none() {
-                vec![ask(&mut task, TaskWork::PostBlocked)]
-            } else {
-                Vec::new()
-            };
-            return Step {
-                task,
-                effects,
-                stop: Stop::Nothing,
-            };
-        }
-        State::Pending
-        | State::Approved { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => false,
-    };
-    if !waits {
-        return unchanged(task);
-    }
-    if matches!(task.state, State::PlayerTurn { .. }) {
-        take_back_turn(&mut task);
-    }
-    block_saying_now(task, reason)
-}
-
-fn block_saying_now(mut task: Task, reason: BlockReason) -> Step {
-    task.state = State::Blocked { reason };
-    let effects = vec![ask(&mut task, TaskWork::PostBlocked)];
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
-}
-
-fn need_gone(task: Task, need: TaskId) -> Step {
-    match task.state {
-        State::Pending if task.plan.dependencies.contains(&need) && !task.without.contains(&need) => {
-            block(task, BlockReason::NeedGone { task: need }, Vec::new())
-        }
-        _ => unchanged(task),
-    }
 }

@@ -1,0 +1,225 @@
+//! Asking an agent: a missing or malformed answer is asked for once more, with what was wrong.
+
+use crate::agents::Backend;
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::agents::answer;
+use crate::agents::answer::NoAnswer;
+use crate::agents::no_answer;
+use crate::agents::prompt;
+use crate::domain::shorten;
+use serde_json::Value;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Runs of one request: the first, and one repair.
+const RUNS: u32 = 2;
+const MAX_PROBLEM: usize = 2_000;
+
+/// A valid answer and how it came about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered<T> {
+    /// What the agent answered, as its reader made it.
+    pub answer: T,
+    /// What people may see of what it printed; secrets of known forms masked.
+    pub log: String,
+    /// How long all runs of this request took.
+    pub duration: Duration,
+    /// How many runs it took: 1, or 2 with a repair.
+    pub runs: u32,
+}
+
+impl Backend {
+    /// Runs the agent and reads its answer with `read`. An answer that is missing, or that `read` refuses, is asked for
+    /// once more with the refusal; every other failure ends the request at once.
+    ///
+    /// # Errors
+    ///
+    /// The agent's failure, a cancellation, or a failure of the service itself.
+    pub async fn ask<T>(
+        &self,
+        spec: &RunSpec,
+        read: impl Fn(&Value) -> Result<T, String>,
+        cancel: &CancellationToken,
+    ) -> Result<Answered<T>, RunError> {
+        let mut spec = spec.clone();
+        let mut duration = Duration::ZERO;
+        let mut run = 0;
+        loop {
+            let printed = self.run(&spec, run, cancel).await?;
+            run += 1;
+            duration += printed.duration;
+            let read_it = answer::ending_object(&printed.output)
+                .and_then(|value| read(&value).map_err(|problem| NoAnswer::Malformed(bounded(&problem))));
+            let why = match read_it {
+                Ok(answer) => {
+                    return Ok(Answered {
+                        answer,
+                        log: printed.log,
+                        duration,
+                        runs: run,
+                    });
+                }
+                Err(why) => why,
+            };
+            let failure = no_answer(spec.role, why);
+            if run == RUNS {
+                return Err(RunError::Agent {
+                    failure,
+                    log: printed.log,
+                });
+            }
+            tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
+            spec.prompt = prompt::repair(&spec.prompt, &failure.to_string());
+        }
+    }
+}
+
+fn bounded(problem: &str) -> String {
+    shorten::middle(problem, MAX_PROBLEM)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::Backend;
+    use crate::agents::Kind;
+    use crate::agents::RunError;
+    use crate::agents::RunSpec;
+    use crate::agents::ask::Answered;
+    use crate::agents::scripted::ScriptedAgent;
+    use crate::config::Role;
+    use crate::domain::blocked::AgentFailure;
+    use crate::domain::ids::TaskId;
+    use crate::domain::ids::TurnNumber;
+    use serde_json::Value;
+    use serde_json::json;
+    use std::fs;
+    use std::time::Duration;
+    use tempfile::TempDir;
+    use tokio_util::sync::CancellationToken;
+
+    struct Stage(TempDir);
+
+    impl Stage {
+        fn playing(script: &str) -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            fs::write(dir.path().join("steps.yaml"), script).unwrap();
+            fs::create_dir(dir.path().join("checkout")).unwrap();
+            Self(dir)
+        }
+
+        fn spec(&self, role: Role, run_key: &str) -> RunSpec {
+            RunSpec {
+                role,
+                task: Some(TaskId::Planned(1)),
+                turn: TurnNumber(2),
+                checkout: self.0.path().join("checkout"),
+                prompt: "do it".to_owned(),
+                schema: json!({}),
+                deadline: Duration::from_secs(60),
+                idle: None,
+                run_key: run_key.to_owned(),
+            }
+        }
+
+        async fn ask(&self, role: Role, run_key: &str) -> Result<Answered<u64>, RunError> {
+            let script = self.0.path().join("steps.yaml");
+            let agent = ScriptedAgent::new(&script, self.0.path().join("state"));
+            let read = |value: &Value| value["n"].as_u64().ok_or_else(|| "`n` is missing".to_owned());
+            let spec = self.spec(role, run_key);
+            Backend(Kind::Scripted(agent))
+                .ask(&spec, read, &CancellationToken::new())
+                .await
+        }
+
+        async fn failure(&self, role: Role, run_key: &str) -> AgentFailure {
+            match self.ask(role, run_key).await.unwrap_err() {
+                RunError::Agent { failure, .. } => failure,
+                other => panic!("not the agent's failure: {other}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_script_changes_files_and_answers() {
+        let stage =
+            Stage::playing("- {role: player, task: TASK-001, turn: 2, write: {a/b.txt: hello}, answer: {n: 1}}");
+        let answered = stage.ask(Role::Player, "r1").await.unwrap();
+        assert_eq!((answered.answer, answered.runs), (1, 1));
+        let written = fs::read_to_string(stage.0.path().join("checkout/a/b.txt")).unwrap();
+        assert_eq!(written, "hello");
+    }
+
+    #[tokio::test]
+    async fn an_unusable_answer_is_asked_for_once_more() {
+        for first in ["fail: garbage", "answer: {m: 1}", "write: {}"] {
+            let stage = Stage::playing(&format!("- {{{first}}}\n- {{answer: {{n: 7}}}}\n"));
+            let answered = stage.ask(Role::Player, "r1").await.unwrap();
+            assert_eq!((answered.answer, answered.runs), (7, 2), "{first}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_second_unusable_answer_is_a_typed_failure() {
+        let invalid = "- answer: {m: 1}\n- answer: {m: 1}\n";
+        let problem = "`n` is missing".to_owned();
+        let table = [
+            ("- fail: garbage\n- {}\n", Role::Player, AgentFailure::ReportMissing),
+            ("- fail: garbage\n- {}\n", Role::Coach, AgentFailure::DecisionMissing),
+            (
+                invalid,
+                Role::Planner,
+                AgentFailure::ReportInvalid {
+                    problem: problem.clone(),
+                },
+            ),
+            (invalid, Role::Coach, AgentFailure::DecisionInvalid { problem }),
+        ];
+        for (script, role, expected) in table {
+            assert_eq!(Stage::playing(script).failure(role, "r1").await, expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn other_failures_end_the_request_at_once_and_keep_what_was_written() {
+        let stage = Stage::playing("- {write: {a: x}, fail: timeout}\n- {fail: exit}\n- answer: {n: 1}\n");
+        assert_eq!(
+            stage.failure(Role::Player, "r1").await,
+            AgentFailure::TimedOut { seconds: 60 }
+        );
+        assert!(stage.0.path().join("checkout/a").exists());
+        assert!(matches!(
+            stage.failure(Role::Player, "r2").await,
+            AgentFailure::Failed { .. }
+        ));
+        assert_eq!(stage.ask(Role::Player, "r3").await.unwrap().answer, 1);
+    }
+
+    #[tokio::test]
+    async fn a_run_done_again_plays_the_same_step_and_a_spent_script_fails() {
+        let stage = Stage::playing("- {role: coach, answer: {n: 1}}\n- {role: coach, answer: {n: 2}}\n");
+        for (key, expected) in [("r1", 1), ("r1", 1), ("r2", 2), ("r1", 1)] {
+            assert_eq!(stage.ask(Role::Coach, key).await.unwrap().answer, expected, "{key}");
+        }
+        for (role, key) in [(Role::Coach, "r3"), (Role::Player, "r1x")] {
+            let AgentFailure::Failed { how } = stage.failure(role, key).await else {
+                panic!("not failed")
+            };
+            assert!(how.contains("no step left for the"), "{how}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_broken_script_is_a_failed_agent_with_the_place() {
+        let stage = Stage::playing("- roll: x\n");
+        let AgentFailure::Failed { how } = stage.failure(Role::Player, "r1").await else {
+            panic!("not failed")
+        };
+        assert!(how.contains("line 1, column 3: a step has no key `roll`"), "{how}");
+        fs::remove_file(stage.0.path().join("steps.yaml")).unwrap();
+        assert!(matches!(
+            stage.failure(Role::Player, "r1").await,
+            AgentFailure::Failed { .. }
+        ));
+    }
+}

@@ -1,0 +1,128 @@
+//! Writes and deletes files of a checkout by name without ever following a link out of it.
+
+use rustix::fs::AtFlags;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+use std::fs::File;
+use std::io;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::path::Component;
+use std::path::Path;
+
+/// Writes `text` to `path` within `root`, making folders on the way. A script (`#!`) becomes executable.
+pub(crate) fn write(root: &Path, path: &Path, text: &str) -> io::Result<()> {
+    let (folder, name) = parent(root, path, Missing::Make)?;
+    let mode = match text.starts_with("#!") {
+        true => Mode::from_raw_mode(0o755),
+        false => Mode::from_raw_mode(0o644),
+    };
+    // Not blocking: a planted pipe without a reader must not hold us up.
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&folder, name, flags, mode)?;
+    if mode.contains(Mode::XUSR) {
+        rustix::fs::fchmod(&file, mode)?;
+    }
+    File::from(file).write_all(text.as_bytes())
+}
+
+/// Deletes the file, link or folder at `path` within `root`.
+pub(crate) fn delete(root: &Path, path: &Path) -> io::Result<()> {
+    let (folder, name) = parent(root, path, Missing::Refuse)?;
+    match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
+        // The parents were just seen to be real folders, and this removes links inside without following them.
+        Err(rustix::io::Errno::ISDIR | rustix::io::Errno::PERM) => std::fs::remove_dir_all(root.join(path)),
+        ended => Ok(ended?),
+    }
+}
+
+/// What to do about a folder on the way that is not there.
+#[derive(Clone, Copy)]
+enum Missing {
+    Make,
+    Refuse,
+}
+
+/// Opens the folder that holds `path`, step by step, refusing links.
+fn parent<'a>(root: &Path, path: &'a Path, missing: Missing) -> io::Result<(OwnedFd, &'a Path)> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let leaves = || io::Error::new(io::ErrorKind::InvalidInput, "the path leaves the checkout");
+    let name = Path::new(path.file_name().ok_or_else(leaves)?);
+    let mut folder = rustix::fs::open(root, flags, Mode::empty())?;
+    for part in path.parent().into_iter().flat_map(Path::components) {
+        let Component::Normal(part) = part else {
+            return Err(leaves());
+        };
+        if let Missing::Make = missing {
+            match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        folder = rustix::fs::openat(&folder, part, flags, Mode::empty())?;
+    }
+    Ok((folder, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::delete;
+    use super::write;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    #[test]
+    fn files_are_written_and_deleted() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        write(root, Path::new("a/b/c.txt"), "one").unwrap();
+        write(root, Path::new("a/b/c.txt"), "two").unwrap();
+        write(root, Path::new("run.sh"), "#!/bin/sh\n").unwrap();
+        assert_eq!(fs::read_to_string(root.join("a/b/c.txt")).unwrap(), "two");
+        assert_eq!(
+            fs::metadata(root.join("run.sh")).unwrap().permissions().mode() & 0o777,
+            0o755
+        );
+        delete(root, Path::new("run.sh")).unwrap();
+        delete(root, Path::new("a")).unwrap();
+        assert_eq!(fs::read_dir(root).unwrap().count(), 0);
+        assert!(delete(root, Path::new("a")).is_err());
+    }
+
+    #[test]
+    fn links_are_never_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, outside) = (dir.path().join("in"), dir.path().join("out"));
+        fs::create_dir(&root).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("precious"), "kept").unwrap();
+        symlink(&outside, root.join("folder")).unwrap();
+        symlink(outside.join("precious"), root.join("file")).unwrap();
+        for path in ["folder/precious", "folder/new", "file"] {
+            assert!(write(&root, Path::new(path), "changed").is_err(), "{path}");
+        }
+        assert!(delete(&root, Path::new("folder/precious")).is_err());
+        assert!(write(&root, Path::new("../out/new"), "changed").is_err());
+        delete(&root, Path::new("folder")).unwrap();
+        delete(&root, Path::new("file")).unwrap();
+        assert_eq!(fs::read_to_string(outside.join("precious")).unwrap(), "kept");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_planted_pipe_does_not_hold_a_write_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from_raw_mode(0o644),
+            0,
+        )
+        .unwrap();
+        assert!(write(dir.path(), Path::new("pipe"), "text").is_err());
+    }
+}

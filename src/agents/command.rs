@@ -1,0 +1,171 @@
+//! The `command` back-end: any program, the prompt on its standard input, the answer at the end of its standard output.
+
+use crate::agents::Printed;
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::config::CommandLine;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::mask;
+use crate::domain::shorten;
+use crate::sandbox::Exit;
+use crate::sandbox::Finished;
+use crate::sandbox::OutputCap;
+use crate::sandbox::Sandbox;
+use crate::sandbox::Spec;
+use crate::sandbox::StartError;
+use crate::sandbox::environment;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// An agent that prints more than this is stopped.
+const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
+/// What is kept of the end of standard output, and so the longest answer.
+const KEPT_OUTPUT: usize = 4 * 1024 * 1024;
+const KEPT_ERRORS: usize = 64 * 1024;
+const MAX_LOG: usize = 8_000;
+const MAX_COMPLAINT: usize = 500;
+
+/// A configured program.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandAgent {
+    command: CommandLine,
+    program: OsString,
+    sandbox: Sandbox,
+    environment: Vec<String>,
+    runs: PathBuf,
+}
+
+impl CommandAgent {
+    pub(crate) fn new(command: CommandLine, sandbox: Sandbox, environment: Vec<String>, runs: PathBuf) -> Self {
+        Self {
+            program: program(&command),
+            command,
+            sandbox,
+            environment,
+            runs,
+        }
+    }
+
+    pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
+        let private = self.private_folder()?;
+        let order = self.order(spec, &private).map_err(host("preparing its environment"))?;
+        let finished = self.sandbox.run(&order, cancel).await;
+        // A home with a thousand files is not removed on a thread that others wait for; what is left is swept at start.
+        drop(tokio::task::spawn_blocking(move || drop(private)));
+        match finished {
+            Ok(finished) => ended(spec, &finished),
+            Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => Err(RunError::Agent {
+                failure: AgentFailure::NotFound {
+                    program: self.command.program().to_owned(),
+                },
+                log: String::new(),
+            }),
+            Err(error @ (StartError::NoFolder(_) | StartError::Refused(_))) => {
+                Err(host("starting the program")(io::Error::other(error)))
+            }
+        }
+    }
+
+    fn private_folder(&self) -> Result<TempDir, RunError> {
+        std::fs::create_dir_all(&self.runs)
+            .and_then(|()| tempfile::Builder::new().prefix("agent-").tempdir_in(&self.runs))
+            .map_err(host("making its private folder"))
+    }
+
+    fn order(&self, spec: &RunSpec, private: &TempDir) -> io::Result<Spec> {
+        let schema_file = private.path().join("schema.json");
+        std::fs::write(&schema_file, serde_json::to_vec_pretty(&spec.schema)?)?;
+        let task = spec.task.map(|task| task.to_string()).unwrap_or_default();
+        let mut env = environment(private.path(), &self.environment)?;
+        env.extend([
+            ("AUTOBUILD_ROLE".into(), spec.role.word().into()),
+            ("AUTOBUILD_TASK".into(), task.into()),
+            ("AUTOBUILD_TURN".into(), spec.turn.to_string().into()),
+            ("AUTOBUILD_SCHEMA_FILE".into(), schema_file.into_os_string()),
+        ]);
+        let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
+        order.env = env;
+        order.stdin = spec.prompt.clone().into_bytes();
+        order.deadline = spec.deadline;
+        order.idle = spec.idle;
+        order.stdout = OutputCap {
+            head: MAX_LOG,
+            tail: KEPT_OUTPUT,
+            stop_after: Some(MOST_OUTPUT),
+        };
+        order.stderr = OutputCap {
+            head: KEPT_ERRORS,
+            tail: KEPT_ERRORS,
+            stop_after: Some(MOST_OUTPUT),
+        };
+        Ok(order)
+    }
+}
+
+/// A path as the operator wrote it is theirs, not the checkout's: it is found from where the service was started.
+fn program(command: &CommandLine) -> OsString {
+    let given = PathBuf::from(command.program());
+    if given.is_relative()
+        && given.components().count() > 1
+        && given.is_file()
+        && let Ok(whole) = std::path::absolute(&given)
+    {
+        return whole.into_os_string();
+    }
+    given.into_os_string()
+}
+
+fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
+    let log = log(finished);
+    let failure = match finished.exit {
+        Exit::Exited(0) => {
+            return Ok(Printed {
+                output: String::from_utf8_lossy(&finished.stdout.end()).into_owned(),
+                log,
+                duration: finished.duration,
+            });
+        }
+        Exit::Cancelled => return Err(RunError::Cancelled),
+        Exit::Exited(code) => AgentFailure::Failed {
+            how: with_complaint(&format!("exit code {code}"), finished),
+        },
+        Exit::Signalled(signal) => AgentFailure::Failed {
+            how: with_complaint(&format!("ended by signal {signal}"), finished),
+        },
+        Exit::Escaped => AgentFailure::Failed {
+            how: "it killed the process that watched it".to_owned(),
+        },
+        Exit::TimedOut => AgentFailure::TimedOut {
+            seconds: spec.deadline.as_secs(),
+        },
+        Exit::Idle => AgentFailure::WentSilent {
+            seconds: spec.idle.unwrap_or_default().as_secs(),
+        },
+        Exit::TooMuchOutput => AgentFailure::TooMuchOutput { bytes: MOST_OUTPUT },
+    };
+    Err(RunError::Agent { failure, log })
+}
+
+fn with_complaint(how: &str, finished: &Finished) -> String {
+    let complaint = mask::secrets(&finished.stderr.text(), &[]);
+    match complaint.trim() {
+        "" => how.to_owned(),
+        complaint => format!("{how}: {}", shorten::middle(complaint, MAX_COMPLAINT)),
+    }
+}
+
+fn log(finished: &Finished) -> String {
+    let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
+    let both = match stderr.trim() {
+        "" => stdout,
+        complaints => format!("{complaints}\n{stdout}"),
+    };
+    shorten::middle(&mask::secrets(&both, &[]), MAX_LOG)
+}
+
+fn host(doing: &'static str) -> impl Fn(io::Error) -> RunError {
+    move |source| RunError::Host { doing, source }
+}

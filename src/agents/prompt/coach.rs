@@ -1,0 +1,149 @@
+//! The Coach's prompt.
+
+use crate::agents::definition::Definition;
+use crate::agents::fence::fenced;
+use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::MAX_LIST;
+use crate::agents::prompt::Prompt;
+use crate::agents::prompt::Snapshot;
+use crate::agents::prompt::listed;
+use crate::agents::prompt::one_line;
+use crate::domain::decision::Issue;
+use crate::domain::evidence::Counts;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Finding;
+use crate::domain::evidence::GateReport;
+use crate::domain::ids::TurnNumber;
+use crate::domain::plan::PlannedTask;
+use crate::domain::report::Discrepancy;
+use crate::domain::report::PlayerReport;
+use serde_json::Value;
+use std::fmt::Write;
+
+const MAX_DIFF: usize = 150_000;
+const MAX_OUTPUT: usize = 8_000;
+const MAX_CLAIMS: usize = 12_000;
+const MAX_DISCREPANCIES: usize = 50;
+const MAX_REMARKS: usize = 20;
+
+/// What the Coach is told of this run.
+#[derive(Clone, Copy, Debug)]
+pub struct CoachInput<'a> {
+    /// The issue.
+    pub issue: Snapshot<'a>,
+    /// The task.
+    pub task: &'a PlannedTask,
+    /// Which turn is judged.
+    pub turn: TurnNumber,
+    /// The whole change of the task, as a diff against the branch it will be merged into.
+    pub diff: &'a str,
+    /// What the Gates found on this commit.
+    pub gates: &'a GateReport,
+    /// What the Player says; absent when a person pushed the commit.
+    pub report: Option<&'a PlayerReport>,
+    /// Claims that the tree or the Gates contradict.
+    pub discrepancies: &'a [Discrepancy],
+    /// What the last verdict told the Player to mend.
+    pub previous: &'a [Issue],
+    /// Remarks of people who may not decide, word for word.
+    pub remarks: &'a [String],
+    /// The repository's instruction files.
+    pub instructions: &'a [InstructionFile],
+}
+
+impl CoachInput<'_> {
+    /// The whole prompt.
+    #[must_use]
+    pub fn prompt(&self, definition: &Definition, schema: &Value) -> String {
+        let mut prompt = Prompt::new(&definition.prompt);
+        prompt.issue(self.issue);
+        prompt.task(self.task);
+        let body = format!("This is turn {} of the task. The change as a whole:", self.turn);
+        prompt.section(
+            "The change",
+            &format!("{body}\n\n{}", fenced("diff", self.diff, MAX_DIFF)),
+        );
+        self.gates(&mut prompt);
+        self.claims(&mut prompt);
+        prompt.items(
+            "Findings of the last turn",
+            "The last verdict asked for this. See whether each is dealt with at its cause:",
+            self.previous,
+        );
+        for remark in self.remarks.iter().take(MAX_REMARKS) {
+            let body = "Somebody without the right to decide remarked on this pull request. Weigh it as a hint:";
+            prompt.section(
+                "A remark",
+                &format!("{body}\n\n{}", fenced("remark", remark, MAX_OUTPUT)),
+            );
+        }
+        prompt.instructions(self.instructions);
+        prompt.answer("your decision", schema)
+    }
+
+    fn gates(&self, prompt: &mut Prompt) {
+        let mut body = "Run by the service in a clean copy of this very commit. This is fact, not claim:\n".to_owned();
+        if let Some(setup) = &self.gates.setup {
+            body.push_str(&evidence("Set-up", setup));
+        }
+        body.push_str(&evidence("Tests", &self.gates.tests));
+        prompt.section("The test run", &body);
+    }
+
+    fn claims(&self, prompt: &mut Prompt) {
+        match self.report {
+            None => prompt.section("What the author claims", "Nothing: a person pushed this commit."),
+            Some(report) => {
+                let claims = serde_json::to_string_pretty(report).unwrap_or_default();
+                let body = "Claims only, none of them checked except where a discrepancy is named below:";
+                let claims = fenced("claims", &claims, MAX_CLAIMS);
+                prompt.section("What the author claims", &format!("{body}\n\n{claims}"));
+            }
+        }
+        if self.discrepancies.is_empty() {
+            return;
+        }
+        let found: Vec<String> = self
+            .discrepancies
+            .iter()
+            .map(|found| format!("claimed: {}; in fact: {}", found.claim, found.fact))
+            .collect();
+        let found = fenced("discrepancies", &listed(&found, MAX_DISCREPANCIES), MAX_CLAIMS);
+        let body = "These claims are contradicted by the files or by the test run:";
+        prompt.section("Discrepancies", &format!("{body}\n\n{found}"));
+    }
+}
+
+fn evidence(what: &str, evidence: &Evidence) -> String {
+    match evidence {
+        Evidence::Passed(finding) => ran(what, "passed", finding),
+        Evidence::Failed(finding) => ran(what, "FAILED", finding),
+        Evidence::Absent(absence) => format!("\n{what}: absent, {}.\n", absence.sentence()),
+    }
+}
+
+fn ran(what: &str, word: &str, finding: &Finding) -> String {
+    let exit = match finding.exit_code {
+        Some(code) => format!("exit code {code}"),
+        None => "ended by a signal".to_owned(),
+    };
+    let counts = match finding.counts {
+        Counts::Unknown => "count unknown".to_owned(),
+        Counts::Known {
+            passed,
+            failed,
+            skipped,
+        } => format!("{passed} passed, {failed} failed, {skipped} skipped"),
+    };
+    let command = one_line(&finding.command);
+    let mut text = format!("\n{what} {word}: `{command}`, {exit}, {counts}.\n");
+    // Writing to a String cannot fail.
+    if !finding.failing.is_empty() {
+        let failing = fenced("failing tests", &listed(&finding.failing, MAX_LIST), MAX_OUTPUT);
+        let _ = write!(text, "\n{failing}\n");
+    }
+    if !finding.output.trim().is_empty() {
+        let _ = write!(text, "\n{}\n", fenced("output", &finding.output, MAX_OUTPUT));
+    }
+    text
+}

@@ -1,0 +1,63 @@
+//! The planner's prompt.
+
+use crate::agents::definition::Definition;
+use crate::agents::fence::fenced;
+use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::MAX_ISSUE;
+use crate::agents::prompt::Prompt;
+use crate::agents::prompt::Snapshot;
+use crate::agents::prompt::listed;
+use serde_json::Value;
+
+const MAX_FILES: usize = 1_500;
+const MAX_FILES_TEXT: usize = 60_000;
+const MAX_REFUSAL: usize = 8_000;
+
+/// What the planner is told of this run.
+#[derive(Clone, Copy, Debug)]
+pub struct PlannerInput<'a> {
+    /// The issue.
+    pub issue: Snapshot<'a>,
+    /// What people added with `/autobuild plan`, newest last.
+    pub words: &'a [String],
+    /// Every path of the repository.
+    pub files: &'a [String],
+    /// The repository's instruction files.
+    pub instructions: &'a [InstructionFile],
+    /// The test command, if one is known.
+    pub test_command: Option<&'a str>,
+    /// How many tasks the plan may have.
+    pub max_tasks: u32,
+    /// Why the last plan was refused.
+    pub refusal: Option<&'a str>,
+}
+
+impl PlannerInput<'_> {
+    /// The whole prompt.
+    #[must_use]
+    pub fn prompt(&self, definition: &Definition, schema: &Value) -> String {
+        let mut prompt = Prompt::new(&definition.prompt);
+        prompt.issue(self.issue);
+        for words in self.words {
+            let body = "A person with the right to decide adds this. Follow it where it shapes the plan:";
+            prompt.section(
+                "What a maintainer added",
+                &format!("{body}\n\n{}", fenced("words", words, MAX_ISSUE)),
+            );
+        }
+        let files = fenced("paths", &listed(self.files, MAX_FILES), MAX_FILES_TEXT);
+        let known = match self.test_command {
+            Some(command) => format!("Its tests are run with `{command}`."),
+            None => "No command is known that runs its tests.".to_owned(),
+        };
+        let limit = format!("The plan may have at most {} tasks.", self.max_tasks);
+        prompt.section("The repository", &format!("{known} {limit} Its files:\n\n{files}"));
+        prompt.instructions(self.instructions);
+        if let Some(refusal) = self.refusal {
+            let body = "Your last plan for this issue was refused. Mend exactly this and answer with the whole plan:";
+            let refusal = fenced("refusal", refusal, MAX_REFUSAL);
+            prompt.section("Why the last plan was refused", &format!("{body}\n\n{refusal}"));
+        }
+        prompt.answer("the plan", schema)
+    }
+}

@@ -1,0 +1,121 @@
+//! The Player's prompt.
+
+use crate::agents::definition::Definition;
+use crate::agents::fence::fenced;
+use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::MAX_ISSUE;
+use crate::agents::prompt::MAX_LIST;
+use crate::agents::prompt::Prompt;
+use crate::agents::prompt::Snapshot;
+use crate::agents::prompt::listed;
+use crate::agents::prompt::one_line;
+use crate::domain::decision::Issue;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use crate::domain::plan::PlannedTask;
+use crate::domain::shorten;
+use serde_json::Value;
+use std::fmt::Write;
+
+const MAX_DELIVERED: usize = 50;
+const MAX_SUMMARY: usize = 1_000;
+
+/// What an earlier task brought into the branch that this one starts from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// The task.
+    pub task: TaskId,
+    /// Its name.
+    pub name: String,
+    /// What its Player said of it.
+    pub summary: String,
+}
+
+/// What the Player is told of this run.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayerInput<'a> {
+    /// The issue.
+    pub issue: Snapshot<'a>,
+    /// The task.
+    pub task: &'a PlannedTask,
+    /// Which turn this is.
+    pub turn: TurnNumber,
+    /// What the last verdict told the Player to mend.
+    pub items: &'a [Issue],
+    /// What people said, word for word, newest last.
+    pub guidance: &'a [String],
+    /// What earlier waves brought.
+    pub delivered: &'a [Delivered],
+    /// The repository's instruction files.
+    pub instructions: &'a [InstructionFile],
+    /// The test command, if one is known.
+    pub test_command: Option<&'a str>,
+    /// Files with conflict marks that must be resolved.
+    pub conflicts: &'a [String],
+}
+
+impl PlayerInput<'_> {
+    /// The whole prompt.
+    #[must_use]
+    pub fn prompt(&self, definition: &Definition, schema: &Value) -> String {
+        let mut prompt = Prompt::new(&definition.prompt);
+        prompt.issue(self.issue);
+        prompt.task(self.task);
+        self.situation(&mut prompt);
+        self.delivered(&mut prompt);
+        prompt.instructions(self.instructions);
+        prompt.answer("your report", schema)
+    }
+
+    fn situation(&self, prompt: &mut Prompt) {
+        let tests = match self.test_command {
+            Some(command) => format!("The tests are run with `{command}`."),
+            None => "No command is known that runs the tests.".to_owned(),
+        };
+        let turn = match self.turn {
+            TurnNumber::FIRST => "This is the first turn of the task.".to_owned(),
+            turn => format!("This is turn {turn} of the task. The working copy holds the work of the turns before."),
+        };
+        prompt.section("Where you are", &format!("{turn} {tests}"));
+        if !self.conflicts.is_empty() {
+            let body = "Another change was merged meanwhile, and these files conflict with it. They stand in the working \
+                        copy with conflict marks. Resolve every one so that both changes keep their meaning:";
+            let files = fenced("paths", &listed(self.conflicts, MAX_LIST), MAX_ISSUE);
+            prompt.section("Conflicts to resolve", &format!("{body}\n\n{files}"));
+        }
+        prompt.items(
+            "Findings of the last turn",
+            "The reviewer sent the work back. Deal with each `must_fix` first:",
+            self.items,
+        );
+        for words in self.guidance {
+            let body = "A person with the right to decide says this to you, word for word. Where it settles a question, \
+                        it is settled:";
+            prompt.section(
+                "Guidance",
+                &format!("{body}\n\n{}", fenced("guidance", words, MAX_ISSUE)),
+            );
+        }
+    }
+
+    fn delivered(&self, prompt: &mut Prompt) {
+        if self.delivered.is_empty() {
+            return;
+        }
+        let mut lines = String::new();
+        for done in self.delivered.iter().take(MAX_DELIVERED) {
+            let summary = shorten::middle(&done.summary, MAX_SUMMARY);
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                lines,
+                "- {} {}: {}",
+                done.task,
+                one_line(&done.name),
+                summary.replace('\n', " ")
+            );
+        }
+        let body = "These tasks are merged already, in the words of those who built them:";
+        let lines = fenced("earlier work", &lines, MAX_DELIVERED * (MAX_SUMMARY + MAX_LIST));
+        prompt.section("What earlier tasks delivered", &format!("{body}\n\n{lines}"));
+    }
+}

@@ -1,0 +1,274 @@
+//! Scripts: YAML lists of prepared steps, for demonstrations and tests. Reading them only; nothing is run here.
+
+use crate::config::Role;
+use crate::config::nearest;
+use crate::config::yaml::Key;
+use crate::config::yaml::Node;
+use crate::config::yaml::Place;
+use crate::config::yaml::Value;
+use crate::domain::ids::TaskId;
+use serde_json::Value as Json;
+use std::path::PathBuf;
+
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+const KEYS: [&str; 7] = ["role", "task", "turn", "write", "delete", "answer", "fail"];
+
+/// One prepared run. What it does not give matches every run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ScriptStep {
+    pub(crate) role: Option<Role>,
+    pub(crate) task: Option<TaskId>,
+    pub(crate) turn: Option<u32>,
+    /// Files to write, with their text.
+    pub(crate) write: Vec<(PathBuf, String)>,
+    /// Files and folders to delete.
+    pub(crate) delete: Vec<PathBuf>,
+    pub(crate) answer: Option<Json>,
+    pub(crate) fail: Option<ScriptedFailure>,
+}
+
+/// How a step ends badly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ScriptedFailure {
+    /// As if with exit code 1.
+    Exit,
+    /// As if its time were up.
+    Timeout,
+    /// With words instead of an answer.
+    Garbage,
+}
+
+/// A mistake in a script.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct ScriptMistake {
+    /// Where it stands.
+    pub place: Place,
+    /// What is wrong, and what would be valid.
+    pub problem: String,
+}
+
+impl ScriptStep {
+    /// Whether everything that this step gives is so in a run.
+    pub(crate) fn matches(&self, role: Role, task: Option<TaskId>, turn: Option<u32>) -> bool {
+        self.role.is_none_or(|given| given == role)
+            && self.task.is_none_or(|given| Some(given) == task)
+            && self.turn.is_none_or(|given| Some(given) == turn)
+    }
+}
+
+/// Reads a script.
+pub(crate) fn read(text: &str) -> Result<Vec<ScriptStep>, ScriptMistake> {
+    let node = Node::parse(text, MAX_BYTES).map_err(|error| ScriptMistake {
+        place: error.place,
+        problem: error.problem,
+    })?;
+    match &node.value {
+        Value::Null => Ok(Vec::new()),
+        Value::List(items) => items.iter().map(step).collect(),
+        Value::Bool(_) | Value::Whole(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => {
+            Err(wrong(&node, "a script is a list of steps"))
+        }
+    }
+}
+
+fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
+    let Value::Map(entries) = &node.value else {
+        return Err(wrong(
+            node,
+            &format!("a step is a table with the keys {}", KEYS.join(", ")),
+        ));
+    };
+    let mut step = ScriptStep::default();
+    for (key, value) in entries {
+        match key.name.as_str() {
+            "role" => step.role = Some(role(value)?),
+            "task" => step.task = Some(task(value)?),
+            "turn" => step.turn = Some(turn(value)?),
+            "write" => step.write = files(value)?,
+            "delete" => step.delete = paths(value)?,
+            "answer" => step.answer = Some(answer(value)?),
+            "fail" => step.fail = Some(failure(value)?),
+            _ => return Err(unknown(key)),
+        }
+    }
+    Ok(step)
+}
+
+fn unknown(key: &Key) -> ScriptMistake {
+    let shown: String = key.name.chars().take(60).collect();
+    let meant = nearest(&key.name, KEYS).map(|meant| format!(", did you mean `{meant}`?"));
+    let valid = KEYS.join(", ");
+    ScriptMistake {
+        place: key.place,
+        problem: format!(
+            "a step has no key `{shown}`{}; valid: {valid}",
+            meant.unwrap_or_default()
+        ),
+    }
+}
+
+fn role(node: &Node) -> Result<Role, ScriptMistake> {
+    let valid = Role::ALL.map(Role::word).join(", ");
+    text(node)
+        .and_then(Role::from_word)
+        .ok_or_else(|| wrong(node, &format!("`role` is one of {valid}")))
+}
+
+fn task(node: &Node) -> Result<TaskId, ScriptMistake> {
+    let id = text(node).and_then(|text| text.parse().ok());
+    id.ok_or_else(|| wrong(node, "`task` is a task's id, such as TASK-001"))
+}
+
+fn turn(node: &Node) -> Result<u32, ScriptMistake> {
+    let turn = match node.value {
+        Value::Whole(turn) => u32::try_from(turn).ok().filter(|turn| *turn > 0),
+        _ => None,
+    };
+    turn.ok_or_else(|| wrong(node, "`turn` is a whole number from 1"))
+}
+
+fn failure(node: &Node) -> Result<ScriptedFailure, ScriptMistake> {
+    match text(node) {
+        Some("exit") => Ok(ScriptedFailure::Exit),
+        Some("timeout") => Ok(ScriptedFailure::Timeout),
+        Some("garbage") => Ok(ScriptedFailure::Garbage),
+        _ => Err(wrong(node, "`fail` is exit, timeout or garbage")),
+    }
+}
+
+fn answer(node: &Node) -> Result<Json, ScriptMistake> {
+    match node.value {
+        Value::Map(_) => Ok(node.to_json()),
+        _ => Err(wrong(node, "`answer` is a table: the object that the agent answers")),
+    }
+}
+
+fn files(node: &Node) -> Result<Vec<(PathBuf, String)>, ScriptMistake> {
+    let Value::Map(entries) = &node.value else {
+        return Err(wrong(node, "`write` is a table of paths and texts"));
+    };
+    let file = |(key, value): &(Key, Node)| {
+        let path = path(&key.name, key.place)?;
+        let text = text(value).ok_or_else(|| wrong(value, "a file's text is a text; put it in quotes or after `|`"))?;
+        Ok((path, text.to_owned()))
+    };
+    entries.iter().map(file).collect()
+}
+
+fn paths(node: &Node) -> Result<Vec<PathBuf>, ScriptMistake> {
+    let Value::List(items) = &node.value else {
+        return Err(wrong(node, "`delete` is a list of paths"));
+    };
+    let one = |item: &Node| {
+        let name = text(item).ok_or_else(|| wrong(item, "`delete` is a list of paths"))?;
+        path(name, item.place)
+    };
+    items.iter().map(one).collect()
+}
+
+/// A path that stays inside the checkout and out of git's own folder.
+fn path(name: &str, place: Place) -> Result<PathBuf, ScriptMistake> {
+    let fine = |part: &str| {
+        !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git") && !part.contains(['\0', '\\'])
+    };
+    match name.split('/').all(fine) {
+        true => Ok(PathBuf::from(name)),
+        false => Err(ScriptMistake {
+            place,
+            problem: format!("`{name}` is not a path within the repository"),
+        }),
+    }
+}
+
+fn text(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn wrong(node: &Node, problem: &str) -> ScriptMistake {
+    ScriptMistake {
+        place: node.place,
+        problem: problem.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ScriptStep;
+    use super::ScriptedFailure;
+    use super::read;
+    use crate::config::Role;
+    use crate::domain::ids::TaskId;
+    use serde_json::json;
+    use std::path::PathBuf;
+
+    #[test]
+    fn a_script_is_read() {
+        let steps = read(
+            "- role: player\n  task: TASK-001\n  turn: 2\n  write:\n    src/a.txt: |\n      one\n      two\n\
+             \x20 delete: [old.txt]\n  answer: {summary: done, files_modified: [], line: 3, none: null}\n- fail: timeout\n",
+        )
+        .unwrap();
+        assert_eq!(
+            steps,
+            [
+                ScriptStep {
+                    role: Some(Role::Player),
+                    task: Some(TaskId::Planned(1)),
+                    turn: Some(2),
+                    write: vec![(PathBuf::from("src/a.txt"), "one\ntwo\n".to_owned())],
+                    delete: vec![PathBuf::from("old.txt")],
+                    answer: Some(json!({"summary": "done", "files_modified": [], "line": 3, "none": null})),
+                    fail: None,
+                },
+                ScriptStep {
+                    fail: Some(ScriptedFailure::Timeout),
+                    ..ScriptStep::default()
+                },
+            ]
+        );
+        assert_eq!(read("").unwrap(), []);
+    }
+
+    #[test]
+    fn every_mistake_has_its_place() {
+        let table = [
+            ("role: player", "line 1, column 1: a script is a list of steps"),
+            ("- 3", "line 1, column 3: a step is a table"),
+            (
+                "- roll: player",
+                "line 1, column 3: a step has no key `roll`, did you mean `role`?",
+            ),
+            ("- role: boss", "line 1, column 9: `role` is one of planner"),
+            ("- turn: 0", "`turn` is a whole number"),
+            ("- task: 1", "`task` is a task's id"),
+            ("- answer: done", "`answer` is a table"),
+            ("- fail: crash", "`fail` is exit, timeout or garbage"),
+            ("- write: {/etc/x: a}", "`/etc/x` is not a path"),
+            ("- write: {a/../../x: a}", "is not a path within"),
+            ("- write: {.git/hooks/x: a}", "is not a path within"),
+            ("- write: {a: 3}", "a file's text is a text"),
+            ("- delete: ['']", "`` is not a path"),
+            ("- {", "line 1"),
+        ];
+        for (text, expected) in table {
+            let mistake = read(text).unwrap_err().to_string();
+            assert!(mistake.contains(expected), "{text}: {mistake}");
+        }
+    }
+
+    #[test]
+    fn a_step_matches_what_it_gives() {
+        let step = |text: &str| read(text).unwrap().remove(0);
+        let task = Some(TaskId::Planned(1));
+        assert!(step("- {}").matches(Role::Planner, None, None));
+        assert!(step("- role: player").matches(Role::Player, task, Some(2)));
+        assert!(!step("- role: player").matches(Role::Coach, task, Some(2)));
+        assert!(step("- {task: TASK-001, turn: 2}").matches(Role::Coach, task, Some(2)));
+        assert!(!step("- {task: TASK-001, turn: 1}").matches(Role::Coach, task, Some(2)));
+        assert!(!step("- task: TASK-001").matches(Role::Planner, None, None));
+    }
+}

@@ -1,0 +1,126 @@
+//! The `scripted` back-end: a file of prepared steps instead of a program.
+
+use crate::agents::Printed;
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::agents::checkout_writer;
+use crate::agents::memory;
+use crate::agents::script;
+use crate::agents::script::ScriptStep;
+use crate::agents::script::ScriptedFailure;
+use crate::domain::blocked::AgentFailure;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
+
+/// A script and the memory of which of its steps were taken.
+#[derive(Clone, Debug)]
+pub(crate) struct ScriptedAgent {
+    file: PathBuf,
+    state_dir: PathBuf,
+}
+
+impl ScriptedAgent {
+    pub(crate) fn new(file: &Path, state_dir: PathBuf) -> Self {
+        Self {
+            file: std::path::absolute(file).unwrap_or_else(|_| file.to_owned()),
+            state_dir,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.steps().map(|_| ())
+    }
+
+    pub(crate) async fn run(&self, spec: &RunSpec, repair: u32) -> Result<Printed, RunError> {
+        let (agent, spec) = (self.clone(), spec.clone());
+        let ran = tokio::task::spawn_blocking(move || agent.run_blocking(&spec, repair)).await;
+        ran.unwrap_or_else(|error| {
+            Err(RunError::Host {
+                doing: "playing a script",
+                source: io::Error::other(error),
+            })
+        })
+    }
+
+    fn run_blocking(&self, spec: &RunSpec, repair: u32) -> Result<Printed, RunError> {
+        let steps = self.steps().map_err(failed)?;
+        let step = self.take(&steps, spec, repair)?;
+        for (path, text) in &step.write {
+            checkout_writer::write(&spec.checkout, path, text)
+                .map_err(|error| failed(format!("writing {}: {error}", path.display())))?;
+        }
+        for path in &step.delete {
+            checkout_writer::delete(&spec.checkout, path)
+                .map_err(|error| failed(format!("deleting {}: {error}", path.display())))?;
+        }
+        let answer = step.answer.as_ref().map(ToString::to_string).unwrap_or_default();
+        match step.fail {
+            None => Ok(printed(answer)),
+            Some(ScriptedFailure::Garbage) => Ok(printed("as scripted, these words are no answer".to_owned())),
+            Some(ScriptedFailure::Exit) => Err(failed("exit code 1, as scripted".to_owned())),
+            Some(ScriptedFailure::Timeout) => Err(RunError::Agent {
+                failure: AgentFailure::TimedOut {
+                    seconds: spec.deadline.as_secs(),
+                },
+                log: String::new(),
+            }),
+        }
+    }
+
+    fn take<'a>(&self, steps: &'a [ScriptStep], spec: &RunSpec, repair: u32) -> Result<&'a ScriptStep, RunError> {
+        let fits = |step: &ScriptStep| step.matches(spec.role, spec.task, Some(spec.turn.0));
+        let fitting: Vec<usize> = steps
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| fits(step))
+            .map(|(at, _)| at)
+            .collect();
+        let key = format!("{}#{repair}", spec.run_key);
+        let taken = memory::take(&self.state_dir, &self.file, &key, &fitting).map_err(|source| RunError::Host {
+            doing: "remembering a script's step",
+            source,
+        })?;
+        taken.and_then(|at| steps.get(at)).ok_or_else(|| {
+            let task = spec.task.map(|task| format!(" of {task}")).unwrap_or_default();
+            failed(format!(
+                "{} has no step left for the {}{task} at turn {}",
+                self.file.display(),
+                spec.role,
+                spec.turn
+            ))
+        })
+    }
+
+    fn steps(&self) -> Result<Vec<ScriptStep>, String> {
+        let shown = self.file.display();
+        let text = read(&self.file).map_err(|error| format!("{shown} cannot be read: {error}"))?;
+        script::read(&text).map_err(|mistake| format!("{shown}: {mistake}"))
+    }
+}
+
+fn read(file: &Path) -> io::Result<String> {
+    match std::fs::metadata(file)? {
+        found if !found.is_file() => Err(io::Error::other("it is not a file")),
+        found if found.len() > MAX_BYTES => Err(io::Error::other("it is too large")),
+        _ => std::fs::read_to_string(file),
+    }
+}
+
+fn printed(output: String) -> Printed {
+    Printed {
+        log: output.clone(),
+        output,
+        duration: Duration::ZERO,
+    }
+}
+
+fn failed(how: String) -> RunError {
+    RunError::Agent {
+        failure: AgentFailure::Failed { how },
+        log: String::new(),
+    }
+}

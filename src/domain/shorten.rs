@@ -1,0 +1,47 @@
+//! Long texts made short from the middle: the beginning says what it is, the end how it ended.
+
+/// At most `max` characters of `text`: its beginning and its end, and between them how many were left out.
+#[must_use]
+pub fn middle(text: &str, max: usize) -> String {
+    let total = text.chars().count();
+    if total <= max {
+        return text.to_owned();
+    }
+    // The note's own length depends on a number that is no longer than `total`.
+    let room = max.saturating_sub(note(total).chars().count());
+    let (head, tail) = (room / 2, room - room / 2);
+    let left_out = note(total - room);
+    let end_of_head = text.char_indices().nth(head).map_or(text.len(), |(at, _)| at);
+    let start_of_tail = text.char_indices().nth(total - tail).map_or(text.len(), |(at, _)| at);
+    let (head, tail) = (
+        text.get(..end_of_head).unwrap_or_default(),
+        text.get(start_of_tail..).unwrap_or_default(),
+    );
+    format!("{head}{left_out}{tail}").chars().take(max).collect()
+}
+
+fn note(left_out: usize) -> String {
+    format!("\n[… {left_out} characters left out …]\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::middle;
+
+    #[test]
+    fn beginning_and_end_stay() {
+        let text = format!("begin {} end", "ü".repeat(10_000));
+        let short = middle(&text, 200);
+        assert!(short.starts_with("begin ü") && short.ends_with("ü end"), "{short}");
+        assert!(short.contains("characters left out"));
+        assert!(short.chars().count() <= 200 && short.chars().count() > 195);
+    }
+
+    #[test]
+    fn a_short_text_is_left_alone_and_no_limit_is_exceeded() {
+        assert_eq!(middle("short", 5), "short");
+        for max in 0..60 {
+            assert!(middle(&"x".repeat(100), max).chars().count() <= max);
+        }
+    }
+}

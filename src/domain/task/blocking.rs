@@ -1,0 +1,106 @@
+//! Where a Task stops until a person decides.
+
+use crate::domain::blocked::BlockReason;
+use crate::domain::effect::TaskWork;
+use crate::domain::ids::TaskId;
+use crate::domain::task::Asked;
+use crate::domain::task::State;
+use crate::domain::task::Step;
+use crate::domain::task::Stop;
+use crate::domain::task::Task;
+use crate::domain::task::Work;
+use crate::domain::task::step::ask;
+use crate::domain::task::step::unchanged;
+
+/// A task that someone paused stops where the next agent, Gate or merge would start.
+pub(super) fn paused(before: &State, mut after: Step) -> Step {
+    if after.task.state == *before {
+        return after;
+    }
+    let Some(by) = after.task.pause.take() else {
+        return after;
+    };
+    match after.task.state {
+        State::PlayerTurn { .. } => take_back_turn(&mut after.task),
+        State::PreLoop { .. } | State::CoachTurn { .. } | State::Approved { .. } => {}
+        State::Pending | State::Blocked { .. } | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => {
+            return after;
+        }
+    }
+    after.effects.retain(|asked| !asked.work.waits_when_held());
+    block(after.task, BlockReason::Paused { by }, after.effects)
+}
+
+/// Stops the task until a person decides. While its pull request is being opened, the report waits for it.
+pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
+    task.state = State::Blocked { reason };
+    if task.opening.is_none() {
+        effects.push(ask(&mut task, TaskWork::PostBlocked));
+    }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
+}
+
+/// Removes the open turn and gives what it was told back to the next one: a turn without a verdict was none.
+pub(super) fn take_back_turn(task: &mut Task) {
+    let Some(open) = task.turns.pop_if(|turn| turn.verdict.is_none()) else {
+        return;
+    };
+    let mut guidance = open.told.guidance;
+    guidance.append(&mut task.next.guidance);
+    task.next.guidance = guidance;
+    if open.work != Work::Pushed {
+        task.next.conflict = task.next.conflict.take().or(open.told.conflict);
+    }
+}
+
+/// An effect was given up. Only the one that is waited for, or the pull request's opening, stops the task.
+pub(super) fn stuck(mut task: Task, run: u64, reason: BlockReason) -> Step {
+    let opened = task.opening.take_if(|opening| *opening == run).is_none();
+    if opened && task.state.waits_for() != Some(run) {
+        return unchanged(task);
+    }
+    match task.state {
+        State::PlayerTurn { .. } => {
+            take_back_turn(&mut task);
+            block(task, reason, Vec::new())
+        }
+        State::PreLoop { .. } | State::CoachTurn { .. } | State::Approved { .. } => block(task, reason, Vec::new()),
+        // The pull request that its report waited for will not come.
+        State::Blocked { .. } => {
+            let effects = vec![ask(&mut task, TaskWork::PostBlocked)];
+            Step {
+                task,
+                effects,
+                stop: Stop::Nothing,
+            }
+        }
+        State::Pending | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => unchanged(task),
+    }
+}
+
+pub(super) fn need_gone(task: Task, need: TaskId) -> Step {
+    let needs = task.plan.dependencies.contains(&need) && !task.without.contains(&need);
+    if task.state != State::Pending || !needs {
+        return unchanged(task);
+    }
+    block(task, BlockReason::NeedGone { task: need }, Vec::new())
+}
+
+/// What was missing is being built again: a task that did not start yet waits for it.
+pub(super) fn need_back(mut task: Task, need: TaskId) -> Step {
+    let missed = task.state
+        == State::Blocked {
+            reason: BlockReason::NeedGone { task: need },
+        };
+    if missed {
+        task.state = State::Pending;
+    }
+    if task.state == State::Pending {
+        task.without.retain(|gone| *gone != need);
+    }
+    unchanged(task)
+}

@@ -1,0 +1,192 @@
+//! The `command` back-end with real programs that behave and misbehave.
+
+use autobuild::agents::Answered;
+use autobuild::agents::Backend;
+use autobuild::agents::RunError;
+use autobuild::agents::RunSpec;
+use autobuild::config::AgentCommand;
+use autobuild::config::Role;
+use autobuild::domain::blocked::AgentFailure;
+use autobuild::domain::ids::TaskId;
+use autobuild::domain::ids::TurnNumber;
+use autobuild::sandbox::Sandbox;
+use autobuild::sandbox::SandboxOptions;
+use serde_json::Value;
+use serde_json::json;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+struct Stage {
+    dir: TempDir,
+    sandbox: Sandbox,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("checkout")).unwrap();
+        let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
+        Self {
+            dir,
+            sandbox: Sandbox::new(SandboxOptions { launcher }),
+        }
+    }
+
+    fn spec(&self) -> RunSpec {
+        RunSpec {
+            role: Role::Player,
+            task: Some(TaskId::Planned(3)),
+            turn: TurnNumber(2),
+            checkout: self.dir.path().join("checkout"),
+            prompt: "please".to_owned(),
+            schema: json!({"type": "object", "title": "the schema"}),
+            deadline: Duration::from_secs(60),
+            idle: None,
+            run_key: "r1".to_owned(),
+        }
+    }
+
+    async fn ask(&self, command: &str, spec: &RunSpec) -> Result<Answered<Value>, RunError> {
+        let agent: AgentCommand = format!("command:{command}").parse().unwrap();
+        let backend = Backend::new(&agent, &self.sandbox, &[], &self.dir.path().join("agents")).unwrap();
+        let read = |value: &Value| match value.get("wrong") {
+            Some(_) => Err("`wrong` is not wanted".to_owned()),
+            None => Ok(value.clone()),
+        };
+        backend.ask(spec, read, &CancellationToken::new()).await
+    }
+
+    /// Runs a shell script as the agent.
+    async fn shell(&self, script: &str) -> Result<Answered<Value>, RunError> {
+        let file = self.dir.path().join("agent.sh");
+        fs::write(&file, script).unwrap();
+        self.ask(&format!("sh {}", file.display()), &self.spec()).await
+    }
+
+    async fn failure(&self, script: &str) -> AgentFailure {
+        agents_failure(self.shell(script).await)
+    }
+}
+
+fn agents_failure(ended: Result<Answered<Value>, RunError>) -> AgentFailure {
+    match ended.unwrap_err() {
+        RunError::Agent { failure, .. } => failure,
+        other => panic!("not the agent's failure: {other}"),
+    }
+}
+
+#[tokio::test]
+async fn an_agent_gets_its_prompt_its_variables_and_a_home_of_its_own() {
+    let stage = Stage::new();
+    let answered = stage
+        .shell(
+            r#"read -r prompt
+            echo hello > made.txt
+            case "$AUTOBUILD_SCHEMA_FILE" in "$PWD"*) exit 9;; esac
+            case "$HOME" in "$PWD"*) exit 9;; esac
+            title=$(grep -o 'the schema' "$AUTOBUILD_SCHEMA_FILE")
+            touch "$HOME/x" "$TMPDIR/y"
+            printf 'thinking {not json}\n```json\n{"prompt": "%s", "who": "%s %s %s", "title": "%s", "user": "%s"}\n```\n' \
+                "$prompt" "$AUTOBUILD_ROLE" "$AUTOBUILD_TASK" "$AUTOBUILD_TURN" "$title" "$USER""#,
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        answered.answer,
+        json!({"prompt": "please", "who": "player TASK-003 2", "title": "the schema", "user": ""})
+    );
+    assert_eq!(answered.runs, 1);
+    assert!(stage.dir.path().join("checkout/made.txt").is_file());
+}
+
+#[tokio::test]
+async fn a_bad_answer_is_repaired_with_the_problem_in_the_prompt() {
+    let stage = Stage::new();
+    let answered = stage
+        .shell(r#"if grep -q "is not wanted"; then echo '{"fine": true}'; else echo '{"wrong": true}'; fi"#)
+        .await
+        .unwrap();
+    assert_eq!((answered.answer, answered.runs), (json!({"fine": true}), 2));
+}
+
+#[tokio::test]
+async fn every_misbehaviour_is_a_typed_failure() {
+    let stage = Stage::new();
+    let table = [
+        ("", AgentFailure::ReportMissing),
+        ("echo done", AgentFailure::ReportMissing),
+        ("printf '{{{{{{'", AgentFailure::ReportMissing),
+        (
+            "echo '{\"wrong\": 1}'",
+            AgentFailure::ReportInvalid {
+                problem: "`wrong` is not wanted".to_owned(),
+            },
+        ),
+        (
+            "echo '{}'; echo no credit >&2; exit 3",
+            AgentFailure::Failed {
+                how: "exit code 3: no credit".to_owned(),
+            },
+        ),
+        (
+            "yes '{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{'",
+            AgentFailure::TooMuchOutput {
+                bytes: 64 * 1024 * 1024,
+            },
+        ),
+    ];
+    for (script, expected) in table {
+        assert_eq!(stage.failure(script).await, expected, "{script}");
+    }
+    let killed = stage.failure("kill -9 $$").await;
+    assert!(matches!(killed, AgentFailure::Failed { .. }), "{killed:?}");
+}
+
+#[tokio::test]
+async fn an_endless_or_silent_agent_is_stopped() {
+    let stage = Stage::new();
+    let mut spec = stage.spec();
+    spec.deadline = Duration::from_millis(300);
+    let ended = agents_failure(stage.ask("sleep 600", &spec).await);
+    assert_eq!(ended, AgentFailure::TimedOut { seconds: 0 });
+    spec.deadline = Duration::from_secs(60);
+    spec.idle = Some(Duration::from_millis(300));
+    let ended = agents_failure(stage.ask("sleep 600", &spec).await);
+    assert_eq!(ended, AgentFailure::WentSilent { seconds: 0 });
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_named() {
+    let stage = Stage::new();
+    let ended = agents_failure(stage.ask("no-such-agent --fast", &stage.spec()).await);
+    assert_eq!(
+        ended,
+        AgentFailure::NotFound {
+            program: "no-such-agent".to_owned()
+        }
+    );
+}
+
+#[tokio::test]
+async fn a_cancelled_run_is_no_failure_of_the_agent() {
+    let stage = Stage::new();
+    let agent: AgentCommand = "command:sleep 600".parse().unwrap();
+    let backend = Backend::new(&agent, &stage.sandbox, &[], stage.dir.path()).unwrap();
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let ended = backend.ask(&stage.spec(), |_| Ok(()), &cancel).await;
+    assert!(matches!(ended, Err(RunError::Cancelled)));
+}
+
+#[tokio::test]
+async fn agents_of_a_later_version_are_refused() {
+    let stage = Stage::new();
+    for known in ["claude", "codex", "acp:agent"] {
+        let agent: AgentCommand = known.parse().unwrap();
+        let refusal = Backend::new(&agent, &stage.sandbox, &[], stage.dir.path()).unwrap_err();
+        assert!(refusal.to_string().contains("this version offers"));
+    }
+}
