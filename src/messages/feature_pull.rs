@@ -144,7 +144,7 @@ fn overrides(feature: &Feature, measure: &Measure) -> String {
 
 /// What is said on the feature pull request when the Feature is cancelled.
 #[must_use]
-pub fn closed_feature_pull(feature: &Feature, links: &Links) -> String {
+pub fn closed_feature_pull(feature: &Feature) -> String {
     let why = match &feature.state {
         FeatureState::Cancelled { why } => reasons::cancelled(why),
         FeatureState::Planning { .. }
@@ -157,8 +157,7 @@ pub fn closed_feature_pull(feature: &Feature, links: &Links) -> String {
         | FeatureState::Failed { .. } => reasons::cancelled(&CancelledWhy::NothingCompleted),
     };
     format!(
-        "Closed: {} of {} is cancelled. {why} Reopening this pull request brings it back to review.",
-        feature.key.shown(),
-        links.issue(feature.key.issue)
+        "Closed: {} is cancelled. {why} Reopening this pull request brings it back to review.",
+        feature.key.shown()
     )
 }

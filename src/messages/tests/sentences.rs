@@ -291,10 +291,7 @@ fn what_is_said_when_something_closes_or_becomes_stale() {
         ("Retried, with its new pull request", close(task, &retried)),
         ("Skipped", close(task, &ClosedWhy::Skipped { by: by() })),
         ("Cancelled", close(task, &ClosedWhy::Cancelled)),
-        (
-            "the feature pull request",
-            messages::closed_feature_pull(&cancelled, &world::links()),
-        ),
+        ("the feature pull request", messages::closed_feature_pull(&cancelled)),
         (
             "dismissed: Overridden",
             messages::dismissal(DismissedWhy::Overridden, &by()),
@@ -322,7 +319,7 @@ fn every_commit_message() {
             messages::turn_commit(&feature, task, TurnNumber(2), CommitKind::Partial),
         ),
         ("plan", messages::plan_commit(&feature)),
-        ("task file", messages::task_file_commit(&feature, task)),
+        ("task files", messages::histories_commit(&feature)),
         (
             "merge of the default branch",
             messages::merge_default_commit(&feature, "main"),

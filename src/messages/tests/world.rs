@@ -54,6 +54,7 @@ use crate::domain::task::Turn;
 use crate::domain::task::TurnKind;
 use crate::domain::task::Waiver;
 use crate::domain::task::Work;
+use crate::domain::wave;
 use crate::messages::Links;
 
 /// Gives every text that issues, agents, tools and people write.
@@ -101,7 +102,7 @@ fn planned(id: u16, kind: TaskType, say: Words<'_>, name: &str, needs: &[u16]) -
             criterion(say("The page exists"), Check::File(say("docs/auth.md"))),
             criterion(say("The consent page reads well"), Check::Human),
         ],
-        files: vec![say("src/auth.rs")],
+        files: vec![say(if id == 3 { "docs/auth.md" } else { "src/auth.rs" })],
         factors: Factors {
             integration_points: 1,
             tests: TestEffort::Unit,
@@ -244,13 +245,14 @@ pub(super) fn feature(say: Words<'_>) -> Feature {
     let plan = plan(say);
     feature.state = State::Building { phase: Phase::Tasks };
     feature.wave = 1;
+    let waves = wave::waves(&plan);
     feature.tasks = plan
         .tasks
         .iter()
         .map(|planned| {
-            let wave = if planned.dependencies.is_empty() { 1 } else { 2 };
+            let wave = waves.wave_of(planned.id).unwrap();
             let rules = feature.task_rules();
-            Task::planned(planned.clone(), wave, &rules)
+            Task::planned(planned.clone(), u32::try_from(wave).unwrap(), &rules)
         })
         .collect();
     feature.plan = Some(PlanVersion {
@@ -259,7 +261,7 @@ pub(super) fn feature(say: Words<'_>) -> Feature {
         hash: "0123456789abcdef".repeat(4),
         created: Millis(1_768_473_000_000),
         complexity: 4,
-        notes: vec![say("TASK-002 waits for TASK-001, because both name src/auth.rs")],
+        notes: vec![say("id: FEAT-42 instead of FEAT-7")],
         commands: say("Tests: `cargo test`, detected from Cargo.toml."),
         base: sha('c'),
         shown_at: None,
@@ -305,6 +307,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         wave: 0,
         gates: Vec::new(),
         living: None,
+        checking: None,
         suspension: Suspension::None,
         emitted: 1,
         tasks: Vec::new(),
@@ -321,6 +324,7 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
     feature.gates = vec![WaveGate {
         wave: 1,
         head: sha('d'),
+        merged: vec![TaskId::Planned(1)],
         report: gates(say, 0),
     }];
     let [first, second, third] = feature.tasks.as_mut_slice() else {
