@@ -10,6 +10,8 @@ mod records;
 mod refusal;
 mod state;
 pub mod step;
+#[cfg(test)]
+mod tests;
 mod waves;
 
 use crate::domain::effect::Effect;

@@ -56,6 +56,7 @@ fn visible(feature: &Feature) -> Feature {
     seen.living = None;
     seen.suspension = Suspension::None;
     seen.checking = None;
+    seen.integration = None;
     seen.emitted = 0;
     if let Some(plan) = &mut seen.plan {
         plan.shown_at = None;
@@ -63,6 +64,7 @@ fn visible(feature: &Feature) -> Feature {
     for task in &mut seen.tasks {
         task.emitted = 0;
         task.opening = None;
+        task.head = None;
     }
     seen
 }
