@@ -82,7 +82,7 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
         Event::DefaultMerged { run, outcome } => flow::default_merged(feature, run, outcome, at),
         Event::WaveGated { run, head, report } => gate::wave_gated(feature, run, head, *report, at),
         Event::PullOpened { run, pull } => flow::pull_opened(feature, run, pull, at),
-        Event::Stuck { run, reason } => flow::stuck(feature, run, reason),
+        Event::Stuck { run, reason } => flow::stuck(feature, run, reason, at),
         Event::Task { task, event } => on_task(feature, task, event, at),
         Event::Commanded(commanded) => command::commanded(feature, *commanded, at),
         Event::Answered { thread, to, reply } => answered(feature, thread, to, reply),
@@ -126,8 +126,12 @@ pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Mill
     if !feature.is_unfinished() && !closes_late_pull {
         return unchanged(feature);
     }
+    let before = feature.task(id).cloned();
     let mut step = unchanged(feature);
     tell(&mut step, id, event, at);
+    if step.feature.task(id) == before.as_ref() {
+        return step;
+    }
     waves::settle(step, at)
 }
 

@@ -1,5 +1,7 @@
 //! The machines as tables: every state, and what every event does there. The snapshots document the machines.
 
+#![expect(clippy::too_many_lines, reason = "one row per state or event")]
+
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::command::Command;

@@ -1,6 +1,8 @@
 //! A random walk: agents, forge and people do whatever they may, in any order. What is promised of the machines must hold
 //! at every step.
 
+#![expect(clippy::too_many_lines, reason = "one arm per effect or promise")]
+
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::command::Command;
@@ -271,7 +273,8 @@ fn check_move(before: &Feature, event: &Event, done: &Step) {
             };
             assert!(allowed, "{:?} was left by {event:?}", old.state);
         }
-        if !old.is_in_motion() && task.is_in_motion() && old.turns_now().next().is_none() {
+        let is_new = old.turns_now().next().is_none() && old.head.is_none();
+        if !old.is_in_motion() && task.is_in_motion() && is_new {
             for need in &task.plan.dependencies {
                 let needed = after.task(*need).unwrap();
                 let has = needed.is_completed() || needed.is_gone() && task.without.contains(need);
