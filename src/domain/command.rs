@@ -3,14 +3,12 @@
 
 use crate::domain::ids::TaskId;
 use crate::domain::markdown;
+use crate::domain::nearest;
 use crate::domain::plan_block;
 use serde::Deserialize;
 use serde::Serialize;
 
 const WORD: &str = "/autobuild";
-const VERBS: [&str; 9] = [
-    "help", "plan", "approve", "resume", "retry", "skip", "pause", "cancel", "status",
-];
 
 /// The most turns that one `resume` may grant.
 pub const MAX_TURNS: u32 = 100;
@@ -143,7 +141,7 @@ pub fn parse(comment: &str) -> Parsed {
         "pause" => alone(Command::Pause, line),
         "cancel" => alone(Command::Cancel, line),
         "status" => alone(Command::Status, line),
-        unknown => malformed(&format!("{} is not a command", quoted(unknown)), &nearest_verb(unknown)),
+        unknown => malformed(&format!("{} is not a command", quoted(unknown)), nearest::verb(unknown)),
     }
 }
 
@@ -238,7 +236,7 @@ fn one_task(verb: &str, line: &str) -> Result<Option<TaskId>, Parsed> {
     if let Some(extra) = extra {
         let form = format!(
             "{WORD} {verb} {}",
-            given.map_or_else(|| "TASK-001".to_owned(), nearest_task)
+            given.map_or_else(|| "TASK-001".to_owned(), nearest::task)
         );
         return Err(malformed(
             &format!("`{verb}` takes one task, and {} was given as well", quoted(extra)),
@@ -247,25 +245,12 @@ fn one_task(verb: &str, line: &str) -> Result<Option<TaskId>, Parsed> {
     }
     let Some(word) = given else { return Ok(None) };
     word.to_ascii_uppercase().parse().map(Some).map_err(|_| {
-        let form = format!("{WORD} {verb} {}", nearest_task(word));
+        let form = format!("{WORD} {verb} {}", nearest::task(word));
         malformed(
             &format!("{} is not a task id; task ids are TASK-001 to TASK-999", quoted(word)),
             &form,
         )
     })
-}
-
-/// The task that was probably meant: `TASK-002` for `2`, `task2` or `TASK-2`.
-fn nearest_task(word: &str) -> String {
-    let upper = word.to_ascii_uppercase();
-    if let Ok(id) = upper.parse::<TaskId>() {
-        return id.to_string();
-    }
-    let digits: String = word.chars().filter(char::is_ascii_digit).collect();
-    match digits.parse::<u16>() {
-        Ok(number @ 1..=999) => TaskId::Planned(number).to_string(),
-        Ok(_) | Err(_) => TaskId::Planned(1).to_string(),
-    }
 }
 
 const OPTION: &str = "--max-turns";
@@ -314,39 +299,6 @@ fn without(rest: &str, option: &str) -> Option<String> {
     let (before, after) = rest.split_once(option)?;
     let before = before.strip_suffix(' ').unwrap_or(before);
     not_blank(&format!("{before}{after}"))
-}
-
-fn nearest_verb(word: &str) -> String {
-    let word: String = word.to_lowercase().chars().take(20).collect();
-    let nearest = VERBS
-        .iter()
-        .map(|verb| (distance(&word, verb), *verb))
-        .min_by_key(|(distance, _)| *distance);
-    match nearest {
-        Some((0..=3, verb)) => {
-            let form = Command::usage()
-                .into_iter()
-                .map(|(form, _)| form)
-                .find(|form| form.split(' ').nth(1) == Some(verb));
-            form.unwrap_or("/autobuild help").to_owned()
-        }
-        Some(_) | None => "/autobuild help".to_owned(),
-    }
-}
-
-/// Number of letters to insert, delete or replace to make `a` of `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (index, from) in a.chars().enumerate() {
-        let mut next = vec![index + 1];
-        for ((to, diagonal), above) in b.iter().zip(&row).zip(row.iter().skip(1)) {
-            let left = next.last().copied().unwrap_or_default();
-            next.push((diagonal + usize::from(from != *to)).min(above + 1).min(left + 1));
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -484,81 +436,83 @@ mod tests {
         }
     }
 
+    /// A comment, a part of the reason, the nearest valid form.
+    const MISTAKES: &[(&str, &str, &str)] = &[
+        ("/autobuild", "no command is given", "/autobuild help"),
+        (
+            "/autobuild resum now",
+            "`resum` is not a command",
+            "/autobuild resume [guidance] [--max-turns=N]",
+        ),
+        ("/autobuild Cancel", "`Cancel` is not a command", "/autobuild cancel"),
+        ("/autobuild deploy", "`deploy` is not a command", "/autobuild help"),
+        ("/autobuild skip", "needs the task", "/autobuild skip TASK-001"),
+        ("/autobuild skip 2", "`2` is not a task id", "/autobuild skip TASK-002"),
+        (
+            "/autobuild skip TASK-002 TASK-003",
+            "`TASK-003` was given as well",
+            "/autobuild skip TASK-002",
+        ),
+        (
+            "/autobuild retry TASK-1000",
+            "is not a task id",
+            "/autobuild retry TASK-001",
+        ),
+        ("/autobuild cancel TASK-003", "takes no argument", "/autobuild cancel"),
+        (
+            "/autobuild approve this",
+            "`this` is not a plan's hash",
+            "/autobuild approve",
+        ),
+        (
+            "/autobuild approve 1a2b3c",
+            "is not a plan's hash",
+            "/autobuild approve",
+        ),
+        (
+            "/autobuild approve 1a2b3c4d please",
+            "`please` was given as well",
+            "/autobuild approve",
+        ),
+        (
+            "/autobuild resume --max-turns=0",
+            "from 1 to 100",
+            "/autobuild resume --max-turns=3",
+        ),
+        (
+            "/autobuild resume --max-turns=101",
+            "from 1 to 100",
+            "/autobuild resume --max-turns=3",
+        ),
+        (
+            "/autobuild resume --max-turns=99999999999999999999",
+            "from 1 to 100",
+            "/autobuild resume --max-turns=3",
+        ),
+        (
+            "/autobuild resume --max-turns=+3",
+            "from 1 to 100",
+            "/autobuild resume --max-turns=3",
+        ),
+        (
+            "/autobuild resume --max-turns 3",
+            "from 1 to 100",
+            "/autobuild resume --max-turns=3",
+        ),
+        (
+            "/autobuild resume --max-turns=3 --max-turns=4",
+            "more than once",
+            "/autobuild resume --max-turns=3",
+        ),
+    ];
+
     #[test]
     fn a_mistake_is_answered_with_the_nearest_valid_form() {
-        let table = [
-            ("/autobuild", "no command is given", "/autobuild help"),
-            (
-                "/autobuild resum now",
-                "`resum` is not a command",
-                "/autobuild resume [guidance] [--max-turns=N]",
-            ),
-            ("/autobuild Cancel", "`Cancel` is not a command", "/autobuild cancel"),
-            ("/autobuild deploy", "`deploy` is not a command", "/autobuild help"),
-            ("/autobuild skip", "needs the task", "/autobuild skip TASK-001"),
-            ("/autobuild skip 2", "`2` is not a task id", "/autobuild skip TASK-002"),
-            (
-                "/autobuild skip TASK-002 TASK-003",
-                "`TASK-003` was given as well",
-                "/autobuild skip TASK-002",
-            ),
-            (
-                "/autobuild retry TASK-1000",
-                "is not a task id",
-                "/autobuild retry TASK-001",
-            ),
-            ("/autobuild cancel TASK-003", "takes no argument", "/autobuild cancel"),
-            (
-                "/autobuild approve this",
-                "`this` is not a plan's hash",
-                "/autobuild approve",
-            ),
-            (
-                "/autobuild approve 1a2b3c",
-                "is not a plan's hash",
-                "/autobuild approve",
-            ),
-            (
-                "/autobuild approve 1a2b3c4d please",
-                "`please` was given as well",
-                "/autobuild approve",
-            ),
-            (
-                "/autobuild resume --max-turns=0",
-                "from 1 to 100",
-                "/autobuild resume --max-turns=3",
-            ),
-            (
-                "/autobuild resume --max-turns=101",
-                "from 1 to 100",
-                "/autobuild resume --max-turns=3",
-            ),
-            (
-                "/autobuild resume --max-turns=99999999999999999999",
-                "from 1 to 100",
-                "/autobuild resume --max-turns=3",
-            ),
-            (
-                "/autobuild resume --max-turns=+3",
-                "from 1 to 100",
-                "/autobuild resume --max-turns=3",
-            ),
-            (
-                "/autobuild resume --max-turns 3",
-                "from 1 to 100",
-                "/autobuild resume --max-turns=3",
-            ),
-            (
-                "/autobuild resume --max-turns=3 --max-turns=4",
-                "more than once",
-                "/autobuild resume --max-turns=3",
-            ),
-        ];
-        for (comment, part, form) in table {
+        for (comment, part, form) in MISTAKES {
             match parse(comment) {
                 Parsed::Malformed { reason, nearest } => {
                     assert!(reason.contains(part), "{comment:?}: {reason}");
-                    assert_eq!(nearest, form, "{comment:?}");
+                    assert_eq!(nearest, *form, "{comment:?}");
                 }
                 other => panic!("{comment:?} is {other:?}"),
             }

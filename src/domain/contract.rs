@@ -2,7 +2,6 @@
 //! than the decision, never higher.
 
 use crate::domain::decision::CoachDecision;
-use crate::domain::decision::CriterionMet;
 use crate::domain::decision::DecisionKind;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Outcome;
@@ -12,7 +11,6 @@ use crate::domain::evidence;
 use crate::domain::evidence::GateReport;
 use crate::domain::evidence::Profile;
 use crate::domain::grounds;
-use crate::domain::plan::Check;
 use crate::domain::plan::Criterion;
 use crate::domain::plan::TaskType;
 use serde::Deserialize;
@@ -132,7 +130,7 @@ pub struct TurnFacts<'a> {
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
     /// A verdict that may be stored and posted.
-    Verdict(Verdict),
+    Verdict(Box<Verdict>),
     /// A Gate that the task's kind demands could not run. That is never the Player's fault: the task blocks, each reason
     /// being a sentence for a person.
     EvidenceAbsent {
@@ -149,11 +147,12 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
         Profile::Failed(sentences) => sentences,
         Profile::Passed => Vec::new(),
     };
-    Judgement::Verdict(match decision.decision {
+    let verdict = match decision.decision {
         DecisionKind::Approve => approved_or_lowered(decision, facts, &gate_failures),
         DecisionKind::Feedback => feedback(decision, Vec::new(), gate_items(&gate_failures)),
         DecisionKind::Probe => probe_lowered(decision, &gate_failures),
-    })
+    };
+    Judgement::Verdict(Box::new(verdict))
 }
 
 /// The verdict on a turn that no Coach saw: the reasons are the Player's to mend.
@@ -170,31 +169,8 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
 /// The verdict on a turn that changed nothing.
 #[must_use]
 pub fn no_change() -> Verdict {
-    feedback_without_coach(vec![Issue::must_fix(
-        "requirement",
-        "no change: the turn ended without a change to any file",
-    )])
-}
-
-/// The verdict on a commit that may not be pushed: each reason is a sentence, with the path it is about where there is
-/// one.
-#[must_use]
-pub fn held(reasons: &[(Option<String>, String)]) -> Verdict {
-    let item = |(file, reason): &(Option<String>, String)| Issue {
-        file: file.clone(),
-        ..Issue::must_fix("security", &format!("this commit may not be pushed: {reason}"))
-    };
-    feedback_without_coach(reasons.iter().map(item).collect())
-}
-
-/// The verdict on an approved task whose merge conflicts with one merged meanwhile.
-#[must_use]
-pub fn conflict(files: &[String]) -> Verdict {
-    let item = |file: &String| Issue {
-        file: Some(file.clone()),
-        ..Issue::must_fix("conflict", "conflicts with a task that was merged meanwhile")
-    };
-    feedback_without_coach(files.iter().map(item).collect())
+    let words = "no change: the turn ended without a change to any file";
+    feedback_without_coach(vec![Issue::must_fix("requirement", words)])
 }
 
 fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: &[String]) -> Verdict {
@@ -203,10 +179,10 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         .map(|why| sentence(Contract::GatesPassed, why))
         .collect::<Vec<_>>();
     let mut items = gate_items(gate_failures);
-    for why in wrong_numbers(decision, facts.criteria) {
+    for why in grounds::wrong_numbers(decision, facts.criteria) {
         broken.push(sentence(Contract::DecisionValid, &why));
     }
-    for why in open_criteria(decision, facts) {
+    for why in grounds::open_criteria(decision, facts) {
         broken.push(sentence(Contract::CriteriaEvidenced, &why));
         items.push(Issue::must_fix("requirement", &why));
     }
@@ -288,61 +264,16 @@ fn must_fix_first(mut items: Vec<Issue>) -> Vec<Issue> {
     items
 }
 
-fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<String> {
-    let wrong = |number: &usize| *number == 0 || *number > criteria.len();
-    let numbers = decision.criteria.iter().map(|finding| finding.criterion).filter(wrong);
-    numbers
-        .map(|number| format!("criterion {number} does not exist"))
-        .collect()
-}
-
-/// The criteria that are not shown to hold, each as a sentence. Those for a person are never among them.
-fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<String> {
-    let demanded = (1..)
-        .zip(facts.criteria)
-        .filter(|(_, criterion)| criterion.check != Check::Human);
-    demanded
-        .filter_map(|(number, criterion)| {
-            let why = open_reason(decision, facts, number, criterion)?;
-            Some(format!("criterion {number} ({}) {why}", criterion.text))
-        })
-        .collect()
-}
-
-fn open_reason(
-    decision: &CoachDecision,
-    facts: &TurnFacts<'_>,
-    number: usize,
-    criterion: &Criterion,
-) -> Option<&'static str> {
-    let findings: Vec<_> = decision
-        .criteria
-        .iter()
-        .filter(|finding| finding.criterion == number)
-        .collect();
-    if findings.is_empty() {
-        return Some("was not looked at");
-    }
-    if findings.iter().any(|finding| finding.met == CriterionMet::NotMet) {
-        return Some("is not met");
-    }
-    if findings.iter().all(|finding| finding.evidence.trim().is_empty()) {
-        return Some("is said to be met without evidence");
-    }
-    let grounded = findings
-        .iter()
-        .any(|finding| grounds::names_something_real(&finding.evidence, criterion, facts));
-    (!grounded).then_some("is said to be met, and its evidence names no file, test or command that exists")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::decision::CriterionFinding;
+    use crate::domain::decision::CriterionMet;
     use crate::domain::evidence::Absence;
     use crate::domain::evidence::Counts;
     use crate::domain::evidence::Evidence;
     use crate::domain::evidence::Finding;
+    use crate::domain::plan::Check;
     use proptest::prelude::*;
 
     fn tests(exit_code: i32, passed: u32, failed: u32) -> GateReport {
@@ -419,7 +350,7 @@ mod tests {
 
     fn verdict(decision: &CoachDecision, gates: &GateReport) -> Verdict {
         match judged(decision, gates, &CheckoutState::Unchanged, &[]) {
-            Judgement::Verdict(verdict) => verdict,
+            Judgement::Verdict(verdict) => *verdict,
             Judgement::EvidenceAbsent { reasons } => panic!("{reasons:?}"),
         }
     }
@@ -443,69 +374,57 @@ mod tests {
         );
     }
 
+    fn assert_lowered(decision: &CoachDecision, gates: &GateReport, broken: &str) {
+        let verdict = verdict(decision, gates);
+        assert_eq!(verdict.outcome, Outcome::Feedback, "{broken}");
+        let sentences = &verdict.broken_contracts;
+        assert!(
+            sentences.iter().any(|sentence| sentence.contains(broken)),
+            "{broken}: {sentences:?}"
+        );
+        assert!(!verdict.items.is_empty(), "{broken}");
+    }
+
     #[test]
-    fn each_broken_contract_lowers_an_approval_and_is_named() {
-        let with = |change: &dyn Fn(&mut CoachDecision)| {
-            let mut decision = approval();
-            change(&mut decision);
-            decision
-        };
-        let green = tests(0, 3, 0);
-        let table = [
-            (approval(), tests(101, 2, 1), "gates_passed: tests failed"),
-            (approval(), tests(0, 0, 0), "gates_passed: no tests ran"),
-            (approval(), tests(0, 2, 1), "gates_passed: tests failed"),
-            (
-                with(&|d| d.criteria.clear()),
-                green.clone(),
-                "criteria_evidenced: criterion 1 (it parses) was not looked at",
-            ),
-            (
-                with(&|d| d.criteria[0].met = CriterionMet::NotMet),
-                green.clone(),
-                "is not met",
-            ),
-            (
-                with(&|d| d.criteria[0].evidence = " ".to_owned()),
-                green.clone(),
-                "without evidence",
-            ),
-            (
-                with(&|d| d.criteria[0].evidence = "trust me".to_owned()),
-                green.clone(),
-                "names no file",
-            ),
-            (
-                with(&|d| d.criteria.push(finding(1, CriterionMet::NotMet, ""))),
-                green.clone(),
-                "is not met",
-            ),
-            (
-                with(&|d| d.criteria.push(finding(3, CriterionMet::Met, "x"))),
-                green.clone(),
-                "decision_valid: criterion 3",
-            ),
-            (
-                with(&|d| d.criteria.push(finding(0, CriterionMet::Met, "x"))),
-                green.clone(),
-                "decision_valid: criterion 0",
-            ),
-            (
-                with(&|d| d.issues.push(issue(Severity::MustFix, "bug"))),
-                green.clone(),
-                "no_must_fix: 1 must_fix left",
-            ),
-        ];
-        for (decision, gates, broken) in table {
-            let verdict = verdict(&decision, &gates);
-            assert_eq!(verdict.outcome, Outcome::Feedback, "{broken}");
-            assert!(
-                verdict.broken_contracts.iter().any(|s| s.contains(broken)),
-                "{broken}: {:?}",
-                verdict.broken_contracts
-            );
-            assert!(!verdict.items.is_empty(), "{broken}");
+    fn red_or_missing_tests_lower_an_approval() {
+        for (gates, broken) in [
+            (tests(101, 2, 1), "gates_passed: tests failed"),
+            (tests(0, 0, 0), "gates_passed: no tests ran"),
+            (tests(0, 2, 1), "gates_passed: tests failed"),
+        ] {
+            assert_lowered(&approval(), &gates, broken);
         }
+    }
+
+    #[test]
+    fn criteria_that_are_not_shown_to_hold_lower_an_approval() {
+        use CriterionMet::Met;
+        use CriterionMet::NotMet;
+        let good = || finding(1, Met, "src/lib.rs");
+        for (findings, broken) in [
+            (vec![], "criteria_evidenced: criterion 1 (it parses) was not looked at"),
+            (vec![finding(1, NotMet, "src/lib.rs")], "is not met"),
+            (vec![finding(1, Met, " ")], "without evidence"),
+            (vec![finding(1, Met, "trust me")], "names no file"),
+            (vec![good(), finding(1, NotMet, "")], "is not met"),
+            (vec![good(), finding(3, Met, "x")], "decision_valid: criterion 3"),
+            (vec![good(), finding(0, Met, "x")], "decision_valid: criterion 0"),
+        ] {
+            let decision = CoachDecision {
+                criteria: findings,
+                ..approval()
+            };
+            assert_lowered(&decision, &tests(0, 3, 0), broken);
+        }
+    }
+
+    #[test]
+    fn what_must_be_fixed_lowers_an_approval() {
+        let decision = CoachDecision {
+            issues: vec![issue(Severity::MustFix, "bug")],
+            ..approval()
+        };
+        assert_lowered(&decision, &tests(0, 3, 0), "no_must_fix: 1 must_fix left");
     }
 
     #[test]

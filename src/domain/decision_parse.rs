@@ -221,7 +221,6 @@ fn issue(item: &Field<'_>, unknown: &mut Vec<String>, wrong: &mut Mistakes) -> O
 pub fn schema() -> serde_json::Value {
     let text = || json!({ "type": "string" });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
-    let or_null = |kind: &str| json!({ "type": [kind, "null"] });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "CoachDecision",
@@ -247,21 +246,10 @@ pub fn schema() -> serde_json::Value {
                 "command": text(),
                 "passed": { "type": "integer", "minimum": 0 },
                 "failed": { "type": "integer", "minimum": 0 },
-                "coverage": or_null("number"),
+                "coverage": { "type": ["number", "null"] },
                 "failures": texts()
             } },
-            "issues": { "type": "array", "items": {
-                "type": "object",
-                "required": ["severity", "description"],
-                "properties": {
-                    "severity": { "enum": ["must_fix", "should_fix", "nice_to_have"] },
-                    "category": { "type": "string", "description": "correctness, requirement, test, design, security or another." },
-                    "description": text(),
-                    "file": or_null("string"),
-                    "line": or_null("integer"),
-                    "suggestion": or_null("string")
-                }
-            } },
+            "issues": { "type": "array", "items": issue_schema() },
             "feedback": text(),
             "commands": { "type": "array", "items": { "type": "string" }, "maxItems": MOST_COMMANDS }
         },
@@ -269,6 +257,22 @@ pub fn schema() -> serde_json::Value {
             { "if": { "properties": { "decision": { "const": "approve" } } }, "then": { "required": ["criteria"] } },
             { "if": { "properties": { "decision": { "const": "probe" } } }, "then": { "required": ["commands"] } }
         ]
+    })
+}
+
+fn issue_schema() -> serde_json::Value {
+    let or_null = |kind: &str| json!({ "type": [kind, "null"] });
+    json!({
+        "type": "object",
+        "required": ["severity", "description"],
+        "properties": {
+            "severity": { "enum": ["must_fix", "should_fix", "nice_to_have"] },
+            "category": { "type": "string", "description": "correctness, requirement, test, design, security or another." },
+            "description": { "type": "string" },
+            "file": or_null("string"),
+            "line": or_null("integer"),
+            "suggestion": or_null("string")
+        }
     })
 }
 

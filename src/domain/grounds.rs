@@ -1,7 +1,9 @@
-//! Whether a Coach's evidence names something real: a file of the commit, a test, or a command that AutoBuild knows. It
-//! does not tell whether the evidence is good, only that it is not made up.
+//! Which criteria are shown to hold, and whether a Coach's evidence names something real: a file of the commit, a test, or
+//! a command that AutoBuild knows. It does not tell whether the evidence is good, only that it is not made up.
 
 use crate::domain::contract::TurnFacts;
+use crate::domain::decision::CoachDecision;
+use crate::domain::decision::CriterionMet;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::plan::Check;
@@ -10,9 +12,56 @@ use crate::domain::plan::Criterion;
 /// Words looked at in one piece of evidence; beyond that nobody reads either.
 const MOST_WORDS: usize = 500;
 
+/// The numbers that no criterion has, each as a sentence.
+pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<String> {
+    let wrong = |number: &usize| *number == 0 || *number > criteria.len();
+    let numbers = decision.criteria.iter().map(|finding| finding.criterion).filter(wrong);
+    numbers
+        .map(|number| format!("criterion {number} does not exist"))
+        .collect()
+}
+
+/// The criteria that are not shown to hold, each as a sentence. Those for a person are never among them.
+pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<String> {
+    let demanded = (1..)
+        .zip(facts.criteria)
+        .filter(|(_, criterion)| criterion.check != Check::Human);
+    demanded
+        .filter_map(|(number, criterion)| {
+            let why = open_reason(decision, facts, number, criterion)?;
+            Some(format!("criterion {number} ({}) {why}", criterion.text))
+        })
+        .collect()
+}
+
+fn open_reason(
+    decision: &CoachDecision,
+    facts: &TurnFacts<'_>,
+    number: usize,
+    criterion: &Criterion,
+) -> Option<&'static str> {
+    let findings: Vec<_> = decision
+        .criteria
+        .iter()
+        .filter(|finding| finding.criterion == number)
+        .collect();
+    if findings.is_empty() {
+        return Some("was not looked at");
+    }
+    if findings.iter().any(|finding| finding.met == CriterionMet::NotMet) {
+        return Some("is not met");
+    }
+    if findings.iter().all(|finding| finding.evidence.trim().is_empty()) {
+        return Some("is said to be met without evidence");
+    }
+    let grounded = findings
+        .iter()
+        .any(|finding| names_something_real(&finding.evidence, criterion, facts));
+    (!grounded).then_some("is said to be met, and its evidence names no file, test or command that exists")
+}
+
 /// Whether `evidence` names a file of the tree, a test that ran or that the criterion is bound to, or a known command.
-#[must_use]
-pub fn names_something_real(evidence: &str, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
+fn names_something_real(evidence: &str, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
     let findings: Vec<&Finding> = [facts.gates.setup.as_ref(), Some(&facts.gates.tests)]
         .into_iter()
         .flatten()

@@ -17,6 +17,7 @@ pub mod ids;
 pub mod markdown;
 pub mod mask;
 pub mod mistake;
+pub mod nearest;
 pub mod node;
 pub mod plan;
 pub mod plan_block;

@@ -162,7 +162,7 @@ impl Mirror {
     }
 
     async fn fill(&self, head: &Sha, tree: Option<&Sha>) -> Result<Checkout, GitError> {
-        self.ready().await?;
+        self.ready()?;
         let making = || GitError::io("making a checkout");
         let home = tempfile::Builder::new()
             .prefix("c-")

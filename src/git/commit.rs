@@ -161,7 +161,7 @@ impl Mirror {
         if changes.is_empty() && request.parents.len() < 2 {
             return Ok(None);
         }
-        self.ready().await?;
+        self.ready()?;
         let Some(root) = checkout.open() else {
             return Err(TakeOutError::Changing(RepoPath::from(".")).into());
         };
@@ -183,8 +183,8 @@ impl Mirror {
         files: BTreeMap<String, Vec<u8>>,
         request: &CommitRequest,
     ) -> Result<Sha, GitError> {
-        let mut made = self.writing.lock().await;
-        self.ensure(&mut made)?;
+        self.ready()?;
+        let _writing = self.writing.lock().await;
         match import(&self.dir, MADE_REF, request, None, Source::Files(files)).await {
             Ok(sha) => Ok(sha),
             Err(ImportError::Git(error)) => Err(error),
@@ -195,7 +195,7 @@ impl Mirror {
     /// Forgets a kept commit.
     pub async fn release(&self, id: &str) -> Result<(), GitError> {
         let held = held_ref(id)?;
-        self.ready().await?;
+        self.ready()?;
         let _writing = self.writing.lock().await;
         GitCall::new(&self.dir, "update-ref")
             .args(["--no-deref", "-d", &held])

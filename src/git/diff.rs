@@ -65,13 +65,13 @@ const SAFE: [&str; 4] = ["-r", "--no-ext-diff", "--no-textconv", "--no-color"];
 impl Mirror {
     /// Every path that differs, renames not looked for.
     pub async fn diff_raw(&self, base: &Sha, head: &Sha) -> Result<Vec<RawChange>, GitError> {
-        self.ready().await?;
+        self.ready()?;
         raw_between(&self.dir, base.as_str(), head.as_str()).await
     }
 
     /// Every file that differs, with its status.
     pub async fn changed_files(&self, base: &Sha, head: &Sha) -> Result<Vec<ChangedFile>, GitError> {
-        self.ready().await?;
+        self.ready()?;
         let call = GitCall::new(&self.dir, "diff-tree")
             .args(SAFE)
             .args(["--raw", "-z", "-M"]);
@@ -94,7 +94,7 @@ impl Mirror {
 
     /// The patch as bytes, and whether it was cut off.
     pub(crate) async fn patch(&self, base: &Sha, head: &Sha, cap: usize) -> Result<(Vec<u8>, bool), GitError> {
-        self.ready().await?;
+        self.ready()?;
         let call = GitCall::new(&self.dir, "diff-tree")
             .args(SAFE)
             .args(["-p", "-M", "-U3", "--src-prefix=a/"])

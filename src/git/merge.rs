@@ -72,7 +72,7 @@ impl Mirror {
 
     /// Makes a commit of `tree` with the request's parents; the mirror holds it afterwards.
     pub async fn commit_merge(&self, tree: &Sha, request: &CommitRequest) -> Result<Sha, GitError> {
-        self.ready().await?;
+        self.ready()?;
         let seconds = request.at.0.div_euclid(1_000);
         let date = format!("@{seconds} +0000");
         let mut call = GitCall::new(&self.dir, "commit-tree").arg(tree.as_str());

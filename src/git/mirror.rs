@@ -94,7 +94,8 @@ impl Mirrors {
         let mut known = self.shared.known.lock().unwrap_or_else(PoisonError::into_inner);
         let made = || Mirror {
             dir: self.shared.root.join("mirrors").join(format!("{repo}.git")).into(),
-            writing: Arc::new(tokio::sync::Mutex::new(Made::NotChecked)),
+            writing: Arc::default(),
+            made: Arc::new(Mutex::new(Made::NotChecked)),
             shared: Arc::clone(&self.shared),
         };
         known.entry(repo).or_insert_with(made).clone()
@@ -109,7 +110,7 @@ impl Mirrors {
 
 /// Whether this process has made sure of the mirror's folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Made {
+enum Made {
     NotChecked,
     Ready,
 }
@@ -119,7 +120,8 @@ pub(crate) enum Made {
 pub struct Mirror {
     pub(crate) dir: Arc<Path>,
     /// Held by whoever changes refs.
-    pub(crate) writing: Arc<tokio::sync::Mutex<Made>>,
+    pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
+    made: Arc<Mutex<Made>>,
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -136,8 +138,8 @@ impl Mirror {
     pub async fn fetch(&self, remote: &Remote, branches: &[&str]) -> Result<(), GitError> {
         let refspecs = branches.iter().map(|pattern| mirror_refspec(pattern));
         let refspecs = refspecs.collect::<Result<Vec<_>, _>>()?;
-        let mut made = self.writing.lock().await;
-        self.ensure(&mut made)?;
+        self.ready()?;
+        let _writing = self.writing.lock().await;
         let call = GitCall::new(&self.dir, "fetch").talking_to(remote);
         let call = call.args([
             "--quiet",
@@ -165,7 +167,7 @@ impl Mirror {
     }
 
     async fn commit_at(&self, name: &str) -> Result<Option<Sha>, GitError> {
-        self.ready().await?;
+        self.ready()?;
         let call = GitCall::new(&self.dir, "rev-parse").args(["--verify", "--quiet", "--end-of-options"]);
         let output = call.arg(format!("{name}^{{commit}}")).run().await?;
         match (output.code, output.text().parse()) {
@@ -181,7 +183,7 @@ impl Mirror {
 
     /// The branches that the remote has now, of those named by `branches` (names, or folders as `autobuild/*`).
     pub async fn ls_remote(&self, remote: &Remote, branches: &[&str]) -> Result<BTreeMap<String, Sha>, GitError> {
-        self.ready().await?;
+        self.ready()?;
         let mut call = GitCall::new(&self.dir, "ls-remote")
             .talking_to(remote)
             .cap(LS_REMOTE_CAP);
@@ -211,6 +213,7 @@ impl Mirror {
     /// Keeps a commit that the mirror holds under `refs/autobuild/held/<id>`.
     pub async fn hold(&self, sha: &Sha, id: &str) -> Result<(), GitError> {
         let held = held_ref(id)?;
+        self.ready()?;
         let _writing = self.writing.lock().await;
         let call = GitCall::new(&self.dir, "update-ref").args(["--no-deref", &held, sha.as_str()]);
         call.ok().await.map(drop)
@@ -221,13 +224,9 @@ impl Mirror {
         self.commit_at(&held_ref(id)?).await
     }
 
-    /// Makes sure that the mirror's folder is there.
-    pub(crate) async fn ready(&self) -> Result<(), GitError> {
-        let mut made = self.writing.lock().await;
-        self.ensure(&mut made)
-    }
-
-    pub(crate) fn ensure(&self, made: &mut Made) -> Result<(), GitError> {
+    /// Makes sure that the mirror's folder is there, and usable again after a crash.
+    pub(crate) fn ready(&self) -> Result<(), GitError> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if *made == Made::Ready {
             return Ok(());
         }

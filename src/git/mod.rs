@@ -6,6 +6,8 @@
 //! ([`Mirror::commit_changes`]), where it is checked ([`Policy`]) before it is pushed ([`Mirror::push`]). An agent's own
 //! `.git` is never read. Tokens reach git only through its environment.
 
+pub mod bare;
+
 mod changes;
 mod checkout;
 mod commit;
@@ -23,7 +25,9 @@ mod push;
 mod quote;
 mod read;
 mod remote;
+mod safe;
 mod secrets;
+mod talk;
 mod trash;
 mod walk;
 
@@ -53,8 +57,6 @@ pub use names::RepoPath;
 pub use policy::NotAPattern;
 pub use policy::Policy;
 pub use policy::PolicyFinding;
-pub use process::GitCall;
-pub use process::GitOutput;
 pub use push::Lease;
 pub use push::PushError;
 pub use push::Pushed;

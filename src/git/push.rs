@@ -79,7 +79,7 @@ impl Mirror {
         refspec: &str,
         lease: &Lease,
     ) -> Result<Pushed, PushError> {
-        self.ready().await?;
+        self.ready()?;
         let expected = match lease {
             Lease::Absent => "",
             Lease::At(sha) => sha.as_str(),
@@ -160,6 +160,46 @@ fn with_remote_lines(summary: &str, output: &GitOutput) -> String {
     lines.join("\n").chars().take(4_000).collect()
 }
 
+/// Words by which a passing failure, a refusal and a missing repository are told apart, in this order.
+const OVERLOADED: [&str; 6] = [
+    "error: 429",
+    "error: 500",
+    "error: 502",
+    "error: 503",
+    "error: 504",
+    "rate limit",
+];
+const DENIED: [&str; 6] = [
+    "authentication failed",
+    "could not read username",
+    "error: 401",
+    "error: 403",
+    "permission to",
+    "archived",
+];
+const GONE: [&str; 4] = [
+    "not found",
+    "error: 404",
+    "error: 410",
+    "does not appear to be a git repository",
+];
+const NETWORK: [&str; 14] = [
+    "could not resolve host",
+    "failed to connect",
+    "couldn't connect",
+    "connection",
+    "timed out",
+    "timeout",
+    "hung up unexpectedly",
+    "early eof",
+    "rpc failed",
+    "unexpected disconnect",
+    "operation too slow",
+    "empty reply",
+    "ssl",
+    "cannot lock ref",
+];
+
 /// Sorts a failed call to a remote by what the caller does next.
 pub(crate) fn remote_failure(command: &str, output: &GitOutput) -> GitError {
     let text = output.stderr.clone();
@@ -169,58 +209,20 @@ pub(crate) fn remote_failure(command: &str, output: &GitOutput) -> GitError {
         let branch = branch.lines().next().unwrap_or(branch);
         return GitError::Missing(branch.trim_start_matches("refs/heads/").to_owned());
     }
-    if says(&[
-        "error: 429",
-        "error: 500",
-        "error: 502",
-        "error: 503",
-        "error: 504",
-        "rate limit",
-    ]) {
-        return GitError::Transient(text);
-    }
-    if says(&[
-        "authentication failed",
-        "could not read username",
-        "error: 401",
-        "error: 403",
-        "permission to",
-        "archived",
-    ]) {
-        return GitError::Denied(text);
-    }
-    if says(&[
-        "not found",
-        "error: 404",
-        "error: 410",
-        "does not appear to be a git repository",
-    ]) {
-        return GitError::Gone(text);
-    }
-    let network = [
-        "could not resolve host",
-        "failed to connect",
-        "couldn't connect",
-        "connection",
-        "timed out",
-        "timeout",
-        "hung up unexpectedly",
-        "early eof",
-        "rpc failed",
-        "unexpected disconnect",
-        "operation too slow",
-        "empty reply",
-        "ssl",
-        "tls",
-        "cannot lock ref",
-    ];
-    if says(&network) {
-        return GitError::Transient(text);
-    }
-    GitError::Failed {
-        command: command.to_owned(),
-        code: output.code,
-        stderr: text,
+    if says(&OVERLOADED) {
+        GitError::Transient(text)
+    } else if says(&DENIED) {
+        GitError::Denied(text)
+    } else if says(&GONE) {
+        GitError::Gone(text)
+    } else if says(&NETWORK) {
+        GitError::Transient(text)
+    } else {
+        GitError::Failed {
+            command: command.to_owned(),
+            code: output.code,
+            stderr: text,
+        }
     }
 }
 

@@ -80,7 +80,7 @@ impl CommitInfo {
 impl Mirror {
     /// One file at a commit, up to `cap` bytes; `None` where there is no file of that name.
     pub async fn read_file(&self, sha: &Sha, path: &str, cap: usize) -> Result<Option<FileContent>, GitError> {
-        self.ready().await?;
+        self.ready()?;
         let spec = format!("{sha}:{path}");
         if path.is_empty() || path.contains('\0') {
             return Ok(None);
@@ -107,7 +107,7 @@ impl Mirror {
 
     /// The files of a commit, at most `cap` of them.
     pub async fn list_files(&self, sha: &Sha, cap: usize) -> Result<FileList, GitError> {
-        self.ready().await?;
+        self.ready()?;
         let call = GitCall::new(&self.dir, "ls-tree").args(["-r", "-z", "--full-tree", "--end-of-options"]);
         let output = call.arg(sha.as_str()).ok().await?;
         let lines = output.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty());
@@ -129,7 +129,7 @@ impl Mirror {
 
     /// What a commit says of itself; `None` if the mirror does not hold it.
     pub async fn commit_info(&self, sha: &Sha) -> Result<Option<CommitInfo>, GitError> {
-        self.ready().await?;
+        self.ready()?;
         let call = GitCall::new(&self.dir, "cat-file").arg("--batch").cap(COMMIT_CAP);
         let output = call.stdin(format!("{sha}\n").into_bytes()).ok().await?;
         let Some((found, rest)) = found(&output.stdout) else {
@@ -145,7 +145,7 @@ impl Mirror {
 
     /// The best common ancestor; `None` for unrelated histories.
     pub async fn merge_base(&self, one: &Sha, other: &Sha) -> Result<Option<Sha>, GitError> {
-        self.ready().await?;
+        self.ready()?;
         let call = GitCall::new(&self.dir, "merge-base").args(["--end-of-options", one.as_str(), other.as_str()]);
         let output = call.run().await?;
         match (output.code, output.text().parse()) {
@@ -161,7 +161,7 @@ impl Mirror {
 
     /// Whether `descendant` contains `ancestor`; a commit contains itself.
     pub async fn is_ancestor(&self, ancestor: &Sha, descendant: &Sha) -> Result<bool, GitError> {
-        self.ready().await?;
+        self.ready()?;
         let call = GitCall::new(&self.dir, "merge-base").args(["--is-ancestor", "--end-of-options"]);
         let output = call.args([ancestor.as_str(), descendant.as_str()]).run().await?;
         match output.code {

@@ -17,8 +17,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::json;
 
-const ISSUE_EDIT: &str = "query($owner: String!, $name: String!, $number: Int!) { \
-    repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt editor { login } } } }";
+const ISSUE_EDIT: &str = "query($login: String!, $repo: String!, $issue: Int!) { \
+    repository(owner: $login, name: $repo) { issue(number: $issue) { lastEditedAt editor { login } } } }";
 
 const MARK_READY: &str = "mutation($id: ID!) { \
     markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }";
@@ -73,7 +73,7 @@ impl Repo<'_> {
     /// The last edit of an issue; `None` if it was never edited.
     pub async fn last_edit(&self, number: IssueNumber) -> Result<Option<IssueEdit>, GithubError> {
         let name = self.name().await?;
-        let variables = json!({"owner": name.owner, "name": name.name, "number": number});
+        let variables = json!({"login": name.owner, "repo": name.name, "issue": number});
         let answer: EditAnswer = self.query(Rights::Read, ISSUE_EDIT, variables, Intent::Read).await?;
         let issue = answer
             .repository

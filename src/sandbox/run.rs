@@ -11,7 +11,8 @@ use crate::sandbox::spec::Exit;
 use crate::sandbox::spec::Finished;
 use crate::sandbox::spec::Spec;
 use crate::sandbox::spec::StartError;
-use crate::sandbox::strays::Launchers;
+use crate::sandbox::strays::Entry;
+use crate::sandbox::strays::sweep;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -58,7 +59,6 @@ impl SandboxOptions {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     options: Arc<SandboxOptions>,
-    launchers: Arc<Launchers>,
 }
 
 impl Sandbox {
@@ -70,7 +70,6 @@ impl Sandbox {
         }
         Self {
             options: Arc::new(options),
-            launchers: Arc::default(),
         }
     }
 
@@ -112,7 +111,7 @@ impl Sandbox {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let (mut child, pid) = self.launchers.started(|| {
+        let (mut child, entry) = Entry::started(|| {
             let child = command.spawn()?;
             let pid = child.id().and_then(|id| i32::try_from(id).ok()).unwrap_or_default();
             Ok((child, pid))
@@ -125,12 +124,9 @@ impl Sandbox {
             pump(child.stderr.take(), Arc::clone(&pipes), Pipes::stderr),
         ];
         Ok(Running {
-            since: Process::of(pid).map_or(0, |process| process.started),
+            since: Process::of(entry.pid()).map_or(0, |process| process.started),
             lifeline: UnixStream::from_std(ours)?,
-            entry: Entry {
-                pid,
-                launchers: Arc::clone(&self.launchers),
-            },
+            _entry: entry,
             child,
             pipes,
             pumps,
@@ -138,23 +134,12 @@ impl Sandbox {
     }
 }
 
-/// The launcher's entry among those that run.
-struct Entry {
-    pid: i32,
-    launchers: Arc<Launchers>,
-}
-
-impl Drop for Entry {
-    fn drop(&mut self) {
-        self.launchers.ended(self.pid);
-    }
-}
-
 /// One running launcher.
 struct Running {
     since: u64,
     lifeline: UnixStream,
-    entry: Entry,
+    /// Held until the launcher has been collected.
+    _entry: Entry,
     child: Child,
     pipes: Arc<Pipes>,
     pumps: [AbortOnDropHandle<()>; 2],
@@ -198,8 +183,8 @@ impl Running {
         }
         let _ = self.child.wait().await;
         if !heard.reports.contains(&Report::Swept) {
-            let (launchers, since) = (Arc::clone(&self.entry.launchers), self.since);
-            let _ = tokio::task::spawn_blocking(move || launchers.sweep(since)).await;
+            let since = self.since;
+            let _ = tokio::task::spawn_blocking(move || sweep(since)).await;
         }
         let [stdout, stderr] = &mut self.pumps;
         let _ = tokio::time::timeout(LAST_OUTPUT, async { tokio::join!(stdout, stderr) }).await;

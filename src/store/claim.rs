@@ -16,8 +16,8 @@ const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {
     // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server.
-    // `waiting` walks the index from installation to installation, so that a thousand waiting effects of one cost no more
-    // than one. Each offers its first effect that nothing holds back; the installation with the fewest running goes first.
+    // `waiting` walks the index from installation to installation, so that a thousand waiting effects of one cost no
+    // more than one. Each offers its first effect that nothing holds back; the one with the fewest running goes first.
     // CAST: a bare parameter beside a partial index on `lane` makes SQLite plan the statement anew for every value.
     CLAIM = concat!(
         "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1 WHERE seq = (",
@@ -31,12 +31,14 @@ statements! {
         " SELECT (SELECT COUNT(*) FROM effect r",
         "         WHERE r.state = 'running' AND r.installation_id = w.installation_id) AS busy,",
         "  (SELECT e.seq FROM effect e",
-        "   WHERE e.state = 'ready' AND e.lane = CAST($1 AS TEXT) AND e.installation_id = w.installation_id AND e.run_at <= $4",
+        "   WHERE e.state = 'ready' AND e.lane = CAST($1 AS TEXT) AND e.installation_id = w.installation_id",
+        "   AND e.run_at <= $4",
         "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'agent'",
         "    AND o.state = 'running' AND o.lane = 'agent' AND o.subject = e.subject)",
         "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'forge'",
         "    AND o.state IN ('ready', 'running') AND o.subject = e.subject AND o.seq < e.seq",
         "    AND o.lane = 'forge' AND o.ordered = e.ordered AND (o.ordered = 1 OR o.kind = e.kind))",
+        "   AND NOT EXISTS (SELECT 1 FROM feature f WHERE e.waits = 1 AND f.id = e.feature_id AND f.held = 1)",
         "   AND (e.feature_limit IS NULL OR e.feature_limit > (SELECT COUNT(*) FROM effect r",
         "    WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT) AND r.feature_id = e.feature_id))",
         "   AND $6 > (SELECT COUNT(*) FROM effect r",

@@ -44,13 +44,15 @@ macro_rules! by {
 /// The columns of a feature beside a table with the same names.
 macro_rules! prefixed {
     () => {
-        "f.id, f.installation_id, f.state, f.version, f.branch, f.pull_number, f.data"
+        "f.id, f.installation_id, f.state, f.version, f.branch, f.pull_number, f.held, f.data"
     };
 }
 
 statements! {
-    LATEST = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND issue_number = $2 ORDER BY run DESC LIMIT 1");
-    UNFINISHED_RUN = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND issue_number = $2 AND ", unfinished!());
+    LATEST = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND issue_number = $2",
+                     " ORDER BY run DESC LIMIT 1");
+    UNFINISHED_RUN = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND issue_number = $2",
+                             " AND ", unfinished!());
     BY_BRANCH = by!("branch");
     BY_PULL = by!("pull_number");
     UNFINISHED = concat!("SELECT ", columns!(), " FROM feature WHERE ", unfinished!(),

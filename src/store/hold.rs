@@ -26,7 +26,8 @@ macro_rules! given_back {
 statements! {
     RENEW = concat!("UPDATE effect SET lease_until = $4", held!(), " RETURNING cancel_requested");
     POSTPONE = concat!("UPDATE effect SET run_at = $4, last_error = $5, ", given_back!(), held!());
-    FAIL_ATTEMPT = concat!("UPDATE effect SET run_at = $4, last_error = $5, attempt = attempt + 1, ", given_back!(), held!());
+    FAIL_ATTEMPT = concat!("UPDATE effect SET run_at = $4, last_error = $5, attempt = attempt + 1, ",
+                           given_back!(), held!());
     RELEASE = concat!("UPDATE effect SET ", given_back!(), held!());
     RECORD = concat!("UPDATE effect SET external_id = $4", held!());
     FINISH = concat!("UPDATE effect SET state = $4, external_id = COALESCE($5, external_id), ",

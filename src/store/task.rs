@@ -20,11 +20,11 @@ statements! {
     NEEDS = "SELECT task.name AS name, needed.name AS needs FROM task_needs \
              JOIN task ON task.id = task_needs.task_id JOIN task AS needed ON needed.id = task_needs.needs_id \
              WHERE task.feature_id = $1 ORDER BY task.name, needed.name";
-    TURNS = "SELECT task.name AS name, turn.number, turn.state, turn.base_sha, turn.head_sha, turn.report, turn.decision, \
-             turn.evidence, turn.usage, turn.started_at, turn.ended_at \
+    TURNS = "SELECT task.name AS name, turn.number, turn.state, turn.base_sha, turn.head_sha, turn.report, \
+             turn.decision, turn.evidence, turn.usage, turn.started_at, turn.ended_at \
              FROM turn JOIN task ON task.id = turn.task_id WHERE task.feature_id = $1 ORDER BY task.name, turn.number";
-    PUT_TASK = "INSERT INTO task (id, feature_id, repo_id, name, wave, state, version, branch, head_sha, pull_number, data) \
-                VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10) ON CONFLICT (id) DO UPDATE SET \
+    PUT_TASK = "INSERT INTO task (id, feature_id, repo_id, name, wave, state, version, branch, head_sha, \
+                pull_number, data) VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10) ON CONFLICT (id) DO UPDATE SET \
                 wave = excluded.wave, state = excluded.state, version = task.version + 1, branch = excluded.branch, \
                 head_sha = excluded.head_sha, pull_number = excluded.pull_number, data = excluded.data";
     REMOVE_TASK = "DELETE FROM task WHERE id = $1";

@@ -1,0 +1,49 @@
+//! What can be done on the forge, by whoever may: the same deeds serve the API, git and the people of a story.
+//!
+//! Rights are checked by the callers at the door; the rules of the things themselves are checked here.
+
+mod checks;
+mod comments;
+mod inline;
+mod issues;
+mod labels;
+mod merging;
+mod pull_changes;
+mod pulls;
+mod pushes;
+mod repos;
+mod reviews;
+
+pub(super) use checks::CheckRunChange;
+pub(super) use comments::Target;
+pub(super) use inline::NewInline;
+pub(super) use issues::IssueChange;
+pub(super) use merging::MergeOrder;
+pub(super) use pull_changes::PullChange;
+pub(super) use pulls::NewPull;
+
+pub(super) use reviews::NewReview;
+
+use super::refusal::Refusal;
+use super::state::Repo;
+
+/// GitHub refuses longer texts.
+pub(super) const LONGEST_BODY: usize = 65_536;
+
+fn check_body(resource: &str, field: &str, body: &str) -> Result<(), Refusal> {
+    if body.chars().count() > LONGEST_BODY {
+        return Err(Refusal::custom(
+            resource,
+            field,
+            "Body is too long (maximum is 65536 characters)",
+        ));
+    }
+    Ok(())
+}
+
+fn check_writable(repo: &Repo) -> Result<(), Refusal> {
+    if repo.archived {
+        return Err(Refusal::new(403, "Repository was archived so is read-only."));
+    }
+    Ok(())
+}

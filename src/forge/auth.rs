@@ -1,0 +1,248 @@
+//! Who is calling, and what they may: App JWTs, narrow installation tokens, people's tokens.
+
+use super::clock;
+use super::refusal::Refusal;
+use super::state::Actor;
+use super::state::App;
+use super::state::Permissions;
+use super::state::Role;
+use super::state::State;
+use super::state::Token;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use jsonwebtoken::Algorithm;
+use jsonwebtoken::DecodingKey;
+use jsonwebtoken::Validation;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The farthest end that an App's JWT may name.
+const LONGEST_JWT: i64 = 600;
+/// How far clocks may differ.
+const SKEW: i64 = 60;
+
+/// Who is calling.
+#[derive(Clone, Debug)]
+pub(super) enum Caller {
+    Anonymous,
+    /// An App as itself, by JWT.
+    App(u64),
+    /// An App on an installation, by token.
+    Installation(Narrowed),
+    /// A person, by token.
+    Person(u64),
+}
+
+/// What an installation token allows.
+#[derive(Clone, Debug)]
+pub(super) struct Narrowed {
+    pub(super) installation: u64,
+    pub(super) app: u64,
+    pub(super) bot: u64,
+    pub(super) repositories: Option<BTreeSet<u64>>,
+    pub(super) permissions: Permissions,
+    pub(super) token: String,
+}
+
+/// What a call needs: one of these permissions from an App, this role from a person.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Right {
+    permissions: &'static [&'static str],
+    write: bool,
+    role: Role,
+}
+
+impl Right {
+    pub(super) const fn read(permissions: &'static [&'static str]) -> Self {
+        Self {
+            permissions,
+            write: false,
+            role: Role::Read,
+        }
+    }
+
+    pub(super) const fn write(permissions: &'static [&'static str], role: Role) -> Self {
+        Self {
+            permissions,
+            write: true,
+            role,
+        }
+    }
+
+    fn held(self, permissions: &Permissions) -> bool {
+        self.permissions
+            .iter()
+            .any(|name| match permissions.get(*name).map(String::as_str) {
+                Some("write" | "admin") => true,
+                Some("read") => !self.write,
+                _ => *name == "metadata" && !self.write,
+            })
+    }
+}
+
+impl Caller {
+    /// Reads the `Authorization` header: `Bearer`, `token`, or `Basic` with a token as the password.
+    pub(super) fn of(state: &State, headers: &HeaderMap) -> Result<Self, Refusal> {
+        let Some(value) = headers.get(AUTHORIZATION) else {
+            return Ok(Self::Anonymous);
+        };
+        let text = value.to_str().map_err(|_| Refusal::bad_credentials())?;
+        let (scheme, secret) = text.split_once(' ').ok_or_else(Refusal::bad_credentials)?;
+        match scheme.to_ascii_lowercase().as_str() {
+            "bearer" | "token" if secret.matches('.').count() == 2 && !secret.starts_with("ghs_") => {
+                app_of(state, secret)
+            }
+            "bearer" | "token" => token_of(state, secret.trim()),
+            "basic" => {
+                let decoded = BASE64_STANDARD
+                    .decode(secret.trim())
+                    .map_err(|_| Refusal::bad_credentials())?;
+                let pair = String::from_utf8(decoded).map_err(|_| Refusal::bad_credentials())?;
+                let (user, password) = pair.split_once(':').ok_or_else(Refusal::bad_credentials)?;
+                token_of(state, if password.is_empty() { user } else { password })
+            }
+            _ => Err(Refusal::bad_credentials()),
+        }
+    }
+
+    pub(super) fn app(&self) -> Option<u64> {
+        match self {
+            Self::App(app) => Some(*app),
+            Self::Installation(narrowed) => Some(narrowed.app),
+            Self::Anonymous | Self::Person(_) => None,
+        }
+    }
+
+    pub(super) fn user(&self) -> Option<u64> {
+        match self {
+            Self::Installation(narrowed) => Some(narrowed.bot),
+            Self::Person(user) => Some(*user),
+            Self::Anonymous | Self::App(_) => None,
+        }
+    }
+
+    /// As whom the caller acts in a repository, if it may.
+    pub(super) fn enter(&self, state: &State, repo: u64, right: Right) -> Result<Actor, Refusal> {
+        let known = state.repo(repo)?;
+        match self {
+            Self::Anonymous if known.settings.private => Err(Refusal::not_found()),
+            Self::Anonymous if right.write => Err(Refusal::new(401, "Requires authentication")),
+            Self::Anonymous => Ok(Actor { user: 0, app: None }),
+            Self::App(_) => Err(Refusal::new(
+                401,
+                "A JSON web token could not be used here; use an installation access token",
+            )),
+            Self::Person(user) => {
+                let role = state.role(known, *user);
+                if role == Role::None {
+                    Err(Refusal::not_found())
+                } else if role < right.role {
+                    Err(Refusal::lacks_role(right.role.name()))
+                } else {
+                    Ok(Actor { user: *user, app: None })
+                }
+            }
+            Self::Installation(narrowed) => {
+                let one = state
+                    .installations
+                    .get(&narrowed.installation)
+                    .ok_or_else(Refusal::bad_credentials)?;
+                let chosen = narrowed.repositories.as_ref().is_none_or(|ids| ids.contains(&repo));
+                if !chosen || !state.covers(one, repo) {
+                    Err(Refusal::not_found())
+                } else if !right.held(&narrowed.permissions) || !right.held(&one.permissions) {
+                    Err(Refusal::not_for_integration())
+                } else {
+                    Ok(Actor {
+                        user: narrowed.bot,
+                        app: Some(narrowed.app),
+                    })
+                }
+            }
+        }
+    }
+}
+
+fn token_of(state: &State, secret: &str) -> Result<Caller, Refusal> {
+    match state.tokens.get(secret) {
+        Some(Token::Person(user)) => Ok(Caller::Person(*user)),
+        Some(Token::Installation {
+            installation,
+            repositories,
+            permissions,
+            expires_at,
+        }) => {
+            if *expires_at <= clock::wall() {
+                return Err(Refusal::bad_credentials());
+            }
+            let one = state
+                .installations
+                .get(installation)
+                .ok_or_else(Refusal::bad_credentials)?;
+            if one.suspended_at.is_some() {
+                return Err(Refusal::new(403, "This installation has been suspended"));
+            }
+            let app = state.apps.get(&one.app).ok_or_else(Refusal::bad_credentials)?;
+            Ok(Caller::Installation(Narrowed {
+                installation: *installation,
+                app: app.id,
+                bot: app.bot,
+                repositories: repositories.clone(),
+                permissions: permissions.clone(),
+                token: secret.to_owned(),
+            }))
+        }
+        None => Err(Refusal::bad_credentials()),
+    }
+}
+
+#[derive(Deserialize)]
+struct Claims {
+    iss: Value,
+    exp: i64,
+    iat: i64,
+}
+
+/// The App that signed a JWT, checked as GitHub does.
+fn app_of(state: &State, jwt: &str) -> Result<Caller, Refusal> {
+    let unreadable = || Refusal::new(401, "A JSON web token could not be decoded");
+    let payload = jwt.split('.').nth(1).ok_or_else(unreadable)?;
+    let payload = BASE64_URL_SAFE_NO_PAD.decode(payload).map_err(|_| unreadable())?;
+    let claims: Claims = serde_json::from_slice(&payload).map_err(|_| unreadable())?;
+    let issuer = match &claims.iss {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let named = |app: &&App| app.client_id == issuer || app.id.to_string() == issuer;
+    let app = state
+        .apps
+        .values()
+        .find(named)
+        .ok_or_else(|| Refusal::new(404, "Integration not found"))?;
+    let key = BASE64_STANDARD.decode(&app.public_key).map_err(|_| unreadable())?;
+    let mut validation = Validation::new(Algorithm::RS256);
+    validation.validate_exp = false;
+    validation.validate_aud = false;
+    validation.required_spec_claims.clear();
+    jsonwebtoken::decode::<Value>(jwt, &DecodingKey::from_rsa_der(&key), &validation).map_err(|_| unreadable())?;
+    let now = clock::wall().timestamp();
+    if claims.exp <= now {
+        let text = "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires";
+        return Err(Refusal::new(401, text));
+    }
+    if claims.exp > now + LONGEST_JWT + SKEW || claims.exp > claims.iat + LONGEST_JWT + SKEW {
+        return Err(Refusal::new(
+            401,
+            "'Expiration time' claim ('exp') is too far in the future",
+        ));
+    }
+    if claims.iat > now + SKEW {
+        let text = "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued";
+        return Err(Refusal::new(401, text));
+    }
+    Ok(Caller::App(app.id))
+}

@@ -1,0 +1,265 @@
+//! Apps and where they are installed.
+
+use super::super::Forge;
+use super::super::ForgeError;
+use super::super::refusal::Refusal;
+use super::super::state::Actor;
+use super::super::state::App;
+use super::super::state::Hook;
+use super::super::state::Installation;
+use super::super::state::Permissions;
+use super::super::state::Selection;
+use super::super::state::UserKind;
+use aws_lc_rs::encoding::AsDer;
+use aws_lc_rs::encoding::Pkcs8V1Der;
+use aws_lc_rs::rsa::KeyPair;
+use aws_lc_rs::rsa::KeySize;
+use aws_lc_rs::signature::KeyPair as _;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use secrecy::SecretString;
+use std::collections::BTreeSet;
+
+/// An App to be registered.
+#[derive(Clone, Debug)]
+pub struct NewApp<'a> {
+    /// Its name in addresses; its bot is `<slug>[bot]`.
+    pub slug: &'a str,
+    /// The account that owns it.
+    pub owner: &'a str,
+    /// What it may do, as (`issues`, `write`).
+    pub permissions: &'a [(&'a str, &'a str)],
+    /// The events it subscribes to.
+    pub events: &'a [&'a str],
+    /// Where its webhooks go and the secret that signs them; none: it gets no webhooks.
+    pub hook: Option<(&'a str, &'a str)>,
+}
+
+/// What is needed to act as an App.
+#[derive(Clone, Debug)]
+pub struct AppCredentials {
+    /// The App's id.
+    pub id: u64,
+    /// Its name in addresses.
+    pub slug: String,
+    /// The other name by which it may sign.
+    pub client_id: String,
+    /// The id of the account it acts as.
+    pub bot_id: u64,
+    /// Its key, PKCS#8 in PEM.
+    pub private_key: SecretString,
+    /// The secret that signs its webhooks.
+    pub webhook_secret: Option<SecretString>,
+}
+
+fn credentials(app: &App) -> AppCredentials {
+    AppCredentials {
+        id: app.id,
+        slug: app.slug.clone(),
+        client_id: app.client_id.clone(),
+        bot_id: app.bot,
+        private_key: SecretString::from(app.private_key.clone()),
+        webhook_secret: app.hook.as_ref().map(|hook| SecretString::from(hook.secret.clone())),
+    }
+}
+
+/// A fresh key pair: PKCS#8 PEM of the private key, base64 of the public one.
+fn key_pair() -> Result<(String, String), ForgeError> {
+    let failed = |_| ForgeError::Unknown("randomness for a key".to_owned());
+    let pair = KeyPair::generate(KeySize::Rsa2048).map_err(failed)?;
+    let private: Pkcs8V1Der<'_> = pair.as_der().map_err(failed)?;
+    let encoded = BASE64_STANDARD.encode(private.as_ref());
+    let mut pem = String::from("-----BEGIN PRIVATE KEY-----\n");
+    for (place, letter) in encoded.chars().enumerate() {
+        if place > 0 && place % 64 == 0 {
+            pem.push('\n');
+        }
+        pem.push(letter);
+    }
+    pem.push_str("\n-----END PRIVATE KEY-----\n");
+    Ok((pem, BASE64_STANDARD.encode(pair.public_key().as_ref())))
+}
+
+impl Forge {
+    /// Registers an App with a fresh key and gives its bot account.
+    pub fn create_app(&self, new: &NewApp<'_>) -> Result<AppCredentials, ForgeError> {
+        let owner = self.user_id(new.owner)?;
+        let (private_key, public_key) = key_pair()?;
+        let bot = self.account(&format!("{}[bot]", new.slug), UserKind::Bot);
+        Ok(self.site.change(|state| {
+            let (id, created_at) = (state.next_id(), state.clock.stamp());
+            let hook = new.hook.map(|(url, secret)| Hook {
+                id: state.next_id(),
+                url: url.to_owned(),
+                secret: secret.to_owned(),
+            });
+            let app = App {
+                id,
+                slug: new.slug.to_owned(),
+                name: new.slug.to_owned(),
+                owner,
+                bot,
+                client_id: format!("Iv23li{id:014x}"),
+                permissions: new
+                    .permissions
+                    .iter()
+                    .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
+                    .collect(),
+                events: new.events.iter().map(|event| (*event).to_owned()).collect(),
+                hook,
+                private_key,
+                public_key,
+                created_at,
+            };
+            let given = credentials(&app);
+            state.apps.insert(id, app);
+            given
+        }))
+    }
+
+    /// The credentials of an App that is registered already.
+    #[must_use]
+    pub fn app(&self, slug: &str) -> Option<AppCredentials> {
+        self.site.read(|state| state.app_named(slug).map(credentials))
+    }
+
+    /// Sends an App's webhooks elsewhere, or nowhere.
+    pub fn set_hook(&self, slug: &str, hook: Option<(&str, &str)>) -> Result<(), ForgeError> {
+        self.site.change(|state| {
+            let fresh = state.next_id();
+            let mut apps = state.apps.values_mut();
+            let app = apps
+                .find(|app| app.slug == slug)
+                .ok_or_else(|| ForgeError::Unknown(format!("App {slug}")))?;
+            let id = app.hook.as_ref().map_or(fresh, |hook| hook.id);
+            app.hook = hook.map(|(url, secret)| Hook {
+                id,
+                url: url.to_owned(),
+                secret: secret.to_owned(),
+            });
+            Ok(())
+        })
+    }
+
+    /// Installs an App on an account: on all repositories (none), or on some, by full name. Gives the installation's id.
+    pub fn install(&self, slug: &str, account: &str, repositories: Option<&[&str]>) -> Result<u64, ForgeError> {
+        let account = self.user_id(account)?;
+        let selection = match repositories {
+            None => Selection::All,
+            Some(names) => Selection::Selected(names.iter().map(|name| self.repo_id(name)).collect::<Result<_, _>>()?),
+        };
+        self.site.change(|state| {
+            let app = state
+                .app_named(slug)
+                .cloned()
+                .ok_or_else(|| ForgeError::Unknown(format!("App {slug}")))?;
+            let (id, at) = (state.next_id(), state.clock.stamp());
+            let mut permissions: Permissions = app.permissions;
+            permissions
+                .entry("metadata".to_owned())
+                .or_insert_with(|| "read".to_owned());
+            state.installations.insert(
+                id,
+                Installation {
+                    id,
+                    app: app.id,
+                    account,
+                    selection,
+                    permissions,
+                    events: app.events,
+                    suspended_at: None,
+                    suspended_by: None,
+                    created_at: at,
+                    updated_at: at,
+                },
+            );
+            state.installation_event(owner(account), id, "created")?;
+            Ok(id)
+        })
+    }
+
+    fn with_installation(
+        &self,
+        id: u64,
+        action: &str,
+        change: impl FnOnce(&mut Installation, chrono::DateTime<chrono::Utc>),
+    ) -> Result<(), ForgeError> {
+        self.site.change(|state| {
+            let at = state.clock.stamp();
+            let one = state.installations.get_mut(&id).ok_or_else(Refusal::not_found)?;
+            change(one, at);
+            one.updated_at = at;
+            let by = owner(one.account);
+            Ok(state.installation_event(by, id, action)?)
+        })
+    }
+
+    /// Suspends an installation: its tokens answer 403 and it hears of nothing.
+    pub fn suspend(&self, installation: u64) -> Result<(), ForgeError> {
+        self.with_installation(installation, "suspend", |one, at| {
+            (one.suspended_at, one.suspended_by) = (Some(at), Some(one.account));
+        })
+    }
+
+    /// Lets a suspended installation work again.
+    pub fn unsuspend(&self, installation: u64) -> Result<(), ForgeError> {
+        self.with_installation(installation, "unsuspend", |one, _| {
+            (one.suspended_at, one.suspended_by) = (None, None);
+        })
+    }
+
+    /// Changes what an installation may do, as when its owner accepts new permissions.
+    pub fn grant(&self, installation: u64, permissions: &[(&str, &str)]) -> Result<(), ForgeError> {
+        self.with_installation(installation, "new_permissions_accepted", |one, _| {
+            one.permissions = permissions
+                .iter()
+                .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
+                .collect();
+            one.permissions
+                .entry("metadata".to_owned())
+                .or_insert_with(|| "read".to_owned());
+        })
+    }
+
+    /// Removes an installation: its tokens are worth nothing.
+    pub fn uninstall(&self, installation: u64) -> Result<(), ForgeError> {
+        self.with_installation(installation, "deleted", |_, _| {})?;
+        self.site.change(|state| state.installations.remove(&installation));
+        Ok(())
+    }
+
+    /// Adds repositories to an installation and takes others out, by full name.
+    pub fn select(&self, installation: u64, add: &[&str], remove: &[&str]) -> Result<(), ForgeError> {
+        let ids = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| self.repo_id(name))
+                .collect::<Result<BTreeSet<u64>, _>>()
+        };
+        let (add, remove) = (ids(add)?, ids(remove)?);
+        self.site.change(|state| {
+            let account = state
+                .installations
+                .get(&installation)
+                .ok_or_else(Refusal::not_found)?
+                .account;
+            Ok(state.change_selection(owner(account), installation, &add, &remove)?)
+        })
+    }
+
+    /// Ends all installation tokens at once, as their hour does.
+    pub fn expire_tokens(&self) {
+        self.site.change(|state| {
+            state
+                .tokens
+                .retain(|_, token| matches!(token, super::super::state::Token::Person(_)))
+        });
+    }
+}
+
+fn owner(account: u64) -> Actor {
+    Actor {
+        user: account,
+        app: None,
+    }
+}

@@ -1,0 +1,160 @@
+//! Looking at what happens on the forge, and ordering what should go wrong.
+
+use super::super::Forge;
+use super::super::ForgeError;
+use super::super::auth::Caller;
+use super::super::call::Call;
+use super::super::faults::Fault;
+use super::super::faults::FaultOrder;
+use super::super::feed::FeedEvent;
+use super::super::hooks::HookFault;
+use super::super::hooks::HookOrder;
+use super::super::log::LoggedCall;
+use super::super::refusal::Refusal;
+use super::super::rest;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::broadcast;
+
+impl Forge {
+    /// Everything that happened, oldest first.
+    #[must_use]
+    pub fn events(&self) -> Vec<FeedEvent> {
+        self.site.read(|state| state.feed.clone())
+    }
+
+    /// What happens from now on.
+    #[must_use]
+    pub fn subscribe(&self) -> broadcast::Receiver<FeedEvent> {
+        self.site.feed.subscribe()
+    }
+
+    /// Every call since the start or the last [`Forge::clear_calls`].
+    #[must_use]
+    pub fn calls(&self) -> Vec<LoggedCall> {
+        self.site.calls.all()
+    }
+
+    /// The calls that the forge does not know.
+    #[must_use]
+    pub fn unknown_calls(&self) -> Vec<LoggedCall> {
+        self.calls().into_iter().filter(|call| !call.known).collect()
+    }
+
+    /// Forgets the calls so far.
+    pub fn clear_calls(&self) {
+        self.site.calls.clear();
+    }
+
+    /// Orders a fault for requests to come.
+    pub fn order(&self, fault: Fault) -> FaultOrder {
+        self.site.faults.give(fault)
+    }
+
+    /// Takes all orders for requests back; what they hold goes on.
+    pub fn clear_orders(&self) {
+        self.site.faults.clear();
+    }
+
+    /// Orders a fault for webhook deliveries to come.
+    pub fn order_hooks(&self, fault: HookFault) -> HookOrder {
+        self.site.hook_faults.give(fault)
+    }
+
+    /// How many deliveries are due or on their way.
+    #[must_use]
+    pub fn deliveries_under_way(&self) -> usize {
+        self.site.post.under_way()
+    }
+
+    /// Waits until no delivery is due or on its way. Those held by an order do not count.
+    pub async fn deliveries_idle(&self) {
+        self.site.post.idle().await;
+    }
+
+    /// The ids of all delivery attempts to an App, oldest first, with event, action and whether acknowledged.
+    #[must_use]
+    pub fn deliveries(&self, slug: &str) -> Vec<(u64, String, Option<String>, bool)> {
+        self.site.read(|state| {
+            let app = state.app_named(slug).map(|app| app.id);
+            let own = state.deliveries.values().filter(|one| Some(one.app) == app);
+            own.map(|one| {
+                (
+                    one.id,
+                    one.event.clone(),
+                    one.action.clone(),
+                    one.outcome.acknowledged(),
+                )
+            })
+            .collect()
+        })
+    }
+
+    /// Sends one delivery again: the same GUID, the same bytes. Gives the new attempt's id.
+    pub fn redeliver(&self, delivery: u64) -> Result<u64, ForgeError> {
+        Ok(self.site.change(|state| state.redeliver(delivery))?)
+    }
+
+    /// Sends again what was never acknowledged and waits until the attempts are over; gives how many were sent.
+    pub async fn redeliver_failed(&self) -> usize {
+        let ids = self.site.change(|state| {
+            let ids = state.unacknowledged();
+            for id in &ids {
+                // Each was found under the same lock.
+                let _ = state.redeliver(*id);
+            }
+            ids
+        });
+        self.deliveries_idle().await;
+        ids.len()
+    }
+
+    /// Whether deliveries are tried again until acknowledged.
+    pub fn retry_deliveries(&self, retry: bool) {
+        self.site.retry_deliveries(retry);
+    }
+
+    /// Where the bare repository of `owner/name` lies.
+    pub fn repository_dir(&self, full_name: &str) -> Result<PathBuf, ForgeError> {
+        Ok(self.site.bare(self.repo_id(full_name)?).dir().to_owned())
+    }
+
+    /// The head of a branch.
+    pub fn head(&self, full_name: &str, branch: &str) -> Result<Option<String>, ForgeError> {
+        let repo = self.repo_id(full_name)?;
+        Ok(self
+            .site
+            .read(|state| state.repo(repo).map(|repo| repo.branches.get(branch).cloned()))?)
+    }
+
+    /// What `GET` of a path below `/repos/{owner}/{name}` answers the owner, unlogged and as one long page.
+    pub async fn look(&self, full_name: &str, path: &str) -> Result<Value, ForgeError> {
+        let repo = self.repo_id(full_name)?;
+        let (owner, full) = self.site.read(|state| {
+            let known = state.repo(repo)?;
+            Ok::<_, Refusal>((known.owner, state.full_name(known)))
+        })?;
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let mut query: std::collections::BTreeMap<String, String> =
+            url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        query.entry("per_page".to_owned()).or_insert_with(|| "100".to_owned());
+        let whole = format!("repos/{full}/{path}");
+        let call = Call {
+            site: Arc::clone(&self.site),
+            method: "GET".to_owned(),
+            parts: whole
+                .split('/')
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect(),
+            query,
+            body: Value::Null,
+            caller: Caller::Person(owner),
+        };
+        match rest::answer(call).await {
+            Some(answer) => Ok(answer?.body.unwrap_or_default()),
+            None => Err(ForgeError::Unknown(format!("call GET /{whole}"))),
+        }
+    }
+}

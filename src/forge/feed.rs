@@ -1,0 +1,69 @@
+//! What happened on the forge, in plain words, for people who watch.
+
+use super::state::Actor;
+use super::state::Moment;
+use super::state::State;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeedEvent {
+    /// Counts from 1.
+    pub seq: u64,
+    /// When.
+    pub at: Moment,
+    /// The login of who did it.
+    pub actor: String,
+    /// What happened, as `issue.opened`, `pull_request.merged`, `review.submitted`, `push`.
+    pub kind: String,
+    /// The same in words, as `opened issue`.
+    pub what: String,
+    /// `owner/name`; empty when it concerns no repository.
+    pub repository: String,
+    /// Number of the issue or pull request.
+    pub number: Option<u64>,
+    /// The page that shows it.
+    pub url: String,
+    /// What was written, or what it was about.
+    pub text: String,
+}
+
+/// A feed event about to be told.
+pub(super) struct Telling<'a> {
+    pub(super) kind: &'a str,
+    pub(super) what: String,
+    pub(super) number: Option<u64>,
+    /// Appended to the repository's address.
+    pub(super) page: String,
+    pub(super) text: String,
+}
+
+impl State {
+    /// Records what `by` did in a repository.
+    pub(super) fn tell(&mut self, by: Actor, repo: Option<u64>, telling: Telling<'_>) {
+        let at = self.clock.stamp();
+        let repository = repo
+            .and_then(|id| self.repos.get(&id))
+            .map(|repo| self.full_name(repo))
+            .unwrap_or_default();
+        let url = if repository.is_empty() {
+            format!("{}{}", self.base, telling.page)
+        } else {
+            format!("{}/{repository}{}", self.base, telling.page)
+        };
+        let event = FeedEvent {
+            seq: u64::try_from(self.feed.len()).unwrap_or(u64::MAX).saturating_add(1),
+            at,
+            actor: self.login(by.user).to_owned(),
+            kind: telling.kind.to_owned(),
+            what: telling.what,
+            repository,
+            number: telling.number,
+            url,
+            text: telling.text,
+        };
+        self.feed.push(event.clone());
+        self.news.push_back(event);
+    }
+}

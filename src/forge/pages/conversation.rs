@@ -1,0 +1,176 @@
+//! What was said and done on an issue or pull request, in the order it happened.
+
+use super::super::feed::FeedEvent;
+use super::super::state::Comment;
+use super::super::state::InlineComment;
+use super::super::state::Issue;
+use super::super::state::Reaction;
+use super::super::state::Repo;
+use super::super::state::Review;
+use super::super::state::State;
+use super::layout;
+use super::layout::badge;
+use super::layout::boxed;
+use super::layout::time;
+use super::lists::short;
+use super::lists::state_badge;
+use super::markdown;
+use maud::Markup;
+use maud::html;
+
+/// The page of an issue.
+pub(super) fn issue_page(state: &State, repo: u64, number: u64) -> Option<Markup> {
+    let repo = state.repos.get(&repo)?;
+    let issue = repo.issues.get(&number)?;
+    let body = html! { (heading(state, repo, issue)) (timeline(state, repo, issue)) };
+    Some(layout::page(
+        &format!("{} · {}", issue.title, state.full_name(repo)),
+        &body,
+    ))
+}
+
+/// Title, state, labels.
+pub(super) fn heading(state: &State, repo: &Repo, issue: &Issue) -> Markup {
+    let name = state.full_name(repo);
+    html! {
+        p { a href=(format!("/{name}")) { (name) } }
+        h1 { (issue.title) " " span.number { "#" (issue.number) } }
+        p {
+            (state_badge(issue)) " "
+            @if let Some(reason) = &issue.state_reason { span.muted { (reason) } " " }
+            @for label in &issue.labels { span.label { (label) } }
+        }
+    }
+}
+
+/// Everything in order: the text, then comments, reviews and smaller events.
+pub(super) fn timeline(state: &State, repo: &Repo, issue: &Issue) -> Markup {
+    let names = names(state, repo);
+    let mine = |event: &&FeedEvent| {
+        event.number == Some(issue.number) && names.iter().any(|name| name.eq_ignore_ascii_case(&event.repository))
+    };
+    html! {
+        (opening(state, issue))
+        @for event in state.feed.iter().filter(mine) { (entry(state, issue, event)) }
+    }
+}
+
+/// The repository's names, now and formerly.
+fn names(state: &State, repo: &Repo) -> Vec<String> {
+    let former = state
+        .former_names
+        .iter()
+        .filter(|(_, id)| **id == repo.id)
+        .map(|(name, _)| name.clone());
+    former.chain([state.full_name(repo)]).collect()
+}
+
+fn opening(state: &State, issue: &Issue) -> Markup {
+    let head = html! { b { (state.login(issue.user)) } " opened, " (time(issue.created_at)) @if !issue.edits.is_empty() { " (edited)" } };
+    let body = html! { (markdown::render(issue.body.as_deref().unwrap_or("*No description.*"))) (reactions(&issue.reactions)) };
+    boxed(None, "", &head, &body)
+}
+
+fn entry(state: &State, issue: &Issue, event: &FeedEvent) -> Markup {
+    let anchor = event.url.rsplit_once('#').map(|(_, anchor)| anchor).unwrap_or_default();
+    let id = |prefix: &str| anchor.strip_prefix(prefix).and_then(|id| id.parse::<u64>().ok());
+    match event.kind.as_str() {
+        "comment.created" => {
+            let found = issue
+                .comments
+                .iter()
+                .find(|comment| Some(comment.id) == id("issuecomment-"));
+            found.map(|comment| comment_box(state, comment)).unwrap_or_default()
+        }
+        "review.submitted" => {
+            let reviews = issue.pull.iter().flat_map(|pull| &pull.reviews);
+            let found = reviews
+                .into_iter()
+                .find(|review| Some(review.id) == id("pullrequestreview-"));
+            found.map(|review| review_box(state, issue, review)).unwrap_or_default()
+        }
+        "comment.edited" | "reaction.created" | "issue.opened" | "pull_request.opened" => html! {},
+        _ => html! {
+            p.event {
+                b { (event.actor) } " " (event.what) " "
+                @if !event.text.is_empty() && event.text != issue.title { "“" (event.text.lines().next().unwrap_or_default()) "” " }
+                (time(event.at))
+            }
+        },
+    }
+}
+
+fn comment_box(state: &State, comment: &Comment) -> Markup {
+    let edits = comment.edits.len();
+    let head = html! {
+        b { (state.login(comment.user)) } " commented, " (time(comment.created_at))
+        @if edits > 0 { " (edited " @if edits == 1 { "once" } @else { (edits) " times" } ")" }
+    };
+    let body = html! { (markdown::render(&comment.body)) (reactions(&comment.reactions)) };
+    boxed(Some(&format!("issuecomment-{}", comment.id)), "", &head, &body)
+}
+
+fn reactions(list: &[Reaction]) -> Markup {
+    let shown = |content: &str| match content {
+        "+1" => "👍",
+        "-1" => "👎",
+        "laugh" => "😄",
+        "hooray" => "🎉",
+        "confused" => "😕",
+        "heart" => "❤️",
+        "rocket" => "🚀",
+        _ => "👀",
+    };
+    html! {
+        @if !list.is_empty() {
+            p.reactions { @for one in list { span { (shown(&one.content)) } } }
+        }
+    }
+}
+
+fn review_box(state: &State, issue: &Issue, review: &Review) -> Markup {
+    let word = review.state.upper().to_lowercase();
+    let remarks: Vec<&InlineComment> = issue
+        .pull
+        .iter()
+        .flat_map(|pull| &pull.threads)
+        .filter(|remark| remark.review == review.id)
+        .collect();
+    let head = html! {
+        b { (state.login(review.user)) } " "
+        (badge(&word, &word.replace('_', " "))) " on " code { (short(&review.commit)) }
+        @if let Some(at) = review.submitted_at { ", " (time(at)) }
+        @if let Some(message) = &review.dismissal { " — dismissed: " (message) }
+    };
+    let body = html! {
+        (markdown::render(&review.body))
+        @for remark in remarks { (remark_box(state, remark, true)) }
+    };
+    boxed(Some(&format!("pullrequestreview-{}", review.id)), &word, &head, &body)
+}
+
+/// A remark on a line, with the end of its hunk where it stands alone.
+pub(super) fn remark_box(state: &State, remark: &InlineComment, with_hunk: bool) -> Markup {
+    let lines = match (remark.start_line, remark.line) {
+        (Some(from), Some(to)) => format!("lines {from} to {to}"),
+        (None, Some(line)) => format!("line {line}"),
+        _ => "the file".to_owned(),
+    };
+    let hunk: Vec<&str> = remark.hunk.lines().collect();
+    let shown = hunk.get(hunk.len().saturating_sub(4)..).unwrap_or_default().join("\n");
+    let head = html! { b { (state.login(remark.user)) } " on " code { (remark.path) } ", " (lines) };
+    let body = html! {
+        @if with_hunk { pre { code { (shown) } } }
+        (markdown::render(&remark.body))
+    };
+    boxed(
+        Some(&format!(
+            "{}_r{}",
+            if with_hunk { "review" } else { "discussion" },
+            remark.id
+        )),
+        "",
+        &head,
+        &body,
+    )
+}

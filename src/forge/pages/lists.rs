@@ -1,0 +1,88 @@
+//! The list of repositories, and what is in one.
+
+use super::super::state::Issue;
+use super::super::state::Repo;
+use super::super::state::State;
+use super::layout;
+use super::layout::badge;
+use super::layout::time;
+use maud::Markup;
+use maud::html;
+
+/// All repositories.
+pub(super) fn index(state: &State) -> Markup {
+    let body = html! {
+        h1 { "Repositories" }
+        ul.rows {
+            @for repo in state.repos.values() {
+                @let name = state.full_name(repo);
+                li {
+                    a href=(format!("/{name}")) { (name) } " "
+                    span.muted { (repo.issues.len()) " issues and pull requests" }
+                }
+            }
+            @if state.repos.is_empty() { li.muted { "None yet." } }
+        }
+    };
+    layout::page("Local forge", &body)
+}
+
+/// One repository: its issues, pull requests and branches.
+pub(super) fn repository(state: &State, repo: &Repo) -> Markup {
+    let name = state.full_name(repo);
+    let newest = || repo.issues.values().rev();
+    let body = html! {
+        h1 { (name) @if repo.archived { " " (badge("closed", "archived")) } }
+        p.muted { "git clone " code { (state.repo_page(repo)) ".git" } }
+        h2 { "Issues" }
+        (rows(state, repo, newest().filter(|issue| !issue.is_pull())))
+        h2 { "Pull requests" }
+        (rows(state, repo, newest().filter(|issue| issue.is_pull())))
+        h2 { "Branches" }
+        ul.rows {
+            @for (branch, sha) in &repo.branches {
+                li { code { (branch) } " " a href=(format!("/{name}/commit/{sha}")) { code { (short(sha)) } } }
+            }
+        }
+    };
+    layout::page(&name, &body)
+}
+
+fn rows<'a>(state: &State, repo: &Repo, issues: impl Iterator<Item = &'a Issue>) -> Markup {
+    let issues: Vec<&Issue> = issues.collect();
+    html! {
+        ul.rows {
+            @for issue in &issues {
+                li {
+                    (state_badge(issue)) " "
+                    a href=(page_of(state, repo, issue)) { (issue.title) } " "
+                    @for label in &issue.labels { span.label { (label) } }
+                    div.muted { "#" (issue.number) " by " (state.login(issue.user)) ", " (time(issue.created_at)) }
+                }
+            }
+            @if issues.is_empty() { li.muted { "None." } }
+        }
+    }
+}
+
+/// The page of an issue or pull request.
+pub(super) fn page_of(state: &State, repo: &Repo, issue: &Issue) -> String {
+    let kind = if issue.is_pull() { "pull" } else { "issues" };
+    format!("/{}/{kind}/{}", state.full_name(repo), issue.number)
+}
+
+/// The state of an issue or pull request as a badge.
+pub(super) fn state_badge(issue: &Issue) -> Markup {
+    match &issue.pull {
+        Some(pull) if pull.merged.is_some() => badge("merged", "Merged"),
+        Some(pull) if issue.open && pull.draft => badge("draft", "Draft"),
+        _ if issue.open => badge("open", "Open"),
+        Some(_) => badge("closed", "Closed"),
+        None => badge("completed", "Closed"),
+    }
+}
+
+/// The first digits of a commit id.
+pub(super) fn short(sha: &str) -> &str {
+    sha.get(..7).unwrap_or(sha)
+}

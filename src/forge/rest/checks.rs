@@ -1,0 +1,166 @@
+//! Check runs and commit statuses.
+
+use super::super::acts::CheckRunChange;
+use super::super::auth::Right;
+use super::super::call::Answer;
+use super::super::call::Answered;
+use super::super::call::Call;
+use super::super::json;
+use super::super::refusal::Refusal;
+use super::super::state::Actor;
+use super::super::state::Role;
+use super::super::state::Status;
+use super::contents::resolve;
+use super::number;
+use serde_json::Value;
+use serde_json::json as object;
+use std::collections::BTreeMap;
+
+const READ: Right = Right::read(&["checks"]);
+const WRITE: Right = Right::write(&["checks"], Role::Write);
+const READ_STATUS: Right = Right::read(&["statuses"]);
+const WRITE_STATUS: Right = Right::write(&["statuses"], Role::Write);
+
+pub(super) async fn answer(call: &Call, method: &str, owner: &str, name: &str, rest: &[&str]) -> Option<Answered> {
+    let right = match (method, rest) {
+        ("GET", ["commits", _, "status" | "statuses"]) => READ_STATUS,
+        ("GET", _) => READ,
+        (_, ["statuses", _]) => WRITE_STATUS,
+        _ => WRITE,
+    };
+    let (repo, by) = match call.enter(owner, name, right) {
+        Ok(entered) => entered,
+        Err(refusal) => return Some(Err(refusal)),
+    };
+    Some(match (method, rest) {
+        ("POST", ["check-runs"]) => make(call, repo, by).await,
+        ("GET", ["check-runs", id]) => number(id).and_then(|id| shown(call, repo, id)),
+        ("PATCH", ["check-runs", id]) => number(id).and_then(|id| change(call, repo, by, id)),
+        ("GET", ["commits", sha, "check-runs"]) => list(call, repo, sha).await,
+        ("GET", ["commits", sha, "status"]) => combined(call, repo, sha).await,
+        ("GET", ["commits", sha, "statuses"]) => statuses(call, repo, sha).await,
+        ("POST", ["statuses", sha]) => set_status(call, repo, by, sha).await,
+        _ => return None,
+    })
+}
+
+fn read_change(call: &Call) -> CheckRunChange {
+    CheckRunChange {
+        name: call.text("name"),
+        external_id: call.text("external_id"),
+        details_url: call.text("details_url"),
+        status: call.text("status"),
+        conclusion: call.text("conclusion"),
+        output: call.body.get("output").filter(|output| output.is_object()).cloned(),
+        actions: call.body.get("actions").and_then(Value::as_array).cloned(),
+    }
+}
+
+fn shown(call: &Call, repo: u64, id: u64) -> Answered {
+    call.site.read(|state| {
+        let repo = state.repo(repo)?;
+        let run = repo.checks.get(&id).ok_or_else(Refusal::not_found)?;
+        Ok(Answer::ok(json::check_run(state, repo, run)))
+    })
+}
+
+async fn make(call: &Call, repo: u64, by: Actor) -> Answered {
+    let asked = call.text("head_sha").unwrap_or_default();
+    let sha = resolve(call, repo, &asked).await?;
+    let id = call
+        .site
+        .change(|state| state.new_check(by, repo, &sha, &read_change(call)))?;
+    let answer = shown(call, repo, id)?;
+    Ok(Answer { status: 201, ..answer })
+}
+
+fn change(call: &Call, repo: u64, by: Actor, id: u64) -> Answered {
+    call.site
+        .change(|state| state.change_check(by, repo, id, &read_change(call)))?;
+    shown(call, repo, id)
+}
+
+/// The runs on a commit; of those with the same name and App only the newest, unless all are asked for.
+async fn list(call: &Call, repo: u64, name: &str) -> Answered {
+    let sha = resolve(call, repo, name).await?;
+    let app: Option<u64> = call.asked("app_id").and_then(|id| id.parse().ok());
+    let rows = call.site.read(|state| {
+        let repo = state.repo(repo)?;
+        let fits = repo.checks.values().filter(|run| {
+            run.head_sha == sha
+                && call.asked("check_name").is_none_or(|name| name == run.name)
+                && app.is_none_or(|id| id == run.app)
+                && call.asked("status").is_none_or(|status| status == run.status)
+        });
+        let mut kept = BTreeMap::new();
+        for run in fits {
+            let key = match call.asked("filter") {
+                Some("all") => (run.app, run.name.clone(), run.id),
+                _ => (run.app, run.name.clone(), 0),
+            };
+            kept.insert(key, run);
+        }
+        Ok::<_, Refusal>(
+            kept.into_values()
+                .map(|run| json::check_run(state, repo, run))
+                .collect(),
+        )
+    })?;
+    Ok(call.counted("check_runs", rows))
+}
+
+async fn combined(call: &Call, repo: u64, name: &str) -> Answered {
+    let sha = resolve(call, repo, name).await?;
+    call.site.read(|state| {
+        let repo = state.repo(repo)?;
+        let mut latest: BTreeMap<&str, &Status> = BTreeMap::new();
+        for one in repo.statuses.iter().filter(|one| one.sha == sha) {
+            latest.insert(&one.context, one);
+        }
+        let has = |words: &[&str]| latest.values().any(|one| words.contains(&one.state.as_str()));
+        let word = match () {
+            () if has(&["failure", "error"]) => "failure",
+            () if latest.is_empty() || has(&["pending"]) => "pending",
+            () => "success",
+        };
+        let rows: Vec<Value> = latest.values().map(|one| json::status(state, repo, one)).collect();
+        let url = format!("{}/commits/{sha}", state.repo_api(repo));
+        Ok(Answer::ok(object!({
+            "state": word, "sha": sha, "total_count": rows.len(), "statuses": rows,
+            "repository": state.repo_json(repo, None), "commit_url": url, "url": format!("{url}/status"),
+        })))
+    })
+}
+
+async fn statuses(call: &Call, repo: u64, name: &str) -> Answered {
+    let sha = resolve(call, repo, name).await?;
+    let rows = call.site.read(|state| {
+        let repo = state.repo(repo)?;
+        let own = repo.statuses.iter().rev().filter(|one| one.sha == sha);
+        Ok::<_, Refusal>(own.map(|one| json::status(state, repo, one)).collect())
+    })?;
+    Ok(call.page(rows))
+}
+
+async fn set_status(call: &Call, repo: u64, by: Actor, name: &str) -> Answered {
+    let sha = resolve(call, repo, name).await?;
+    let word = call.text("state").unwrap_or_default();
+    if !["error", "failure", "pending", "success"].contains(&word.as_str()) {
+        return Err(Refusal::custom("Status", "state", "State is not included in the list"));
+    }
+    call.site.change(|state| {
+        let (id, at) = (state.next_id(), state.clock.stamp());
+        let one = Status {
+            id,
+            sha,
+            context: call.text("context").unwrap_or_else(|| "default".to_owned()),
+            state: word,
+            description: call.text("description"),
+            target_url: call.text("target_url"),
+            creator: by.user,
+            created_at: at,
+        };
+        state.repo_mut(repo)?.statuses.push(one.clone());
+        Ok(Answer::created(json::status(state, state.repo(repo)?, &one)))
+    })
+}

@@ -1,0 +1,145 @@
+//! The listener: every request is logged, may meet an order, and goes to git, the API or the pages.
+
+use super::answering::failed;
+use super::answering::route;
+use super::answering::whole;
+use super::auth::Caller;
+use super::faults::FaultOrder;
+use super::faults::Mishap;
+use super::log::CallKind;
+use super::log::LoggedCall;
+use super::site::Site;
+use axum::body::Body;
+use bytes::Bytes;
+use http::Request;
+use http::Response;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// The connection is cut without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("cut by order")]
+struct Cut;
+
+/// Accepts connections until told to stop.
+pub(super) async fn serve(site: Arc<Site>, listener: TcpListener, stop: CancellationToken) {
+    loop {
+        let stream = tokio::select! {
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    tracing::warn!(%error, "the forge could not accept a connection");
+                    continue;
+                }
+            },
+        };
+        let (site, stop) = (Arc::clone(&site), stop.clone());
+        tokio::spawn(async move {
+            let service = service_fn(move |request| handle(Arc::clone(&site), request));
+            let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+            tokio::select! {
+                () = stop.cancelled() => {}
+                // A client that goes away, or a reply lost by order, is no concern of the forge.
+                _ = connection => {}
+            }
+        });
+    }
+}
+
+/// What is remembered of a request for the log.
+pub(super) struct Seen {
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) query: String,
+}
+
+async fn handle(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<Body>, Cut> {
+    let (head, body) = request.into_parts();
+    let path = head.uri.path();
+    let seen = Seen {
+        method: head.method.to_string(),
+        path: path
+            .strip_prefix("/api/v3")
+            .filter(|rest| rest.starts_with('/'))
+            .unwrap_or(path)
+            .to_owned(),
+        query: head.uri.query().unwrap_or_default().to_owned(),
+    };
+    let mut body = Body::new(body);
+    let mut bytes = Bytes::new();
+    if site.faults.need_body(&seen.method, &seen.path) {
+        bytes = whole(body).await.unwrap_or_default();
+        body = Body::from(bytes.clone());
+    }
+    let order = site.faults.meet(&seen.method, &seen.path, &bytes);
+    if let Some(order) = &order {
+        before(&site, order, &seen).await?;
+        if let Mishap::Fail { status, body, headers } = order.mishap() {
+            log(&site, &seen, *status, &Caller::Anonymous, CallKind::Rest, true);
+            return Ok(failed(*status, body, headers));
+        }
+    }
+    let response = route(&site, &seen, &head, body).await;
+    if let Some(order) = order {
+        match order.mishap() {
+            Mishap::LoseReply => {
+                order.strike();
+                return Err(Cut);
+            }
+            Mishap::HoldReply => {
+                order.strike();
+                order.released().await;
+            }
+            _ => {}
+        }
+    }
+    Ok(response)
+}
+
+/// What an order does before the request is worked on.
+async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<(), Cut> {
+    match order.mishap() {
+        Mishap::LoseReply | Mishap::HoldReply => {}
+        Mishap::Fail { .. } => order.strike(),
+        Mishap::Hold => {
+            order.strike();
+            order.released().await;
+        }
+        Mishap::Delay(time) => {
+            order.strike();
+            tokio::time::sleep(*time).await;
+        }
+        Mishap::LoseRequest => {
+            order.strike();
+            log(site, seen, 0, &Caller::Anonymous, CallKind::Rest, true);
+            return Err(Cut);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn log(site: &Site, seen: &Seen, status: u16, caller: &Caller, kind: CallKind, known: bool) {
+    let (app, user) = site.read(|state| {
+        let app = caller
+            .app()
+            .and_then(|id| state.apps.get(&id))
+            .map(|app| app.slug.clone());
+        (app, caller.user().map(|id| state.login(id).to_owned()))
+    });
+    site.calls.add(LoggedCall {
+        seq: 0,
+        method: seen.method.clone(),
+        path: seen.path.clone(),
+        query: seen.query.clone(),
+        status,
+        app,
+        user,
+        kind,
+        known,
+    });
+}

@@ -1,0 +1,139 @@
+//! People, organisations, Apps and where they are installed.
+
+use super::Moment;
+use serde::Deserialize;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+/// What kind of account it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum UserKind {
+    /// A person.
+    User,
+    /// What an App acts as.
+    Bot,
+    /// An organisation.
+    Organization,
+}
+
+/// An account.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct User {
+    pub id: u64,
+    pub login: String,
+    pub kind: UserKind,
+    pub created_at: Moment,
+}
+
+/// A right over a repository, lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Nothing.
+    None,
+    /// Looking and commenting.
+    Read,
+    /// Labelling and closing.
+    Triage,
+    /// Pushing and merging.
+    Write,
+    /// Settings without danger.
+    Maintain,
+    /// Everything.
+    Admin,
+}
+
+impl Role {
+    /// GitHub's word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Read => "read",
+            Self::Triage => "triage",
+            Self::Write => "write",
+            Self::Maintain => "maintain",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// The coarse word in the field `permission`.
+    pub fn permission(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Read | Self::Triage => "read",
+            Self::Write | Self::Maintain => "write",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// Names of permissions with `read`, `write` or `admin`.
+pub type Permissions = BTreeMap<String, String>;
+
+/// A GitHub App.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct App {
+    pub id: u64,
+    pub slug: String,
+    pub name: String,
+    pub owner: u64,
+    pub bot: u64,
+    pub client_id: String,
+    pub permissions: Permissions,
+    pub events: BTreeSet<String>,
+    pub hook: Option<Hook>,
+    /// PKCS#8, PEM.
+    pub private_key: String,
+    /// PKCS#1, base64 of the DER.
+    pub public_key: String,
+    pub created_at: Moment,
+}
+
+/// Where an App's webhooks go.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hook {
+    pub id: u64,
+    pub url: String,
+    pub secret: String,
+}
+
+/// Which repositories an installation covers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Selection {
+    /// All of the account's, present and future.
+    All,
+    /// These.
+    Selected(BTreeSet<u64>),
+}
+
+/// An App on an account.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Installation {
+    pub id: u64,
+    pub app: u64,
+    pub account: u64,
+    pub selection: Selection,
+    pub permissions: Permissions,
+    pub events: BTreeSet<String>,
+    pub suspended_at: Option<Moment>,
+    pub suspended_by: Option<u64>,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+}
+
+/// What a token stands for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Token {
+    /// An installation, narrowed.
+    Installation {
+        installation: u64,
+        /// None: all that the installation covers.
+        repositories: Option<BTreeSet<u64>>,
+        permissions: Permissions,
+        expires_at: Moment,
+    },
+    /// A person with all their rights.
+    Person(u64),
+}

@@ -1,0 +1,168 @@
+//! Issues and pull requests with all that is said on them.
+
+use super::Moment;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// An issue, or a pull request seen as one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Issue {
+    pub id: u64,
+    pub number: u64,
+    pub title: String,
+    pub body: Option<String>,
+    pub user: u64,
+    pub app: Option<u64>,
+    pub labels: Vec<String>,
+    pub open: bool,
+    pub state_reason: Option<String>,
+    pub locked: bool,
+    pub comments: Vec<Comment>,
+    pub reactions: Vec<Reaction>,
+    /// Changes of title or body, oldest first.
+    pub edits: Vec<Edit>,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+    pub closed_at: Option<Moment>,
+    pub closed_by: Option<u64>,
+    pub pull: Option<Pull>,
+}
+
+/// One change of a text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Edit {
+    pub at: Moment,
+    pub editor: u64,
+    /// The text after it.
+    pub text: String,
+}
+
+/// A comment below an issue or pull request.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Comment {
+    pub id: u64,
+    pub body: String,
+    pub user: u64,
+    pub app: Option<u64>,
+    pub reactions: Vec<Reaction>,
+    pub edits: Vec<Edit>,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+}
+
+/// A reaction.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Reaction {
+    pub id: u64,
+    pub user: u64,
+    pub content: String,
+    pub created_at: Moment,
+}
+
+/// What makes an issue a pull request. Head and base are branches of the same repository.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pull {
+    pub id: u64,
+    pub head: String,
+    pub head_sha: String,
+    pub base: String,
+    pub base_sha: String,
+    pub draft: bool,
+    pub merged: Option<Merge>,
+    pub reviews: Vec<Review>,
+    pub threads: Vec<InlineComment>,
+    pub size: Size,
+}
+
+/// How a pull request was merged.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Merge {
+    pub at: Moment,
+    pub by: u64,
+    pub sha: String,
+}
+
+/// How much a pull request changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    pub commits: usize,
+    pub additions: usize,
+    pub deletions: usize,
+    pub files: usize,
+}
+
+/// What a review decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReviewState {
+    /// Not submitted yet: only its author sees it.
+    Pending,
+    /// Remarks without a decision.
+    Commented,
+    /// In favour.
+    Approved,
+    /// Against.
+    ChangesRequested,
+    /// Taken back.
+    Dismissed,
+}
+
+impl ReviewState {
+    /// As REST answers spell it.
+    pub fn upper(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::Commented => "COMMENTED",
+            Self::Approved => "APPROVED",
+            Self::ChangesRequested => "CHANGES_REQUESTED",
+            Self::Dismissed => "DISMISSED",
+        }
+    }
+}
+
+/// A review of a pull request.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Review {
+    pub id: u64,
+    pub user: u64,
+    pub body: String,
+    pub state: ReviewState,
+    pub commit: String,
+    pub submitted_at: Option<Moment>,
+    /// What was said when it was dismissed.
+    pub dismissal: Option<String>,
+}
+
+/// A comment on a line of the diff.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct InlineComment {
+    pub id: u64,
+    pub review: u64,
+    pub user: u64,
+    pub body: String,
+    pub path: String,
+    pub line: Option<u64>,
+    pub side: Side,
+    pub start_line: Option<u64>,
+    pub start_side: Option<Side>,
+    pub commit: String,
+    pub hunk: String,
+    pub reply_to: Option<u64>,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+}
+
+/// Which side of a diff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Side {
+    /// Before the change.
+    Left,
+    /// After the change.
+    Right,
+}
+
+impl Issue {
+    pub fn is_pull(&self) -> bool {
+        self.pull.is_some()
+    }
+}

@@ -1,0 +1,149 @@
+//! Repositories, their settings, labels, rules and refs.
+
+use super::CheckRun;
+use super::Issue;
+use super::Moment;
+use super::Role;
+use super::Status;
+use serde::Deserialize;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A repository.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Repo {
+    pub id: u64,
+    pub owner: u64,
+    pub name: String,
+    pub default_branch: String,
+    pub settings: Settings,
+    pub archived: bool,
+    pub collaborators: BTreeMap<u64, Role>,
+    pub labels: BTreeMap<String, Label>,
+    pub last_number: u64,
+    pub issues: BTreeMap<u64, Issue>,
+    /// Branches with their heads, as last seen; `refs/heads/` left out.
+    pub branches: BTreeMap<String, String>,
+    pub tags: BTreeMap<String, String>,
+    pub rules: Vec<BranchRule>,
+    pub checks: BTreeMap<u64, CheckRun>,
+    pub statuses: Vec<Status>,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+    pub pushed_at: Moment,
+}
+
+/// What a repository allows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Only collaborators see it.
+    pub private: bool,
+    /// Issues can be opened.
+    pub has_issues: bool,
+    /// Drafts can be opened (not on private repositories of free plans).
+    pub drafts: bool,
+    /// Pull requests may be squashed.
+    pub allow_squash_merge: bool,
+    /// Pull requests may be merged by a commit.
+    pub allow_merge_commit: bool,
+    /// Pull requests may be rebased.
+    pub allow_rebase_merge: bool,
+    /// A merged pull request's head branch goes.
+    pub delete_branch_on_merge: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            private: false,
+            has_issues: true,
+            drafts: true,
+            allow_squash_merge: true,
+            allow_merge_commit: true,
+            allow_rebase_merge: true,
+            delete_branch_on_merge: false,
+        }
+    }
+}
+
+/// A label as the repository knows it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Label {
+    pub id: u64,
+    pub name: String,
+    pub color: String,
+    pub description: Option<String>,
+}
+
+/// What holds for branches whose name matches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchRule {
+    /// The branch, `*` standing for any run of characters.
+    pub pattern: String,
+    /// What is demanded.
+    pub kind: RuleKind,
+}
+
+/// What a branch rule demands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RuleKind {
+    /// No such branch may be created.
+    Creation,
+    /// The branch may not be removed.
+    Deletion,
+    /// The branch may not be pushed to but through pull requests, with this many approvals.
+    PullRequest {
+        /// Approvals needed from people who may write.
+        approvals: u64,
+    },
+    /// History may only grow.
+    NonFastForward,
+    /// These checks must be green before a merge.
+    RequiredChecks(Vec<String>),
+    /// Merges go through the queue, which this forge does not have: merging is refused.
+    MergeQueue,
+    /// Only signed commits may be pushed.
+    RequiredSignatures,
+    /// No merge commits.
+    LinearHistory,
+}
+
+impl RuleKind {
+    /// GitHub's name of the rule's type.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Creation => "creation",
+            Self::Deletion => "deletion",
+            Self::PullRequest { .. } => "pull_request",
+            Self::NonFastForward => "non_fast_forward",
+            Self::RequiredChecks(_) => "required_status_checks",
+            Self::MergeQueue => "merge_queue",
+            Self::RequiredSignatures => "required_signatures",
+            Self::LinearHistory => "required_linear_history",
+        }
+    }
+}
+
+impl Repo {
+    /// The rules that hold for a branch.
+    pub fn rules_for<'a>(&'a self, branch: &'a str) -> impl Iterator<Item = &'a RuleKind> {
+        self.rules
+            .iter()
+            .filter(move |rule| matches(&rule.pattern, branch))
+            .map(|rule| &rule.kind)
+    }
+}
+
+/// Whether `text` fits `pattern`, in which `*` stands for any run of characters.
+pub fn matches(pattern: &str, text: &str) -> bool {
+    let Some((head, tail)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(rest) = text.strip_prefix(head) else {
+        return false;
+    };
+    rest.char_indices()
+        .map(|(at, _)| at)
+        .chain([rest.len()])
+        .any(|at| rest.get(at..).is_some_and(|rest| matches(tail, rest)))
+}

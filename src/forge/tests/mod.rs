@@ -1,0 +1,10 @@
+//! The forge from outside: octocrab as the client, real git over HTTP, a real receiver of webhooks.
+
+mod world;
+
+mod calls;
+mod credentials;
+mod mistreated;
+mod moves;
+mod refusals;
+mod webhooks;

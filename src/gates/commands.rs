@@ -1,0 +1,111 @@
+//! Which commands are run, and the sentence that tells people which and why.
+
+use crate::config::CommandLine;
+use crate::config::RepositorySettings;
+use crate::config::SETTINGS_FILE;
+use crate::gates::detect;
+use crate::gates::detect::Detected;
+use crate::gates::detect::Repository;
+
+/// The commands of a repository's Gates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// Prepares a checkout; `None` when nothing needs to be prepared.
+    pub setup: Option<CommandLine>,
+    /// Runs the tests; `None` when no command is known.
+    pub test: Option<CommandLine>,
+    /// Which commands these are, and why, for people.
+    pub why: String,
+}
+
+/// Takes each command from the settings, else from what the repository's files tell.
+///
+/// A test command in the settings without a set-up command has none: a guess would not fit what the settings say.
+#[must_use]
+pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Chosen {
+    let detected = detect::detect(repository);
+    let found = detected.as_ref();
+    let (test, test_why) = match (&settings.test, found.and_then(|found| found.test.clone())) {
+        (Some(command), _) => (Some(command.clone()), in_settings()),
+        (None, Some(command)) => (Some(command), because(found)),
+        (None, None) => (None, String::new()),
+    };
+    let detected_setup = match settings.test {
+        Some(_) => None,
+        None => found.and_then(|found| found.setup.clone()),
+    };
+    let (setup, setup_why) = match (&settings.setup, detected_setup) {
+        (Some(command), _) => (Some(command.clone()), in_settings()),
+        (None, Some(command)) => (Some(command), because(found)),
+        (None, None) => (None, String::new()),
+    };
+    let tests = match &test {
+        Some(command) => format!("Tests run with `{command}` ({test_why})."),
+        None => format!(
+            "No test command is set in `{SETTINGS_FILE}` and none was found: looked for Cargo, npm, pnpm, yarn, pytest, \
+             uv, Go and Make."
+        ),
+    };
+    let why = match &setup {
+        Some(command) => format!("{tests} Set-up is `{command}` ({setup_why})."),
+        None => tests,
+    };
+    Chosen { setup, test, why }
+}
+
+fn in_settings() -> String {
+    format!("set in `{SETTINGS_FILE}`")
+}
+
+fn because(found: Option<&Detected>) -> String {
+    found
+        .map(|found| format!("found {}", found.evidence))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::choose;
+    use crate::config::RepositorySettings;
+    use crate::gates::detect::Repository;
+
+    fn why(settings: &str, files: &[&str]) -> String {
+        let (settings, _) = RepositorySettings::parse(settings, &[]).unwrap();
+        let paths: Vec<String> = files.iter().map(|path| (*path).to_owned()).collect();
+        let read = |_: &str| Some("{\"scripts\": {\"test\": \"jest\"}}".to_owned());
+        let repository = Repository {
+            paths: &paths,
+            read: &read,
+        };
+        choose(&settings, &repository).why
+    }
+
+    #[test]
+    fn settings_come_first_and_people_are_told_why() {
+        let npm = ["package.json", "package-lock.json"];
+        let table = [
+            (
+                why("", &npm),
+                "Tests run with `npm test` (found package.json and package-lock.json). \
+                 Set-up is `npm ci` (found package.json and package-lock.json).",
+            ),
+            (
+                why("test: make check", &npm),
+                "Tests run with `make check` (set in `.github/autobuild.yml`).",
+            ),
+            (
+                why("setup: 'true'", &npm),
+                "Tests run with `npm test` (found package.json and package-lock.json). \
+                 Set-up is `true` (set in `.github/autobuild.yml`).",
+            ),
+            (
+                why("", &["README.md"]),
+                "No test command is set in `.github/autobuild.yml` and none was found: \
+                 looked for Cargo, npm, pnpm, yarn, pytest, uv, Go and Make.",
+            ),
+        ];
+        for (told, expected) in table {
+            assert_eq!(told, expected);
+        }
+    }
+}

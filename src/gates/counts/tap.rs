@@ -1,0 +1,53 @@
+//! The Test Anything Protocol, and `prove`, which sums it up.
+
+use crate::gates::counts::Tally;
+use crate::gates::counts::after;
+
+/// `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.
+pub(super) fn prove(text: &str) -> Option<Tally> {
+    let summary = text.lines().rev().find(|line| line.starts_with("Files="))?;
+    let tests = after(summary, "Tests")?;
+    let mut tally = Tally::default();
+    for line in text.lines().filter(|line| line.contains("(Wstat: ")) {
+        tally.failed = tally.failed.saturating_add(after(line, "Failed").unwrap_or(0));
+        tally.named(line.split("(Wstat: ").next().unwrap_or_default());
+    }
+    tally.passed = tests.saturating_sub(tally.failed);
+    Some(tally)
+}
+
+/// Lines `ok 1 - name` and `not ok 2 - name` beside a plan `1..2`.
+pub(super) fn plain(text: &str) -> Option<Tally> {
+    let mut tally = Tally::default();
+    let mut planned = None;
+    for line in text.lines() {
+        if let Some(count) = line.strip_prefix("1..") {
+            let count = count.split(' ').next().unwrap_or(count);
+            planned = planned.or_else(|| count.parse::<u32>().ok());
+        } else if let Some(rest) = test_line(line, "ok") {
+            match is_marked(rest, "SKIP") {
+                true => tally.skipped = tally.skipped.saturating_add(1),
+                false => tally.passed = tally.passed.saturating_add(1),
+            }
+        } else if let Some(rest) = test_line(line, "not ok") {
+            match is_marked(rest, "TODO") {
+                true => tally.skipped = tally.skipped.saturating_add(1),
+                false => {
+                    tally.failed = tally.failed.saturating_add(1);
+                    tally.named(rest.trim_start_matches(|c: char| c.is_ascii_digit() || " -".contains(c)));
+                }
+            }
+        }
+    }
+    planned.map(|_| tally)
+}
+
+fn test_line<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    let rest = line.strip_prefix(word)?;
+    (rest.is_empty() || rest.starts_with(' ')).then_some(rest)
+}
+
+fn is_marked(rest: &str, mark: &str) -> bool {
+    rest.split_once('#')
+        .is_some_and(|(_, words)| words.trim_start().to_uppercase().starts_with(mark))
+}

@@ -1,0 +1,262 @@
+//! Finds out from a repository's files how it is set up and tested. Looks at names and small files, runs nothing.
+
+use crate::config::CommandLine;
+use serde_json::Value;
+
+/// A repository at one commit, as far as detection needs it.
+pub struct Repository<'a> {
+    /// Every path, relative to the root.
+    pub paths: &'a [String],
+    /// The text of a file; `None` if it cannot be read as text.
+    pub read: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// What the files tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Detected {
+    pub(crate) setup: Option<CommandLine>,
+    pub(crate) test: Option<CommandLine>,
+    /// The files that told it.
+    pub(crate) evidence: String,
+}
+
+impl Repository<'_> {
+    fn has(&self, path: &str) -> bool {
+        self.paths.iter().any(|known| known == path)
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        self.has(path).then(|| (self.read)(path)).flatten()
+    }
+
+    fn first<'a>(&self, paths: &[&'a str]) -> Option<&'a str> {
+        paths.iter().find(|path| self.has(path)).copied()
+    }
+}
+
+/// The first tool chain, in a fixed order, that has a way to run tests.
+pub(crate) fn detect(repository: &Repository<'_>) -> Option<Detected> {
+    [cargo, node, python, go, make]
+        .into_iter()
+        .find_map(|detect| detect(repository))
+}
+
+fn found(setup: &str, test: &str, evidence: impl Into<String>) -> Option<Detected> {
+    Some(Detected {
+        setup: setup.parse().ok(),
+        test: Some(test.parse().ok()?),
+        evidence: evidence.into(),
+    })
+}
+
+fn cargo(repository: &Repository<'_>) -> Option<Detected> {
+    match repository.has("Cargo.toml") {
+        true => found("", "cargo test", "Cargo.toml"),
+        false => None,
+    }
+}
+
+fn node(repository: &Repository<'_>) -> Option<Detected> {
+    let text = repository.text("package.json")?;
+    let manifest: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+    let script = manifest.get("scripts")?.get("test")?.as_str()?;
+    // What `npm init` writes when nobody named a test.
+    if script.trim().is_empty() || script.contains("no test specified") {
+        return None;
+    }
+    let lock = repository.first(&[
+        "pnpm-lock.yaml",
+        "yarn.lock",
+        "package-lock.json",
+        "npm-shrinkwrap.json",
+    ]);
+    let evidence = match lock {
+        Some(lock) => format!("package.json and {lock}"),
+        None => "package.json".to_owned(),
+    };
+    let manager = manifest
+        .get("packageManager")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let (install, test) = match lock {
+        Some("pnpm-lock.yaml") => ("pnpm install --frozen-lockfile", "pnpm test"),
+        Some("yarn.lock") if repository.has(".yarnrc.yml") => ("yarn install --immutable", "yarn test"),
+        Some("yarn.lock") => ("yarn install --frozen-lockfile", "yarn test"),
+        Some(_) => ("npm ci", "npm test"),
+        None if manager.starts_with("pnpm") => ("pnpm install", "pnpm test"),
+        None if manager.starts_with("yarn") => ("yarn install", "yarn test"),
+        None => ("npm install", "npm test"),
+    };
+    match lock.is_some() || needs_packages(&manifest) {
+        true => found(install, test, evidence),
+        false => found("", test, evidence),
+    }
+}
+
+fn needs_packages(manifest: &Value) -> bool {
+    let filled = |key: &str| match manifest.get(key) {
+        Some(Value::Object(packages)) => !packages.is_empty(),
+        Some(Value::Array(folders)) => !folders.is_empty(),
+        _ => false,
+    };
+    ["dependencies", "devDependencies", "optionalDependencies", "workspaces"]
+        .into_iter()
+        .any(filled)
+}
+
+fn python(repository: &Repository<'_>) -> Option<Detected> {
+    let configured = ["pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py"];
+    let mentioning = [
+        "pyproject.toml",
+        "setup.cfg",
+        "tox.ini",
+        "requirements.txt",
+        "requirements-dev.txt",
+    ];
+    let mentions = |path: &&str| repository.text(path).is_some_and(|text| text.contains("pytest"));
+    let evidence = repository
+        .first(&configured)
+        .or_else(|| mentioning.iter().find(|path| mentions(path)).copied())
+        .map(str::to_owned)
+        .or_else(|| repository.paths.iter().find(|path| is_python_test(path)).cloned())?;
+    match repository.has("uv.lock") {
+        true => found("uv sync", "uv run pytest", format!("{evidence} and uv.lock")),
+        false => found("", "python3 -m pytest", evidence),
+    }
+}
+
+fn is_python_test(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let vendored = path
+        .split('/')
+        .any(|part| matches!(part, "node_modules" | "vendor" | "third_party"));
+    let named = name.starts_with("test_") && name.ends_with(".py") || name.ends_with("_test.py");
+    named && !vendored
+}
+
+fn go(repository: &Repository<'_>) -> Option<Detected> {
+    match repository.has("go.mod") {
+        true => found("", "go test ./...", "go.mod"),
+        false => None,
+    }
+}
+
+fn make(repository: &Repository<'_>) -> Option<Detected> {
+    let file = repository.first(&["GNUmakefile", "makefile", "Makefile"])?;
+    let text = repository.text(file)?;
+    let is_test = |line: &str| {
+        let targets = line.split_once(':').filter(|(_, rest)| !rest.starts_with('='));
+        targets.is_some_and(|(targets, _)| targets.split_whitespace().any(|target| target == "test"))
+    };
+    let rules = text.lines().filter(|line| !line.starts_with(['\t', ' ', '#']));
+    match rules.into_iter().any(is_test) {
+        true => found("", "make test", format!("the target test in {file}")),
+        false => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Repository;
+    use super::detect;
+
+    const NPM_INIT: &str = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
+    const SCRIPT: &str = r#"{"scripts": {"test": "node --test"}}"#;
+    const NEEDS: &str = r#"{"scripts": {"test": "jest"}, "devDependencies": {"jest": "1"}}"#;
+
+    fn commands(files: &[(&str, &str)]) -> Option<(String, String)> {
+        let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+        let read = |path: &str| {
+            let found = files.iter().find(|(known, _)| *known == path);
+            found.map(|(_, text)| (*text).to_owned())
+        };
+        let repository = Repository {
+            paths: &paths,
+            read: &read,
+        };
+        let found = detect(&repository)?;
+        let text =
+            |command: Option<crate::config::CommandLine>| command.map(|c| c.text().to_owned()).unwrap_or_default();
+        Some((text(found.setup), text(found.test)))
+    }
+
+    #[test]
+    fn each_tool_chain_is_recognised() {
+        let table: [(&[(&str, &str)], &str, &str); 17] = [
+            (&[("Cargo.toml", "")], "", "cargo test"),
+            (&[("Cargo.toml", ""), ("package.json", SCRIPT)], "", "cargo test"),
+            (&[("package.json", SCRIPT)], "", "npm test"),
+            (&[("package.json", NEEDS)], "npm install", "npm test"),
+            (
+                &[("package.json", SCRIPT), ("package-lock.json", "")],
+                "npm ci",
+                "npm test",
+            ),
+            (
+                &[("package.json", NEEDS), ("pnpm-lock.yaml", "")],
+                "pnpm install --frozen-lockfile",
+                "pnpm test",
+            ),
+            (
+                &[("package.json", NEEDS), ("yarn.lock", "")],
+                "yarn install --frozen-lockfile",
+                "yarn test",
+            ),
+            (
+                &[("package.json", NEEDS), ("yarn.lock", ""), (".yarnrc.yml", "")],
+                "yarn install --immutable",
+                "yarn test",
+            ),
+            (&[("pytest.ini", "")], "", "python3 -m pytest"),
+            (
+                &[("pyproject.toml", "[tool.pytest.ini_options]")],
+                "",
+                "python3 -m pytest",
+            ),
+            (&[("src/tests/test_a.py", "")], "", "python3 -m pytest"),
+            (
+                &[("pyproject.toml", "pytest"), ("uv.lock", "")],
+                "uv sync",
+                "uv run pytest",
+            ),
+            (&[("go.mod", "module x")], "", "go test ./..."),
+            (
+                &[("Makefile", "build:\n\tcc x.c\n\ntest check: build\n\t./x\n")],
+                "",
+                "make test",
+            ),
+            (
+                &[("package.json", NPM_INIT), ("Makefile", "test:\n\ttrue\n")],
+                "",
+                "make test",
+            ),
+            (&[("package.json", "not json"), ("go.mod", "")], "", "go test ./..."),
+            (
+                &[("package.json", SCRIPT), ("pyproject.toml", "pytest")],
+                "",
+                "npm test",
+            ),
+        ];
+        for (files, setup, test) in table {
+            assert_eq!(commands(files), Some((setup.to_owned(), test.to_owned())), "{files:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_tests_has_no_command() {
+        let table: [&[(&str, &str)]; 9] = [
+            &[],
+            &[("README.md", "cargo test")],
+            &[("package.json", NPM_INIT)],
+            &[("package.json", "{\"scripts\": {\"test\": 3}}")],
+            &[("pyproject.toml", "[project]")],
+            &[("Makefile", "test := 1\n.PHONY: test\nbuild: test.c\n\ttest: x\n")],
+            &[("web/package.json", SCRIPT)],
+            &[("node_modules/x/test_a.py", "")],
+            &[("sub/Cargo.toml", "")],
+        ];
+        for files in table {
+            assert_eq!(commands(files), None, "{files:?}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What people and agents see of a command's output: plain text, no secrets, not too long.
+
+use crate::domain::mask;
+use crate::domain::shorten;
+
+/// Characters of output that evidence holds.
+const MAX_SHOWN: usize = 8_000;
+
+/// Text as a terminal would show it at the end: without colours, cursor movements and overwritten progress lines.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let mut line_start = 0;
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut chars),
+            '\n' => {
+                plain.push('\n');
+                line_start = plain.len();
+            }
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' if chars.peek().is_some() => plain.truncate(line_start),
+            '\t' => plain.push('\t'),
+            c if c.is_control() => {}
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+/// Skips the rest of an escape sequence: `[…letter` for colours, `]…` up to its terminator for titles, else one character.
+fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match chars.next() {
+        Some('[') => while chars.next_if(|c| !('@'..='~').contains(c) && *c != '\n').is_some() {},
+        Some(']') => {
+            while chars
+                .next_if(|c| *c != '\u{7}' && *c != '\u{1b}' && *c != '\n')
+                .is_some()
+            {}
+            if chars.next_if_eq(&'\u{1b}').is_some() {
+                chars.next_if_eq(&'\\');
+            }
+            return;
+        }
+        _ => return,
+    }
+    // The letter that ends it.
+    chars.next_if(|c| *c != '\n');
+}
+
+/// Both streams, errors first, since results stand at the end of the output; each shortened from the middle so that
+/// neither crowds the other out.
+pub(crate) fn shown(stdout: &str, stderr: &str, secrets: &[&str]) -> String {
+    let (stdout, stderr) = (
+        mask::secrets(stdout.trim(), secrets),
+        mask::secrets(stderr.trim(), secrets),
+    );
+    let (out, err) = (stdout.chars().count(), stderr.chars().count());
+    if out == 0 || err == 0 {
+        return shorten::middle(&format!("{stderr}{stdout}"), MAX_SHOWN);
+    }
+    let room = MAX_SHOWN - 1;
+    let half = room / 2;
+    let err_room = err.min(room - out.min(half));
+    let err_text = shorten::middle(&stderr, err_room);
+    let out_text = shorten::middle(&stdout, room - err_room);
+    format!("{err_text}\n{out_text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+    use super::shown;
+
+    #[test]
+    fn colours_and_progress_are_gone() {
+        let table = [
+            ("\u{1b}[1;31mred\u{1b}[0m plain", "red plain"),
+            ("10%\r50%\r100%\ndone\r\n", "100%\ndone\n"),
+            ("\u{1b}]0;title\u{7}text \u{1b}]8;;x\u{1b}\\link", "text link"),
+            ("a\u{0}b\u{8}c\td\n", "abc\td\n"),
+            ("\u{1b}", ""),
+            ("\u{1b}[", ""),
+            ("\u{1b}[31", ""),
+            ("\u{1b}[31\nnext", "\nnext"),
+            ("ümlaut ✓", "ümlaut ✓"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(plain(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn both_streams_are_seen_whatever_their_size() {
+        assert_eq!(shown("out\n", "err\n", &[]), "err\nout");
+        assert_eq!(shown("", "err", &[]), "err");
+        let (long_out, long_err) = (format!("first {} last", "o".repeat(20_000)), "e".repeat(20_000));
+        let both = shown(&long_out, &long_err, &[]);
+        assert!(both.chars().count() <= 8_000 && both.ends_with("o last") && both.starts_with("eee"));
+        let one = shown(&long_out, "small", &[]);
+        assert!(one.chars().count() > 7_900 && one.starts_with("small\nfirst "));
+    }
+
+    #[test]
+    fn secrets_are_masked() {
+        let token = format!("ghp_{}", "a1".repeat(18));
+        assert_eq!(
+            shown(&format!("got {token}"), "own-value", &["own-value"]),
+            "[masked]\ngot [masked]"
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! What changes between two commits, file by file, as GitHub's answers show it.
+
+use super::BareError;
+use super::BareRepo;
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// Its content or mode changed.
+    Modified,
+    /// It is gone.
+    Removed,
+    /// It has another name.
+    Renamed,
+}
+
+/// One changed file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// Its name now (a removed file: before).
+    pub path: String,
+    /// Its name before, when renamed.
+    pub previous: Option<String>,
+    /// What became of it.
+    pub kind: ChangeKind,
+    /// The blob's id now (a removed file: before).
+    pub blob: String,
+    /// Lines added.
+    pub additions: usize,
+    /// Lines removed.
+    pub deletions: usize,
+    /// The hunks from the first `@@` on; none for binary files and changes of mode alone.
+    pub patch: Option<String>,
+}
+
+/// A head compared with the base it grew from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// The best common ancestor.
+    pub merge_base: Option<String>,
+    /// Commits that the head has and the base has not.
+    pub ahead: usize,
+    /// Commits that the base has and the head has not.
+    pub behind: usize,
+    /// What the head changes since the common ancestor.
+    pub files: Vec<FileChange>,
+}
+
+impl BareRepo {
+    /// Compares `head` with `base` from their common ancestor on.
+    pub async fn compare(&self, base: &str, head: &str) -> Result<Comparison, BareError> {
+        let range = format!("{base}...{head}");
+        let counts = self
+            .line(
+                &["rev-list", "--count", "--left-right", "--end-of-options", &range],
+                b"",
+            )
+            .await?;
+        let (behind, ahead) = counts.split_once('\t').ok_or(BareError::Unreadable("rev-list"))?;
+        let merge_base = self.merge_base(base, head).await?;
+        let files = self.diff(merge_base.as_deref().unwrap_or(base), head).await?;
+        Ok(Comparison {
+            merge_base,
+            ahead: ahead.parse().map_err(|_| BareError::Unreadable("rev-list"))?,
+            behind: behind.parse().map_err(|_| BareError::Unreadable("rev-list"))?,
+            files,
+        })
+    }
+
+    /// The files that differ between two trees or commits.
+    pub async fn diff(&self, from: &str, to: &str) -> Result<Vec<FileChange>, BareError> {
+        let args = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "-M",
+            "--raw",
+            "--patch",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--full-index",
+            "--end-of-options",
+            from,
+            to,
+        ];
+        Ok(parse(&String::from_utf8_lossy(&self.run(&args, b"").await?)))
+    }
+
+    /// The content of `path` at a commit, if there is a file of that name.
+    pub async fn file(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, BareError> {
+        match self.object_id(&format!("{commit}:{path}")).await? {
+            Some(id) if self.line(&["cat-file", "-t", &id], b"").await? == "blob" => {
+                Ok(Some(self.run(&["cat-file", "blob", &id], b"").await?))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The entries of the folder `path` (empty: the root) at a commit: kind (`blob`, `tree`, `commit`), id, name.
+    pub async fn folder(&self, commit: &str, path: &str) -> Result<Option<Vec<(String, String, String)>>, BareError> {
+        let Some(id) = self.object_id(&format!("{commit}:{path}")).await? else {
+            return Ok(None);
+        };
+        if self.line(&["cat-file", "-t", &id], b"").await? != "tree" {
+            return Ok(None);
+        }
+        let out = self.run(&["ls-tree", "-z", &id], b"").await?;
+        let text = String::from_utf8_lossy(&out);
+        Ok(Some(text.split('\0').filter_map(tree_entry).collect()))
+    }
+}
+
+fn tree_entry(record: &str) -> Option<(String, String, String)> {
+    let (meta, name) = record.split_once('\t')?;
+    let mut words = meta.split(' ').skip(1);
+    Some((words.next()?.to_owned(), words.next()?.to_owned(), name.to_owned()))
+}
+
+/// Reads `--raw -z --patch`: NUL-ended raw records, an empty one, then the patches in the same order.
+fn parse(text: &str) -> Vec<FileChange> {
+    let mut files = Vec::new();
+    let mut rest = text;
+    while let Some(meta) = rest.strip_prefix(':') {
+        let Some((meta, after)) = meta.split_once('\0') else {
+            break;
+        };
+        let words: Vec<&str> = meta.split(' ').collect();
+        let [_, _, old, new, status] = words.as_slice() else {
+            break;
+        };
+        let Some((first, after)) = after.split_once('\0') else {
+            break;
+        };
+        let (kind, previous, path, after) = match status.chars().next() {
+            Some('R' | 'C') => match after.split_once('\0') {
+                Some((second, after)) => (ChangeKind::Renamed, Some(first), second, after),
+                None => break,
+            },
+            Some('A') => (ChangeKind::Added, None, first, after),
+            Some('D') => (ChangeKind::Removed, None, first, after),
+            _ => (ChangeKind::Modified, None, first, after),
+        };
+        files.push(FileChange {
+            path: path.to_owned(),
+            previous: previous.map(str::to_owned),
+            kind,
+            blob: if kind == ChangeKind::Removed { old } else { new }.to_string(),
+            additions: 0,
+            deletions: 0,
+            patch: None,
+        });
+        rest = after;
+    }
+    attach_patches(&mut files, rest.trim_start_matches('\0'));
+    files
+}
+
+/// Gives each file its hunks. A change of type prints two patches for one record; its second is found by name.
+fn attach_patches(files: &mut [FileChange], text: &str) {
+    let mut sections = Vec::new();
+    let mut starts: Vec<usize> = text.match_indices("\ndiff --git ").map(|(at, _)| at + 1).collect();
+    if text.starts_with("diff --git ") {
+        starts.insert(0, 0);
+    }
+    for (nth, start) in starts.iter().enumerate() {
+        let end = starts.get(nth + 1).copied().unwrap_or(text.len());
+        sections.extend(text.get(*start..end));
+    }
+    let mut sections = sections.into_iter().peekable();
+    for file in files {
+        let named = |section: &&str| {
+            section
+                .lines()
+                .next()
+                .is_some_and(|line| line.ends_with(&format!(" b/{}", file.path)))
+        };
+        let mut patch = String::new();
+        while let Some(section) = sections.next_if(named) {
+            if let Some(at) = section.find("\n@@ ") {
+                patch.push_str(section.get(at + 1..).unwrap_or_default());
+            }
+        }
+        let patch = patch.trim_end_matches('\n');
+        file.additions = patch.lines().filter(|line| line.starts_with('+')).count();
+        file.deletions = patch.lines().filter(|line| line.starts_with('-')).count();
+        file.patch = (!patch.is_empty()).then(|| patch.to_owned());
+    }
+}

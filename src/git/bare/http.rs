@@ -1,0 +1,98 @@
+//! git's own HTTP back end as a CGI process, for one request.
+
+use super::BareError;
+use super::BareRepo;
+use super::process::git;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Stdio;
+use tokio::process::Child;
+use tokio::process::ChildStderr;
+use tokio::process::ChildStdin;
+use tokio::process::ChildStdout;
+
+/// One HTTP request as the CGI convention names its parts.
+#[derive(Clone, Debug)]
+pub struct BackendRequest<'a> {
+    /// `GET` or `POST`.
+    pub method: &'a str,
+    /// What follows the repository in the path: `/info/refs`, `/git-upload-pack`, `/git-receive-pack`.
+    pub service_path: &'a str,
+    /// The query string, without its question mark.
+    pub query: &'a str,
+    /// The header of that name.
+    pub content_type: Option<&'a str>,
+    /// The header of that name: gzip bodies are unpacked by git.
+    pub content_encoding: Option<&'a str>,
+    /// The header `Git-Protocol`.
+    pub protocol: Option<&'a str>,
+    /// Who is asking; pushing needs a name.
+    pub user: &'a str,
+    /// The only folder from which hooks run.
+    pub hooks: &'a Path,
+    /// Variables for those hooks.
+    pub hook_environment: &'a [(&'a str, String)],
+}
+
+/// A running back end: write the request's body to `stdin`, read a CGI answer from `stdout`.
+#[derive(Debug)]
+pub struct ServedProcess {
+    /// The process; dropping it kills it.
+    pub child: Child,
+    /// Takes the body.
+    pub stdin: ChildStdin,
+    /// Gives headers, an empty line and the answer's body.
+    pub stdout: ChildStdout,
+    /// What git complains about.
+    pub stderr: ChildStderr,
+}
+
+impl BareRepo {
+    /// Starts `git http-backend` on this repository.
+    pub fn serve_http(&self, request: &BackendRequest<'_>) -> Result<ServedProcess, BareError> {
+        let mut command = git(request.hooks.as_os_str());
+        for setting in [
+            "transfer.fsckObjects=true",
+            "http.receivepack=true",
+            "uploadpack.allowAnySHA1InWant=true",
+            "uploadpack.allowFilter=true",
+            "receive.autogc=false",
+            "receive.denyCurrentBranch=ignore",
+        ] {
+            command.arg("-c").arg(setting);
+        }
+        let root = self.dir().parent().unwrap_or(Path::new("/"));
+        let name = self.dir().file_name().unwrap_or(OsStr::new(""));
+        command
+            .arg("http-backend")
+            .env("GIT_PROJECT_ROOT", root)
+            .env(
+                "PATH_INFO",
+                format!("/{}{}", name.to_string_lossy(), request.service_path),
+            )
+            .env("GIT_HTTP_EXPORT_ALL", "1")
+            .env("REQUEST_METHOD", request.method)
+            .env("QUERY_STRING", request.query)
+            .env("CONTENT_TYPE", request.content_type.unwrap_or_default())
+            .env("REMOTE_USER", request.user)
+            .env("REMOTE_ADDR", "127.0.0.1")
+            .stdin(Stdio::piped());
+        if let Some(encoding) = request.content_encoding {
+            command.env("HTTP_CONTENT_ENCODING", encoding);
+        }
+        if let Some(protocol) = request.protocol {
+            command.env("GIT_PROTOCOL", protocol);
+        }
+        command.envs(request.hook_environment.iter().map(|(name, value)| (*name, value)));
+        let mut child = command.spawn()?;
+        match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+            (Some(stdin), Some(stdout), Some(stderr)) => Ok(ServedProcess {
+                child,
+                stdin,
+                stdout,
+                stderr,
+            }),
+            _ => Err(BareError::Unreadable("http-backend")),
+        }
+    }
+}

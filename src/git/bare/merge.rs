@@ -1,0 +1,99 @@
+//! Merging without a work tree: merge commits, squashes, rebases.
+
+use super::BareError;
+use super::BareRepo;
+use super::Ident;
+use super::process::finish;
+
+/// Two commits put together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Merged {
+    /// They fit; the tree they make.
+    Clean(String),
+    /// They do not; the files in conflict.
+    Conflict(Vec<String>),
+}
+
+/// Commits put one by one on another base.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replayed {
+    /// They fit; the new head.
+    Clean(String),
+    /// They do not; the files in conflict.
+    Conflict(Vec<String>),
+}
+
+impl BareRepo {
+    /// Merges two commits, or with `base` applies what `theirs` changes since `base`.
+    pub async fn merge_tree(&self, base: Option<&str>, ours: &str, theirs: &str) -> Result<Merged, BareError> {
+        let base = base.map(|base| format!("--merge-base={base}"));
+        let mut args = vec![
+            "merge-tree",
+            "--write-tree",
+            "-z",
+            "--name-only",
+            "--no-messages",
+            "--allow-unrelated-histories",
+        ];
+        if let Some(base) = base.as_deref() {
+            args.push(base);
+        }
+        args.extend(["--end-of-options", ours, theirs]);
+        let done = finish(self.command(&args), b"").await?;
+        let out = String::from_utf8_lossy(&done.stdout).into_owned();
+        let mut parts = out.split('\0').filter(|part| !part.is_empty()).map(str::to_owned);
+        match (done.code, parts.next()) {
+            (Some(0), Some(tree)) => Ok(Merged::Clean(tree)),
+            (Some(1), Some(_)) => Ok(Merged::Conflict(parts.collect())),
+            (Some(0 | 1), None) => Err(BareError::Unreadable("merge-tree")),
+            _ => Err(done.failure("merge-tree")),
+        }
+    }
+
+    /// Makes a commit of `tree`.
+    pub async fn commit_tree(
+        &self,
+        tree: &str,
+        parents: &[&str],
+        author: &Ident,
+        committer: &Ident,
+        message: &str,
+    ) -> Result<String, BareError> {
+        let mut args = vec!["commit-tree", "-F", "-"];
+        for parent in parents {
+            args.extend(["-p", parent]);
+        }
+        args.push(tree);
+        let mut command = self.command(&args);
+        for (role, who) in [("AUTHOR", author), ("COMMITTER", committer)] {
+            command.env(format!("GIT_{role}_NAME"), who.name());
+            command.env(format!("GIT_{role}_EMAIL"), who.email());
+            command.env(format!("GIT_{role}_DATE"), format!("@{} +0000", who.seconds()));
+        }
+        let done = finish(command, message.as_bytes()).await?;
+        match done.code {
+            Some(0) => Ok(String::from_utf8_lossy(&done.stdout).trim().to_owned()),
+            _ => Err(done.failure("commit-tree")),
+        }
+    }
+
+    /// Puts what `head` has and `onto` has not, commit by commit, on `onto`. Merge commits are left out.
+    pub async fn replay(&self, onto: &str, head: &str, committer: &Ident) -> Result<Replayed, BareError> {
+        let mut tip = onto.to_owned();
+        for commit in self.commits(Some(onto), head, 1000).await? {
+            let [parent] = commit.parents.as_slice() else {
+                continue;
+            };
+            match self.merge_tree(Some(parent), &tip, &commit.sha).await? {
+                Merged::Conflict(files) => return Ok(Replayed::Conflict(files)),
+                Merged::Clean(tree) => {
+                    let author = Ident::new(&commit.author_name, &commit.author_email, commit.authored);
+                    tip = self
+                        .commit_tree(&tree, &[&tip], &author, committer, &commit.message)
+                        .await?;
+                }
+            }
+        }
+        Ok(Replayed::Clean(tip))
+    }
+}

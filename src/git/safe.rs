@@ -1,0 +1,54 @@
+//! What makes a call of git safe: an environment from nothing, and settings above any configuration file.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// The empty tree: as the source of attributes it means that no attribute holds, so bytes land as they are stored.
+pub(crate) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// Environment of every call. `PATH` is for the helpers that git itself starts.
+pub(crate) const ENVIRONMENT: [(&str, &str); 13] = [
+    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("HOME", "/nonexistent"),
+    ("LC_ALL", "C"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", "/bin/false"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_PROTOCOL_FROM_USER", "0"),
+    ("GIT_ADVICE", "0"),
+];
+
+/// Settings of every call, above any configuration file.
+pub(crate) const SETTINGS: [&str; 13] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "safe.bareRepository=explicit",
+    "transfer.fsckObjects=true",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "credential.helper=",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
+];
+
+/// Where git is, by the service's own `PATH`, looked up once.
+pub(crate) fn git_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let found = std::env::split_paths(&path)
+            .map(|folder| folder.join("git"))
+            .find(|file| file.is_file());
+        found.unwrap_or_else(|| PathBuf::from("git"))
+    })
+}

@@ -1,0 +1,9 @@
+//! The git room with real git: a forge over HTTP on loopback, mirrors, checkouts, and agents that do their worst.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod hostile;
+mod origin;
+mod reading;
+mod remotes;
+mod turns;

@@ -1,0 +1,201 @@
+//! The forge's side: fetching, leases, refusals, and where the token must never be seen.
+
+use crate::origin::TOKEN;
+use crate::origin::World;
+use crate::origin::git;
+use crate::origin::request;
+use crate::origin::trap;
+use autobuild::domain::ids::Sha;
+use autobuild::git::BranchName;
+use autobuild::git::GitError;
+use autobuild::git::Lease;
+use autobuild::git::PushError;
+use autobuild::git::Pushed;
+use std::fs;
+use std::path::Path;
+
+async fn ours(world: &World, content: &str) -> Sha {
+    let files = [("f".to_owned(), content.as_bytes().to_vec())].into();
+    world
+        .mirror
+        .commit_files(files, &request(&[&world.main().await]))
+        .await
+        .unwrap()
+}
+
+fn branch() -> BranchName {
+    "autobuild/7/task-001-x".parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_push_obeys_its_lease_and_says_where_the_branch_is() {
+    let world = World::with(&[("a", "1")]).await;
+    let (one, two, three) = (
+        ours(&world, "1").await,
+        ours(&world, "2").await,
+        ours(&world, "3").await,
+    );
+    let push = async |sha: &Sha, lease: Lease| world.mirror.push(&world.remote, &branch(), sha, &lease).await;
+    assert_eq!(push(&one, Lease::Absent).await.unwrap(), Pushed::Done);
+    // The same push again, as after a lost reply.
+    assert_eq!(push(&one, Lease::Absent).await.unwrap(), Pushed::AlreadyThere);
+    // Neither forwards nor a merge: the lease alone decides.
+    assert_eq!(push(&two, Lease::At(one.clone())).await.unwrap(), Pushed::Done);
+    match push(&three, Lease::At(one.clone())).await {
+        Err(PushError::LeaseLost { actual }) => assert_eq!(actual, Some(two.clone())),
+        other => panic!("{other:?}"),
+    }
+    match push(&three, Lease::Absent).await {
+        Err(PushError::LeaseLost { actual }) => assert_eq!(actual, Some(two.clone())),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(world.forge_tip(branch().as_str()), two.as_str());
+    let delete = async |at: &Sha| world.mirror.delete_branch(&world.remote, &branch(), at).await;
+    assert!(matches!(delete(&one).await, Err(PushError::LeaseLost { .. })));
+    assert_eq!(delete(&two).await.unwrap(), Pushed::Done);
+    assert_eq!(delete(&two).await.unwrap(), Pushed::AlreadyThere);
+    match push(&three, Lease::At(two)).await {
+        Err(PushError::LeaseLost { actual }) => assert_eq!(actual, None),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_rule_of_the_remote_is_told_in_its_own_words() {
+    let world = World::with(&[("a", "1")]).await;
+    let hook = world.forge_repository().join("hooks/pre-receive");
+    trap(&hook, Path::new("/dev/null"));
+    fs::write(
+        &hook,
+        "#!/bin/sh\necho 'GH013: Repository rule violations found' >&2\nexit 1\n",
+    )
+    .unwrap();
+    let sha = ours(&world, "1").await;
+    match world.mirror.push(&world.remote, &branch(), &sha, &Lease::Absent).await {
+        Err(PushError::Rejected { reason }) => {
+            assert!(
+                reason.contains("pre-receive hook declined") && reason.contains("GH013"),
+                "{reason}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn failures_say_what_to_do_next_and_never_hold_the_token() {
+    let world = World::with(&[("a", "1")]).await;
+    let fetch = async |name: &str, token: Option<&str>| {
+        let remote = world.remote_with(name, token);
+        world.mirror.fetch(&remote, &["main"]).await.unwrap_err()
+    };
+    let wrong = "ghs_wrongwrongwrongwrongwrongwrongwrong1234";
+    assert!(matches!(fetch("o/r", Some(wrong)).await, GitError::Denied(_)));
+    assert!(matches!(fetch("o/r", None).await, GitError::Denied(_)));
+    assert!(matches!(fetch("o/gone", Some(TOKEN)).await, GitError::Gone(_)));
+    assert!(matches!(fetch("o/broken", Some(TOKEN)).await, GitError::Transient(_)));
+    match world.mirror.fetch(&world.remote, &["no-such-branch"]).await {
+        Err(GitError::Missing(name)) => assert_eq!(name, "no-such-branch"),
+        other => panic!("{other:?}"),
+    }
+    for error in [fetch("o/r", Some(wrong)).await, fetch("o/gone", Some(TOKEN)).await] {
+        let text = format!("{error} {error:?}");
+        assert!(!text.contains(wrong) && !text.contains(TOKEN), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_unreachable_forge_is_a_passing_failure() {
+    let world = World::with(&[("a", "1")]).await;
+    let free = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let forge = autobuild::git::ForgeAccess::new(&format!("http://{free}")).unwrap();
+    let remote = forge.remote(&"o/r".parse().unwrap(), None);
+    assert!(matches!(
+        world.mirror.fetch(&remote, &["main"]).await,
+        Err(GitError::Transient(_))
+    ));
+}
+
+#[tokio::test]
+async fn the_token_is_nowhere_on_the_disk() {
+    let world = World::with(&[("a", "1")]).await;
+    let sha = ours(&world, "1").await;
+    world
+        .mirror
+        .push(&world.remote, &branch(), &sha, &Lease::Absent)
+        .await
+        .unwrap();
+    let _checkout = world.mirror.checkout(&sha).await.unwrap();
+    let found = std::process::Command::new("grep")
+        .args(["-r", TOKEN])
+        .arg(world.folder().join("data"))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+    assert!(world.address().starts_with("http://127.0.0.1:"));
+}
+
+#[tokio::test]
+async fn the_mirror_takes_only_what_it_is_told_and_forgets_what_is_gone() {
+    let world = World::with(&[("a", "1")]).await;
+    let forge = world.forge_repository();
+    let tip = git(&forge, &["rev-parse", "main"]);
+    for name in [
+        "refs/pull/1/head",
+        "refs/heads/feature",
+        "refs/heads/autobuild/1/x",
+        "refs/tags/v1",
+    ] {
+        git(&forge, &["update-ref", name, &tip]);
+    }
+    world.fetch().await;
+    let refs = || git(world.mirror.dir(), &["for-each-ref", "--format=%(refname)"]);
+    assert_eq!(refs(), "refs/heads/autobuild/1/x\nrefs/heads/main");
+    let listed = world
+        .mirror
+        .ls_remote(&world.remote, &["autobuild/*", "main"])
+        .await
+        .unwrap();
+    assert_eq!(listed.into_keys().collect::<Vec<_>>(), ["autobuild/1/x", "main"]);
+    git(&forge, &["update-ref", "-d", "refs/heads/autobuild/1/x"]);
+    world.fetch().await;
+    assert_eq!(refs(), "refs/heads/main");
+    assert_eq!(
+        world
+            .mirror
+            .remote_tip(&world.remote, &"feature".parse().unwrap())
+            .await
+            .unwrap()
+            .unwrap()
+            .as_str(),
+        tip
+    );
+    assert_eq!(
+        world
+            .mirror
+            .remote_tip(&world.remote, &"none".parse().unwrap())
+            .await
+            .unwrap(),
+        None
+    );
+}
+
+#[tokio::test]
+async fn what_a_killed_git_left_does_not_stop_the_next_start() {
+    let world = World::with(&[("a", "1")]).await;
+    let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
+    let left = checkout.path().to_owned();
+    std::mem::forget(checkout);
+    fs::write(world.mirror.dir().join("packed-refs.lock"), "").unwrap();
+    fs::write(world.mirror.dir().join("refs/heads/main.lock"), "").unwrap();
+    let forge = autobuild::git::ForgeAccess::new(world.address()).unwrap();
+    let again = autobuild::git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
+    again.sweep_leftovers().unwrap();
+    assert!(!left.exists());
+    world.people_push("main", &[("a", "2")]);
+    let mirror = again.mirror(autobuild::domain::ids::RepoId(7));
+    mirror.fetch(&world.remote, &["main"]).await.unwrap();
+}

@@ -1,0 +1,463 @@
+//! Every call of the client against the local forge, which answers and refuses as GitHub does.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails where it stands, also in its helpers"
+)]
+
+use autobuild::domain::ids::AppId;
+use autobuild::domain::ids::InstallationId;
+use autobuild::domain::ids::IssueNumber;
+use autobuild::domain::ids::Millis;
+use autobuild::domain::ids::PullNumber;
+use autobuild::domain::ids::RepoId;
+use autobuild::domain::ids::Sha;
+use autobuild::forge::AppCredentials;
+use autobuild::forge::Forge;
+use autobuild::forge::ForgeOptions;
+use autobuild::forge::NewApp;
+use autobuild::forge::RepoSource;
+use autobuild::forge::Role;
+use autobuild::forge::Settings;
+use autobuild::github::AUTOBUILD_EVENTS;
+use autobuild::github::AUTOBUILD_PERMISSIONS;
+use autobuild::github::AccessLevel;
+use autobuild::github::App;
+use autobuild::github::COACH_PERMISSIONS;
+use autobuild::github::CheckAction;
+use autobuild::github::CheckConclusion;
+use autobuild::github::CheckOutput;
+use autobuild::github::CheckReport;
+use autobuild::github::Client;
+use autobuild::github::CreatedRef;
+use autobuild::github::GithubError;
+use autobuild::github::GithubUrls;
+use autobuild::github::InlineComment;
+use autobuild::github::InstallationState;
+use autobuild::github::Merge;
+use autobuild::github::MergeMethod;
+use autobuild::github::MergeRefusal;
+use autobuild::github::NewPull;
+use autobuild::github::NewReview;
+use autobuild::github::OpenedPull;
+use autobuild::github::PostedReview;
+use autobuild::github::PullChange;
+use autobuild::github::PullFilter;
+use autobuild::github::Reaction;
+use autobuild::github::ReactionTarget;
+use autobuild::github::Repo;
+use autobuild::github::ReviewEvent;
+use autobuild::github::model::OpenState;
+
+const REPO: &str = "acme/shop";
+const BASE: &str = "autobuild/1/integration";
+const HEAD: &str = "autobuild/1/task-001-a";
+
+/// The forge counts tokens in real time, so the client must, too.
+fn now() -> Millis {
+    Millis(chrono::Utc::now().timestamp_millis())
+}
+
+struct World {
+    forge: Forge,
+    main: Client,
+    coach: Client,
+    main_at: InstallationId,
+    coach_at: InstallationId,
+    repo: RepoId,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let forge = Forge::start(ForgeOptions::new(folder.path())).await.unwrap();
+        forge.create_organization("acme");
+        for login in ["ada", "eve"] {
+            forge.create_user(login);
+        }
+        let files = RepoSource::Files(&[("src/auth.rs", "one\ntwo\nthree\n")]);
+        let repo = forge.create_repo(REPO, files, Settings::default()).await.unwrap();
+        forge.set_role(REPO, "ada", Role::Write).unwrap();
+        let app = |slug, permissions, events| {
+            let new = NewApp {
+                slug,
+                owner: "acme",
+                permissions,
+                events,
+                hook: None,
+            };
+            let credentials = forge.create_app(&new).unwrap();
+            let installation = forge.install(slug, "acme", None).unwrap();
+            (client(&forge, &credentials), InstallationId(installation))
+        };
+        let (main, main_at) = app("autobuild", AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
+        let (coach, coach_at) = app("autobuild-coach", COACH_PERMISSIONS, &[]);
+        Self {
+            forge,
+            main,
+            coach,
+            main_at,
+            coach_at,
+            repo: RepoId(repo),
+            _folder: folder,
+        }
+    }
+
+    fn main(&self) -> Repo<'_> {
+        self.main.repo(self.main_at, self.repo)
+    }
+
+    fn coach(&self) -> Repo<'_> {
+        self.coach.repo(self.coach_at, self.repo)
+    }
+
+    fn issue(&self, title: &str) -> IssueNumber {
+        let ada = self.forge.as_user("ada").unwrap();
+        IssueNumber(ada.open_issue(REPO, title, "Please", &[]).unwrap())
+    }
+
+    /// An integration branch and a task branch with one more commit.
+    async fn branches(&self) -> Sha {
+        let main = self.main().branch_head("main").await.unwrap().unwrap();
+        assert_eq!(
+            self.main().create_branch(BASE, &main).await.unwrap(),
+            CreatedRef::Created
+        );
+        assert_eq!(
+            self.main().create_branch(BASE, &main).await.unwrap(),
+            CreatedRef::Exists
+        );
+        self.main().create_branch(HEAD, &main).await.unwrap();
+        self.push("one\n2\nthree\n").await
+    }
+
+    async fn push(&self, text: &str) -> Sha {
+        let ada = self.forge.as_user("ada").unwrap();
+        let pushed = ada
+            .push(REPO, HEAD, "Change", &[("src/auth.rs", Some(text))])
+            .await
+            .unwrap();
+        pushed.parse().unwrap()
+    }
+
+    async fn pull(&self) -> PullNumber {
+        match self.main().create_pull(NEW).await.unwrap() {
+            OpenedPull::Opened(pull) => pull.number,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+const NEW: NewPull<'static> = NewPull {
+    title: "TASK-001",
+    body: "Part of #1",
+    head: HEAD,
+    base: BASE,
+    ready: false,
+};
+
+fn client(forge: &Forge, credentials: &AppCredentials) -> Client {
+    let urls = GithubUrls::new(&forge.api_url(), forge.url()).unwrap();
+    let app = App::new(AppId(credentials.id), &credentials.private_key).unwrap();
+    Client::new(&app, &urls, now).unwrap()
+}
+
+#[tokio::test]
+async fn an_app_knows_itself_its_installations_and_its_bot() {
+    let world = World::new().await;
+    let identity = world.main.identity().await.unwrap();
+    assert_eq!(identity.lacks(AUTOBUILD_PERMISSIONS), []);
+    let installed = world.main.installations().await.unwrap();
+    assert_eq!(installed.iter().map(|one| one.id).collect::<Vec<_>>(), [world.main_at]);
+    let bot = world.main.bot(world.main_at).await.unwrap();
+    assert_eq!(bot.login, "autobuild[bot]");
+    assert_eq!(bot.id.0, world.forge.user_id("autobuild[bot]").unwrap());
+    world.forge.suspend(world.main_at.0).unwrap();
+    let state = world.main.installation(world.main_at).await.unwrap();
+    assert!(matches!(state, InstallationState::Suspended { .. }));
+    assert!(matches!(
+        world.main().issue(IssueNumber(1)).await,
+        Err(GithubError::Suspended)
+    ));
+    world.forge.uninstall(world.main_at.0).unwrap();
+    assert_eq!(
+        world.main.installation(world.main_at).await.unwrap(),
+        InstallationState::Gone
+    );
+    assert!(matches!(
+        world.main().issue(IssueNumber(1)).await,
+        Err(GithubError::Uninstalled)
+    ));
+}
+
+#[tokio::test]
+async fn a_repository_is_the_same_under_another_name() {
+    let world = World::new().await;
+    let issue = world.issue("Sign-in");
+    let repository = world.main().repository().await.unwrap();
+    assert_eq!(
+        (repository.name.to_string().as_str(), repository.default_branch.as_str()),
+        (REPO, "main")
+    );
+    world.forge.set_role(REPO, "ada", Role::Admin).unwrap();
+    world.forge.as_user("ada").unwrap().rename_repo(REPO, "store").unwrap();
+    world.main().create_comment(issue, "still here").await.unwrap();
+    assert_eq!(world.main().name().await.unwrap().to_string(), "acme/store");
+    assert_eq!(world.main().rules_for("autobuild/1/x").await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn an_expired_token_is_replaced() {
+    let world = World::new().await;
+    let issue = world.issue("Sign-in");
+    world.main().issue(issue).await.unwrap();
+    world.forge.expire_tokens();
+    assert_eq!(world.main().issue(issue).await.unwrap().title, "Sign-in");
+}
+
+#[tokio::test]
+async fn who_may_do_what_is_asked() {
+    let world = World::new().await;
+    assert_eq!(world.main().access_of("ada").await.unwrap().level, AccessLevel::Write);
+    assert!(world.main().access_of("eve").await.unwrap().level <= AccessLevel::Read);
+    assert_eq!(
+        world.main().access_of("autobuild[bot]").await.unwrap().level,
+        AccessLevel::None
+    );
+    assert_eq!(
+        world.main().access_of("nobody-at-all").await.unwrap().level,
+        AccessLevel::None
+    );
+}
+
+#[tokio::test]
+async fn an_issue_tells_its_text_and_its_last_edit() {
+    let world = World::new().await;
+    let issue = world.issue("Sign-in");
+    assert_eq!(world.main().last_edit(issue).await.unwrap(), None);
+    let ada = world.forge.as_user("ada").unwrap();
+    ada.edit_issue(REPO, issue.0, None, Some("Please do")).unwrap();
+    let edit = world.main().last_edit(issue).await.unwrap().unwrap();
+    assert_eq!(edit.editor.as_deref(), Some("ada"));
+    assert_eq!(
+        world.main().issue(issue).await.unwrap().body.as_deref(),
+        Some("Please do")
+    );
+    assert!(matches!(
+        world.main().issue(IssueNumber(999)).await,
+        Err(GithubError::NotFound)
+    ));
+}
+
+#[tokio::test]
+async fn comments_are_found_changed_and_missed() {
+    let world = World::new().await;
+    let issue = world.issue("Sign-in");
+    let marker = "<!-- autobuild:e1 -->";
+    let ada = world.forge.as_user("ada").unwrap();
+    ada.comment(REPO, issue.0, marker).unwrap();
+    assert_eq!(world.main().find_comment(issue, marker, None).await.unwrap(), None);
+    let made = world
+        .main()
+        .create_comment(issue, &format!("{marker}\nPlan"))
+        .await
+        .unwrap();
+    let found = world
+        .main()
+        .find_comment(issue, marker, Some(now().plus(-60_000)))
+        .await
+        .unwrap();
+    assert_eq!(found.map(|comment| comment.id), Some(made.id));
+    assert_eq!(
+        world.main().update_comment(made.id, "changed").await.unwrap().body,
+        "changed"
+    );
+    for _ in 0..2 {
+        world
+            .main()
+            .react(ReactionTarget::Issue(issue), Reaction::Eyes)
+            .await
+            .unwrap();
+        world
+            .main()
+            .react(ReactionTarget::Comment(made.id), Reaction::Rocket)
+            .await
+            .unwrap();
+    }
+    ada.delete_comment(REPO, made.id.0).unwrap();
+    assert!(matches!(
+        world.main().update_comment(made.id, "x").await,
+        Err(GithubError::Gone)
+    ));
+    let long = world.main().create_comment(issue, &"x".repeat(70_000)).await;
+    assert!(matches!(long, Err(GithubError::Refused { status: 422, .. })));
+}
+
+#[tokio::test]
+async fn a_pull_request_is_opened_once_made_ready_and_merged() {
+    let world = World::new().await;
+    let main = world.main().branch_head("main").await.unwrap().unwrap();
+    world.main().create_branch("autobuild/1/empty", &main).await.unwrap();
+    let head = world.branches().await;
+    let empty = NewPull {
+        head: "autobuild/1/empty",
+        ..NEW
+    };
+    assert_eq!(world.main().create_pull(empty).await.unwrap(), OpenedPull::NoCommits);
+    let number = world.pull().await;
+    match world.main().create_pull(NEW).await.unwrap() {
+        OpenedPull::Adopted(pull) => assert_eq!((pull.number, pull.draft), (number, true)),
+        other => panic!("{other:?}"),
+    }
+    let found = world.main().find_pull(HEAD, PullFilter::Open).await.unwrap().unwrap();
+    assert_eq!((found.number, &found.head.sha), (number, &head));
+    assert_eq!(world.main().open_pulls("autobuild/1/").await.unwrap().len(), 1);
+    let merge = async |sha: &Sha| {
+        world
+            .main()
+            .merge_pull(number, sha, MergeMethod::Squash, "TASK-001", "")
+            .await
+            .unwrap()
+    };
+    assert!(matches!(
+        merge(&head).await,
+        Merge::Refused {
+            why: MergeRefusal::Draft,
+            ..
+        }
+    ));
+    world.main().mark_ready(number).await.unwrap();
+    world.main().mark_ready(number).await.unwrap();
+    assert!(!world.main().pull(number).await.unwrap().draft);
+    assert_eq!(merge(&main).await, Merge::HeadMoved);
+    assert!(matches!(merge(&head).await, Merge::Merged { .. }));
+    assert!(world.main().pull(number).await.unwrap().is_merged());
+    world.main().delete_branch(HEAD).await.unwrap();
+    world.main().delete_branch(HEAD).await.unwrap();
+    assert_eq!(world.main().branch_head(HEAD).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_pull_request_is_closed_and_opened_again() {
+    let world = World::new().await;
+    world.branches().await;
+    let number = world.pull().await;
+    let to = |state| PullChange {
+        state: Some(state),
+        title: Some("Another title"),
+        body: None,
+    };
+    let closed = world.main().update_pull(number, to(OpenState::Closed)).await.unwrap();
+    assert_eq!(
+        (closed.state, closed.title.as_str()),
+        (OpenState::Closed, "Another title")
+    );
+    assert_eq!(world.main().find_pull(HEAD, PullFilter::Open).await.unwrap(), None);
+    assert!(world.main().find_pull(HEAD, PullFilter::Any).await.unwrap().is_some());
+    let opened = world.main().update_pull(number, to(OpenState::Open)).await.unwrap();
+    assert_eq!(opened.state, OpenState::Open);
+}
+
+#[tokio::test]
+async fn the_coach_may_reject_what_autobuild_may_only_comment_on() {
+    let world = World::new().await;
+    let head = world.branches().await;
+    let number = world.pull().await;
+    let on_line = |line| {
+        [InlineComment {
+            path: "src/auth.rs".to_owned(),
+            line,
+            start_line: None,
+            body: "Why?".to_owned(),
+        }]
+    };
+    let (off_the_diff, in_the_diff) = (on_line(400), on_line(2));
+    let review = |event, inline| NewReview {
+        event,
+        commit: &head,
+        body: "<!-- autobuild:e2 --> No.",
+        inline,
+    };
+    let own = world
+        .main()
+        .create_review(number, review(ReviewEvent::RequestChanges, &[]))
+        .await
+        .unwrap();
+    assert_eq!(own, PostedReview::OwnPullRequest);
+    let off = world
+        .coach()
+        .create_review(number, review(ReviewEvent::RequestChanges, &off_the_diff))
+        .await
+        .unwrap();
+    assert!(matches!(off, PostedReview::InlineRefused { .. }), "{off:?}");
+    let posted = world
+        .coach()
+        .create_review(number, review(ReviewEvent::RequestChanges, &in_the_diff))
+        .await
+        .unwrap();
+    let PostedReview::Posted(posted) = posted else {
+        panic!("{posted:?}");
+    };
+    assert_eq!(posted.commit.as_ref(), Some(&head));
+    let found = world
+        .coach()
+        .find_review(number, "<!-- autobuild:e2 -->")
+        .await
+        .unwrap();
+    assert_eq!(found.map(|review| review.id), Some(posted.id));
+    world
+        .main()
+        .dismiss_review(number, posted.id, "overridden by @ada")
+        .await
+        .unwrap();
+    let comment = world
+        .main()
+        .create_review(number, review(ReviewEvent::Comment, &[]))
+        .await
+        .unwrap();
+    assert!(matches!(comment, PostedReview::Posted(_)), "{comment:?}");
+    assert_eq!(world.coach().reviews(number).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_check_run_is_made_found_and_ended() {
+    let world = World::new().await;
+    let head = world.branches().await;
+    let mut report = CheckReport {
+        name: "AutoBuild",
+        head: &head,
+        external_id: "e3",
+        conclusion: None,
+        output: CheckOutput {
+            title: "Turn 1".to_owned(),
+            summary: "The Coach reads".to_owned(),
+        },
+        actions: Vec::new(),
+    };
+    assert_eq!(world.main().find_check(&head, "AutoBuild", "e3").await.unwrap(), None);
+    let id = world.main().create_check(&report).await.unwrap();
+    assert_eq!(
+        world.main().find_check(&head, "AutoBuild", "e3").await.unwrap(),
+        Some(id)
+    );
+    assert_eq!(world.main().find_check(&head, "AutoBuild", "e4").await.unwrap(), None);
+    report.conclusion = Some(CheckConclusion::ActionRequired);
+    report.actions.push(CheckAction {
+        label: "Resume".to_owned(),
+        description: "Grant more turns".to_owned(),
+        identifier: "resume".to_owned(),
+    });
+    world.main().update_check(id, &report).await.unwrap();
+    assert!(matches!(
+        world.coach().create_check(&report).await,
+        Err(GithubError::Forbidden { .. })
+    ));
+    assert!(
+        world.forge.unknown_calls().is_empty(),
+        "{:?}",
+        world.forge.unknown_calls()
+    );
+}
