@@ -182,21 +182,21 @@ pub fn absent() -> GateReport {
 }
 
 pub fn approval() -> Judgement {
-    Judgement::Verdict(Verdict {
+    Judgement::Verdict(Box::new(Verdict {
         outcome: Outcome::Approve,
         decision: None,
         broken_contracts: Vec::new(),
         items: Vec::new(),
-    })
+    }))
 }
 
 pub fn feedback(words: &str) -> Judgement {
-    Judgement::Verdict(Verdict {
+    Judgement::Verdict(Box::new(Verdict {
         outcome: Outcome::Feedback,
         decision: None,
         broken_contracts: Vec::new(),
         items: vec![Issue::must_fix("test", words)],
-    })
+    }))
 }
 
 pub fn report() -> PlayerReport {
@@ -208,7 +208,6 @@ pub fn pushed(head: Sha) -> Played {
         base: sha(1),
         head,
         report: report(),
-        discrepancies: Vec::new(),
     }
 }
 
@@ -306,6 +305,7 @@ impl Story {
                 run,
                 head,
                 report: Box::new(report),
+                discrepancies: Vec::new(),
             },
         )
     }

@@ -175,6 +175,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         run,
         head: head.clone(),
         report: Box::new(report),
+        discrepancies: Vec::new(),
     };
     let judged = |judgement: Judgement| task::Event::Judged {
         run,

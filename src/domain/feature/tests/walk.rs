@@ -449,16 +449,19 @@ impl World {
                     run,
                     head,
                     report: Box::new(absent()),
+                    discrepancies: Vec::new(),
                 },
                 2 => task::Event::Gated {
                     run,
                     head,
                     report: Box::new(red()),
+                    discrepancies: Vec::new(),
                 },
                 _ => task::Event::Gated {
                     run,
                     head,
                     report: Box::new(green()),
+                    discrepancies: Vec::new(),
                 },
             },
             TaskWork::Coach => match dice.roll(10) {
