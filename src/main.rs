@@ -10,5 +10,5 @@ fn main() -> ExitCode {
     {
         return autobuild::sandbox::launcher_main();
     }
-    ExitCode::SUCCESS
+    autobuild::cli::run()
 }

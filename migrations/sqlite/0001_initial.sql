@@ -30,6 +30,7 @@ CREATE TABLE feature (
     version         INTEGER NOT NULL CHECK (version > 0),
     branch          TEXT,
     pull_number     INTEGER,
+    held            INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)),   -- its waiting effects are not claimed
     data            TEXT    NOT NULL,
     UNIQUE (repo_id, issue_number, run)
 ) STRICT;
@@ -108,6 +109,7 @@ CREATE TABLE effect (
     feature_id       TEXT,
     feature_limit    INTEGER,                       -- how many of its lane may run at once for the Feature; NULL: any
     ordered          INTEGER NOT NULL CHECK (ordered IN (0, 1)),
+    waits            INTEGER NOT NULL DEFAULT 0 CHECK (waits IN (0, 1)),  -- not claimed while its Feature is held
     installation_id  INTEGER NOT NULL,
     repo_id          INTEGER,
     payload          TEXT    NOT NULL,

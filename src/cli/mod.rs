@@ -1,1 +1,44 @@
-//! cli
+//! The commands.
+
+mod assemble;
+mod demo;
+mod serve;
+
+use clap::Parser;
+use clap::Subcommand;
+use std::process::ExitCode;
+
+/// Turns labelled issues into reviewed pull requests: a Player writes, a Coach verifies.
+#[derive(Debug, Parser)]
+#[command(name = "autobuild", version, about, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs the service against GitHub.
+    Serve(serve::Serve),
+    /// Runs the whole service against a local forge, with a sample or with a repository of yours.
+    Demo(demo::Demo),
+}
+
+/// Runs the command that the arguments name.
+#[must_use]
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("autobuild: the runtime could not be started: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    runtime.block_on(async {
+        match cli.command {
+            Command::Serve(serve) => serve::serve(serve).await,
+            Command::Demo(demo) => demo::demo(demo).await,
+        }
+    })
+}

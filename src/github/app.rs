@@ -3,11 +3,13 @@
 use super::http::Call;
 use super::http::Credential;
 use super::http::Wire;
+use super::http::segment;
 use super::model::Actor;
 use super::model::time;
 use crate::domain::ids::AppId;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::Millis;
+use crate::domain::ids::RepoName;
 use crate::github::error::Cause;
 use crate::github::error::GithubError;
 use jsonwebtoken::EncodingKey;
@@ -131,6 +133,16 @@ pub enum InstallationState {
 
 pub(super) async fn identity(wire: &Wire) -> Result<Identity, GithubError> {
     wire.rest(&Credential::App, &Call::get("/app")).await?.json()
+}
+
+/// The installation that covers a repository; none where the App is not installed.
+pub(super) async fn installation_of(wire: &Wire, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
+    let path = format!("/repos/{}/{}/installation", segment(&name.owner), segment(&name.name));
+    match wire.rest(&Credential::App, &Call::get(&path)).await {
+        Ok(reply) => Ok(Some(reply.json::<Installation>()?.id)),
+        Err(GithubError::NotFound) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 pub(super) async fn installations(wire: &Wire) -> Result<Vec<Installation>, GithubError> {

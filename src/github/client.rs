@@ -95,6 +95,11 @@ impl Client {
         app::installation(&self.wire, id).await
     }
 
+    /// The installation that covers a repository; none where the App is not installed.
+    pub async fn installation_of(&self, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
+        app::installation_of(&self.wire, name).await
+    }
+
     /// The App's bot user, as author of what it writes; asked once. GitHub tells it only to an installation.
     pub async fn bot(&self, installation: InstallationId) -> Result<&User, GithubError> {
         self.bot

@@ -50,10 +50,10 @@ pub fn plan_commit(feature: &Feature) -> String {
     )
 }
 
-/// The commit of a task's page when the task is completed.
+/// The commit of the pages of tasks that have ended since the last one.
 #[must_use]
-pub fn task_file_commit(feature: &Feature, task: &Task) -> String {
-    format!("Record the turns of {} of {}", task.id, feature.key.shown())
+pub fn histories_commit(feature: &Feature) -> String {
+    format!("Record the turns of the tasks of {}", feature.key.shown())
 }
 
 /// The commit that merges the default branch into the integration branch.

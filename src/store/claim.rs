@@ -38,6 +38,7 @@ statements! {
         "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE e.lane = 'forge'",
         "    AND o.state IN ('ready', 'running') AND o.subject = e.subject AND o.seq < e.seq",
         "    AND o.lane = 'forge' AND o.ordered = e.ordered AND (o.ordered = 1 OR o.kind = e.kind))",
+        "   AND NOT EXISTS (SELECT 1 FROM feature f WHERE e.waits = 1 AND f.id = e.feature_id AND f.held = 1)",
         "   AND (e.feature_limit IS NULL OR e.feature_limit > (SELECT COUNT(*) FROM effect r",
         "    WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT) AND r.feature_id = e.feature_id))",
         "   AND $6 > (SELECT COUNT(*) FROM effect r",

@@ -35,9 +35,9 @@ statements! {
 /// Stores effects; those with a known id are left out.
 pub(super) static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new(
-        "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, installation_id, repo_id, \
-         payload, priority, run_at, deadline)",
-        13,
+        "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, waits, installation_id, \
+         repo_id, payload, priority, run_at, deadline)",
+        14,
         "ON CONFLICT (id) DO NOTHING",
     )
 });
@@ -62,6 +62,8 @@ pub struct NewEffect {
     pub feature_limit: Option<u32>,
     /// Whether it keeps the order of its subject.
     pub ordered: Ordered,
+    /// Whether it is not claimed while its Feature is held.
+    pub waits: bool,
     /// The installation it is charged to; 0 where there is none.
     pub installation: InstallationId,
     /// The repository it is about.
@@ -194,6 +196,7 @@ async fn insert(tx: &mut Tx, sql: &'static str, piece: &[&NewEffect]) -> Result<
                 Ordered::InOrder => 1,
                 Ordered::Free => 0,
             },
+            i64::from(new.waits),
             stored(new.installation.0)?,
             new.repo.map(|repo| stored(repo.0)).transpose()?,
             &new.payload,

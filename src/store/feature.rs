@@ -17,7 +17,7 @@ use crate::store::task;
 /// The columns that make a [`FeatureRow`] and its version.
 macro_rules! columns {
     () => {
-        "id, installation_id, state, version, branch, pull_number, data"
+        "id, installation_id, state, version, branch, pull_number, held, data"
     };
 }
 pub(super) use columns;
@@ -25,9 +25,9 @@ pub(super) use columns;
 statements! {
     READ = concat!("SELECT ", columns!(), " FROM feature WHERE id = $1");
     CREATE = "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, branch, \
-              pull_number, data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
+              pull_number, held, data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING";
     SWAP = "UPDATE feature SET installation_id = $3, state = $4, version = version + 1, branch = $5, pull_number = $6, \
-            data = $7 WHERE id = $1 AND version = $2";
+            held = $7, data = $8 WHERE id = $1 AND version = $2";
 }
 
 /// What is written of a Feature itself.
@@ -43,6 +43,8 @@ pub struct FeatureRow {
     pub branch: Option<String>,
     /// Its own pull request, once there is one.
     pub pull: Option<PullNumber>,
+    /// Whether effects that wait for it are held back.
+    pub held: bool,
     /// The rest, JSON.
     pub data: String,
 }
@@ -98,6 +100,7 @@ pub(super) fn read(row: &Row) -> Result<FeatureRow, StoreError> {
         state: row.text("state")?,
         branch: row.opt_text("branch")?,
         pull: row.opt_count("pull_number")?.map(PullNumber),
+        held: row.int("held")? == 1,
         data: row.text("data")?,
     })
 }
@@ -123,6 +126,7 @@ async fn create(tx: &mut Tx, row: &FeatureRow) -> Result<Saved, StoreError> {
         FIRST,
         row.branch.as_deref(),
         row.pull.map(|pull| stored(pull.0)).transpose()?,
+        i64::from(row.held),
         &row.data,
     ];
     match tx.run(CREATE, arguments).await? {
@@ -140,6 +144,7 @@ async fn swap(tx: &mut Tx, row: &FeatureRow, version: i64) -> Result<Saved, Stor
         &row.state,
         row.branch.as_deref(),
         row.pull.map(|pull| stored(pull.0)).transpose()?,
+        i64::from(row.held),
         &row.data,
     ];
     match tx.run(SWAP, arguments).await {

@@ -44,7 +44,7 @@ macro_rules! by {
 /// The columns of a feature beside a table with the same names.
 macro_rules! prefixed {
     () => {
-        "f.id, f.installation_id, f.state, f.version, f.branch, f.pull_number, f.data"
+        "f.id, f.installation_id, f.state, f.version, f.branch, f.pull_number, f.held, f.data"
     };
 }
 

@@ -11,11 +11,13 @@ statements! {
     TALLY = "SELECT COUNT(*) FILTER (WHERE state = 'ready' AND run_at <= $1) AS due, \
              COUNT(*) FILTER (WHERE state = 'ready' AND run_at > $1) AS waiting, \
              COUNT(*) FILTER (WHERE state = 'running') AS running \
-             FROM effect WHERE state IN ('ready', 'running') AND COALESCE(feature_id = $2, $2 IS NULL)";
+             FROM effect e WHERE state IN ('ready', 'running') AND COALESCE(feature_id = $2, $2 IS NULL) \
+             AND NOT (e.state = 'ready' AND e.waits = 1 \
+                      AND EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND f.held = 1))";
     NEXT_DUE = "SELECT MIN(run_at) AS next FROM effect WHERE state = 'ready' AND run_at > $1";
 }
 
-/// Unfinished effects, counted.
+/// Unfinished effects, counted; what waits because its Feature is held is no work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Ready and due; an older one of the same subject or a limit may still hold them back.

@@ -1,1 +1,29 @@
-//! web
+//! The HTTP face of the service: the webhook inbox and its health.
+//!
+//! Never acts on a delivery: it is stored, acknowledged, and read by a worker.
+
+mod health;
+mod inbox;
+mod listen;
+
+pub use inbox::Inbox;
+pub use listen::Listener;
+pub use listen::serve;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::get;
+use axum::routing::post;
+use std::sync::Arc;
+
+/// GitHub sends nothing larger than 25 MB.
+pub const MAX_BODY: usize = 25 * 1024 * 1024;
+
+/// All routes.
+pub fn router(inbox: Arc<Inbox>) -> Router {
+    Router::new()
+        .route("/webhook", post(inbox::webhook).layer(DefaultBodyLimit::disable()))
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .with_state(inbox)
+}

@@ -111,6 +111,7 @@ pub fn effect(id: &str, lane: Lane, subject: &str) -> NewEffect {
         feature: Some(key(1, 1)),
         feature_limit: None,
         ordered: Ordered::InOrder,
+        waits: false,
         installation: INSTALLATION,
         repo: Some(RepoId(500)),
         payload: "{}".to_owned(),
@@ -127,6 +128,7 @@ pub fn feature(key: FeatureKey, state: &str) -> FeatureRow {
         state: state.to_owned(),
         branch: None,
         pull: None,
+        held: false,
         data: "{}".to_owned(),
     }
 }

@@ -68,6 +68,9 @@ fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refus
     if let Some(settings) = said.settings {
         feature.settings = settings;
     }
+    if let Some(snapshot) = said.snapshot.clone() {
+        feature.snapshot = snapshot;
+    }
     let turns = feature.rules.max_turns;
     let by = said.by;
     match (said.command, said.on) {

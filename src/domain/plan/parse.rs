@@ -23,7 +23,7 @@ pub struct PlanContext<'a> {
     /// AutoBuild's own values; given ones that differ are noted.
     pub header: &'a PlanHeader,
     /// Whether the base commit has a file of that path.
-    pub file_exists: &'a dyn Fn(&str) -> bool,
+    pub file_exists: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
 /// A valid plan, and what in it is not as it was given.

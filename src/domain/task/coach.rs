@@ -13,6 +13,7 @@ use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
 use crate::domain::recurring::same_issues_three_turns;
+use crate::domain::report::Discrepancy;
 use crate::domain::task::Approval;
 use crate::domain::task::Asked;
 use crate::domain::task::MergePolicy;
@@ -29,13 +30,14 @@ use crate::domain::task::step::ask;
 use crate::domain::task::step::start_turn;
 use crate::domain::task::step::unchanged;
 
-pub(super) fn gated(mut task: Task, run: u64, head: &Sha, report: GateReport) -> Step {
+pub(super) fn gated(mut task: Task, run: u64, head: &Sha, report: GateReport, discrepancies: Vec<Discrepancy>) -> Step {
     let Some(turn) = looked_at(&task, Stage::Gates, run, head) else {
         return unchanged(task);
     };
     let found = profile(task.plan.kind, &report);
     if let Some(open) = task.turns.last_mut() {
         open.gates = Some(report);
+        open.discrepancies = discrepancies;
     }
     match found {
         Profile::Absent(reasons) => block(task, BlockReason::GatesAbsent { reasons }, Vec::new()),

@@ -48,6 +48,8 @@ pub enum Event {
         head: Sha,
         /// What they found.
         report: Box<GateReport>,
+        /// Claims of the Player that the tree or the Gates contradict.
+        discrepancies: Vec<Discrepancy>,
     },
     /// The Coach ended, and the contracts were checked.
     Judged {
@@ -129,8 +131,6 @@ pub enum Played {
         head: Sha,
         /// What the Player says.
         report: PlayerReport,
-        /// Claims that the tree contradicts.
-        discrepancies: Vec<Discrepancy>,
     },
     /// Nothing changed.
     NoChange {

@@ -8,7 +8,6 @@ use crate::domain::decision::Verdict;
 use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
-use crate::domain::report::Discrepancy;
 use crate::domain::report::PlayerReport;
 use crate::domain::task::Asked;
 use crate::domain::task::Played;
@@ -43,12 +42,7 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
         return unchanged(task);
     }
     match outcome {
-        Played::Pushed {
-            base,
-            head,
-            report,
-            discrepancies,
-        } => pushed(task, turn, base, head, report, discrepancies),
+        Played::Pushed { base, head, report } => pushed(task, turn, base, head, report),
         Played::NoChange { base, report } => no_change(task, base, report, at),
         Played::Held { base, report, items } => held(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
@@ -56,21 +50,13 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
     }
 }
 
-fn pushed(
-    mut task: Task,
-    turn: TurnNumber,
-    base: Sha,
-    head: Sha,
-    report: PlayerReport,
-    discrepancies: Vec<Discrepancy>,
-) -> Step {
+fn pushed(mut task: Task, turn: TurnNumber, base: Sha, head: Sha, report: PlayerReport) -> Step {
     task.head = Some(head.clone());
     if let Some(open) = task.turns.last_mut() {
         open.base = Some(base);
         open.head = Some(head);
         open.work = Work::Pushed;
         open.report = Some(report);
-        open.discrepancies = discrepancies;
     }
     let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
     effects.push(verify(&mut task, turn));

@@ -33,7 +33,12 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
         Event::Designed { run } => player::designed(task, run, at),
         Event::Played { run, outcome } => player::played(task, run, *outcome, at),
         Event::PullOpened { pull, branch } => merging::pull_opened(task, pull, &branch),
-        Event::Gated { run, head, report } => coach::gated(task, run, &head, *report),
+        Event::Gated {
+            run,
+            head,
+            report,
+            discrepancies,
+        } => coach::gated(task, run, &head, *report, discrepancies),
         Event::Judged { run, head, judgement } => coach::judged(task, run, &head, *judgement, at, rules),
         Event::CoachFailed { run, failure } => coach::coach_failed(task, run, failure),
         Event::Merged { run, commit } => merging::merged(task, run, commit),

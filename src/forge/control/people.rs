@@ -62,10 +62,19 @@ impl Person<'_> {
     }
 
     /// As `enter`, for changing what someone wrote: one's own needs no role but to see it, another's does.
-    fn touch(&self, full_name: &str, author: impl Fn(&State, u64) -> Result<u64, Refusal>, role: Right) -> Done<(u64, Actor)> {
+    fn touch(
+        &self,
+        full_name: &str,
+        author: impl Fn(&State, u64) -> Result<u64, Refusal>,
+        role: Right,
+    ) -> Done<(u64, Actor)> {
         let (repo, by) = self.enter(full_name, EVERYONE)?;
         let own = self.forge.site.read(|state| author(state, repo))? == by.user;
-        if own { Ok((repo, by)) } else { self.enter(full_name, role) }
+        if own {
+            Ok((repo, by))
+        } else {
+            self.enter(full_name, role)
+        }
     }
 
     pub(super) fn act<T>(
@@ -94,7 +103,10 @@ impl Person<'_> {
             ..IssueChange::default()
         };
         let (id, by) = self.touch(repo, |state, repo| Ok(state.issue(repo, number)?.user), TRIAGE)?;
-        Ok(self.forge.site.change(|state| state.change_issue(by, id, number, &change))?)
+        Ok(self
+            .forge
+            .site
+            .change(|state| state.change_issue(by, id, number, &change))?)
     }
 
     /// Puts a label on an issue or pull request.
@@ -116,7 +128,10 @@ impl Person<'_> {
             ..IssueChange::default()
         };
         let (id, by) = self.touch(repo, |state, repo| Ok(state.issue(repo, number)?.user), TRIAGE)?;
-        Ok(self.forge.site.change(|state| state.change_issue(by, id, number, &change))?)
+        Ok(self
+            .forge
+            .site
+            .change(|state| state.change_issue(by, id, number, &change))?)
     }
 
     /// Opens a closed issue or pull request again.
@@ -164,7 +179,10 @@ impl Person<'_> {
     /// Changes a comment.
     pub fn edit_comment(&self, repo: &str, comment: u64, body: &str) -> Done {
         let (id, by) = self.touch(repo, |state, repo| Ok(state.find_comment(repo, comment)?.1.user), WRITE)?;
-        Ok(self.forge.site.change(|state| state.edit_comment(by, id, comment, body))?)
+        Ok(self
+            .forge
+            .site
+            .change(|state| state.edit_comment(by, id, comment, body))?)
     }
 
     /// Removes a comment.
@@ -198,10 +216,7 @@ impl Person<'_> {
         Ok(self.forge.site.set_draft(by, id, number, draft)?)
     }
 
-    /// Reviews: `APPROVE`, `REQUEST_{
-            let (id, by) = self.touch(repo, |state, repo| Ok(state.issue(repo, number)?.user), TRIAGE)?;
-            Ok(self.forge.site.change(|state| state.change_issue(by, id, number, &change))?)
-        }S` or `COMMENT`, with remarks on lines; gives the review's id.
+    /// Reviews: `APPROVE`, `REQUEST_CHANGES` or `COMMENT`, with remarks on lines; gives the review's id.
     pub async fn review(
         &self,
         repo: &str,

@@ -1,0 +1,153 @@
+//! Putting the service together: the same parts for GitHub and for the local forge.
+
+use crate::agents::Backend;
+use crate::agents::Definitions;
+use crate::config::AgentCommand;
+use crate::domain::ids::AppId;
+use crate::domain::ids::Millis;
+use crate::engine::Engine;
+use crate::engine::Parts;
+use crate::engine::roster::RoleBackends;
+use crate::engine::roster::Roster;
+use crate::engine::settings::EngineSettings;
+use crate::git::ForgeAccess;
+use crate::git::Mirrors;
+use crate::github::App;
+use crate::github::Caps;
+use crate::github::Client;
+use crate::github::GithubUrls;
+use crate::github::WriteSpacing;
+use crate::sandbox::Sandbox;
+use crate::sandbox::SandboxOptions;
+use crate::store::OpenOptions;
+use crate::store::Store;
+use anyhow::Context;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The credentials of an App.
+pub(super) struct AppKey {
+    /// Its id.
+    pub id: AppId,
+    /// Its private key, PEM.
+    pub private_key: SecretString,
+}
+
+/// The agents that the server offers, as configured.
+pub(super) struct Agents {
+    /// Makes plans.
+    pub planner: AgentCommand,
+    /// Writes.
+    pub player: AgentCommand,
+    /// Verifies.
+    pub coach: AgentCommand,
+    /// Those that a repository may name.
+    pub named: BTreeMap<String, AgentCommand>,
+    /// Variables of the service that agents get.
+    pub environment: Vec<String>,
+}
+
+/// Everything that a service is made from.
+pub(super) struct Blueprint {
+    /// The AutoBuild App.
+    pub app: AppKey,
+    /// The Coach App.
+    pub coach: Option<AppKey>,
+    /// GitHub's API.
+    pub api_url: String,
+    /// GitHub's pages and git.
+    pub web_url: String,
+    /// Where deliveries, Features and effects are kept.
+    pub database_url: SecretString,
+    /// Mirrors, checkouts, homes of agents.
+    pub data_dir: PathBuf,
+    /// Who plays which role.
+    pub agents: Agents,
+    /// Every other secret that the service knows.
+    pub secrets: Vec<SecretString>,
+    /// Limits and times.
+    pub settings: EngineSettings,
+    /// GitHub's limits on writes, which a local forge does not have.
+    pub caps: Caps,
+}
+
+/// The time.
+#[allow(clippy::disallowed_methods, reason = "the one clock of the service")]
+pub(super) fn clock() -> Millis {
+    Millis(chrono::Utc::now().timestamp_millis())
+}
+
+/// A name that no earlier start of any process had.
+pub(super) fn worker_name() -> String {
+    let random = getrandom::u64().unwrap_or_default();
+    format!("{}-{}-{random:016x}", std::process::id(), clock().0)
+}
+
+/// Opens the database and builds the engine; nothing runs yet.
+pub(super) async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
+    std::fs::create_dir_all(&blueprint.data_dir)
+        .with_context(|| format!("making the data folder {}", blueprint.data_dir.display()))?;
+    let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
+    let autobuild = client(&blueprint.app, &urls).context("the AutoBuild App")?;
+    let coach = blueprint
+        .coach
+        .as_ref()
+        .map(|key| client(key, &urls))
+        .transpose()
+        .context("the Coach App")?;
+    let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
+    mirrors.sweep_leftovers()?;
+    let sandbox = Sandbox::new(SandboxOptions::own_binary());
+    let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
+    let mut secrets = blueprint.secrets;
+    secrets.push(blueprint.app.private_key);
+    secrets.extend(blueprint.coach.map(|coach| coach.private_key));
+    let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
+    let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
+    let store = Store::open(&url, OpenOptions::default())
+        .await
+        .context("opening the database")?;
+    Ok(Arc::new(Engine::new(Parts {
+        store,
+        autobuild,
+        coach,
+        mirrors,
+        sandbox,
+        agents,
+        spacing: WriteSpacing::new(gap, blueprint.caps),
+        settings: blueprint.settings,
+        secrets,
+    })))
+}
+
+fn client(key: &AppKey, urls: &GithubUrls) -> anyhow::Result<Client> {
+    let app = App::new(key.id, &key.private_key)?;
+    Ok(Client::new(&app, urls, clock)?)
+}
+
+fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &std::path::Path) -> anyhow::Result<Roster> {
+    let folder = data_dir.join("agents");
+    let backend = |command: &AgentCommand| -> anyhow::Result<Backend> {
+        let backend = Backend::new(command, sandbox, &agents.environment, &folder)?;
+        backend
+            .check()
+            .map_err(anyhow::Error::msg)
+            .with_context(|| format!("the agent {command}"))?;
+        Ok(backend)
+    };
+    let named = agents
+        .named
+        .iter()
+        .map(|(name, command)| Ok((name.clone(), backend(command)?)));
+    Ok(Roster {
+        definitions: Definitions::embedded()?,
+        named: named.collect::<anyhow::Result<_>>()?,
+        defaults: RoleBackends {
+            planner: backend(&agents.planner)?,
+            player: backend(&agents.player)?,
+            coach: backend(&agents.coach)?,
+        },
+    })
+}

@@ -1,0 +1,94 @@
+//! `autobuild demo`: the whole service against the local forge, with everything that happens shown.
+
+mod human;
+mod rest;
+mod sample;
+mod stage;
+mod transcript;
+
+use crate::cli::demo::human::Human;
+use crate::cli::demo::rest::Rest;
+use crate::cli::demo::sample::Material;
+use crate::cli::demo::stage::Stage;
+use crate::cli::demo::transcript::Transcript;
+use crate::cli::serve::start_log;
+use crate::config::LogFormat;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What `demo` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "With no arguments: a sample repository, issue, agents and human.\n\nExamples:\n  \
+autobuild demo\n  autobuild demo --repo . --issue idea.md --agent 'command:./my-agent' --approve --once"
+)]
+pub(super) struct Demo {
+    /// A git repository to import. It is never written to.
+    #[arg(long, value_name = "PATH")]
+    repo: Option<PathBuf>,
+    /// A Markdown file: its first `# ` line is the issue's title, the rest its body.
+    #[arg(long, value_name = "FILE")]
+    issue: Option<PathBuf>,
+    /// The agent of all roles: command:<command> or scripted:<file>.
+    #[arg(long, value_name = "BACKEND")]
+    agent: Option<String>,
+    /// Approves a plan that waits.
+    #[arg(long)]
+    approve: bool,
+    /// Ends when the Feature rests: exit code 0 if it is in review or completed, else 1.
+    #[arg(long)]
+    once: bool,
+    /// Prints the transcript as JSON lines.
+    #[arg(long)]
+    json: bool,
+    /// The forge's port; the system chooses one if none is given.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u16,
+    /// Shows the log and whole texts.
+    #[arg(long)]
+    verbose: bool,
+}
+
+pub(super) async fn demo(demo: Demo) -> ExitCode {
+    start_log(if demo.verbose { "info" } else { "error" }, LogFormat::Text);
+    match run(&demo).await {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("autobuild demo: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(demo: &Demo) -> anyhow::Result<ExitCode> {
+    let material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
+    let stage = Stage::build(&material, demo.port).await?;
+    let transcript = Transcript::open(&stage, demo.json, demo.verbose)?;
+    let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
+    let mut human = Human::new(material.has_story(), demo.approve);
+    stage.open_issue(&material)?;
+    let rest = tokio::select! {
+        rest = until_rest(&stage, &mut human) => rest?,
+        _ = tokio::signal::ctrl_c() => Rest::Interrupted,
+    };
+    let ended = rest.report(&stage).await?;
+    if !demo.once && ended.may_go_on() {
+        stage.announce_pages(demo.json);
+        let _ = tokio::signal::ctrl_c().await;
+    }
+    let places = stage.close().await?;
+    shown.await?;
+    ended.print(&places, demo.json);
+    Ok(ended.code())
+}
+
+/// Lets the service work and the human speak, in turn, until neither has anything to do.
+async fn until_rest(stage: &Stage, human: &mut Human) -> anyhow::Result<Rest> {
+    loop {
+        let rest = Rest::wait(stage).await?;
+        if !human.speaks(stage, &rest).await? {
+            return Ok(rest);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the demo is played with: the sample, or what the arguments name.
+
+use crate::config::AgentCommand;
+use anyhow::Context;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// The sample's files, as path and text.
+pub(super) const REPOSITORY: &[(&str, &str)] = &[
+    ("README.md", include_str!("sample/repository/README.md")),
+    ("bin/tally", include_str!("sample/repository/bin/tally")),
+    ("tests/run.sh", include_str!("sample/repository/tests/run.sh")),
+    (
+        "tests/words_test.sh",
+        include_str!("sample/repository/tests/words_test.sh"),
+    ),
+    (
+        ".github/autobuild.yml",
+        include_str!("sample/repository/.github/autobuild.yml"),
+    ),
+];
+
+const ISSUE: &str = include_str!("sample/issue.md");
+const AGENTS: &str = include_str!("sample/agents.yml");
+
+/// The largest issue file that is read, in bytes.
+const MAX_ISSUE: u64 = 1 << 20;
+
+/// What the demo is played with.
+pub(super) struct Material {
+    /// A repository to import; else the sample's.
+    pub repository: Option<PathBuf>,
+    /// The issue's title.
+    pub title: String,
+    /// The issue's body.
+    pub body: String,
+    /// The agent of all roles; else the sample's script.
+    pub agent: Option<AgentCommand>,
+}
+
+impl Material {
+    /// Reads what the arguments name and leaves the rest to the sample.
+    pub(super) fn gather(repo: Option<&Path>, issue: Option<&Path>, agent: Option<&str>) -> anyhow::Result<Self> {
+        let agent = agent.map(str::parse::<AgentCommand>).transpose().context("--agent")?;
+        if let Some(agent) = &agent {
+            agent.runnable().context("--agent")?;
+        }
+        if agent.is_none() && (repo.is_some() || issue.is_some()) {
+            anyhow::bail!(
+                "the sample's agents only know the sample: name yours with --agent command:<command> or --agent \
+                 scripted:<file>"
+            );
+        }
+        let repository = repo
+            .map(|path| {
+                path.canonicalize()
+                    .with_context(|| format!("--repo {} cannot be opened", path.display()))
+            })
+            .transpose()?;
+        let text = match issue {
+            Some(path) => read(path).with_context(|| format!("--issue {} cannot be read", path.display()))?,
+            None => ISSUE.to_owned(),
+        };
+        let (title, body) = title_and_body(&text)
+            .with_context(|| format!("--issue {} has no title", issue.unwrap_or(Path::new("?")).display()))?;
+        Ok(Self {
+            repository,
+            title,
+            body,
+            agent,
+        })
+    }
+
+    /// Whether the sample's human plays too.
+    pub(super) fn has_story(&self) -> bool {
+        self.agent.is_none()
+    }
+
+    /// The agent of all roles; the sample's script is written into `folder`.
+    pub(super) fn agent(&self, folder: &Path) -> anyhow::Result<AgentCommand> {
+        if let Some(agent) = &self.agent {
+            return Ok(agent.clone());
+        }
+        let script = folder.join("agents.yml");
+        std::fs::write(&script, AGENTS).with_context(|| format!("writing {}", script.display()))?;
+        Ok(AgentCommand::Scripted(script))
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    let length = std::fs::metadata(path)?.len();
+    anyhow::ensure!(length <= MAX_ISSUE, "the file is larger than {MAX_ISSUE} bytes");
+    Ok(std::fs::read_to_string(path)?)
+}
+
+/// The first `# ` line is the title; what is left is the body.
+fn title_and_body(text: &str) -> Option<(String, String)> {
+    let mut body = Vec::new();
+    let mut title = None;
+    for line in text.lines() {
+        match line.strip_prefix("# ") {
+            Some(found) if title.is_none() && !found.trim().is_empty() => title = Some(found.trim().to_owned()),
+            _ => body.push(line),
+        }
+    }
+    Some((title?, body.join("\n").trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_heading_is_the_title_and_the_rest_the_body() {
+        let read = title_and_body("intro\n# Title \n\nText\n# Not the title\n").unwrap();
+        assert_eq!(read, ("Title".to_owned(), "intro\n\nText\n# Not the title".to_owned()));
+        assert_eq!(title_and_body("no heading"), None);
+    }
+
+    #[test]
+    fn an_own_repository_needs_an_own_agent() {
+        let error = Material::gather(Some(Path::new("/")), None, None)
+            .map(|_| ())
+            .unwrap_err();
+        assert!(error.to_string().contains("--agent"), "{error}");
+    }
+}

@@ -1,0 +1,269 @@
+//! The stage: a forge with people and two Apps, and the service beside it.
+
+use crate::cli::assemble;
+use crate::cli::assemble::Agents;
+use crate::cli::assemble::AppKey;
+use crate::cli::assemble::Blueprint;
+use crate::cli::demo::sample::Material;
+use crate::cli::demo::sample::REPOSITORY;
+use crate::domain::ids::AppId;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::RepoId;
+use crate::engine::Engine;
+use crate::engine::settings::Backoff;
+use crate::engine::settings::EngineSettings;
+use crate::forge::AppCredentials;
+use crate::forge::Forge;
+use crate::forge::ForgeOptions;
+use crate::forge::NewApp;
+use crate::forge::RepoSource;
+use crate::forge::Role;
+use crate::forge::Settings;
+use crate::github::AUTOBUILD_EVENTS;
+use crate::github::AUTOBUILD_PERMISSIONS;
+use crate::github::COACH_PERMISSIONS;
+use crate::github::Caps;
+use crate::web;
+use crate::web::Inbox;
+use crate::web::Listener;
+use anyhow::Context;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// The organisation that owns the demo's repository.
+const OWNER: &str = "acme";
+/// The person who writes the issue, and speaks where the story wants it.
+pub(super) const PERSON: &str = "mona";
+/// The label that starts everything.
+const LABEL: &str = "autobuild";
+
+/// Everything that runs.
+pub(super) struct Stage {
+    /// The forge.
+    pub forge: Forge,
+    /// The service.
+    pub engine: Arc<Engine>,
+    /// `owner/name` of the repository.
+    pub repository: String,
+    /// Its id.
+    pub repo: RepoId,
+    /// Folder of everything that is left behind.
+    pub folder: PathBuf,
+    issue: OnceLock<IssueNumber>,
+    stop: CancellationToken,
+    closing: CancellationToken,
+    work: Vec<JoinHandle<()>>,
+}
+
+/// What is left behind.
+pub(super) struct Places {
+    /// The forge's copy of the repository.
+    pub repository: PathBuf,
+    /// The transcript.
+    pub transcript: PathBuf,
+}
+
+impl Stage {
+    /// Starts the forge, fills it, and starts the service.
+    pub(super) async fn build(material: &Material, port: u16) -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("autobuild-demo-").tempdir()?.keep();
+        let listen = SocketAddr::from(([127, 0, 0, 1], port));
+        let options = ForgeOptions {
+            listen,
+            retry_until_acknowledged: true,
+            ..ForgeOptions::new(folder.join("forge"))
+        };
+        let forge = Forge::start(options).await.context("starting the local forge")?;
+        let repository = people_and_repository(&forge, material).await?;
+        let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+        let hook = format!("http://{}/webhook", listener.address()?);
+        let secret = format!(
+            "{:032x}",
+            u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?)
+        );
+        let (main, coach) = apps(&forge, &hook, &secret)?;
+        let engine = assemble::engine(blueprint(&forge, material, &folder, &main, &coach, &secret)?).await?;
+        let stop = CancellationToken::new();
+        let inbox = Arc::new(Inbox::new(
+            engine.clone(),
+            vec![SecretString::from(secret)],
+            stop.clone(),
+        ));
+        let work = vec![
+            tokio::spawn(engine.clone().work(stop.clone())),
+            tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
+        ];
+        let repo = RepoId(forge.repo_id(&repository)?);
+        let closing = CancellationToken::new();
+        Ok(Self {
+            forge,
+            engine,
+            repository,
+            repo,
+            folder,
+            issue: OnceLock::new(),
+            stop,
+            closing,
+            work,
+        })
+    }
+
+    /// Files the issue and labels it.
+    pub(super) fn open_issue(&self, material: &Material) -> anyhow::Result<()> {
+        let person = self.forge.as_user(PERSON)?;
+        let number = person.open_issue(&self.repository, &material.title, &material.body, &[])?;
+        self.issue.get_or_init(|| IssueNumber(number));
+        person.label(&self.repository, number, LABEL)?;
+        Ok(())
+    }
+
+    /// The issue, once it is filed.
+    pub(super) fn issue(&self) -> IssueNumber {
+        self.issue.get().copied().unwrap_or(IssueNumber(1))
+    }
+
+    /// Cancelled when nothing more will happen.
+    pub(super) fn closing(&self) -> CancellationToken {
+        self.closing.clone()
+    }
+
+    /// Where the transcript is written.
+    pub(super) fn transcript_file(&self) -> PathBuf {
+        self.folder.join("transcript.txt")
+    }
+
+    /// Says where the pages are.
+    pub(super) fn announce_pages(&self, json: bool) {
+        if !json {
+            println!(
+                "\nRead the conversation at {}/{} — Ctrl-C ends.",
+                self.forge.url(),
+                self.repository
+            );
+        }
+    }
+
+    /// Stops the service, then the forge.
+    pub(super) async fn close(self) -> anyhow::Result<Places> {
+        self.stop.cancel();
+        for work in self.work {
+            work.await?;
+        }
+        self.engine.store.close().await;
+        self.closing.cancel();
+        let places = Places {
+            repository: self.forge.repository_dir(&self.repository)?,
+            transcript: self.folder.join("transcript.txt"),
+        };
+        self.forge.shutdown().await?;
+        Ok(places)
+    }
+}
+
+async fn people_and_repository(forge: &Forge, material: &Material) -> anyhow::Result<String> {
+    forge.create_organization(OWNER);
+    forge.create_user(PERSON);
+    let (name, source) = match &material.repository {
+        None => ("tally".to_owned(), RepoSource::Files(REPOSITORY)),
+        Some(path) => (repository_name(path), RepoSource::Local(path)),
+    };
+    let full_name = format!("{OWNER}/{name}");
+    forge
+        .create_repo(&full_name, source, Settings::default())
+        .await
+        .context("importing the repository")?;
+    forge.set_role(&full_name, PERSON, Role::Admin)?;
+    Ok(full_name)
+}
+
+/// The folder's name, as far as a repository may be called that.
+fn repository_name(path: &Path) -> String {
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let name: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let name = name.trim_end_matches(".git").trim_matches('.').to_owned();
+    if name.is_empty() { "repository".to_owned() } else { name }
+}
+
+fn apps(forge: &Forge, hook: &str, secret: &str) -> anyhow::Result<(AppCredentials, AppCredentials)> {
+    let main = forge.create_app(&NewApp {
+        slug: "autobuild",
+        owner: OWNER,
+        permissions: AUTOBUILD_PERMISSIONS,
+        events: AUTOBUILD_EVENTS,
+        hook: Some((hook, secret)),
+    })?;
+    let coach = forge.create_app(&NewApp {
+        slug: "autobuild-coach",
+        owner: OWNER,
+        permissions: COACH_PERMISSIONS,
+        events: &[],
+        hook: None,
+    })?;
+    forge.install("autobuild", OWNER, None)?;
+    forge.install("autobuild-coach", OWNER, None)?;
+    Ok((main, coach))
+}
+
+fn blueprint(
+    forge: &Forge,
+    material: &Material,
+    folder: &Path,
+    main: &AppCredentials,
+    coach: &AppCredentials,
+    secret: &str,
+) -> anyhow::Result<Blueprint> {
+    let data_dir = folder.join("data");
+    let agent = material.agent(folder)?;
+    let key = |app: &AppCredentials| AppKey {
+        id: AppId(app.id),
+        private_key: app.private_key.clone(),
+    };
+    let settings = EngineSettings {
+        write_spacing_ms: 0,
+        // A person watches: what failed is tried again soon.
+        backoff: Backoff {
+            first: Duration::from_millis(500),
+            most: Duration::from_secs(5),
+        },
+        grace: Duration::from_secs(2),
+        ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
+    };
+    Ok(Blueprint {
+        app: key(main),
+        coach: Some(key(coach)),
+        api_url: forge.api_url(),
+        web_url: forge.url().to_owned(),
+        database_url: SecretString::from(format!("sqlite:{}", folder.join("autobuild.db").display())),
+        data_dir,
+        agents: Agents {
+            planner: agent.clone(),
+            player: agent.clone(),
+            coach: agent,
+            named: BTreeMap::new(),
+            environment: Vec::new(),
+        },
+        secrets: vec![SecretString::from(secret.to_owned())],
+        settings,
+        caps: Caps::None,
+    })
+}

@@ -1,0 +1,159 @@
+//! `autobuild serve`: the service against GitHub.
+
+use crate::cli::assemble;
+use crate::cli::assemble::Agents;
+use crate::cli::assemble::AppKey;
+use crate::cli::assemble::Blueprint;
+use crate::config::LogFormat;
+use crate::config::RepositorySettings;
+use crate::config::Role;
+use crate::config::ServerSettings;
+use crate::engine::Engine;
+use crate::engine::settings::EngineSettings;
+use crate::github::Caps;
+use crate::web;
+use crate::web::Inbox;
+use crate::web::Listener;
+use anyhow::Context;
+use clap::Args;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::signal::unix::SignalKind;
+use tokio::signal::unix::signal;
+use tokio_util::sync::CancellationToken;
+
+/// What `serve` takes. Everything else comes from the environment and the file.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Settings come from AUTOBUILD_… variables and a TOML file with the same names; a flag beats the \
+environment, the environment the file.\n\nExample:\n  AUTOBUILD_APP_ID=1 AUTOBUILD_PRIVATE_KEY_FILE=app.pem \
+AUTOBUILD_WEBHOOK_SECRET_FILE=secret autobuild serve --listen 0.0.0.0:8080"
+)]
+pub(super) struct Serve {
+    /// A TOML file with settings.
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+    /// Address of the HTTP server.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+}
+
+pub(super) async fn serve(serve: Serve) -> ExitCode {
+    let flags: Vec<(String, String)> = [("AUTOBUILD_CONFIG", serve.config), ("AUTOBUILD_LISTEN", serve.listen)]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect();
+    let settings = match ServerSettings::of_process(&flags) {
+        Ok(settings) => settings,
+        Err(mistakes) => {
+            mistakes.iter().for_each(|mistake| eprintln!("autobuild: {mistake}"));
+            return ExitCode::from(2);
+        }
+    };
+    start_log(&settings.log, settings.log_format);
+    match run(settings).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("autobuild: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Sends the log to standard error.
+pub(super) fn start_log(filter: &str, format: LogFormat) {
+    let filter =
+        tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    let _ = match format {
+        LogFormat::Text => log.try_init(),
+        LogFormat::Json => log.json().try_init(),
+    };
+}
+
+async fn run(settings: ServerSettings) -> anyhow::Result<()> {
+    if let Err(refused) = settings.agents_runnable() {
+        let lines: Vec<String> = refused.iter().map(ToString::to_string).collect();
+        anyhow::bail!("{}", lines.join("; "));
+    }
+    if !settings.unused.is_empty() {
+        tracing::warn!(
+            "settings that this version reads and does not act on: {}",
+            settings.unused.join(", ")
+        );
+    }
+    let app = settings.app.clone().context(
+        "no App is configured: set AUTOBUILD_APP_ID, AUTOBUILD_PRIVATE_KEY and AUTOBUILD_WEBHOOK_SECRET (README, \
+         \"Connect a GitHub organisation\")",
+    )?;
+    if settings.coach_app.is_none() {
+        tracing::warn!("no Coach App is configured: reviews will be comment reviews");
+    }
+    let listener = Listener::bind(settings.listen)
+        .await
+        .with_context(|| format!("listening on {}", settings.listen))?;
+    let address = listener.address()?;
+    let engine = assemble::engine(blueprint(&settings, &app)).await?;
+    let secrets = std::iter::once(app.webhook_secret)
+        .chain(app.previous_webhook_secret)
+        .collect();
+    tracing::info!("listening on http://{address}");
+    until_stopped(engine, secrets, listener).await
+}
+
+/// Serves and works until SIGTERM or Ctrl-C, then drains.
+async fn until_stopped(
+    engine: Arc<Engine>,
+    secrets: Vec<secrecy::SecretString>,
+    listener: Listener,
+) -> anyhow::Result<()> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let stop = CancellationToken::new();
+    let inbox = Arc::new(Inbox::new(engine.clone(), secrets, stop.clone()));
+    let worker = tokio::spawn(engine.clone().work(stop.clone()));
+    let server = tokio::spawn(web::serve(listener, web::router(inbox), stop.clone()));
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    tracing::info!("draining: calls to GitHub end, agents get their grace");
+    stop.cancel();
+    worker.await.context("the worker")?;
+    server.await.context("the HTTP server")?;
+    engine.store.close().await;
+    Ok(())
+}
+
+fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
+    let any = RepositorySettings::default();
+    let agent = |role| settings.agent(role, &any).clone();
+    let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
+    engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
+    let webhook = std::iter::once(&app.webhook_secret).chain(&app.previous_webhook_secret);
+    Blueprint {
+        app: AppKey {
+            id: app.id,
+            private_key: app.private_key.clone(),
+        },
+        coach: settings.coach_app.as_ref().map(|coach| AppKey {
+            id: coach.id,
+            private_key: coach.private_key.clone(),
+        }),
+        api_url: settings.github.api.to_string(),
+        web_url: settings.github.web.to_string(),
+        database_url: settings.database_url.clone(),
+        data_dir: settings.data_dir.clone(),
+        agents: Agents {
+            planner: agent(Role::Planner),
+            player: agent(Role::Player),
+            coach: agent(Role::Coach),
+            named: settings.named_agents.clone(),
+            environment: settings.agent_environment.clone(),
+        },
+        secrets: webhook.chain(&settings.admin_token).cloned().collect(),
+        settings: engine,
+        caps: Caps::Github,
+    }
+}

@@ -1,0 +1,184 @@
+//! One fact, one transaction: the event, the state it leads to, and the work it asks for.
+
+use crate::domain::feature::Feature;
+use crate::domain::feature::Rules;
+use crate::domain::feature::Snapshot;
+use crate::domain::feature::Step;
+use crate::domain::feature::event::Event;
+use crate::domain::feature::step;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::Millis;
+use crate::engine::Engine;
+use crate::engine::persist;
+use crate::engine::persist::Unreadable;
+use crate::engine::schedule;
+use crate::store::Commit;
+use crate::store::Committed;
+use crate::store::Finish;
+use crate::store::NewEvent;
+use crate::store::StoreError;
+
+/// How often a lost race is run again before it counts as a failure of the store.
+const RACES: usize = 64;
+
+/// Something that happened, with what makes it the same fact when it is told again.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// What happened.
+    pub event: Event,
+    /// The fact's own id: a comment, a review, an effect's run.
+    pub cause: String,
+    /// Who did it, for the event log.
+    pub actor: String,
+    /// When AutoBuild learnt of it.
+    pub at: Millis,
+}
+
+/// What became of a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// It is stored; the machine may have ignored it.
+    Done,
+    /// It was stored before.
+    Known,
+    /// The effect whose result it is belongs to another worker now.
+    LostFence,
+    /// There is no such Feature.
+    NoFeature,
+    /// The issue has an unfinished run.
+    RunExists,
+}
+
+/// Why a fact could not be applied.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A stored Feature cannot be read or written.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// Others changed the Feature every time.
+    #[error("the Feature {0} is changed by others all the time")]
+    Contended(FeatureKey),
+}
+
+impl Engine {
+    /// Reads a Feature.
+    pub async fn feature(&self, key: &FeatureKey) -> Result<Option<Feature>, ApplyError> {
+        let stored = self.store.feature(key).await?;
+        Ok(stored.as_ref().map(persist::read).transpose()?)
+    }
+
+    /// Records `fact`, the state it leads to and the work it asks for, or nothing at all.
+    pub async fn apply(&self, key: &FeatureKey, fact: Fact, finish: Option<Finish>) -> Result<Applied, ApplyError> {
+        for _ in 0..RACES {
+            let Some(stored) = self.store.feature(key).await? else {
+                return Ok(Applied::NoFeature);
+            };
+            let before = persist::read(&stored)?;
+            let step = step::step(before.clone(), fact.event.clone(), fact.at);
+            tracing::debug!(feature = %key, cause = %fact.cause, state = step.feature.state.word(), "event applied to {key}");
+            let commit = self.commit(Some((stored.version, &before)), &step, &fact, finish.clone())?;
+            if let Some(applied) = self.stored(&commit).await? {
+                return Ok(applied);
+            }
+        }
+        Err(ApplyError::Contended(*key))
+    }
+
+    /// Makes the Feature of a labelled issue.
+    pub async fn begin(
+        &self,
+        key: FeatureKey,
+        installation: InstallationId,
+        snapshot: Snapshot,
+        rules: Rules,
+        finish: Option<Finish>,
+    ) -> Result<Applied, ApplyError> {
+        let actor = snapshot.labelled_by.login.clone();
+        let at = snapshot.at;
+        let step = step::labelled(key, installation, snapshot, rules);
+        let commit = Commit {
+            expected: None,
+            event: NewEvent {
+                kind: "labelled".to_owned(),
+                body: "{}".to_owned(),
+                cause: format!("labelled/{}", key.run),
+                actor,
+                at,
+            },
+            ..self.changes(None, &step, at, finish)?
+        };
+        Ok(self.stored(&commit).await?.unwrap_or(Applied::RunExists))
+    }
+
+    fn commit(
+        &self,
+        before: Option<(i64, &Feature)>,
+        step: &Step,
+        fact: &Fact,
+        finish: Option<Finish>,
+    ) -> Result<Commit, ApplyError> {
+        let body = serde_json::to_value(&fact.event).unwrap_or_default();
+        let kind = match &body {
+            serde_json::Value::Object(map) => map.keys().next().cloned().unwrap_or_default(),
+            serde_json::Value::String(word) => word.clone(),
+            _ => String::new(),
+        };
+        Ok(Commit {
+            event: NewEvent {
+                kind,
+                body: body.to_string(),
+                cause: fact.cause.clone(),
+                actor: fact.actor.clone(),
+                at: fact.at,
+            },
+            ..self.changes(before, step, fact.at, finish)?
+        })
+    }
+
+    fn changes(
+        &self,
+        before: Option<(i64, &Feature)>,
+        step: &Step,
+        at: Millis,
+        finish: Option<Finish>,
+    ) -> Result<Commit, ApplyError> {
+        let rows = persist::write(before.map(|(_, feature)| feature), &step.feature)?;
+        Ok(Commit {
+            expected: before.map(|(version, _)| version),
+            event: NewEvent {
+                kind: String::new(),
+                body: String::new(),
+                cause: String::new(),
+                actor: String::new(),
+                at,
+            },
+            feature: rows.feature,
+            tasks: rows.tasks,
+            removed: rows.removed,
+            turns: rows.turns,
+            cancel: schedule::cancels(&step.feature, &step.stop, &step.effects),
+            effects: schedule::effects(&step.feature, &step.effects, at, self.settings.write_spacing_ms),
+            finish,
+            delivery: None,
+        })
+    }
+
+    /// Stores a commit; none after a lost race.
+    async fn stored(&self, commit: &Commit) -> Result<Option<Applied>, ApplyError> {
+        let applied = match self.store.commit(commit).await? {
+            Committed::Done => Applied::Done,
+            Committed::KnownCause => Applied::Known,
+            Committed::LostFence => Applied::LostFence,
+            Committed::RunExists => Applied::RunExists,
+            Committed::LostRace => return Ok(None),
+        };
+        if !commit.cancel.is_empty() {
+            self.running.look_again();
+        }
+        Ok(Some(applied))
+    }
+}

@@ -1,0 +1,28 @@
+//! Which installation of the Coach App covers a repository. Installations are per App: AutoBuild's is another one.
+
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::RepoId;
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+/// What was found out so far.
+#[derive(Default)]
+pub(super) struct CoachInstallations(Mutex<HashMap<RepoId, InstallationId>>);
+
+impl CoachInstallations {
+    pub(super) fn known(&self, repo: RepoId) -> Option<InstallationId> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&repo)
+            .copied()
+    }
+
+    pub(super) fn remember(&self, repo: RepoId, installation: InstallationId) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(repo, installation);
+    }
+}

@@ -1,0 +1,161 @@
+//! Hands on our pull requests and branches: closed, merged, reopened, pushed.
+
+use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::Feature;
+use crate::domain::feature::event::Event;
+use crate::domain::feature::event::NewerRun;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::User;
+use crate::domain::task;
+use crate::domain::task::PersonDid;
+use crate::engine::Engine;
+use crate::engine::ingest::fact;
+use crate::engine::ingest::one;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::github::model::Pull;
+use crate::github::webhook::Place;
+use crate::github::webhook::PullEvent;
+use crate::github::webhook::Push;
+use crate::github::webhook::PushKind;
+
+/// Someone closed, merged or reopened one of our pull requests.
+pub async fn pull(engine: &Engine, place: &Place, pull: &Pull, event: &PullEvent) -> Result<Done, Undone> {
+    let Some(found) = engine.store.by_pull(place.repo.id, pull.number).await? else {
+        return Ok(Done::Nothing);
+    };
+    let Some(feature) = engine.feature(&found.feature.key).await? else {
+        return Ok(Done::Nothing);
+    };
+    let closed = pull.closed_at.map_or(0, |at| at.0);
+    let by = &place.sender.user;
+    let (event, cause) = match (event, found.task) {
+        // Pushes tell of new commits; this one says nothing more.
+        (PullEvent::Synchronized { .. }, _) => return Ok(Done::Nothing),
+        (PullEvent::Closed, None) if pull.is_merged() => (
+            Event::PullMerged { pull: pull.number },
+            format!("pull/{}/merged", pull.number),
+        ),
+        (PullEvent::Closed, None) => (
+            Event::Cancelled(CancelledWhy::PullClosed(by.clone())),
+            format!("pull/{}/closed/{closed}", pull.number),
+        ),
+        (PullEvent::Reopened, None) => {
+            let newer = newer(engine, &feature).await?;
+            let event = Event::PullReopened {
+                pull: pull.number,
+                newer,
+            };
+            // The closing that a reopening undoes is the newest one that is known.
+            (event, reopened(engine, &feature, pull.number).await?)
+        }
+        (PullEvent::Closed, Some(task)) if pull.is_merged() => {
+            let did = PersonDid::MergePull {
+                commit: pull.merge_commit_sha.clone(),
+            };
+            (person(task, by, did), format!("pull/{}/merged", pull.number))
+        }
+        (PullEvent::Closed, Some(task)) => {
+            let did = PersonDid::ClosePull { pull: pull.number };
+            (person(task, by, did), format!("pull/{}/closed/{closed}", pull.number))
+        }
+        (PullEvent::Reopened, Some(task)) => {
+            let turns = feature.rules.max_turns;
+            let did = PersonDid::ReopenPull {
+                pull: pull.number,
+                turns,
+            };
+            (person(task, by, did), reopened(engine, &feature, pull.number).await?)
+        }
+    };
+    Ok(one(feature.key, fact(engine, event, cause, by)))
+}
+
+fn person(task: TaskId, by: &User, did: PersonDid) -> Event {
+    Event::Task {
+        task,
+        event: task::Event::Person { by: by.clone(), did },
+    }
+}
+
+async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, Undone> {
+    let latest = engine.store.latest_run(feature.key.repo, feature.key.issue).await?;
+    Ok(match latest {
+        Some(row) if row.key.run > feature.key.run => NewerRun::Exists(row.key),
+        _ => NewerRun::None,
+    })
+}
+
+async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Result<String, Undone> {
+    let prefix = format!("pull/{pull}/closed/");
+    let events = engine.store.events(&feature.key).await?;
+    let undone = events
+        .iter()
+        .rev()
+        .find_map(|stored| stored.event.cause.strip_prefix(&prefix))
+        .unwrap_or("0");
+    Ok(format!("pull/{pull}/reopened/{undone}"))
+}
+
+/// Someone pushed to one of our branches, or deleted it.
+pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {
+    let Some(found) = engine.store.by_branch(place.repo.id, &push.branch).await? else {
+        return Ok(Done::Nothing);
+    };
+    let Some(feature) = engine.feature(&found.feature.key).await? else {
+        return Ok(Done::Nothing);
+    };
+    let by = &place.sender.user;
+    let before = push.before.as_ref().map_or("none", |sha| sha.as_str());
+    let event = match (found.task, push.kind, &push.after) {
+        // The pull request of a deleted task branch is closed by the forge, which tells of that.
+        (Some(_), PushKind::Deleted, _) | (_, _, None) if found.task.is_some() => return Ok(Done::Nothing),
+        (None, PushKind::Deleted, _) | (_, _, None) => integration_deleted(engine, &feature).await?,
+        (None, _, Some(head)) => Event::IntegrationPushed { head: head.clone() },
+        (Some(task), kind, Some(head)) => {
+            let did = match kind {
+                PushKind::Forced if !stands_on_integration(engine, place, &feature, push).await? => {
+                    PersonDid::ForcePush { head: head.clone() }
+                }
+                PushKind::Created | PushKind::FastForward | PushKind::Forced | PushKind::Deleted => {
+                    PersonDid::Push { head: head.clone() }
+                }
+            };
+            person(task, by, did)
+        }
+    };
+    let after = push.after.as_ref().map_or("none", |sha| sha.as_str());
+    Ok(one(
+        feature.key,
+        fact(engine, event, format!("push/{}/{before}/{after}", push.branch), by),
+    ))
+}
+
+/// The branch also goes when its pull request was merged: the pull request is asked before the work is called off.
+async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event, Undone> {
+    if let Some(number) = feature.pull {
+        let pull = engine
+            .autobuild
+            .repo(feature.installation, feature.key.repo)
+            .pull(number)
+            .await?;
+        if pull.is_merged() {
+            return Ok(Event::PullMerged { pull: number });
+        }
+    }
+    Ok(Event::Cancelled(CancelledWhy::BranchDeleted))
+}
+
+/// Whether a forced push still contains the commit that the task branches were made from.
+async fn stands_on_integration(engine: &Engine, place: &Place, feature: &Feature, push: &Push) -> Result<bool, Undone> {
+    let (Some(integration), Some(head)) = (&feature.integration, &push.after) else {
+        return Ok(false);
+    };
+    let folder = format!("{}/*", feature.key.branch_prefix());
+    let mirror = engine.fetch(place.installation, place.repo.id, &[&folder]).await?;
+    if !mirror.has_commit(head).await? {
+        return Ok(false);
+    }
+    Ok(mirror.is_ancestor(&integration.base, head).await?)
+}

@@ -1,0 +1,170 @@
+//! A label: the start of a Feature, or the reason why not.
+
+use crate::config::Permission;
+use crate::domain::effect::Effect;
+use crate::domain::effect::Reply;
+use crate::domain::effect::ReplyTo;
+use crate::domain::effect::Thread;
+use crate::domain::feature::Snapshot;
+use crate::domain::feature::Trust;
+use crate::domain::feature::command::Refusal;
+use crate::domain::feature::event::Event;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::Millis;
+use crate::domain::ids::User;
+use crate::domain::ids::UserId;
+use crate::engine::apply::Applied;
+use crate::engine::ingest::Scene;
+use crate::engine::ingest::answers;
+use crate::engine::ingest::fact;
+use crate::engine::ingest::newest;
+use crate::engine::ingest::one;
+use crate::engine::ingest::right;
+use crate::engine::ingest::right::Right;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::repository::NoSettings;
+use crate::engine::repository::rules;
+use crate::github::model::ActorKind;
+use crate::github::model::Conversation;
+use crate::github::model::Issue;
+
+/// The label unless the repository's settings name another one.
+const DEFAULT_LABEL: &str = "autobuild";
+
+/// An issue got `label`.
+pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<Done, Undone> {
+    let Scene { engine, place, .. } = *scene;
+    if issue.conversation != Conversation::Issue {
+        return Ok(Done::Nothing);
+    }
+    let branch = engine.fetch_default(place.installation, place.repo.id, None).await?;
+    let settings = match engine.settings_of(&branch).await {
+        Ok(settings) => settings.settings,
+        Err(NoSettings::Undone(undone)) => return Err(undone),
+        Err(NoSettings::Mistakes(mistakes)) if label == DEFAULT_LABEL => {
+            return answer(scene, issue, label, Reply::BadSettings(mistakes)).await;
+        }
+        Err(NoSettings::Mistakes(_)) => return Ok(Done::Nothing),
+    };
+    if label != settings.label {
+        return Ok(Done::Nothing);
+    }
+    if let Some(refusal) = refusal(scene, settings.commands.permission).await? {
+        return answer(scene, issue, label, Reply::Refused(refusal)).await;
+    }
+    if let Some(run) = engine.store.unfinished_run(place.repo.id, issue.number).await? {
+        let refusal = Refusal::RunUnfinished { run: run.key };
+        return answer(scene, issue, label, Reply::Refused(refusal)).await;
+    }
+    let snapshot = match snapshot(scene, issue).await? {
+        Ok(snapshot) => snapshot,
+        Err(refusal) => return answer(scene, issue, label, Reply::Refused(refusal)).await,
+    };
+    let run = engine
+        .store
+        .latest_run(place.repo.id, issue.number)
+        .await?
+        .map_or(1, |row| row.key.run.saturating_add(1));
+    let key = FeatureKey {
+        repo: place.repo.id,
+        issue: issue.number,
+        run,
+    };
+    match engine
+        .begin(key, place.installation, snapshot, rules(&settings), None)
+        .await?
+    {
+        Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Ok(Done::Nothing),
+        Applied::RunExists => answer(scene, issue, label, Reply::Refused(Refusal::RunUnfinished { run: key })).await,
+    }
+}
+
+async fn refusal(scene: &Scene<'_>, needed: Permission) -> Result<Option<Refusal>, Undone> {
+    let place = scene.place;
+    if place.sender.kind != ActorKind::Person {
+        return Ok(Some(Refusal::BotLabel));
+    }
+    let login = &place.sender.user.login;
+    Ok(match right::of(scene, login, needed).await? {
+        Right::Yes => None,
+        Right::No => Some(Refusal::NoPermission {
+            needed: needed.word().to_owned(),
+        }),
+        Right::Unknown => Some(Refusal::PermissionUnknown),
+    })
+}
+
+/// The issue as the label found it. An edit since then by someone without the right is not what was labelled.
+pub async fn snapshot(scene: &Scene<'_>, issue: &Issue) -> Result<Result<Snapshot, Refusal>, Undone> {
+    let Scene { engine, place, .. } = *scene;
+    let labelled_at = issue.updated_at.unwrap_or(Millis(0));
+    let author = issue.author.as_ref().map_or_else(ghost, |author| author.user.clone());
+    let edit = engine
+        .autobuild
+        .repo(place.installation, place.repo.id)
+        .last_edit(issue.number)
+        .await?;
+    let mut writers = may_write(scene, &author.login).await?;
+    if let Some(edit) = edit {
+        let editor = edit.editor.unwrap_or_default();
+        let may = editor == author.login && writers || may_write(scene, &editor).await?;
+        if edit.at > labelled_at && !may {
+            return Ok(Err(Refusal::EditedSince { by: editor }));
+        }
+        writers = writers && may;
+    }
+    Ok(Ok(Snapshot {
+        title: issue.title.clone(),
+        body: issue.body.clone().unwrap_or_default(),
+        author,
+        labelled_by: place.sender.user.clone(),
+        at: engine.now(),
+        trust: if writers { Trust::Writers } else { Trust::Others },
+    }))
+}
+
+async fn may_write(scene: &Scene<'_>, login: &str) -> Result<bool, Undone> {
+    if login.is_empty() {
+        return Ok(false);
+    }
+    let right = right::of(scene, login, Permission::Write).await?;
+    Ok(right == Right::Yes)
+}
+
+/// The author of an issue whose account is gone.
+fn ghost() -> User {
+    User {
+        id: UserId(10_137),
+        login: "ghost".to_owned(),
+    }
+}
+
+/// Says once why a label starts nothing.
+async fn answer(scene: &Scene<'_>, issue: &Issue, label: &str, reply: Reply) -> Result<Done, Undone> {
+    let Scene { engine, place, .. } = *scene;
+    let at = issue.updated_at.map_or(0, |at| at.0);
+    let cause = format!("label/{label}/{at}");
+    let thread = Thread::Issue(issue.number);
+    let to = ReplyTo::Fact(cause.clone());
+    match newest(engine, place.repo.id, issue.number).await? {
+        Some(feature) => {
+            let event = Event::Answered { thread, to, reply };
+            Ok(one(feature.key, fact(engine, event, cause, &place.sender.user)))
+        }
+        None => {
+            let key = FeatureKey {
+                repo: place.repo.id,
+                issue: IssueNumber(issue.number.0),
+                run: 1,
+            };
+            Ok(answers(
+                engine,
+                key,
+                place.installation,
+                &[Effect::Reply { thread, to, reply }],
+            ))
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The life of issues, repositories and installations.
+
+use crate::config::RepositorySettings;
+use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::event::Event;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
+use crate::engine::Engine;
+use crate::engine::apply::Fact;
+use crate::engine::ingest::Scene;
+use crate::engine::ingest::fact;
+use crate::engine::ingest::label;
+use crate::engine::ingest::newest;
+use crate::engine::ingest::one;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::github::model::Issue;
+use crate::github::webhook::InstallationEvent;
+use crate::github::webhook::IssueEvent;
+use crate::github::webhook::Place;
+use crate::github::webhook::RepositoryEvent;
+use crate::store::Scope;
+
+/// Something happened to an issue.
+pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: IssueEvent) -> Result<Done, Undone> {
+    let Scene { engine, place, .. } = *scene;
+    let by = &place.sender.user;
+    if let IssueEvent::Labeled(label) = &event {
+        return label::labelled(scene, issue, label).await;
+    }
+    let Some(feature) = newest(engine, place.repo.id, issue.number).await? else {
+        return Ok(Done::Nothing);
+    };
+    let run = feature.key.run;
+    let (event, cause) = match event {
+        IssueEvent::Unlabeled(label) => {
+            let ours = serde_json::from_value::<RepositorySettings>(feature.settings.clone())
+                .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label);
+            if label != ours {
+                return Ok(Done::Nothing);
+            }
+            (
+                Event::Cancelled(CancelledWhy::LabelRemoved(by.clone())),
+                format!("unlabeled/{label}/{run}"),
+            )
+        }
+        IssueEvent::Closed => {
+            let closed = issue.closed_at.map_or(0, |at| at.0);
+            let merged = match feature.pull {
+                Some(number) => {
+                    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+                    repo.pull(number).await?.is_merged().then_some(number)
+                }
+                None => None,
+            };
+            let event = match merged {
+                Some(pull) => Event::PullMerged { pull },
+                None => Event::Cancelled(CancelledWhy::IssueClosed(by.clone())),
+            };
+            (event, format!("issue/closed/{closed}"))
+        }
+        IssueEvent::Deleted => (Event::Cancelled(CancelledWhy::IssueGone), "issue/deleted".to_owned()),
+        IssueEvent::Transferred => (
+            Event::Cancelled(CancelledWhy::IssueGone),
+            "issue/transferred".to_owned(),
+        ),
+        // The snapshot of the label counts; a closed issue that is reopened waits for a new label.
+        IssueEvent::Labeled(_) | IssueEvent::Edited | IssueEvent::Reopened => return Ok(Done::Nothing),
+    };
+    Ok(one(feature.key, fact(engine, event, cause, by)))
+}
+
+/// Something happened to a repository.
+pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) -> Result<Done, Undone> {
+    let why = match event {
+        RepositoryEvent::Renamed | RepositoryEvent::Transferred | RepositoryEvent::DefaultBranchChanged => {
+            engine.autobuild.forget_name(place.repo.id);
+            if let Some(coach) = &engine.coach {
+                coach.forget_name(place.repo.id);
+            }
+            return Ok(Done::Nothing);
+        }
+        RepositoryEvent::Unarchived => return Ok(Done::Nothing),
+        RepositoryEvent::Archived => "repository/archived",
+        RepositoryEvent::Deleted => "repository/deleted",
+    };
+    let event = Event::Cancelled(CancelledWhy::RepositoryGone);
+    all(
+        engine,
+        Scope::Repo(place.repo.id),
+        &event,
+        why,
+        &place.sender.user.login,
+    )
+    .await
+}
+
+/// Something happened to an installation.
+pub async fn installation(
+    engine: &Engine,
+    installation: InstallationId,
+    event: InstallationEvent,
+) -> Result<Done, Undone> {
+    let scope = Scope::Installation(installation);
+    match event {
+        InstallationEvent::Deleted => {
+            engine.autobuild.forget_installation(installation);
+            let event = Event::Cancelled(CancelledWhy::InstallationRemoved);
+            all(engine, scope, &event, "installation/deleted", "installation").await
+        }
+        InstallationEvent::Suspended { at } => {
+            engine.autobuild.forget_installation(installation);
+            let cause = format!("installation/suspended/{}", at.map_or(0, |at| at.0));
+            all(engine, scope, &Event::Suspended, &cause, "installation").await
+        }
+        InstallationEvent::Unsuspended => unsuspended(engine, scope).await,
+        InstallationEvent::RepositoriesRemoved(repos) => {
+            for repo in repos {
+                let event = Event::Cancelled(CancelledWhy::InstallationRemoved);
+                all(
+                    engine,
+                    Scope::Repo(repo.id),
+                    &event,
+                    "installation/repository_removed",
+                    "installation",
+                )
+                .await?;
+            }
+            Ok(Done::Nothing)
+        }
+        InstallationEvent::Created
+        | InstallationEvent::PermissionsAccepted
+        | InstallationEvent::RepositoriesAdded(_) => Ok(Done::Nothing),
+    }
+}
+
+/// A suspension is lifted: its cause names the one that it lifts.
+async fn unsuspended(engine: &Engine, scope: Scope) -> Result<Done, Undone> {
+    for row in engine.store.unfinished(scope).await? {
+        let events = engine.store.events(&row.key).await?;
+        let lifted = events
+            .iter()
+            .rev()
+            .find_map(|stored| stored.event.cause.strip_prefix("installation/suspended/"));
+        let cause = format!("installation/unsuspended/{}", lifted.unwrap_or("0"));
+        apply(engine, row.key, &Event::Unsuspended, &cause, "installation").await?;
+    }
+    Ok(Done::Nothing)
+}
+
+async fn all(engine: &Engine, scope: Scope, event: &Event, cause: &str, actor: &str) -> Result<Done, Undone> {
+    for row in engine.store.unfinished(scope).await? {
+        apply(engine, row.key, event, cause, actor).await?;
+    }
+    Ok(Done::Nothing)
+}
+
+async fn apply(engine: &Engine, key: FeatureKey, event: &Event, cause: &str, actor: &str) -> Result<(), Undone> {
+    let fact = Fact {
+        event: event.clone(),
+        cause: cause.to_owned(),
+        actor: actor.to_owned(),
+        at: engine.now(),
+    };
+    engine.apply(&key, fact, None).await?;
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! Deliveries become facts: what does it mean, for which Feature, and may the sender do this?
+
+mod comment;
+mod hands;
+mod label;
+mod life;
+mod right;
+
+use crate::domain::effect::Effect;
+use crate::domain::feature::Feature;
+use crate::domain::feature::event::Event;
+use crate::domain::ids::AppId;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::Millis;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::User;
+use crate::engine::Engine;
+use crate::engine::apply::Fact;
+use crate::engine::job::Done;
+use crate::engine::job::Job;
+use crate::engine::job::Undone;
+use crate::github::model::ActorKind;
+use crate::github::webhook::Inbound;
+use crate::github::webhook::Place;
+use crate::github::webhook::parse;
+use crate::store::Lane;
+use crate::store::NewEffect;
+use crate::store::Ordered;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The kind of the effect that reads a delivery.
+pub const KIND: &str = "ingest";
+
+/// Which delivery is to be read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ingest {
+    /// The App it was sent to.
+    pub app: AppId,
+    /// Its id.
+    pub delivery: String,
+}
+
+impl Ingest {
+    /// The effect that reads the delivery, stored together with it.
+    #[must_use]
+    pub fn effect(&self, installation: Option<InstallationId>, repo: Option<RepoId>, now: Millis) -> NewEffect {
+        NewEffect {
+            id: format!("ingest/{}/{}", self.app, self.delivery),
+            kind: KIND.to_owned(),
+            lane: Lane::Control,
+            subject: format!("ingest/{}", self.delivery),
+            feature: None,
+            feature_limit: None,
+            ordered: Ordered::Free,
+            waits: false,
+            installation: installation.unwrap_or(InstallationId(0)),
+            repo,
+            payload: serde_json::to_string(self).unwrap_or_default(),
+            priority: 0,
+            run_at: now,
+            deadline: None,
+        }
+    }
+}
+
+/// Where something happened, for those who find out what it means.
+pub(super) struct Scene<'a> {
+    engine: &'a Engine,
+    place: &'a Place,
+    /// When AutoBuild heard of it.
+    since: Millis,
+}
+
+/// Reads the delivery and applies what follows from it.
+pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
+    let wanted: Ingest = serde_json::from_str(&job.effect.payload).map_err(|error| Undone::Refused {
+        why: format!("the ingest effect cannot be read: {error}"),
+    })?;
+    let Some(delivery) = engine.store.delivery(wanted.app, &wanted.delivery).await? else {
+        return Err(Undone::Refused {
+            why: "the delivery is not stored".to_owned(),
+        });
+    };
+    let Some(payload) = delivery.payload else {
+        return Ok(Done::Nothing);
+    };
+    let inbound = match parse(&delivery.event, payload.as_bytes()) {
+        Ok(inbound) => inbound,
+        Err(error) => {
+            engine
+                .store
+                .finish_delivery(wanted.app, &wanted.delivery, &format!("unreadable: {error}"))
+                .await?;
+            return Err(Undone::Refused { why: error.to_string() });
+        }
+    };
+    let done = understand(engine, inbound, delivery.received_at).await?;
+    engine
+        .store
+        .finish_delivery(wanted.app, &wanted.delivery, "done")
+        .await?;
+    Ok(done)
+}
+
+async fn understand(engine: &Engine, inbound: Inbound, since: Millis) -> Result<Done, Undone> {
+    if let Some(place) = inbound.place()
+        && is_own(engine, place).await?
+    {
+        return Ok(Done::Nothing);
+    }
+    match inbound {
+        Inbound::Issue { place, issue, event } => {
+            life::issue(
+                &Scene {
+                    engine,
+                    place: &place,
+                    since,
+                },
+                &issue,
+                event,
+            )
+            .await
+        }
+        Inbound::CommentCreated { place, issue, comment } => {
+            comment::created(
+                &Scene {
+                    engine,
+                    place: &place,
+                    since,
+                },
+                &issue,
+                &comment,
+            )
+            .await
+        }
+        Inbound::Pull { place, pull, event } => hands::pull(engine, &place, &pull, &event).await,
+        Inbound::Push { place, push } => hands::push(engine, &place, &push).await,
+        Inbound::Repository { place, event } => life::repository(engine, &place, event).await,
+        Inbound::Installation {
+            installation, event, ..
+        } => life::installation(engine, installation, event).await,
+        // People's reviews as feedback and the check run's buttons are not acted on in this version.
+        Inbound::Review { .. } | Inbound::CheckRun { .. } | Inbound::Ping | Inbound::Ignored { .. } => {
+            Ok(Done::Nothing)
+        }
+    }
+}
+
+/// What our own Apps do is no news. The inbox may not know our bots yet; here GitHub is asked who they are.
+async fn is_own(engine: &Engine, place: &Place) -> Result<bool, Undone> {
+    if place.sender.kind != ActorKind::Bot {
+        return Ok(false);
+    }
+    let sender = place.sender.user.id;
+    if engine.autobuild.bot(place.installation).await?.id == sender {
+        return Ok(true);
+    }
+    let Some(coach) = &engine.coach else { return Ok(false) };
+    let name = &place.repo.name;
+    match coach.installation_of(name).await? {
+        Some(installation) => Ok(coach.bot(installation).await?.id == sender),
+        None => Ok(false),
+    }
+}
+
+/// A fact that a person caused.
+fn fact(engine: &Engine, event: Event, cause: String, by: &User) -> Fact {
+    Fact {
+        event,
+        cause,
+        actor: by.login.clone(),
+        at: engine.now(),
+    }
+}
+
+fn one(key: FeatureKey, fact: Fact) -> Done {
+    Done::Fact(key, Box::new(fact))
+}
+
+/// The Feature of the newest run of an issue.
+async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) -> Result<Option<Feature>, Undone> {
+    let Some(row) = engine.store.latest_run(repo, issue).await? else {
+        return Ok(None);
+    };
+    Ok(engine.feature(&row.key).await?)
+}
+
+/// Stores answers to something that belongs to no Feature. The key of the run that could be makes their ids.
+fn answers(engine: &Engine, key: FeatureKey, installation: InstallationId, effects: &[Effect]) -> Done {
+    let stored = effects.iter().map(|effect| NewEffect {
+        id: effect.id(&key),
+        kind: effect.kind().to_owned(),
+        lane: Lane::Forge,
+        subject: format!("{key}/answers"),
+        feature: None,
+        feature_limit: None,
+        ordered: Ordered::Free,
+        waits: false,
+        installation,
+        repo: Some(key.repo),
+        payload: serde_json::to_string(effect).unwrap_or_default(),
+        priority: 0,
+        run_at: engine.now(),
+        deadline: None,
+    });
+    Done::FollowUp(stored.collect())
+}

@@ -1,0 +1,49 @@
+//! May they? Asked of GitHub at that moment, never read from a payload.
+
+use crate::config::Permission;
+use crate::engine::ingest::Scene;
+use crate::engine::job::Undone;
+use crate::github::AccessLevel;
+
+/// How long an error of the question is tried again before it is a no, in milliseconds.
+const PATIENCE_MS: i64 = 600_000;
+
+/// The answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Right {
+    /// They may.
+    Yes,
+    /// They may not.
+    No,
+    /// GitHub could not say for ten minutes, which is a no.
+    Unknown,
+}
+
+/// Whether `login` has at least this right.
+pub async fn of(scene: &Scene<'_>, login: &str, needed: Permission) -> Result<Right, Undone> {
+    let needed = match needed {
+        Permission::Write => AccessLevel::Write,
+        Permission::Maintain => AccessLevel::Maintain,
+        Permission::Admin => AccessLevel::Admin,
+    };
+    match scene
+        .engine
+        .autobuild
+        .repo(scene.place.installation, scene.place.repo.id)
+        .access_of(login)
+        .await
+    {
+        Ok(access) if access.level >= needed => Ok(Right::Yes),
+        Ok(_) => Ok(Right::No),
+        Err(error) => {
+            let undone = Undone::from(error);
+            match undone {
+                Undone::Stopped => Err(Undone::Stopped),
+                _ if scene.engine.now() >= scene.since.plus(PATIENCE_MS) => Ok(Right::Unknown),
+                // A refusal of the question is no answer to it.
+                Undone::Refused { why } => Err(Undone::Later { why, not_before: None }),
+                later => Err(later),
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! One claimed effect while it is performed, and the ways in which it ends.
+
+use crate::domain::blocked::AgentFailure;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::Millis;
+use crate::domain::ids::RepoId;
+use crate::engine::apply::ApplyError;
+use crate::engine::apply::Fact;
+use crate::git::GitError;
+use crate::github::GithubError;
+use crate::store::Hold;
+use crate::store::NewEffect;
+use crate::store::StoreError;
+use crate::store::StoredEffect;
+use std::sync::Mutex;
+use std::time::Duration;
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// An effect that this worker holds.
+pub struct Job {
+    /// The effect as claimed.
+    pub effect: StoredEffect,
+    /// Proof that it is ours.
+    pub hold: Hold,
+    /// Cancelled when the effect is no longer wanted, or no longer ours.
+    pub cancel: CancellationToken,
+    /// Until when this worker may push and speak: two thirds of a lease from the last renewal.
+    may_speak: Mutex<Instant>,
+}
+
+/// How a performed effect ended well.
+#[derive(Debug)]
+pub enum Done {
+    /// With a fact for its Feature.
+    Fact(FeatureKey, Box<Fact>),
+    /// With nothing more to say.
+    Nothing,
+    /// With effects that belong to no Feature.
+    FollowUp(Vec<NewEffect>),
+}
+
+/// Why an effect was not performed.
+#[derive(Debug, thiserror::Error)]
+pub enum Undone {
+    /// It may work later; counts as a try.
+    #[error("{why}")]
+    Later {
+        /// For operators.
+        why: String,
+        /// Not before.
+        not_before: Option<Millis>,
+    },
+    /// A limit; counts as nothing.
+    #[error("limited until {} (ms): {why}", until.0)]
+    Limited {
+        /// Not before.
+        until: Millis,
+        /// For operators.
+        why: String,
+    },
+    /// It will never work.
+    #[error("refused: {why}")]
+    Refused {
+        /// The forge's words, or ours.
+        why: String,
+    },
+    /// An agent failed; counts as a try.
+    #[error("{0}")]
+    Agent(AgentFailure),
+    /// It was told to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl Job {
+    /// A job whose lease of `lease` starts now.
+    pub(super) fn new(effect: StoredEffect, hold: Hold, cancel: CancellationToken, lease: Duration) -> Self {
+        Self {
+            effect,
+            hold,
+            cancel,
+            may_speak: Mutex::new(Instant::now() + lease * 2 / 3),
+        }
+    }
+
+    /// The lease was renewed.
+    pub(super) fn renewed(&self, lease: Duration) {
+        *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Instant::now() + lease * 2 / 3;
+    }
+
+    /// Whether this is certainly the first try: nothing can be there that was made by an earlier one.
+    pub fn is_fresh(&self) -> bool {
+        self.effect.attempt == 0 && self.effect.crashes == 0
+    }
+
+    /// Asked before everything that others can see: a worker that may have lost its lease keeps silent.
+    pub fn may_speak(&self) -> Result<(), Undone> {
+        let until = *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if self.cancel.is_cancelled() || Instant::now() > until {
+            Err(Undone::Stopped)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The installation that the effect belongs to.
+    pub fn installation(&self) -> InstallationId {
+        self.effect.installation
+    }
+
+    /// The repository, which every effect but an installation's delivery has.
+    pub fn repo(&self) -> Result<RepoId, Undone> {
+        self.effect.repo.ok_or_else(|| Undone::Refused {
+            why: "the effect names no repository".to_owned(),
+        })
+    }
+}
+
+impl From<GithubError> for Undone {
+    fn from(error: GithubError) -> Self {
+        let why = error.to_string();
+        match error {
+            GithubError::Transient { retry_after, .. } => Self::Later {
+                why,
+                not_before: retry_after,
+            },
+            GithubError::Uncertain { .. } | GithubError::Unauthorized | GithubError::Malformed { .. } => {
+                Self::Later { why, not_before: None }
+            }
+            GithubError::RateLimited { until } => Self::Limited { until, why },
+            GithubError::Suspended => Self::Later { why, not_before: None },
+            GithubError::Forbidden { .. }
+            | GithubError::Uninstalled
+            | GithubError::Gone
+            | GithubError::NotFound
+            | GithubError::Refused { .. } => Self::Refused { why },
+        }
+    }
+}
+
+impl From<GitError> for Undone {
+    fn from(error: GitError) -> Self {
+        let why = error.to_string();
+        match error {
+            GitError::Gone(_) | GitError::Name(_) | GitError::TooLarge { .. } => Self::Refused { why },
+            GitError::Transient(_)
+            | GitError::Denied(_)
+            | GitError::Missing(_)
+            | GitError::TimedOut { .. }
+            | GitError::Failed { .. }
+            | GitError::Unexpected { .. }
+            | GitError::Io { .. } => Self::Later { why, not_before: None },
+        }
+    }
+}
+
+impl From<StoreError> for Undone {
+    fn from(error: StoreError) -> Self {
+        Self::Later {
+            why: error.to_string(),
+            not_before: None,
+        }
+    }
+}
+
+impl From<ApplyError> for Undone {
+    fn from(error: ApplyError) -> Self {
+        Self::Later {
+            why: error.to_string(),
+            not_before: None,
+        }
+    }
+}
+
+impl From<std::io::Error> for Undone {
+    fn from(error: std::io::Error) -> Self {
+        Self::Later {
+            why: error.to_string(),
+            not_before: None,
+        }
+    }
+}

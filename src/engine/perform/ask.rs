@@ -1,0 +1,128 @@
+//! Asking an agent, and what every agent is given.
+
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::Snapshot;
+use crate::config::RepositorySettings;
+use crate::config::Role;
+use crate::domain::ids::Sha;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::git::Mirror;
+use serde_json::Value;
+use std::path::Path;
+use std::time::Duration;
+
+/// Files in which a repository instructs agents.
+const INSTRUCTIONS: [&str; 2] = ["CLAUDE.md", "AGENTS.md"];
+
+/// The largest instruction file that is read, in bytes.
+const MAX_INSTRUCTIONS: usize = 64 * 1024;
+
+/// An agent that prints nothing for this long is stopped.
+const IDLE: Duration = Duration::from_secs(15 * 60);
+
+/// What one role is asked.
+pub(super) struct Question<'a> {
+    /// The role.
+    pub role: Role,
+    /// The task; none for the planner.
+    pub task: Option<TaskId>,
+    /// The turn.
+    pub turn: TurnNumber,
+    /// Where it works.
+    pub checkout: &'a Path,
+    /// What it is told.
+    pub prompt: String,
+    /// JSON Schema of its answer.
+    pub schema: Value,
+}
+
+impl Scene<'_> {
+    /// The repository's settings as they were read for this Feature.
+    pub(super) fn settings(&self) -> RepositorySettings {
+        serde_json::from_value(self.feature.settings.clone()).unwrap_or_default()
+    }
+
+    /// The issue as agents are shown it.
+    pub(super) fn shown_issue(&self) -> Snapshot<'_> {
+        Snapshot {
+            title: &self.feature.snapshot.title,
+            body: &self.feature.snapshot.body,
+        }
+    }
+
+    /// The repository's own instructions, from the default branch's commit of the plan.
+    pub(super) async fn instructions(&self, mirror: &Mirror) -> Result<Vec<InstructionFile>, Undone> {
+        match &self.feature.plan {
+            Some(plan) => self.instructions_at(mirror, &plan.base).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The repository's own instructions at a commit of the default branch.
+    pub(super) async fn instructions_at(&self, mirror: &Mirror, base: &Sha) -> Result<Vec<InstructionFile>, Undone> {
+        let mut files = Vec::new();
+        for path in INSTRUCTIONS {
+            if let Some(file) = mirror.read_file(base, path, MAX_INSTRUCTIONS).await? {
+                files.push(InstructionFile {
+                    path: path.to_owned(),
+                    text: file.text(),
+                });
+            }
+        }
+        Ok(files)
+    }
+
+    /// Asks the role's agent, with one repair of a missing or malformed answer.
+    pub(super) async fn ask<T>(
+        &self,
+        settings: &RepositorySettings,
+        question: Question<'_>,
+        read: impl Fn(&Value) -> Result<T, String>,
+    ) -> Result<T, RunError> {
+        let seconds = match question.role {
+            Role::Planner => settings.timeouts.planner,
+            Role::Designer => settings.timeouts.designer,
+            Role::Player => settings.timeouts.player,
+            Role::Coach => settings.timeouts.coach,
+        };
+        let agent = self
+            .engine
+            .agents
+            .agent(question.role, settings)
+            .map_err(|undone| RunError::Host {
+                doing: "choosing the agent",
+                source: std::io::Error::other(undone.to_string()),
+            })?;
+        let spec = RunSpec {
+            role: question.role,
+            task: question.task,
+            turn: question.turn,
+            checkout: question.checkout.to_path_buf(),
+            prompt: question.prompt,
+            schema: question.schema,
+            deadline: Duration::from_secs(seconds),
+            idle: Some(IDLE),
+            // A run that crashed is the same run again; a run that failed is another one.
+            run_key: format!("{}/{}", self.job.effect.id, self.job.effect.attempt),
+        };
+        Ok(agent.ask(&spec, read, &self.job.cancel).await?.answer)
+    }
+}
+
+impl From<RunError> for Undone {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Agent { failure, .. } => Self::Agent(failure),
+            RunError::Cancelled => Self::Stopped,
+            RunError::Host { .. } => Self::Later {
+                why: error.to_string(),
+                not_before: None,
+            },
+        }
+    }
+}

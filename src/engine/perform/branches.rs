@@ -1,0 +1,199 @@
+//! The Feature's branches: made, brought up to date, removed.
+
+use crate::domain::feature::event::DefaultMerge;
+use crate::domain::feature::event::Event;
+use crate::domain::ids::Sha;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::turn;
+use crate::engine::repository::tip;
+use crate::git::BranchName;
+use crate::git::CommitRequest;
+use crate::git::GitError;
+use crate::git::Lease;
+use crate::git::MergeOutcome;
+use crate::git::Mirror;
+use crate::git::PushError;
+use crate::github::Rights;
+use crate::messages;
+use std::collections::BTreeMap;
+
+/// Makes the integration branch from the default branch's head, with the plan committed on it.
+pub(super) async fn open_integration(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
+    let feature = &scene.feature;
+    let folder = feature.key.branch_prefix();
+    let default = scene
+        .engine
+        .fetch_default(feature.installation, feature.key.repo, Some(&folder))
+        .await?;
+    let branch = branch_name(&feature.key.integration_branch())?;
+    if let Some(head) = default.mirror.rev_parse(&branch).await? {
+        return adopted(scene, run, &default.mirror, &default.head, head).await;
+    }
+    let files: BTreeMap<String, Vec<u8>> = messages::plan_files(feature)
+        .into_iter()
+        .map(|(path, text)| (path, text.into_bytes()))
+        .collect();
+    let request = request(scene, vec![default.head.clone()], messages::plan_commit(feature)).await?;
+    let head = default.mirror.commit_files(files, &request).await?;
+    push(scene, &default.mirror, &branch, &head, &Lease::Absent).await?;
+    Ok(scene.event(Event::IntegrationOpened {
+        run,
+        base: default.head,
+        head,
+    }))
+}
+
+/// A branch that an earlier try pushed. One of somebody else's making is not ours to build on.
+async fn adopted(scene: &Scene<'_>, run: u64, mirror: &Mirror, default: &Sha, head: Sha) -> Result<Done, Undone> {
+    let info = mirror.commit_info(&head).await?;
+    let shown = scene.key().shown();
+    let ours = info.as_ref().and_then(|info| info.trailer("AutoBuild-Feature")) == Some(shown.as_str());
+    if !ours {
+        let branch = scene.key().integration_branch();
+        return Err(Undone::Refused {
+            why: format!("a branch {branch} exists already and is not this run's: delete it"),
+        });
+    }
+    let base = info
+        .and_then(|info| info.parents.first().cloned())
+        .unwrap_or_else(|| default.clone());
+    Ok(scene.event(Event::IntegrationOpened { run, base, head }))
+}
+
+/// Merges the default branch into the integration branch, and writes down what the finished tasks went through.
+pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
+    let feature = &scene.feature;
+    let folder = feature.key.branch_prefix();
+    let default = scene
+        .engine
+        .fetch_default(feature.installation, feature.key.repo, Some(&folder))
+        .await?;
+    let mirror = &default.mirror;
+    let branch = branch_name(&feature.key.integration_branch())?;
+    let stood = tip(mirror, branch.as_str()).await?;
+    let merged = match mirror.merge(&stood, &default.head).await? {
+        MergeOutcome::AlreadyUpToDate => stood.clone(),
+        MergeOutcome::FastForward => default.head.clone(),
+        MergeOutcome::Clean { tree } => {
+            let message = messages::merge_default_commit(feature, &default.name);
+            let request = request(scene, vec![stood.clone(), default.head.clone()], message).await?;
+            mirror.commit_merge(&tree, &request).await?
+        }
+        MergeOutcome::Conflict { files, .. } => {
+            let files = files.iter().map(ToString::to_string).collect();
+            return Ok(scene.event(Event::DefaultMerged {
+                run,
+                outcome: DefaultMerge::Conflict { files },
+            }));
+        }
+        MergeOutcome::Unrelated => {
+            return Err(Undone::Refused {
+                why: "the branches have no common history".to_owned(),
+            });
+        }
+    };
+    let head = with_histories(scene, mirror, merged).await?;
+    if head == stood {
+        return Ok(scene.event(Event::DefaultMerged {
+            run,
+            outcome: DefaultMerge::UpToDate { head },
+        }));
+    }
+    push(scene, mirror, &branch, &head, &Lease::At(stood)).await?;
+    Ok(scene.event(Event::DefaultMerged {
+        run,
+        outcome: DefaultMerge::Merged { head },
+    }))
+}
+
+/// A commit with the files of finished tasks brought up to date, if any differs.
+async fn with_histories(scene: &Scene<'_>, mirror: &Mirror, head: Sha) -> Result<Sha, Undone> {
+    let feature = &scene.feature;
+    let mut files = BTreeMap::new();
+    for task in feature.tasks.iter().filter(|task| task.is_over()) {
+        let (path, text) = (
+            messages::task_file_path(feature, task.id),
+            messages::task_file(feature, task).into_bytes(),
+        );
+        let there = mirror.read_file(&head, &path, text.len().saturating_add(1)).await?;
+        if there.is_none_or(|there| there.bytes != text) {
+            files.insert(path, text);
+        }
+    }
+    if files.is_empty() {
+        return Ok(head);
+    }
+    let request = request(scene, vec![head], messages::histories_commit(feature)).await?;
+    Ok(mirror.commit_files(files, &request).await?)
+}
+
+/// A commit of AutoBuild's own, which looks the same whenever this effect makes it again.
+async fn request(scene: &Scene<'_>, parents: Vec<Sha>, message: String) -> Result<CommitRequest, Undone> {
+    Ok(CommitRequest {
+        parents,
+        message,
+        trailers: turn::trailers(scene, &[]),
+        author: turn::author(scene).await?,
+        at: scene
+            .feature
+            .plan
+            .as_ref()
+            .map_or_else(|| scene.engine.now(), |plan| plan.created),
+    })
+}
+
+/// Removes every branch of this run.
+pub(super) async fn clean_up(scene: &Scene<'_>) -> Result<Done, Undone> {
+    let feature = &scene.feature;
+    let remote = scene
+        .engine
+        .remote(feature.installation, feature.key.repo, Rights::Push)
+        .await?;
+    let mirror = scene.engine.mirrors.mirror(feature.key.repo);
+    let folder = format!("{}/*", feature.key.branch_prefix());
+    for (name, head) in mirror.ls_remote(&remote, &[&folder]).await? {
+        scene.job.may_speak()?;
+        match mirror.delete_branch(&remote, &branch_name(&name)?, &head).await {
+            Ok(_) => {}
+            // Someone works on it, or a rule keeps it: it is theirs now.
+            Err(PushError::LeaseLost { .. } | PushError::Rejected { .. }) => {
+                tracing::info!(branch = %name, "the branch {name} is kept");
+            }
+            Err(PushError::Git(error)) => return Err(error.into()),
+        }
+    }
+    Ok(Done::Nothing)
+}
+
+/// Pushes one of our own commits; a branch that moved meanwhile is looked at again on the next try.
+async fn push(
+    scene: &Scene<'_>,
+    mirror: &Mirror,
+    branch: &BranchName,
+    head: &Sha,
+    lease: &Lease,
+) -> Result<(), Undone> {
+    let feature = &scene.feature;
+    let remote = scene
+        .engine
+        .remote(feature.installation, feature.key.repo, Rights::Push)
+        .await?;
+    scene.job.may_speak()?;
+    match mirror.push(&remote, branch, head, lease).await {
+        Ok(_) => Ok(()),
+        Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(()),
+        Err(error @ PushError::LeaseLost { .. }) => Err(Undone::Later {
+            why: error.to_string(),
+            not_before: None,
+        }),
+        Err(PushError::Rejected { reason }) => Err(Undone::Refused { why: reason }),
+        Err(PushError::Git(error)) => Err(error.into()),
+    }
+}
+
+/// A branch name that is safe to give to git.
+pub(super) fn branch_name(text: &str) -> Result<BranchName, Undone> {
+    text.parse().map_err(|error| Undone::from(GitError::from(error)))
+}

@@ -1,0 +1,68 @@
+//! The check run `AutoBuild`: the verdict where administrators can require it.
+
+use crate::domain::ids::Sha;
+use crate::domain::ids::TurnNumber;
+use crate::domain::task::Task;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::github::CheckConclusion;
+use crate::github::CheckOutput;
+use crate::github::CheckReport;
+use crate::messages;
+use crate::messages::CheckRun;
+use crate::messages::Conclusion;
+
+/// The name under which the check can be required.
+const NAME: &str = "AutoBuild";
+
+/// Publishes the verdict of a turn on its commit.
+pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {
+    let Some(turn) = task.turn(number) else {
+        return Ok(Done::Nothing);
+    };
+    let Some(head) = &turn.head else {
+        return Ok(Done::Nothing);
+    };
+    match messages::check_run(&scene.feature, task, turn, &scene.links().await?) {
+        Some(check) => publish(scene, head, &check).await,
+        None => Ok(Done::Nothing),
+    }
+}
+
+/// Publishes the last wave gate on the integration branch's head.
+pub(super) async fn publish_wave_check(scene: &Scene<'_>) -> Result<Done, Undone> {
+    let Some(gate) = scene.feature.gates.last() else {
+        return Ok(Done::Nothing);
+    };
+    let check = messages::wave_check(&scene.feature, gate);
+    publish(scene, &gate.head, &check).await
+}
+
+async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun) -> Result<Done, Undone> {
+    let conclusion = match check.conclusion {
+        Conclusion::Success => CheckConclusion::Success,
+        Conclusion::Failure => CheckConclusion::Failure,
+        Conclusion::Neutral => CheckConclusion::Neutral,
+        Conclusion::ActionRequired => CheckConclusion::ActionRequired,
+    };
+    let id = scene.job.effect.id.clone();
+    let report = CheckReport {
+        name: NAME,
+        head,
+        external_id: &id,
+        conclusion: Some(conclusion),
+        output: CheckOutput {
+            title: check.title.clone(),
+            summary: check.summary.clone(),
+        },
+        actions: Vec::new(),
+    };
+    let repo = scene.repo();
+    if !scene.job.is_fresh() && repo.find_check(head, NAME, &id).await?.is_some() {
+        return Ok(Done::Nothing);
+    }
+    scene.may_write()?;
+    repo.create_check(&report).await?;
+    Ok(Done::Nothing)
+}

@@ -1,0 +1,143 @@
+//! The Coach's part of a turn: a fresh checkout, a fresh context, and a decision that code checks.
+
+use crate::agents::prompt::CoachInput;
+use crate::config::Role;
+use crate::domain::contract::CheckoutState;
+use crate::domain::contract::TurnFacts;
+use crate::domain::contract::judge;
+use crate::domain::decision::CoachDecision;
+use crate::domain::decision::DecisionKind;
+use crate::domain::decision::Issue;
+use crate::domain::decision_parse::parse_decision;
+use crate::domain::decision_parse::schema;
+use crate::domain::ids::Sha;
+use crate::domain::task;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::ask::Question;
+use crate::engine::perform::commands;
+use crate::engine::perform::turn;
+use crate::git::Mirror;
+use crate::git::TakeOutError;
+use std::collections::BTreeSet;
+
+/// The largest diff that a Coach is shown, in bytes.
+const MAX_DIFF: usize = 200_000;
+
+pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+    let (turn, head) = turn::open(task)?;
+    let gates = turn.gates.as_ref().ok_or_else(|| Undone::Refused {
+        why: "no Gate ran on this commit".to_owned(),
+    })?;
+    let mirror = scene.holding(head).await?;
+    let checkout = mirror.checkout(head).await?;
+    let diff = mirror
+        .diff_text(&fork_point(scene, &mirror, head).await?, head, MAX_DIFF)
+        .await?;
+    let previous: &[Issue] = task
+        .turns_now()
+        .rev()
+        .filter(|before| before.number != turn.number)
+        .find_map(|before| before.verdict.as_ref())
+        .map_or(&[], |verdict| &verdict.items);
+    let schema = schema();
+    let input = CoachInput {
+        issue: scene.shown_issue(),
+        task: &task.plan,
+        turn: turn.number,
+        diff: &diff.text,
+        gates,
+        report: turn.report.as_ref(),
+        discrepancies: &turn.discrepancies,
+        previous,
+        remarks: &remarks(turn),
+        instructions: &scene.instructions(&mirror).await?,
+    };
+    let question = Question {
+        role: Role::Coach,
+        task: Some(task.id),
+        turn: turn.number,
+        checkout: checkout.path(),
+        prompt: input.prompt(scene.engine.agents.definition(Role::Coach), &schema),
+        schema,
+    };
+    let settings = scene.settings();
+    let decision = scene.ask(&settings, question, |answer| decision(answer, task)).await?;
+    let state = match checkout.changed_paths().await {
+        Ok(paths) if paths.is_empty() => CheckoutState::Unchanged,
+        Ok(paths) => CheckoutState::Changed(paths.iter().map(ToString::to_string).collect()),
+        Err(error) => CheckoutState::Changed(vec![format!("the checkout cannot be compared: {error}")]),
+    };
+    let paths: BTreeSet<String> = commands::paths(&mirror, head).await?.into_iter().collect();
+    let open_reviews: Vec<String> = task.next.reviews.iter().map(|review| review.by.login.clone()).collect();
+    let facts = TurnFacts {
+        kind: task.plan.kind,
+        criteria: &task.plan.acceptance_criteria,
+        gates,
+        in_tree: &|path| paths.contains(path),
+        checkout: &state,
+        open_reviews: &open_reviews,
+    };
+    let judgement = Box::new(judge(&decision, &facts));
+    Ok(scene.task_event(
+        task.id,
+        task::Event::Judged {
+            run,
+            head: head.clone(),
+            judgement,
+        },
+    ))
+}
+
+/// Probes are not run in this version: the Coach is asked for a decision instead.
+fn decision(answer: &serde_json::Value, task: &Task) -> Result<CoachDecision, String> {
+    let (decision, _unknown) =
+        parse_decision(answer, &task.plan.acceptance_criteria).map_err(|mistakes| mistakes.to_string())?;
+    match decision.decision {
+        DecisionKind::Approve | DecisionKind::Feedback => Ok(decision),
+        DecisionKind::Probe => {
+            Err("`decision: probe` is not available here: answer `approve` or `feedback`".to_owned())
+        }
+    }
+}
+
+/// What people said about the work: shown, never an instruction.
+fn remarks(turn: &Turn) -> Vec<String> {
+    let reviews = turn.told.reviews.iter();
+    reviews
+        .flat_map(|review| {
+            review
+                .items
+                .iter()
+                .map(|item| format!("{}: {}", review.by.login, item.description))
+        })
+        .collect()
+}
+
+/// The commit that the task's change is counted from: `merge-base(integration, head)`.
+pub(super) async fn fork_point(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, Undone> {
+    let integration = scene.feature.integration.as_ref().ok_or_else(|| Undone::Refused {
+        why: "there is no integration branch".to_owned(),
+    })?;
+    let branch = super::branches::branch_name(&integration.branch)?;
+    let tip = mirror
+        .rev_parse(&branch)
+        .await?
+        .unwrap_or_else(|| integration.head.clone());
+    Ok(mirror
+        .merge_base(&tip, head)
+        .await?
+        .unwrap_or_else(|| integration.base.clone()))
+}
+
+impl From<TakeOutError> for Undone {
+    fn from(error: TakeOutError) -> Self {
+        Self::Later {
+            why: error.to_string(),
+            not_before: None,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Effects that are given up: who must know, and what it means to them.
+
+use crate::domain::blocked::BlockReason;
+use crate::domain::effect::Effect;
+use crate::domain::effect::TaskWork;
+use crate::domain::feature::event::Event;
+use crate::domain::ids::FeatureKey;
+use crate::domain::task;
+use crate::engine::Engine;
+use crate::engine::apply::Fact;
+use crate::engine::ingest;
+use crate::engine::job::Job;
+use crate::engine::job::Undone;
+use crate::engine::perform::play;
+use crate::engine::perform::read;
+use crate::store::Lane;
+
+/// Runs of an agent or Gate before its failure counts.
+const AGENT_TRIES: u32 = 3;
+
+/// Tries of a call to the forge: with the usual waits about two hours.
+const FORGE_TRIES: u32 = 14;
+
+/// How often an effect of this lane is tried.
+pub(in crate::engine) fn tries(lane: Lane) -> u32 {
+    match lane {
+        Lane::Agent => AGENT_TRIES,
+        Lane::Control | Lane::Forge => FORGE_TRIES,
+    }
+}
+
+/// The fact that follows from giving the job's effect up; none where nothing waits for it.
+pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, undone: &Undone) -> Option<(FeatureKey, Fact)> {
+    if job.effect.kind == ingest::KIND {
+        return None;
+    }
+    let (key, effect) = (job.effect.feature?, read(job).ok()?);
+    let event = event(engine, job, &effect, undone).await?;
+    let cause = format!("{}/given-up", job.effect.id);
+    Some((
+        key,
+        Fact {
+            event,
+            cause,
+            actor: "autobuild".to_owned(),
+            at: engine.now(),
+        },
+    ))
+}
+
+async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> Option<Event> {
+    let reason = reason(job, undone);
+    match effect {
+        Effect::Plan { run }
+        | Effect::OpenIntegration { run }
+        | Effect::MergeDefault { run }
+        | Effect::WaveGate { run }
+        | Effect::OpenFeaturePull { run } => Some(Event::Stuck { run: *run, reason }),
+        Effect::Task { task, run, work } => {
+            let run = *run;
+            let event = match work {
+                TaskWork::Play => play::failed(engine, job, run, reason).await,
+                TaskWork::Design | TaskWork::Gates | TaskWork::OpenPull => task::Event::Stuck { run, reason },
+                TaskWork::Coach => match undone {
+                    Undone::Agent(failure) => task::Event::CoachFailed {
+                        run,
+                        failure: failure.clone(),
+                    },
+                    _ => task::Event::Stuck { run, reason },
+                },
+                TaskWork::Merge => task::Event::MergeRefused {
+                    run,
+                    rule: undone.to_string(),
+                },
+                TaskWork::PostReview { .. }
+                | TaskWork::PublishCheck { .. }
+                | TaskWork::PostBlocked
+                | TaskWork::MarkReady
+                | TaskWork::DismissReview { .. }
+                | TaskWork::ClosePull { .. } => return None,
+            };
+            Some(Event::Task { task: *task, event })
+        }
+        Effect::React { .. }
+        | Effect::Reply { .. }
+        | Effect::Living { .. }
+        | Effect::PublishWaveCheck { .. }
+        | Effect::PostFeatureBlocked { .. }
+        | Effect::CloseFeaturePull { .. }
+        | Effect::CleanUp { .. } => None,
+    }
+}
+
+fn reason(job: &Job, undone: &Undone) -> BlockReason {
+    let doing = job.effect.kind.replace('_', " ");
+    match undone {
+        Undone::Agent(failure) => BlockReason::AgentFailed {
+            failure: failure.clone(),
+        },
+        _ if job.effect.crashes >= AGENT_TRIES => BlockReason::Crashed { doing },
+        Undone::Later { .. } | Undone::Limited { .. } | Undone::Refused { .. } | Undone::Stopped => {
+            BlockReason::ForgeRefused {
+                doing,
+                said: undone.to_string(),
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Where a Player starts from: the branch as it stands, or the integration branch, or a merge that needs hands.
+
+use crate::agents::prompt::Delivered;
+use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::PlayerInput;
+use crate::config::RepositorySettings;
+use crate::config::Role;
+use crate::domain::decision::Issue;
+use crate::domain::ids::Sha;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::domain::task::TurnKind;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::branches::branch_name;
+use crate::engine::repository::tip;
+use crate::git::Checkout;
+use crate::git::MergeOutcome;
+use crate::git::Mirror;
+use serde_json::Value;
+
+/// What a Player starts from.
+pub(super) struct Ground {
+    /// The repository's mirror.
+    pub mirror: Mirror,
+    /// The working copy.
+    pub checkout: Checkout,
+    /// The commit that the work starts from.
+    pub start: Sha,
+    /// Where the branch stands on the forge; none if it does not exist.
+    pub stood: Option<Sha>,
+    /// The other side of a merge that the Player resolves.
+    pub other: Option<Sha>,
+    /// Files with conflict markers.
+    pub conflicts: Vec<String>,
+    /// The repository's own instructions.
+    instructions: Vec<InstructionFile>,
+}
+
+/// The ground, or that a person was faster.
+pub(super) enum Found {
+    /// Here the Player starts.
+    Ground(Box<Ground>),
+    /// The branch stands where neither we nor an earlier try put it.
+    Overtaken(Sha),
+}
+
+pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Result<Found, Undone> {
+    let feature = &scene.feature;
+    let folder = format!("{}/*", feature.key.branch_prefix());
+    let mirror = scene
+        .engine
+        .fetch(feature.installation, feature.key.repo, &[&folder])
+        .await?;
+    let integration = tip(&mirror, &feature.key.integration_branch()).await?;
+    let stood = mirror.rev_parse(&branch_name(&task.branch)?).await?;
+    let start = match (&stood, &task.head) {
+        (None, None) => integration.clone(),
+        // The branch was deleted: its last known commit is pushed again.
+        (None, Some(head)) => head.clone(),
+        (Some(tip), known) if known.as_ref() == Some(tip) || is_ours(scene, &mirror, tip).await? => tip.clone(),
+        (Some(tip), _) => return Ok(Found::Overtaken(tip.clone())),
+    };
+    let instructions = scene.instructions(&mirror).await?;
+    let (checkout, other, conflicts) = match turn.kind {
+        TurnKind::Conflict => merged(&mirror, &start, &integration).await?,
+        TurnKind::Full | TurnKind::VerifyOnly => (mirror.checkout(&start).await?, None, Vec::new()),
+    };
+    Ok(Found::Ground(Box::new(Ground {
+        mirror,
+        checkout,
+        start,
+        stood,
+        other,
+        conflicts,
+        instructions,
+    })))
+}
+
+/// Whether an earlier try of this very effect pushed the commit.
+async fn is_ours(scene: &Scene<'_>, mirror: &Mirror, tip: &Sha) -> Result<bool, Undone> {
+    let info = mirror.commit_info(tip).await?;
+    Ok(info.as_ref().and_then(|info| info.trailer("AutoBuild-Attempt")) == Some(scene.job.effect.id.as_str()))
+}
+
+/// The branch with the integration branch merged in, conflict markers and all.
+async fn merged(mirror: &Mirror, ours: &Sha, theirs: &Sha) -> Result<(Checkout, Option<Sha>, Vec<String>), Undone> {
+    let (tree, files) = match mirror.merge(ours, theirs).await? {
+        MergeOutcome::Conflict { tree, files } => (tree, files.iter().map(ToString::to_string).collect()),
+        MergeOutcome::Clean { tree } => (tree, Vec::new()),
+        MergeOutcome::AlreadyUpToDate | MergeOutcome::FastForward | MergeOutcome::Unrelated => {
+            return Ok((mirror.checkout(ours).await?, None, Vec::new()));
+        }
+    };
+    Ok((mirror.checkout_tree(ours, &tree).await?, Some(theirs.clone()), files))
+}
+
+impl Ground {
+    /// The parents of the commit to be made: both sides where a merge is resolved.
+    pub(super) fn parents(&self) -> Vec<Sha> {
+        std::iter::once(&self.start).chain(&self.other).cloned().collect()
+    }
+
+    /// What the Player is told.
+    pub(super) fn prompt(
+        &self,
+        scene: &Scene<'_>,
+        task: &Task,
+        turn: &Turn,
+        settings: &RepositorySettings,
+        schema: &Value,
+    ) -> String {
+        let before = task.turns_now().rev().filter(|before| before.number != turn.number);
+        let verdict = before.into_iter().find_map(|before| before.verdict.as_ref());
+        let mut items: Vec<Issue> = verdict.map(|verdict| verdict.items.clone()).unwrap_or_default();
+        items.extend(turn.told.reviews.iter().flat_map(|review| review.items.iter().cloned()));
+        let guidance: Vec<String> = turn
+            .told
+            .guidance
+            .iter()
+            .map(|guidance| guidance.text.clone())
+            .collect();
+        let test = settings.test.as_ref().map(ToString::to_string);
+        PlayerInput {
+            issue: scene.shown_issue(),
+            task: &task.plan,
+            turn: turn.number,
+            items: &items,
+            guidance: &guidance,
+            delivered: &delivered(scene, task),
+            instructions: &self.instructions,
+            test_command: test.as_deref(),
+            conflicts: &self.conflicts,
+        }
+        .prompt(scene.engine.agents.definition(Role::Player), schema)
+    }
+}
+
+/// What earlier waves delivered.
+fn delivered(scene: &Scene<'_>, task: &Task) -> Vec<Delivered> {
+    let earlier = scene
+        .feature
+        .tasks
+        .iter()
+        .filter(|other| other.is_completed() && other.wave < task.wave);
+    earlier
+        .map(|other| Delivered {
+            task: other.id,
+            name: other.plan.name.clone(),
+            summary: other
+                .turns_now()
+                .rev()
+                .find_map(|turn| turn.report.as_ref())
+                .map(|report| report.summary.clone())
+                .unwrap_or_default(),
+        })
+        .collect()
+}

@@ -1,0 +1,77 @@
+//! What forbids to push a commit, as items for the Player. Never a secret's value.
+
+use crate::config::RepositorySettings;
+use crate::domain::decision::Issue;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::ground::Ground;
+use crate::git::Policy;
+use crate::git::PolicyFinding;
+use crate::git::Prepared;
+use crate::git::TreeFinding;
+
+/// How much of a file is searched for conflict markers, in bytes.
+const MAX_MARKED: usize = 4 << 20;
+
+/// Findings in the commit itself, which the mirror keeps already.
+pub(super) async fn findings(
+    scene: &Scene<'_>,
+    settings: &RepositorySettings,
+    prepared: &Prepared,
+    ground: &Ground,
+) -> Result<Vec<Issue>, Undone> {
+    let policy = Policy::new(&settings.protected(), scene.engine.secrets.clone())
+        .map_err(|error| Undone::Refused { why: error.to_string() })?;
+    let mut items: Vec<Issue> = policy.check(prepared).await?.iter().map(item).collect();
+    items.extend(open_conflicts(prepared, ground).await?);
+    Ok(items)
+}
+
+fn item(finding: &PolicyFinding) -> Issue {
+    let (category, path) = match finding {
+        PolicyFinding::Protected { path, .. } => ("protected_path", path),
+        PolicyFinding::EscapingLink { path } => ("escaping_link", path),
+        PolicyFinding::Submodule { path } => ("submodule", path),
+        PolicyFinding::Secret { path, .. } => ("secret", path),
+    };
+    let line = match finding {
+        PolicyFinding::Secret { line, .. } => u32::try_from(*line).ok(),
+        PolicyFinding::Protected { .. } | PolicyFinding::EscapingLink { .. } | PolicyFinding::Submodule { .. } => None,
+    };
+    let text = format!("The commit was not pushed: {finding}. Take this out of your change.");
+    Issue {
+        file: Some(path.to_string()),
+        line,
+        ..Issue::must_fix(category, &text)
+    }
+}
+
+/// Findings in the working copy that no commit can hold. Those that are merely skipped are none.
+pub(super) fn refused(findings: &[TreeFinding]) -> Vec<Issue> {
+    findings
+        .iter()
+        .filter(|finding| finding.rejects())
+        .map(|finding| Issue::must_fix("unusable_file", &format!("The work was not taken: {finding}.")))
+        .collect()
+}
+
+/// Files of a merge that still hold its markers, read from the commit: git's objects, never the agent's folder.
+async fn open_conflicts(prepared: &Prepared, ground: &Ground) -> Result<Vec<Issue>, Undone> {
+    let mut items = Vec::new();
+    for path in &ground.conflicts {
+        let file = ground.mirror.read_file(prepared.sha(), path, MAX_MARKED).await?;
+        let marked = file.is_some_and(|file| {
+            file.bytes
+                .split(|byte| *byte == b'\n')
+                .any(|line| line.starts_with(b"<<<<<<< "))
+        });
+        if marked {
+            let text = "The conflict markers are still in the file: resolve the merge.";
+            items.push(Issue {
+                file: Some(path.clone()),
+                ..Issue::must_fix("merge_conflict", text)
+            });
+        }
+    }
+    Ok(items)
+}

@@ -1,0 +1,101 @@
+//! Merging a task's pull request into the integration branch, by its head.
+
+use crate::domain::task;
+use crate::domain::task::Task;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::repository::tip;
+use crate::git::MergeOutcome;
+use crate::github::Merge;
+use crate::github::MergeMethod;
+use crate::github::MergeRefusal;
+use crate::github::model::Repository;
+use crate::messages;
+
+pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+    let (Some(pull), Some(head)) = (task.pull, task.head.as_ref()) else {
+        return Err(Undone::Refused {
+            why: format!("{} has no pull request", task.id),
+        });
+    };
+    let repo = scene.repo();
+    if !scene.job.is_fresh() {
+        let now = repo.pull(pull).await?;
+        if let (true, Some(commit)) = (now.is_merged(), now.merge_commit_sha) {
+            return Ok(scene.task_event(task.id, task::Event::Merged { run, commit }));
+        }
+    }
+    let repository = repo.repository().await?;
+    let text = messages::squash(&scene.feature, task);
+    for method in methods(&repository) {
+        scene.may_write()?;
+        let event = match repo.merge_pull(pull, head, method, &text.title, &text.body).await? {
+            Merge::Merged { sha } => task::Event::Merged { run, commit: sha },
+            // A person pushed: the push itself tells the task, and this merge waits for nothing more.
+            Merge::HeadMoved => return Ok(Done::Nothing),
+            Merge::Refused {
+                why: MergeRefusal::Method,
+                ..
+            } => continue,
+            Merge::Refused {
+                why: MergeRefusal::Transient,
+                text,
+            } => {
+                return Err(Undone::Later {
+                    why: text,
+                    not_before: None,
+                });
+            }
+            Merge::Refused {
+                why: MergeRefusal::Conflict,
+                text,
+            } => return conflict(scene, task, run, text).await,
+            Merge::Refused {
+                why: MergeRefusal::Draft | MergeRefusal::Rule,
+                text,
+            } => task::Event::MergeRefused { run, rule: text },
+        };
+        return Ok(scene.task_event(task.id, event));
+    }
+    let rule = "the repository allows no way of merging".to_owned();
+    Ok(scene.task_event(task.id, task::Event::MergeRefused { run, rule }))
+}
+
+/// Squash where allowed, else merge, else rebase.
+fn methods(repository: &Repository) -> Vec<MergeMethod> {
+    [
+        (repository.allow_squash_merge, MergeMethod::Squash),
+        (repository.allow_merge_commit, MergeMethod::Merge),
+        (repository.allow_rebase_merge, MergeMethod::Rebase),
+    ]
+    .into_iter()
+    .filter(|(allowed, _)| *allowed != Some(false))
+    .map(|(_, method)| method)
+    .collect()
+}
+
+/// GitHub says "not mergeable" also while it computes; git says whether there is a conflict, and where.
+async fn conflict(scene: &Scene<'_>, task: &Task, run: u64, text: String) -> Result<Done, Undone> {
+    let feature = &scene.feature;
+    let folder = format!("{}/*", feature.key.branch_prefix());
+    let mirror = scene
+        .engine
+        .fetch(feature.installation, feature.key.repo, &[&folder])
+        .await?;
+    let ours = tip(&mirror, &task.branch).await?;
+    let theirs = tip(&mirror, &feature.key.integration_branch()).await?;
+    match mirror.merge(&ours, &theirs).await? {
+        MergeOutcome::Conflict { files, .. } => {
+            let files = files.iter().map(ToString::to_string).collect();
+            Ok(scene.task_event(task.id, task::Event::MergeConflict { run, files }))
+        }
+        MergeOutcome::AlreadyUpToDate
+        | MergeOutcome::FastForward
+        | MergeOutcome::Clean { .. }
+        | MergeOutcome::Unrelated => Err(Undone::Later {
+            why: text,
+            not_before: None,
+        }),
+    }
+}

@@ -1,0 +1,183 @@
+//! Effects become calls to the outside. Each looks before it makes, so that it may be done again; each ends with the fact
+//! that its Feature waits for, or with nothing.
+
+mod ask;
+mod branches;
+mod checks;
+mod coach;
+mod commands;
+mod gates;
+pub(super) mod give_up;
+mod ground;
+mod inspect;
+mod merge;
+mod plan;
+mod play;
+mod pulls;
+mod review;
+mod say;
+mod turn;
+
+use crate::domain::effect::Effect;
+use crate::domain::effect::TaskWork;
+use crate::domain::feature::Feature;
+use crate::domain::feature::event::Event;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::TaskId;
+use crate::domain::task;
+use crate::domain::task::Task;
+use crate::engine::Engine;
+use crate::engine::apply::Fact;
+use crate::engine::ingest;
+use crate::engine::job::Done;
+use crate::engine::job::Job;
+use crate::engine::job::Undone;
+use crate::github::Repo;
+use crate::messages::Links;
+
+/// What every effect of a Feature needs to be performed.
+struct Scene<'a> {
+    engine: &'a Engine,
+    job: &'a Job,
+    feature: Feature,
+}
+
+/// Performs one effect.
+pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> {
+    if job.effect.kind == ingest::KIND {
+        return ingest::ingest(engine, job).await;
+    }
+    let effect = read(job)?;
+    let Some(key) = job.effect.feature else {
+        return say::alone(engine, job, effect).await;
+    };
+    let Some(feature) = engine.feature(&key).await? else {
+        return Err(Undone::Refused {
+            why: format!("there is no Feature {key}"),
+        });
+    };
+    let scene = Scene { engine, job, feature };
+    match effect {
+        Effect::React { on, reaction } => say::react(&scene, on, reaction).await,
+        Effect::Reply { thread, reply, .. } => say::reply(&scene, thread, &reply).await,
+        Effect::Living { .. } => say::living(&scene).await,
+        Effect::PostFeatureBlocked { .. } => say::feature_blocked(&scene).await,
+        Effect::Plan { run } => plan::plan(&scene, run).await,
+        Effect::OpenIntegration { run } => branches::open_integration(&scene, run).await,
+        Effect::MergeDefault { run } => branches::merge_default(&scene, run).await,
+        Effect::CleanUp { .. } => branches::clean_up(&scene).await,
+        Effect::WaveGate { run } => gates::wave_gate(&scene, run).await,
+        Effect::OpenFeaturePull { run } => pulls::open_feature_pull(&scene, run).await,
+        Effect::CloseFeaturePull { pull, .. } => pulls::close_feature_pull(&scene, pull).await,
+        Effect::PublishWaveCheck { .. } => checks::publish_wave_check(&scene).await,
+        Effect::Task { task, run, work } => perform_for_task(&scene, task, run, work).await,
+    }
+}
+
+async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWork) -> Result<Done, Undone> {
+    let task = scene.task(id)?;
+    match work {
+        // No task reaches the designer in this version.
+        TaskWork::Design => Ok(scene.task_event(id, task::Event::Designed { run })),
+        TaskWork::Play => play::play(scene, task, run).await,
+        TaskWork::OpenPull => pulls::open_pull(scene, task).await,
+        TaskWork::Gates => gates::gates(scene, task, run).await,
+        TaskWork::Coach => coach::coach(scene, task, run).await,
+        TaskWork::PostReview { turn } => review::post_review(scene, task, turn).await,
+        TaskWork::PublishCheck { turn } => checks::publish_check(scene, task, turn).await,
+        TaskWork::PostBlocked => review::post_blocked(scene, task).await,
+        TaskWork::MarkReady => pulls::mark_ready(scene, task).await,
+        TaskWork::Merge => merge::merge(scene, task, run).await,
+        TaskWork::DismissReview { by, why } => review::dismiss_review(scene, task, &by, why).await,
+        TaskWork::ClosePull { pull, why } => pulls::close_pull(scene, task, pull, &why).await,
+    }
+}
+
+/// The effect that the job holds.
+fn read(job: &Job) -> Result<Effect, Undone> {
+    serde_json::from_str(&job.effect.payload).map_err(|error| Undone::Refused {
+        why: format!("the stored effect cannot be read: {error}"),
+    })
+}
+
+impl Scene<'_> {
+    fn key(&self) -> FeatureKey {
+        self.feature.key
+    }
+
+    fn repo(&self) -> Repo<'_> {
+        self.engine
+            .autobuild
+            .repo(self.feature.installation, self.feature.key.repo)
+    }
+
+    /// The Coach App's way to the repository, where it is set up and installed there too.
+    async fn coach_repo(&self) -> Result<Option<Repo<'_>>, Undone> {
+        let Some(coach) = &self.engine.coach else {
+            return Ok(None);
+        };
+        let id = self.key().repo;
+        let installation = match self.engine.coach_installations.known(id) {
+            Some(known) => Some(known),
+            None => coach.installation_of(&self.repo().name().await?).await?,
+        };
+        Ok(installation.map(|installation| {
+            self.engine.coach_installations.remember(id, installation);
+            coach.repo(installation, id)
+        }))
+    }
+
+    fn task(&self, id: TaskId) -> Result<&Task, Undone> {
+        self.feature.task(id).ok_or_else(|| Undone::Refused {
+            why: format!("the Feature has no {id}"),
+        })
+    }
+
+    /// Asked before each write to GitHub: the lease, and the least time between writes.
+    fn may_write(&self) -> Result<(), Undone> {
+        self.job.may_write(self.engine)
+    }
+
+    /// What makes a text ours and this effect's.
+    fn marker(&self) -> String {
+        self.job.marker()
+    }
+
+    async fn links(&self) -> Result<Links, Undone> {
+        let name = self.repo().name().await?;
+        Ok(Links::new(self.engine.autobuild.urls().web(), &name))
+    }
+
+    fn event(&self, event: Event) -> Done {
+        let fact = Fact {
+            event,
+            cause: self.job.effect.id.clone(),
+            actor: "autobuild".to_owned(),
+            at: self.engine.now(),
+        };
+        Done::Fact(self.key(), Box::new(fact))
+    }
+
+    fn task_event(&self, task: TaskId, event: task::Event) -> Done {
+        self.event(Event::Task { task, event })
+    }
+}
+
+impl Job {
+    /// Asked before each write to GitHub.
+    fn may_write(&self, engine: &Engine) -> Result<(), Undone> {
+        self.may_speak()?;
+        engine
+            .spacing
+            .try_reserve(self.installation(), engine.now())
+            .map_err(|until| Undone::Limited {
+                until,
+                why: "writes to GitHub are spaced".to_owned(),
+            })
+    }
+
+    /// The hidden mark by which a text of this effect is found again.
+    fn marker(&self) -> String {
+        format!("<!-- autobuild:{} -->", self.effect.id)
+    }
+}

@@ -1,0 +1,160 @@
+//! Making a plan: from the block that a person gave, or by the planner.
+
+use crate::agents::RunError;
+use crate::agents::prompt::PlannerInput;
+use crate::config::Role;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::BlockReason;
+use crate::domain::feature::event::Event;
+use crate::domain::feature::event::Planned;
+use crate::domain::ids::TurnNumber;
+use crate::domain::plan::Plan;
+use crate::domain::plan::parse::Checked;
+use crate::domain::plan::parse::PlanContext;
+use crate::domain::plan::plan_hash;
+use crate::domain::plan::schema::schema;
+use crate::domain::plan::yaml::PlanHeader;
+use crate::domain::plan_block::find_plan_block;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::ask::Question;
+use crate::engine::perform::commands;
+use crate::engine::repository::DefaultBranch;
+use crate::engine::repository::NoSettings;
+use crate::engine::repository::Settings;
+use crate::engine::repository::rules;
+use std::collections::BTreeSet;
+
+pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
+    let feature = &scene.feature;
+    let branch = scene
+        .engine
+        .fetch_default(feature.installation, feature.key.repo, None)
+        .await?;
+    let read = match scene.engine.settings_of(&branch).await {
+        Ok(read) => read,
+        Err(NoSettings::Undone(undone)) => return Err(undone),
+        Err(NoSettings::Mistakes(mistakes)) => {
+            return Ok(scene.event(Event::Stuck {
+                run,
+                reason: BlockReason::BadSettings { mistakes },
+            }));
+        }
+    };
+    let files = commands::paths(&branch.mirror, &branch.head).await?;
+    let chosen = commands::chosen(&read.settings, &branch.mirror, &branch.head, &files).await?;
+    let paths: BTreeSet<String> = files.into_iter().collect();
+    let header = PlanHeader::planned(feature.key.shown(), rfc3339(scene));
+    let context = PlanContext {
+        max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
+        header: &header,
+        file_exists: &|path| paths.contains(path),
+    };
+    let given = feature.request.yaml.clone().or_else(|| match feature.request.words {
+        None => find_plan_block(&feature.snapshot.body),
+        Some(_) => None,
+    });
+    let checked = match given {
+        Some(yaml) => Plan::parse_yaml(&yaml, &context).map_err(|mistakes| mistakes.to_string()),
+        None => {
+            planner(
+                scene,
+                &read,
+                &branch,
+                &paths,
+                chosen.test.map(|command| command.to_string()),
+                &context,
+            )
+            .await?
+        }
+    };
+    Ok(scene.event(match checked {
+        Err(message) => Event::PlanRefused { run, message },
+        Ok(checked) => Event::Planned {
+            run,
+            planned: Box::new(planned(checked, read, &branch, &paths, chosen.why)),
+        },
+    }))
+}
+
+fn planned(
+    checked: Checked,
+    read: Settings,
+    branch: &DefaultBranch,
+    paths: &BTreeSet<String>,
+    commands: String,
+) -> Planned {
+    let mut notes: Vec<String> = checked.notes.iter().map(ToString::to_string).collect();
+    if !read.unused.is_empty() {
+        notes.push(format!(
+            "Settings that this version reads and does not act on: {}.",
+            read.unused.join(", ")
+        ));
+    }
+    if paths.contains(".gitmodules") {
+        notes.push("The repository has submodules: they are not checked out.".to_owned());
+    }
+    Planned {
+        hash: plan_hash(&checked.plan),
+        plan: checked.plan,
+        notes,
+        commands,
+        base: branch.head.clone(),
+        rules: rules(&read.settings),
+        settings: serde_json::to_value(&read.settings).unwrap_or_default(),
+    }
+}
+
+fn rfc3339(scene: &Scene<'_>) -> String {
+    chrono::DateTime::from_timestamp_millis(scene.engine.now().0)
+        .unwrap_or_default()
+        .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+}
+
+/// A valid plan by the planner, or what is wrong with its last one.
+async fn planner(
+    scene: &Scene<'_>,
+    read: &Settings,
+    branch: &DefaultBranch,
+    paths: &BTreeSet<String>,
+    test_command: Option<String>,
+    context: &PlanContext<'_>,
+) -> Result<Result<Checked, String>, Undone> {
+    let checkout = branch.mirror.checkout(&branch.head).await?;
+    let files: Vec<String> = paths.iter().cloned().collect();
+    let words: Vec<String> = scene.feature.request.words.iter().cloned().collect();
+    let schema = schema();
+    let definition = scene.engine.agents.definition(Role::Planner);
+    let input = PlannerInput {
+        issue: scene.shown_issue(),
+        words: &words,
+        files: &files,
+        instructions: &scene.instructions_at(&branch.mirror, &branch.head).await?,
+        test_command: test_command.as_deref(),
+        max_tasks: read.settings.max_tasks,
+        refusal: None,
+    };
+    let question = Question {
+        role: Role::Planner,
+        task: None,
+        turn: TurnNumber::FIRST,
+        checkout: checkout.path(),
+        prompt: input.prompt(definition, &schema),
+        schema,
+    };
+    let parse = |answer: &serde_json::Value| Plan::from_json(answer, context).map_err(|mistakes| mistakes.to_string());
+    match scene.ask(&read.settings, question, parse).await {
+        Ok(checked) => Ok(Ok(checked)),
+        // It answered twice, and neither answer was a valid plan: asking more often would not help.
+        Err(RunError::Agent {
+            failure: AgentFailure::ReportInvalid { problem },
+            ..
+        }) => Ok(Err(problem)),
+        Err(RunError::Agent {
+            failure: failure @ AgentFailure::ReportMissing,
+            ..
+        }) => Ok(Err(failure.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,114 @@
+//! Pull requests: opened or adopted, marked ready, closed.
+
+use crate::domain::effect::ClosedWhy;
+use crate::domain::effect::Thread;
+use crate::domain::feature::event::Event;
+use crate::domain::ids::PullNumber;
+use crate::domain::task;
+use crate::domain::task::Task;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::say::comment_once;
+use crate::github::NewPull;
+use crate::github::OpenedPull;
+use crate::github::PullChange;
+use crate::github::PullFilter;
+use crate::github::model::OpenState;
+use crate::messages;
+
+/// Opens the pull request of a task into the integration branch, as a draft where drafts exist.
+pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task) -> Result<Done, Undone> {
+    let text = messages::task_pull(&scene.feature, task);
+    let base = scene.key().integration_branch();
+    let new = NewPull {
+        title: &text.title,
+        body: &text.body,
+        head: &task.branch,
+        base: &base,
+        ready: false,
+    };
+    let pull = open(scene, new).await?;
+    Ok(scene.task_event(
+        task.id,
+        task::Event::PullOpened {
+            pull,
+            branch: task.branch.clone(),
+        },
+    ))
+}
+
+/// Opens the pull request of the Feature into the default branch.
+pub(super) async fn open_feature_pull(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
+    let default = scene.repo().repository().await?.default_branch;
+    let text = messages::feature_pull(&scene.feature, &scene.links().await?);
+    let head = scene.key().integration_branch();
+    let new = NewPull {
+        title: &text.title,
+        body: &text.body,
+        head: &head,
+        base: &default,
+        ready: true,
+    };
+    let pull = open(scene, new).await?;
+    Ok(scene.event(Event::PullOpened { run, pull }))
+}
+
+async fn open(scene: &Scene<'_>, new: NewPull<'_>) -> Result<PullNumber, Undone> {
+    if !scene.job.is_fresh()
+        && let Some(found) = scene.repo().find_pull(new.head, PullFilter::Open).await?
+    {
+        return Ok(found.number);
+    }
+    scene.may_write()?;
+    match scene.repo().create_pull(new).await? {
+        OpenedPull::Opened(pull) | OpenedPull::Adopted(pull) => Ok(pull.number),
+        OpenedPull::NoCommits => Err(Undone::Refused {
+            why: format!("{} holds nothing that {} does not hold", new.head, new.base),
+        }),
+    }
+}
+
+/// Takes the draft mark off.
+pub(super) async fn mark_ready(scene: &Scene<'_>, task: &Task) -> Result<Done, Undone> {
+    if let Some(pull) = task.pull {
+        scene.may_write()?;
+        scene.repo().mark_ready(pull).await?;
+    }
+    Ok(Done::Nothing)
+}
+
+/// Closes a task's pull request and says why.
+pub(super) async fn close_pull(
+    scene: &Scene<'_>,
+    task: &Task,
+    pull: PullNumber,
+    why: &ClosedWhy,
+) -> Result<Done, Undone> {
+    let text = messages::closed_pull(&scene.feature, task, why, &scene.links().await?);
+    close(scene, pull, &text).await
+}
+
+/// Closes the pull request of a cancelled Feature.
+pub(super) async fn close_feature_pull(scene: &Scene<'_>, pull: PullNumber) -> Result<Done, Undone> {
+    let text = messages::closed_feature_pull(&scene.feature);
+    close(scene, pull, &text).await
+}
+
+async fn close(scene: &Scene<'_>, pull: PullNumber, text: &str) -> Result<Done, Undone> {
+    let repo = scene.repo();
+    if repo.pull(pull).await?.state == OpenState::Closed {
+        return Ok(Done::Nothing);
+    }
+    comment_once(scene.engine, scene.job, repo, Thread::Pull(pull), text).await?;
+    scene.may_write()?;
+    repo.update_pull(
+        pull,
+        PullChange {
+            state: Some(OpenState::Closed),
+            ..PullChange::default()
+        },
+    )
+    .await?;
+    Ok(Done::Nothing)
+}

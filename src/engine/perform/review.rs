@@ -1,0 +1,140 @@
+//! Verdicts and blocked reports as pull request reviews.
+
+use crate::domain::effect::DismissedWhy;
+use crate::domain::effect::Thread;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::Sha;
+use crate::domain::ids::TurnNumber;
+use crate::domain::ids::User;
+use crate::domain::task::Task;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::coach::fork_point;
+use crate::engine::perform::say::comment_once;
+use crate::github::InlineComment;
+use crate::github::NewReview;
+use crate::github::PostedReview;
+use crate::github::ReviewEvent;
+use crate::github::model::ReviewState;
+use crate::messages;
+
+/// Posts the verdict of a turn, from its row alone.
+pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {
+    let (Some(turn), Some(pull)) = (task.turn(number), task.pull) else {
+        return Ok(Done::Nothing);
+    };
+    let Some(commit) = turn.head.as_ref().or(task.head.as_ref()) else {
+        return Ok(Done::Nothing);
+    };
+    let mirror = scene.holding(commit).await?;
+    let shown = mirror.hunks(&fork_point(scene, &mirror, commit).await?, commit).await?;
+    let links = scene.links().await?;
+    let Some(review) = messages::review(&scene.feature, task, turn, &links, &|path, line| {
+        shown.shows(path, line)
+    }) else {
+        return Ok(Done::Nothing);
+    };
+    let event = match review.event {
+        messages::ReviewEvent::Approve => ReviewEvent::Approve,
+        messages::ReviewEvent::RequestChanges => ReviewEvent::RequestChanges,
+    };
+    let inline: Vec<InlineComment> = review
+        .inline
+        .iter()
+        .map(|item| InlineComment {
+            path: item.path.clone(),
+            line: item.line,
+            start_line: None,
+            body: item.body.clone(),
+        })
+        .collect();
+    let folded = messages::fold_inline(&review);
+    post(scene, pull, commit, event, (&review.body, &inline), &folded).await
+}
+
+/// Posts the blocked report: on the pull request, or on the issue while there is none.
+pub(super) async fn post_blocked(scene: &Scene<'_>, task: &Task) -> Result<Done, Undone> {
+    let text = messages::blocked_report(&scene.feature, task, &scene.links().await?);
+    let Some(text) = text else { return Ok(Done::Nothing) };
+    match (task.pull, task.head.as_ref()) {
+        (Some(pull), Some(head)) => post(scene, pull, head, ReviewEvent::RequestChanges, (&text, &[]), &text).await,
+        _ => {
+            let thread = Thread::Issue(scene.key().issue);
+            comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
+            Ok(Done::Nothing)
+        }
+    }
+}
+
+/// Posts once; a refused line falls back to the body, and a refused verdict (one App only) to a comment.
+async fn post(
+    scene: &Scene<'_>,
+    pull: PullNumber,
+    commit: &Sha,
+    event: ReviewEvent,
+    (body, inline): (&str, &[InlineComment]),
+    folded: &str,
+) -> Result<Done, Undone> {
+    let coach = scene.coach_repo().await?;
+    // Without the Coach App the one who opened the pull request speaks: GitHub takes nothing but a comment from it.
+    let event = if coach.is_some() { event } else { ReviewEvent::Comment };
+    let repo = coach.unwrap_or_else(|| scene.repo());
+    let marker = scene.marker();
+    if !scene.job.is_fresh() && repo.find_review(pull, &marker).await?.is_some() {
+        return Ok(Done::Nothing);
+    }
+    let (body, folded) = (format!("{body}\n\n{marker}"), format!("{folded}\n\n{marker}"));
+    let mut attempt = NewReview {
+        event,
+        commit,
+        body: &body,
+        inline,
+    };
+    for _ in 0..3 {
+        scene.may_write()?;
+        match repo.create_review(pull, attempt).await? {
+            PostedReview::Posted(_) => return Ok(Done::Nothing),
+            PostedReview::InlineRefused { text } => {
+                tracing::warn!(%pull, "inline comments were refused and stand in the body: {text}");
+                attempt = NewReview {
+                    body: &folded,
+                    inline: &[],
+                    ..attempt
+                };
+            }
+            PostedReview::OwnPullRequest => {
+                attempt = NewReview {
+                    event: ReviewEvent::Comment,
+                    ..attempt
+                }
+            }
+        }
+    }
+    Err(Undone::Refused {
+        why: "the review was refused in every form".to_owned(),
+    })
+}
+
+/// Dismisses the Coach's open requests for changes, by the App that may write.
+pub(super) async fn dismiss_review(
+    scene: &Scene<'_>,
+    task: &Task,
+    by: &User,
+    why: DismissedWhy,
+) -> Result<Done, Undone> {
+    let (Some(pull), Some(coach)) = (task.pull, scene.coach_repo().await?) else {
+        return Ok(Done::Nothing);
+    };
+    let coach_bot = coach.bot().await?.id;
+    let repo = scene.repo();
+    let text = messages::dismissal(why, by);
+    for review in repo.reviews(pull).await? {
+        let theirs = review.author.as_ref().is_some_and(|author| author.user.id == coach_bot);
+        if theirs && review.state == ReviewState::ChangesRequested {
+            scene.may_write()?;
+            repo.dismiss_review(pull, review.id, &text).await?;
+        }
+    }
+    Ok(Done::Nothing)
+}

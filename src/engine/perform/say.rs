@@ -1,0 +1,133 @@
+//! What AutoBuild says on issues: reactions, replies, the living comment, the blocked Feature.
+
+use crate::domain::effect::Effect;
+use crate::domain::effect::ReactOn;
+use crate::domain::effect::Reaction;
+use crate::domain::effect::Reply;
+use crate::domain::effect::Thread;
+use crate::domain::feature::Feature;
+use crate::domain::feature::event::Event;
+use crate::domain::ids::CommentId;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::Millis;
+use crate::engine::Engine;
+use crate::engine::job::Done;
+use crate::engine::job::Job;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::github;
+use crate::github::GithubError;
+use crate::github::ReactionTarget;
+use crate::github::Repo;
+use crate::messages;
+use crate::messages::Links;
+
+/// An answer to something that belongs to no Feature.
+pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<Done, Undone> {
+    let repo = engine.autobuild.repo(job.installation(), job.repo()?);
+    match effect {
+        Effect::React { on, reaction } => {
+            job.may_write(engine)?;
+            add(repo, on, reaction).await
+        }
+        Effect::Reply { thread, reply, .. } => {
+            let links = Links::new(engine.autobuild.urls().web(), &repo.name().await?);
+            let text = messages::reply(&reply, None, &links);
+            comment_once(engine, job, repo, thread, &text)
+                .await
+                .map(|_| Done::Nothing)
+        }
+        _ => Err(Undone::Refused {
+            why: "the effect needs a Feature".to_owned(),
+        }),
+    }
+}
+
+pub(super) async fn react(scene: &Scene<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, Undone> {
+    scene.may_write()?;
+    add(scene.repo(), on, reaction).await
+}
+
+async fn add(repo: Repo<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, Undone> {
+    let target = match on {
+        ReactOn::Issue(number) => ReactionTarget::Issue(number),
+        ReactOn::Comment(id) => ReactionTarget::Comment(id),
+    };
+    let reaction = match reaction {
+        Reaction::Eyes => github::Reaction::Eyes,
+        Reaction::Rocket => github::Reaction::Rocket,
+        Reaction::Confused => github::Reaction::Confused,
+    };
+    repo.react(target, reaction).await?;
+    Ok(Done::Nothing)
+}
+
+pub(super) async fn reply(scene: &Scene<'_>, thread: Thread, reply: &Reply) -> Result<Done, Undone> {
+    let text = messages::reply(reply, Some(&scene.feature), &scene.links().await?);
+    comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
+    Ok(Done::Nothing)
+}
+
+pub(super) async fn feature_blocked(scene: &Scene<'_>) -> Result<Done, Undone> {
+    let Some(text) = messages::feature_blocked(&scene.feature, &scene.links().await?) else {
+        return Ok(Done::Nothing);
+    };
+    let thread = Thread::Issue(scene.key().issue);
+    comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
+    Ok(Done::Nothing)
+}
+
+/// Posts `text` unless this effect posted it before.
+pub(super) async fn comment_once(
+    engine: &Engine,
+    job: &Job,
+    repo: Repo<'_>,
+    thread: Thread,
+    text: &str,
+) -> Result<CommentId, Undone> {
+    let number = IssueNumber(thread.number());
+    let marker = job.marker();
+    if !job.is_fresh()
+        && let Some(found) = repo.find_comment(number, &marker, None).await?
+    {
+        return Ok(found.id);
+    }
+    job.may_write(engine)?;
+    Ok(repo.create_comment(number, &format!("{text}\n\n{marker}")).await?.id)
+}
+
+/// Writes or edits the living comment from the state as it is now.
+pub(super) async fn living(scene: &Scene<'_>) -> Result<Done, Undone> {
+    let feature = &scene.feature;
+    let text = messages::living(feature, &scene.links().await?);
+    // One mark for all edits: whichever effect made the comment, there is only one.
+    let marker = format!("<!-- autobuild:{}/living -->", feature.key);
+    let body = format!("{text}\n\n{marker}");
+    let repo = scene.repo();
+    let known = match feature.living {
+        Some(living) => Some(living.comment),
+        // Another effect may have made it and lost the reply.
+        None => repo
+            .find_comment(feature.key.issue, &marker, None)
+            .await?
+            .map(|comment| comment.id),
+    };
+    scene.may_write()?;
+    let comment = match known {
+        None => repo.create_comment(feature.key.issue, &body).await?,
+        Some(id) => match repo.update_comment(id, &body).await {
+            Err(GithubError::Gone) => repo.create_comment(feature.key.issue, &body).await?,
+            edited => edited?,
+        },
+    };
+    Ok(shown(scene, feature, comment.id, comment.updated_at))
+}
+
+fn shown(scene: &Scene<'_>, feature: &Feature, comment: CommentId, at: Option<Millis>) -> Done {
+    let version = feature.plan.as_ref().map(|plan| plan.number);
+    scene.event(Event::LivingShown {
+        comment,
+        version,
+        at: at.unwrap_or_else(|| scene.engine.now()),
+    })
+}

@@ -1,0 +1,38 @@
+//! What the commits of a Feature have in common.
+
+use crate::domain::ids::Sha;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::git::Author;
+
+/// The App's bot as author, as GitHub itself writes it.
+pub(super) async fn author(scene: &Scene<'_>) -> Result<Author, Undone> {
+    let bot = scene.engine.autobuild.bot(scene.feature.installation).await?;
+    let host = url::Url::parse(scene.engine.autobuild.urls().web())
+        .ok()
+        .and_then(|url| url.host_str().map(str::to_owned))
+        .unwrap_or_else(|| "github.com".to_owned());
+    Ok(Author {
+        name: bot.login.clone(),
+        email: format!("{}+{}@users.noreply.{host}", bot.id, bot.login),
+    })
+}
+
+/// The trailers of a commit: whose it is, and which effect made it.
+pub(super) fn trailers(scene: &Scene<'_>, more: &[(&str, String)]) -> Vec<(String, String)> {
+    let mut trailers = vec![("AutoBuild-Feature".to_owned(), scene.key().shown())];
+    trailers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    trailers.push(("AutoBuild-Attempt".to_owned(), scene.job.effect.id.clone()));
+    trailers
+}
+
+/// The open turn of a task and the commit that it looks at.
+pub(super) fn open(task: &Task) -> Result<(&Turn, &Sha), Undone> {
+    let gone = || Undone::Refused {
+        why: format!("{} has no open turn with a commit", task.id),
+    };
+    let turn = task.last_turn().ok_or_else(gone)?;
+    Ok((turn, turn.head.as_ref().ok_or_else(gone)?))
+}

@@ -1,0 +1,212 @@
+//! A Feature as rows of the store, and back.
+
+use crate::domain::decision::Verdict;
+use crate::domain::evidence::GateReport;
+use crate::domain::feature::Feature;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use crate::domain::report::Discrepancy;
+use crate::domain::report::PlayerReport;
+use crate::domain::task::NextTurn;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::domain::task::TurnKind;
+use crate::domain::task::Work;
+use crate::store::FeatureRow;
+use crate::store::StoredFeature;
+use crate::store::TaskRow;
+use crate::store::TurnRow;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// A row that this version cannot read.
+#[derive(Debug, thiserror::Error)]
+#[error("the stored {what} cannot be read")]
+pub struct Unreadable {
+    what: String,
+    #[source]
+    source: serde_json::Error,
+}
+
+fn unreadable(what: impl Into<String>) -> impl FnOnce(serde_json::Error) -> Unreadable {
+    let what = what.into();
+    move |source| Unreadable { what, source }
+}
+
+/// A task as stored, with the numbers of the turns that count: a turn that was taken back leaves its row behind.
+#[derive(Serialize, Deserialize)]
+struct TaskData {
+    task: Task,
+    turns: Vec<TurnNumber>,
+}
+
+/// What a turn's `report` column holds: everything but verdict and evidence, which have columns of their own.
+#[derive(Serialize, Deserialize)]
+struct Account {
+    attempt: u32,
+    kind: TurnKind,
+    told: NextTurn,
+    work: Work,
+    report: Option<PlayerReport>,
+    discrepancies: Vec<Discrepancy>,
+}
+
+/// Reads a Feature with its tasks and turns.
+pub fn read(stored: &StoredFeature) -> Result<Feature, Unreadable> {
+    let mut feature: Feature = serde_json::from_str(&stored.row.data).map_err(unreadable("Feature"))?;
+    let mut rows: Vec<&TaskRow> = stored.tasks.iter().collect();
+    rows.sort_by_key(|row| row.id);
+    for row in rows {
+        let data: TaskData = serde_json::from_str(&row.data).map_err(unreadable(row.id.to_string()))?;
+        let mut task = data.task;
+        let mut turns: Vec<&TurnRow> = stored
+            .turns
+            .iter()
+            .filter(|turn| turn.task == task.id && data.turns.contains(&turn.number))
+            .collect();
+        turns.sort_by_key(|turn| turn.number);
+        task.turns = turns.into_iter().map(read_turn).collect::<Result<_, _>>()?;
+        feature.tasks.push(task);
+    }
+    Ok(feature)
+}
+
+fn read_turn(row: &TurnRow) -> Result<Turn, Unreadable> {
+    let what = || format!("turn {} of {}", row.number, row.task);
+    let account: Account = serde_json::from_str(row.report.as_deref().unwrap_or("null")).map_err(unreadable(what()))?;
+    let verdict: Option<Verdict> = row
+        .decision
+        .as_deref()
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(unreadable(what()))?;
+    let gates: Option<GateReport> = row
+        .evidence
+        .as_deref()
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(unreadable(what()))?;
+    Ok(Turn {
+        number: row.number,
+        attempt: account.attempt,
+        kind: account.kind,
+        told: account.told,
+        started_at: row.started_at.unwrap_or(crate::domain::ids::Millis(0)),
+        ended_at: row.ended_at,
+        base: row.base.clone(),
+        head: row.head.clone(),
+        work: account.work,
+        report: account.report,
+        discrepancies: account.discrepancies,
+        gates,
+        verdict,
+    })
+}
+
+/// The rows that a step changed.
+pub struct Rows {
+    /// The Feature itself.
+    pub feature: FeatureRow,
+    /// Its tasks that are new or changed.
+    pub tasks: Vec<TaskRow>,
+    /// Tasks that a new plan no longer has.
+    pub removed: Vec<TaskId>,
+    /// Turns that are new or changed.
+    pub turns: Vec<TurnRow>,
+}
+
+/// Writes what differs between `before` and `after`.
+pub fn write(before: Option<&Feature>, after: &Feature) -> Result<Rows, Unreadable> {
+    let known = |id: TaskId| before.and_then(|before| before.task(id));
+    let mut rows = Rows {
+        feature: feature_row(after)?,
+        tasks: Vec::new(),
+        removed: Vec::new(),
+        turns: Vec::new(),
+    };
+    for task in &after.tasks {
+        let old = known(task.id);
+        if old != Some(task) {
+            rows.tasks.push(task_row(task)?);
+        }
+        for turn in &task.turns {
+            if old.and_then(|old| old.turn(turn.number)) != Some(turn) {
+                rows.turns.push(turn_row(task.id, turn)?);
+            }
+        }
+    }
+    let gone = before.map(|before| before.tasks.as_slice()).unwrap_or_default();
+    rows.removed = gone
+        .iter()
+        .map(|task| task.id)
+        .filter(|id| after.task(*id).is_none())
+        .collect();
+    Ok(rows)
+}
+
+fn feature_row(feature: &Feature) -> Result<FeatureRow, Unreadable> {
+    Ok(FeatureRow {
+        key: feature.key,
+        installation: feature.installation,
+        state: feature.state.word().to_owned(),
+        branch: feature
+            .integration
+            .as_ref()
+            .map(|integration| integration.branch.clone()),
+        pull: feature.pull,
+        held: feature.is_held(),
+        data: serde_json::to_string(feature).map_err(unreadable("Feature"))?,
+    })
+}
+
+fn task_row(task: &Task) -> Result<TaskRow, Unreadable> {
+    let data = TaskData {
+        task: task.clone(),
+        turns: task.turns.iter().map(|turn| turn.number).collect(),
+    };
+    Ok(TaskRow {
+        id: task.id,
+        wave: task.wave,
+        state: task.state.word().to_owned(),
+        branch: Some(task.branch.clone()),
+        head: task.head.clone(),
+        pull: task.pull,
+        data: serde_json::to_string(&data).map_err(unreadable(task.id.to_string()))?,
+        needs: task.plan.dependencies.clone(),
+    })
+}
+
+fn turn_row(task: TaskId, turn: &Turn) -> Result<TurnRow, Unreadable> {
+    let what = || format!("turn {} of {task}", turn.number);
+    let account = Account {
+        attempt: turn.attempt,
+        kind: turn.kind,
+        told: turn.told.clone(),
+        work: turn.work,
+        report: turn.report.clone(),
+        discrepancies: turn.discrepancies.clone(),
+    };
+    Ok(TurnRow {
+        task,
+        number: turn.number,
+        state: if turn.verdict.is_some() { "ended" } else { "open" }.to_owned(),
+        base: turn.base.clone(),
+        head: turn.head.clone(),
+        report: Some(serde_json::to_string(&account).map_err(unreadable(what()))?),
+        decision: turn
+            .verdict
+            .as_ref()
+            .map(serde_json::to_string)
+            .transpose()
+            .map_err(unreadable(what()))?,
+        evidence: turn
+            .gates
+            .as_ref()
+            .map(serde_json::to_string)
+            .transpose()
+            .map_err(unreadable(what()))?,
+        usage: None,
+        started_at: Some(turn.started_at),
+        ended_at: turn.ended_at,
+    })
+}

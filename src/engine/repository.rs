@@ -1,0 +1,135 @@
+//! A repository as the engine reaches it: its name now, its branches in the mirror, its settings on the default branch.
+
+use crate::config::Approval;
+use crate::config::Merge;
+use crate::config::RepositorySettings;
+use crate::config::SETTINGS_FILE;
+use crate::domain::feature::PlanApproval;
+use crate::domain::feature::Rules;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::Sha;
+use crate::domain::task::MergePolicy;
+use crate::engine::Engine;
+use crate::engine::job::Undone;
+use crate::git::BranchName;
+use crate::git::Mirror;
+use crate::git::Remote;
+use crate::github::Rights;
+
+/// The largest settings file that is read, in bytes.
+const MAX_SETTINGS: usize = 256 * 1024;
+
+/// The default branch as just fetched.
+pub struct DefaultBranch {
+    /// The repository's mirror.
+    pub mirror: Mirror,
+    /// Its name.
+    pub name: String,
+    /// Its head.
+    pub head: Sha,
+}
+
+/// The repository's settings as just read.
+pub struct Settings {
+    /// What they say.
+    pub settings: RepositorySettings,
+    /// Names that this version accepts and does not act on.
+    pub unused: Vec<String>,
+}
+
+/// Why settings were not read.
+pub enum NoSettings {
+    /// They hold mistakes; each as a sentence.
+    Mistakes(Vec<String>),
+    /// They could not be fetched.
+    Undone(Undone),
+}
+
+impl From<Undone> for NoSettings {
+    fn from(undone: Undone) -> Self {
+        Self::Undone(undone)
+    }
+}
+
+impl Engine {
+    /// The address for git, with a token of these rights.
+    pub async fn remote(&self, installation: InstallationId, repo: RepoId, rights: Rights) -> Result<Remote, Undone> {
+        let name = self.autobuild.repo(installation, repo).name().await?;
+        let token = self.autobuild.token(installation, repo, rights).await?;
+        Ok(self.mirrors.remote(&name, Some(token)))
+    }
+
+    /// Brings branches (names, or folders as `autobuild/7/*`) into the mirror.
+    pub async fn fetch(&self, installation: InstallationId, repo: RepoId, branches: &[&str]) -> Result<Mirror, Undone> {
+        let remote = self.remote(installation, repo, Rights::Fetch).await?;
+        let mirror = self.mirrors.mirror(repo);
+        mirror.fetch(&remote, branches).await?;
+        Ok(mirror)
+    }
+
+    /// Brings the default branch, and the branches of `folder`, into the mirror.
+    pub async fn fetch_default(
+        &self,
+        installation: InstallationId,
+        repo: RepoId,
+        folder: Option<&str>,
+    ) -> Result<DefaultBranch, Undone> {
+        let repository = self.autobuild.repo(installation, repo).repository().await?;
+        let name = repository.default_branch;
+        let folder = folder.map(|folder| format!("{folder}/*"));
+        let branches: Vec<&str> = std::iter::once(name.as_str()).chain(folder.as_deref()).collect();
+        let mirror = self.fetch(installation, repo, &branches).await?;
+        let head = tip(&mirror, &name).await?;
+        Ok(DefaultBranch { mirror, name, head })
+    }
+
+    /// Reads the settings from the default branch.
+    pub async fn settings_of(&self, branch: &DefaultBranch) -> Result<Settings, NoSettings> {
+        let file = branch
+            .mirror
+            .read_file(&branch.head, SETTINGS_FILE, MAX_SETTINGS)
+            .await
+            .map_err(Undone::from)?;
+        let text = match file {
+            None => String::new(),
+            Some(file) if file.truncated => {
+                return Err(NoSettings::Mistakes(vec![format!(
+                    "{SETTINGS_FILE} is larger than {MAX_SETTINGS} bytes"
+                )]));
+            }
+            Some(file) => file.text(),
+        };
+        match RepositorySettings::parse(&text, &self.agents.offered()) {
+            Ok((settings, unused)) => Ok(Settings { settings, unused }),
+            Err(mistakes) => Err(NoSettings::Mistakes(mistakes.iter().map(ToString::to_string).collect())),
+        }
+    }
+}
+
+/// The tip of a branch in the mirror.
+pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, Undone> {
+    let name: BranchName = branch.parse().map_err(crate::git::GitError::from)?;
+    let tip = mirror.rev_parse(&name).await?;
+    tip.ok_or_else(|| Undone::Refused {
+        why: format!("the branch {branch} does not exist"),
+    })
+}
+
+/// What the rules need of the settings.
+#[must_use]
+pub fn rules(settings: &RepositorySettings) -> Rules {
+    Rules {
+        max_turns: settings.max_turns,
+        max_parallel_tasks: settings.max_parallel_tasks,
+        merge: match settings.merge {
+            Merge::Auto => MergePolicy::Auto,
+            Merge::Human => MergePolicy::Human,
+        },
+        plan_approval: match settings.plan_approval {
+            Approval::Never => PlanApproval::Never,
+            Approval::Always => PlanApproval::Always,
+            Approval::From(from) => PlanApproval::From(from),
+        },
+    }
+}

@@ -1,0 +1,58 @@
+//! Who plays which role: the agents that the server offers, and what they are told.
+
+use crate::agents::Backend;
+use crate::agents::Definition;
+use crate::agents::Definitions;
+use crate::config::RepositorySettings;
+use crate::config::Role;
+use crate::engine::job::Undone;
+use std::collections::BTreeMap;
+
+/// The agents that the server offers.
+pub struct Roster {
+    /// Prompts and contracts of the roles.
+    pub definitions: Definitions,
+    /// The agents by name. A repository may name one of them.
+    pub named: BTreeMap<String, Backend>,
+    /// The agent of each role where a repository names none.
+    pub defaults: RoleBackends,
+}
+
+/// One agent per role.
+pub struct RoleBackends {
+    /// Makes plans.
+    pub planner: Backend,
+    /// Writes.
+    pub player: Backend,
+    /// Verifies.
+    pub coach: Backend,
+}
+
+impl Roster {
+    /// The names that a repository may use.
+    #[must_use]
+    pub fn offered(&self) -> Vec<String> {
+        self.named.keys().cloned().collect()
+    }
+
+    /// The agent of a role for a repository with these settings.
+    pub(super) fn agent(&self, role: Role, settings: &RepositorySettings) -> Result<&Backend, Undone> {
+        match (settings.agent.of(role), role) {
+            (Some(name), _) => self.named.get(name).ok_or_else(|| Undone::Refused {
+                why: format!("the settings name the agent {name:?}, which this server does not offer"),
+            }),
+            (None, Role::Planner | Role::Designer) => Ok(&self.defaults.planner),
+            (None, Role::Player) => Ok(&self.defaults.player),
+            (None, Role::Coach) => Ok(&self.defaults.coach),
+        }
+    }
+
+    /// What a role is told and held to.
+    pub(super) fn definition(&self, role: Role) -> &Definition {
+        match role {
+            Role::Planner | Role::Designer => self.definitions.planner(),
+            Role::Player => self.definitions.player(),
+            Role::Coach => self.definitions.coach(),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! How an effect is stored: its lane, what it is about, its place in the order, and when it may run.
+
+use crate::domain::effect::Effect;
+use crate::domain::effect::TaskWork;
+use crate::domain::feature::Feature;
+use crate::domain::feature::StopScope;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::Millis;
+use crate::domain::ids::TaskId;
+use crate::store::CancelRule;
+use crate::store::Lane;
+use crate::store::NewEffect;
+use crate::store::Ordered;
+
+/// The living comment is edited at most once in this many write spacings.
+const LIVING_SPACINGS: i64 = 30;
+
+/// Stores `effects` of a Feature, due at `now`.
+pub fn effects(feature: &Feature, effects: &[Effect], now: Millis, spacing_ms: i64) -> Vec<NewEffect> {
+    effects
+        .iter()
+        .map(|effect| stored(feature, effect, now, spacing_ms))
+        .collect()
+}
+
+fn stored(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> NewEffect {
+    let key = &feature.key;
+    let lane = lane(effect);
+    let run_at = match (effect, feature.living) {
+        (Effect::Living { .. }, Some(living)) => living
+            .edited_at
+            .plus(spacing_ms.saturating_mul(LIVING_SPACINGS))
+            .max(now),
+        _ => now,
+    };
+    NewEffect {
+        id: effect.id(key),
+        kind: effect.kind().to_owned(),
+        lane,
+        subject: subject(key, effect),
+        feature: Some(*key),
+        feature_limit: (lane == Lane::Agent).then_some(feature.rules.max_parallel_tasks),
+        ordered: ordered(effect),
+        waits: effect.waits_when_held(),
+        installation: feature.installation,
+        repo: Some(key.repo),
+        payload: serde_json::to_string(effect).unwrap_or_default(),
+        priority: priority(effect),
+        run_at,
+        deadline: None,
+    }
+}
+
+/// What the store is told to cancel before the new effects are added.
+pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<CancelRule> {
+    let key = &feature.key;
+    let mut rules: Vec<CancelRule> = Vec::new();
+    for scope in stop {
+        let subject = match scope {
+            StopScope::Task(task) => Some(task_subject(key, *task)),
+            StopScope::Feature => None,
+        };
+        rules.push(CancelRule {
+            subject: subject.clone(),
+            lane: Some(Lane::Agent),
+            kind: None,
+        });
+        rules.push(CancelRule {
+            subject,
+            lane: None,
+            kind: Some("merge".to_owned()),
+        });
+        if *scope == StopScope::Feature {
+            for kind in ["open_integration", "merge_default", "open_feature_pull"] {
+                rules.push(CancelRule {
+                    subject: None,
+                    lane: None,
+                    kind: Some(kind.to_owned()),
+                });
+            }
+        }
+    }
+    if new.iter().any(|effect| matches!(effect, Effect::Living { .. })) {
+        // One edit shows everything: what waits to be shown is shown by the newest.
+        rules.push(CancelRule {
+            subject: None,
+            lane: None,
+            kind: Some("living".to_owned()),
+        });
+    }
+    rules
+}
+
+fn lane(effect: &Effect) -> Lane {
+    match effect {
+        Effect::Plan { .. } | Effect::WaveGate { .. } => Lane::Agent,
+        Effect::Task { work, .. } => match work {
+            TaskWork::Design | TaskWork::Play | TaskWork::Gates | TaskWork::Coach => Lane::Agent,
+            TaskWork::OpenPull
+            | TaskWork::PostReview { .. }
+            | TaskWork::PublishCheck { .. }
+            | TaskWork::PostBlocked
+            | TaskWork::MarkReady
+            | TaskWork::Merge
+            | TaskWork::DismissReview { .. }
+            | TaskWork::ClosePull { .. } => Lane::Forge,
+        },
+        Effect::React { .. }
+        | Effect::Reply { .. }
+        | Effect::Living { .. }
+        | Effect::OpenIntegration { .. }
+        | Effect::MergeDefault { .. }
+        | Effect::OpenFeaturePull { .. }
+        | Effect::PublishWaveCheck { .. }
+        | Effect::PostFeatureBlocked { .. }
+        | Effect::CloseFeaturePull { .. }
+        | Effect::CleanUp { .. } => Lane::Forge,
+    }
+}
+
+/// Forge effects of one subject run in the order stored; what people only read stands outside of that order.
+fn ordered(effect: &Effect) -> Ordered {
+    match effect {
+        Effect::Reply { .. } | Effect::Living { .. } => Ordered::Free,
+        _ => Ordered::InOrder,
+    }
+}
+
+fn subject(key: &FeatureKey, effect: &Effect) -> String {
+    match effect {
+        Effect::Task { task, .. } => task_subject(key, *task),
+        // 👀 comes before 🚀, and neither waits for anything else.
+        Effect::React { .. } => format!("{key}/reactions"),
+        _ => key.to_string(),
+    }
+}
+
+fn task_subject(key: &FeatureKey, task: TaskId) -> String {
+    format!("{key}/{task}")
+}
+
+/// People wait for answers; nobody waits for the living comment.
+fn priority(effect: &Effect) -> i64 {
+    match effect {
+        Effect::React { .. } | Effect::Reply { .. } => 0,
+        Effect::Living { .. } => 9,
+        _ => 5,
+    }
+}

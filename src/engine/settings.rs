@@ -1,0 +1,110 @@
+//! Limits and times of the engine.
+
+use crate::github::Clock;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How much runs at once, how long things may take, and where they happen.
+#[derive(Clone, Debug)]
+pub struct EngineSettings {
+    /// The name of this worker, fresh at every start.
+    pub worker: String,
+    /// The one clock.
+    pub clock: Clock,
+    /// Folder for checkouts and mirrors.
+    pub data_dir: PathBuf,
+    /// Least time between writes to GitHub per installation, in milliseconds.
+    pub write_spacing_ms: i64,
+    /// Effects at once per lane.
+    pub slots: Slots,
+    /// Agent effects of one installation that may run at once.
+    pub agents_per_installation: u32,
+    /// How long a claim holds.
+    pub lease: Duration,
+    /// How often it is renewed.
+    pub renew: Duration,
+    /// How often lost claims are taken back.
+    pub reap: Duration,
+    /// How long agents may go on after the order to stop.
+    pub grace: Duration,
+    /// How long a failed effect waits before it is tried again.
+    pub backoff: Backoff,
+}
+
+/// Effects of this process that run at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Slots {
+    /// Deliveries that are read.
+    pub control: usize,
+    /// Calls to the forge.
+    pub forge: usize,
+    /// Agents and Gates.
+    pub agent: usize,
+}
+
+/// How long a failed effect waits: doubling from `first` to `most`, give or take a fifth.
+#[derive(Clone, Copy, Debug)]
+pub struct Backoff {
+    /// After the first failure.
+    pub first: Duration,
+    /// At most.
+    pub most: Duration,
+}
+
+impl Backoff {
+    /// The wait in milliseconds after `attempts` failures, moved by `fifth` (-0.2 to 0.2 of it).
+    #[must_use]
+    pub fn after(&self, attempts: u32, fifth: f64) -> i64 {
+        let doubled = self
+            .first
+            .saturating_mul(2_u32.saturating_pow(attempts.min(16)))
+            .min(self.most);
+        let moved = doubled.mul_f64(1.0 + fifth.clamp(-0.2, 0.2));
+        i64::try_from(moved.as_millis()).unwrap_or(i64::MAX)
+    }
+}
+
+impl EngineSettings {
+    /// The settings of a service, with this worker's name.
+    #[must_use]
+    pub fn service(worker: String, data_dir: PathBuf, clock: Clock) -> Self {
+        Self {
+            worker,
+            clock,
+            data_dir,
+            write_spacing_ms: 1_000,
+            slots: Slots {
+                control: 4,
+                forge: 8,
+                agent: 4,
+            },
+            agents_per_installation: 4,
+            lease: Duration::from_secs(60),
+            renew: Duration::from_secs(15),
+            reap: Duration::from_secs(5),
+            grace: Duration::from_secs(30),
+            backoff: Backoff {
+                first: Duration::from_secs(10),
+                most: Duration::from_secs(900),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_doubles_and_stops_at_the_most() {
+        let backoff = Backoff {
+            first: Duration::from_secs(10),
+            most: Duration::from_secs(900),
+        };
+        assert_eq!(
+            [0, 1, 2, 6, 7, 60].map(|attempts| backoff.after(attempts, 0.0)),
+            [10_000, 20_000, 40_000, 640_000, 900_000, 900_000]
+        );
+        assert_eq!(backoff.after(0, 7.0), 12_000);
+    }
+}

@@ -1,0 +1,139 @@
+//! The webhook inbox: who sent it, is it whole, do we need it; then it is on disk, and only then acknowledged.
+
+use crate::domain::ids::AppId;
+use crate::engine::Engine;
+use crate::engine::ingest::Ingest;
+use crate::github::webhook::DeliveryHeaders;
+use crate::github::webhook::Door;
+use crate::github::webhook::HeaderError;
+use crate::github::webhook::OwnApps;
+use crate::github::webhook::door;
+use crate::github::webhook::verify;
+use crate::store::NewDelivery;
+use crate::store::Source;
+use crate::store::Store;
+use crate::web::MAX_BODY;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::extract::State;
+use axum::http::StatusCode;
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use http_body_util::Limited;
+use secrecy::SecretString;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// A sender that needs longer than this for a body is cut off.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+/// Where deliveries arrive.
+pub struct Inbox {
+    engine: Arc<Engine>,
+    app: AppId,
+    secrets: Vec<SecretString>,
+    draining: CancellationToken,
+}
+
+impl Inbox {
+    /// An inbox for the AutoBuild App; `secrets` are the present one and, while it is being changed, the previous one.
+    #[must_use]
+    pub fn new(engine: Arc<Engine>, secrets: Vec<SecretString>, draining: CancellationToken) -> Self {
+        let app = engine.autobuild.app_id();
+        Self {
+            engine,
+            app,
+            secrets,
+            draining,
+        }
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.engine.store
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.draining.is_cancelled()
+    }
+
+    fn own_apps(&self) -> OwnApps {
+        let coach = self.engine.coach.as_ref();
+        OwnApps::of(&std::iter::once(&self.engine.autobuild).chain(coach).collect::<Vec<_>>())
+    }
+}
+
+/// An answer: a status and one line that says what to do.
+type Answer = (StatusCode, String);
+
+/// `POST /webhook`.
+pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -> Answer {
+    match receive(&inbox, request).await {
+        Ok(answer) | Err(answer) => answer,
+    }
+}
+
+async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Answer> {
+    let (parts, body) = request.into_parts();
+    let headers = DeliveryHeaders::read(&parts.headers).map_err(|error| {
+        let status = match error {
+            HeaderError::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            HeaderError::Missing(_) | HeaderError::Malformed(_) => StatusCode::BAD_REQUEST,
+        };
+        (status, format!("{error}\n"))
+    })?;
+    let body = whole(body).await?;
+    verify(&inbox.secrets, &body, headers.signature.as_deref()).map_err(|error| {
+        tracing::warn!(delivery = %headers.delivery, "delivery {} is refused: {error}", headers.delivery);
+        (StatusCode::UNAUTHORIZED, format!("{error}\n"))
+    })?;
+    let summary = match door(&headers.event, &body, &inbox.own_apps()) {
+        Ok(Door::Keep(summary)) => summary,
+        Ok(Door::Drop(..)) => return Ok((StatusCode::ACCEPTED, "not needed\n".to_owned())),
+        Err(error) => return Err((StatusCode::BAD_REQUEST, format!("{error}\n"))),
+    };
+    let payload =
+        String::from_utf8(body.into()).map_err(|_| (StatusCode::BAD_REQUEST, "the body is not UTF-8\n".to_owned()))?;
+    let now = inbox.engine.now();
+    let delivery = NewDelivery {
+        app: inbox.app,
+        id: headers.delivery.clone(),
+        event: headers.event,
+        action: None,
+        installation: summary.installation,
+        repo: summary.repo,
+        payload,
+        received_at: now,
+        source: Source::Webhook,
+    };
+    let ingest = Ingest {
+        app: inbox.app,
+        delivery: headers.delivery,
+    };
+    let effect = ingest.effect(summary.installation, summary.repo, now);
+    match inbox.engine.store.accept_delivery(delivery, Some(effect)).await {
+        Ok(_) => Ok((StatusCode::ACCEPTED, "stored\n".to_owned())),
+        Err(error) => {
+            tracing::error!(%error, delivery = %ingest.delivery, "delivery {} could not be stored", ingest.delivery);
+            Err((
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the delivery could not be stored; send it again\n".to_owned(),
+            ))
+        }
+    }
+}
+
+async fn whole(body: Body) -> Result<Bytes, Answer> {
+    match tokio::time::timeout(PATIENCE, Limited::new(body, MAX_BODY).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err((
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is over {MAX_BODY} bytes\n"),
+        )),
+        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the body did not arrive whole\n".to_owned())),
+        Err(_) => Err((
+            StatusCode::REQUEST_TIMEOUT,
+            "the body did not arrive in time\n".to_owned(),
+        )),
+    }
+}
