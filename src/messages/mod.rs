@@ -28,6 +28,9 @@ mod task_file;
 mod task_pull;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use blocked::blocked_report;
 pub use blocked::feature_blocked;
 pub use check::CheckRun;
