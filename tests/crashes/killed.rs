@@ -17,6 +17,8 @@ const WATCHDOG: Duration = Duration::from_secs(90);
 const AT_ONCE: usize = 2;
 /// Of one kind of call, this many occurrences are met.
 const OCCURRENCES: usize = 8;
+/// One edit of a comment is like the other.
+const EDITS: usize = 2;
 
 /// What befalls the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +93,13 @@ async fn differences(story: fn() -> Story, cases: Vec<Case>, expected: &str) -> 
                 let world = disturbed(&story(), &case).await;
                 let found = picture::take(&world).await;
                 let given_up = world.given_up().await;
-                (found != expected || !given_up.is_empty())
-                    .then(|| format!("{case:?}: {given_up:?}\n{}\n{}", differing(expected, &found), world.log()))
+                (found != expected || !given_up.is_empty()).then(|| {
+                    format!(
+                        "{case:?}: {given_up:?}\n{}\n{}",
+                        differing(expected, &found),
+                        world.log()
+                    )
+                })
             };
             match tokio::time::timeout(WATCHDOG, played).await {
                 Ok(difference) => difference,
@@ -125,12 +132,17 @@ async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool,
     let calm = undisturbed(&story()).await;
     let expected = picture::take(&calm).await;
     assert_eq!(calm.given_up().await, []);
-    assert!(calm.forge.unknown_calls().is_empty(), "{:?}", calm.forge.unknown_calls());
+    assert!(
+        calm.forge.unknown_calls().is_empty(),
+        "{:?}",
+        calm.forge.unknown_calls()
+    );
     let cases: Vec<Case> = kinds(&calm.forge)
         .into_iter()
         .filter(|(kind, _)| wanted(kind))
         .flat_map(|(kind, times)| {
-            (1..=times.min(occurrences)).map(move |nth| Case {
+            let met = if kind.method == "PATCH" { EDITS } else { occurrences };
+            (1..=times.min(met)).map(move |nth| Case {
                 kind: kind.clone(),
                 nth,
                 blow,
@@ -138,8 +150,6 @@ async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool,
         })
         .collect();
     assert!(!cases.is_empty());
-    eprintln!("{expected}\n{} cases", cases.len());
-    for case in &cases { eprintln!("{case:?}"); }
     let differences = differences(story, cases, &expected).await;
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
@@ -154,9 +164,33 @@ async fn killed_after_each_write_of_a_completed_feature_nothing_is_done_twice() 
     every_call(Story::completed, Blow::After, Kind::writes, OCCURRENCES).await;
 }
 
+/// Calls that the completed story never makes.
+fn only_when_cancelled(kind: &Kind) -> bool {
+    kind.writes() && (kind.path.ends_with("/dismissals") || kind.path.contains("/pulls/*") && kind.method == "PATCH")
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn the_cancelled_story_ends() {
-    let calm = undisturbed(&Story::cancelled()).await;
-    eprintln!("{}", picture::take(&calm).await);
-    for (kind, n) in kinds(&calm.forge) { eprintln!("{n} {kind:?}"); }
+async fn killed_before_closing_or_dismissing_nothing_is_missing() {
+    every_call(Story::cancelled, Blow::Before, only_when_cancelled, OCCURRENCES).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_after_closing_or_dismissing_nothing_is_done_twice() {
+    every_call(Story::cancelled, Blow::After, only_when_cancelled, OCCURRENCES).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_it_closes_a_pull_request_it_says_why_once() {
+    every_call(
+        Story::cancelled,
+        Blow::After,
+        |kind| kind.writes() && kind.path.ends_with("/issues/*/comments"),
+        OCCURRENCES,
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_it_reads_it_reads_again() {
+    every_call(Story::completed, Blow::After, |kind| !kind.writes(), 1).await;
 }

@@ -5,6 +5,9 @@ use crate::world::World;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::hash::DefaultHasher;
+use std::hash::Hash;
+use std::hash::Hasher;
 
 /// Takes the picture.
 pub async fn take(world: &World) -> String {
@@ -38,7 +41,9 @@ fn text(value: &Value) -> String {
 
 async fn conversation(world: &World, issue: &Value, picture: &mut String) {
     let number = issue["number"].as_u64().unwrap();
-    let labels: Vec<&str> = list(&issue["labels"]).filter_map(|label| label["name"].as_str()).collect();
+    let labels: Vec<&str> = list(&issue["labels"])
+        .filter_map(|label| label["name"].as_str())
+        .collect();
     let (title, state) = (text(&issue["title"]), &issue["state"]);
     writeln!(picture, "#{number} {title} {state} {labels:?} by {}", login(issue)).unwrap();
     writeln!(picture, "    {}", text(&issue["body"])).unwrap();
@@ -84,31 +89,53 @@ async fn pull(world: &World, number: u64, picture: &mut String) {
 
 /// Every branch, and every commit that a branch holds: its files, its parents' files, its message.
 fn branches(world: &World, picture: &mut String) {
-    let refs = git(world, &["for-each-ref", "--format=%(refname) %(tree)", "refs/heads"]);
-    writeln!(picture, "{refs}").unwrap();
+    let mut blobs = BTreeMap::new();
+    for branch in git(world, &["for-each-ref", "--format=%(refname) %(tree)", "refs/heads"]).lines() {
+        let (name, tree) = branch.split_once(' ').unwrap();
+        writeln!(picture, "{name}").unwrap();
+        for file in files(world, tree, &mut blobs) {
+            writeln!(picture, "  {file}").unwrap();
+        }
+    }
     let log = git(world, &["log", "--branches", "--format=%H %T %P%x01%an%x01%B%x00"]);
     let commits: Vec<(&str, &str)> = log
         .split('\0')
         .filter_map(|entry| entry.trim_start().split_once('\u{1}'))
         .collect();
-    let trees: BTreeMap<&str, &str> = commits
-        .iter()
-        .filter_map(|(names, _)| {
-            let mut names = names.split(' ');
-            Some((names.next()?, names.next()?))
-        })
-        .collect();
+    let mut trees = BTreeMap::new();
+    for (names, _) in &commits {
+        let mut names = names.split(' ');
+        let (commit, tree) = (names.next().unwrap(), names.next().unwrap());
+        let mut hasher = DefaultHasher::new();
+        files(world, tree, &mut blobs).hash(&mut hasher);
+        trees.insert(commit, format!("{:x}", hasher.finish()));
+    }
     let mut shown: Vec<String> = commits
         .iter()
         .map(|(names, rest)| {
-            let mut names = names.split(' ').skip(1);
-            let tree = names.next().unwrap_or_default();
-            let parents: Vec<_> = names.filter_map(|parent| trees.get(parent)).collect();
-            format!("tree {tree} on {parents:?} {}", steady(rest))
+            let mut names = names.split(' ');
+            let tree = names.next().and_then(|commit| trees.get(commit));
+            let parents: Vec<_> = names.skip(1).filter_map(|parent| trees.get(parent)).collect();
+            format!("files {tree:?} on {parents:?} {}", steady(rest))
         })
         .collect();
     shown.sort();
     shown.iter().for_each(|commit| writeln!(picture, "{commit}").unwrap());
+}
+
+/// The files of a tree, with their texts.
+fn files(world: &World, tree: &str, blobs: &mut BTreeMap<String, String>) -> Vec<String> {
+    git(world, &["ls-tree", "-r", tree])
+        .lines()
+        .map(|line| {
+            let (entry, path) = line.split_once('\t').unwrap();
+            let (mode, blob) = entry.split_once(" blob ").unwrap();
+            let text = blobs
+                .entry(blob.to_owned())
+                .or_insert_with(|| steady(&git(world, &["cat-file", "blob", blob])));
+            format!("{mode} {path}: {}", text.replace('\n', "\n    "))
+        })
+        .collect()
 }
 
 fn git(world: &World, arguments: &[&str]) -> String {
@@ -138,12 +165,17 @@ fn happened(world: &World, picture: &mut String) {
     }
 }
 
-/// A text without ids, commits' names and times: runs of four and more digits and of seven and more hexadecimal digits
-/// are the same in every run.
+/// A text without ids, commits' names and times: instants, and runs of four and more digits and of seven and more
+/// hexadecimal digits, are the same in every run.
 fn steady(text: &str) -> String {
     let mut steady = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
+        if let Some(after) = rest.get(INSTANT.len()..).filter(|_| starts_with_instant(rest)) {
+            steady.push('…');
+            rest = after;
+            continue;
+        }
         let word: &str = rest
             .find(|c: char| !c.is_ascii_alphanumeric())
             .map_or(rest, |end| &rest[..end]);
@@ -158,4 +190,14 @@ fn steady(text: &str) -> String {
         rest = &rest[word.len()..];
     }
     steady
+}
+
+const INSTANT: &str = "0000-00-00T00:00:00Z";
+
+fn starts_with_instant(text: &str) -> bool {
+    let fits = |(found, wanted): (u8, u8)| match wanted {
+        b'0' => found.is_ascii_digit(),
+        other => found == other,
+    };
+    text.len() >= INSTANT.len() && text.bytes().zip(INSTANT.bytes()).all(fits)
 }

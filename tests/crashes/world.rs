@@ -124,7 +124,10 @@ impl World {
             .env("AUTOBUILD_COACH_PRIVATE_KEY", coach.private_key.expose_secret())
             .env("AUTOBUILD_GITHUB_API_URL", self.forge.api_url())
             .env("AUTOBUILD_GITHUB_URL", self.forge.url())
-            .env("AUTOBUILD_DATABASE_URL", format!("sqlite:{}", self.database().display()))
+            .env(
+                "AUTOBUILD_DATABASE_URL",
+                format!("sqlite:{}", self.database().display()),
+            )
             .env("AUTOBUILD_DATA_DIR", folder.join("data"))
             .env("AUTOBUILD_LISTEN", &self.listen)
             .env("AUTOBUILD_WRITE_SPACING_MS", "0")
