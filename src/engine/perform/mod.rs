@@ -14,6 +14,7 @@ mod merge;
 mod plan;
 mod play;
 mod pulls;
+mod push;
 mod review;
 mod say;
 mod turn;
@@ -31,6 +32,7 @@ use crate::engine::apply::Fact;
 use crate::engine::ingest;
 use crate::engine::job::Done;
 use crate::engine::job::Job;
+use crate::engine::job::LimitedBy;
 use crate::engine::job::Undone;
 use crate::github::Repo;
 use crate::messages::Links;
@@ -171,6 +173,7 @@ impl Job {
             .spacing
             .try_reserve(self.installation(), engine.now())
             .map_err(|until| Undone::Limited {
+                by: LimitedBy::Spacing,
                 until,
                 why: "writes to GitHub are spaced".to_owned(),
             })
