@@ -6,6 +6,8 @@ use http::HeaderValue;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -156,7 +158,10 @@ impl Fault {
 #[derive(Debug)]
 struct Ordered {
     fault: Fault,
-    seen: watch::Sender<usize>,
+    /// Requests that fitted, whether let pass, met or too late.
+    fitted: AtomicUsize,
+    /// Requests it has done its deed to.
+    struck: watch::Sender<usize>,
     open: watch::Sender<bool>,
     withdrawn: watch::Sender<bool>,
 }
@@ -166,19 +171,17 @@ struct Ordered {
 pub struct FaultOrder(Arc<Ordered>);
 
 impl FaultOrder {
-    /// How many requests it has met.
+    /// How many requests it has struck.
     #[must_use]
     pub fn hits(&self) -> usize {
-        let past = self.0.seen.borrow().saturating_sub(self.0.fault.skip);
-        past.min(self.0.fault.times)
+        *self.0.struck.borrow()
     }
 
-    /// Waits until it has met its first request. A held reply counts when the request has been obeyed.
+    /// Waits until it has struck for the first time. A held or lost reply counts when the request has been obeyed.
     pub async fn struck(&self) {
-        let mut seen = self.0.seen.subscribe();
-        let first = self.0.fault.skip + 1;
+        let mut struck = self.0.struck.subscribe();
         // The order holds the sender, so waiting ends only with the count.
-        let _ = seen.wait_for(|count| *count >= first).await;
+        let _ = struck.wait_for(|count| *count > 0).await;
     }
 
     /// Lets go of everything held, now and later.
@@ -197,7 +200,7 @@ impl FaultOrder {
     }
 
     pub(super) fn strike(&self) {
-        self.0.seen.send_modify(|count| *count += 1);
+        self.0.struck.send_modify(|count| *count += 1);
     }
 
     pub(super) async fn released(&self) {
@@ -215,7 +218,8 @@ impl Faults {
     pub(super) fn give(&self, fault: Fault) -> FaultOrder {
         let order = FaultOrder(Arc::new(Ordered {
             fault,
-            seen: watch::Sender::new(0),
+            fitted: AtomicUsize::new(0),
+            struck: watch::Sender::new(0),
             open: watch::Sender::new(false),
             withdrawn: watch::Sender::new(false),
         }));
@@ -231,21 +235,16 @@ impl Faults {
         orders.iter().any(|order| order.0.fault.needs_body(method, path))
     }
 
-    /// The order that meets this request. One that fits but lets it pass counts it; one that strikes is counted by
-    /// [`FaultOrder::strike`] when it does.
+    /// The order that meets this request, if one does.
     pub(super) fn meet(&self, method: &str, path: &str, body: &[u8]) -> Option<FaultOrder> {
         let orders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         orders.iter().find_map(|order| {
-            let Ordered { fault, seen, .. } = &*order.0;
+            let Ordered { fault, fitted, .. } = &*order.0;
             if *order.0.withdrawn.borrow() || !fault.fits(method, path, body) {
                 return None;
             }
-            let nth = *seen.borrow();
-            if nth < fault.skip {
-                order.strike();
-                return None;
-            }
-            (nth - fault.skip < fault.times).then(|| order.clone())
+            let nth = fitted.fetch_add(1, Ordering::SeqCst);
+            (nth >= fault.skip && nth - fault.skip < fault.times).then(|| order.clone())
         })
     }
 

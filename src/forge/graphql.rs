@@ -62,8 +62,14 @@ fn errors(refusal: &Refusal) -> Value {
 
 /// The value of an argument: a variable of any name or a literal in the query.
 fn argument(call: &Call, query: &str, name: &str) -> Option<Value> {
-    let from = query.find(&format!("{name}:"))?;
-    let rest = query.get(from + name.len() + 1..)?.trim_start();
+    let key = format!("{name}:");
+    // The declaration of a variable `$name:` is no argument, nor is a longer name that ends alike.
+    let places = query.match_indices(&key).map(|(at, _)| at);
+    let from = places.into_iter().find(|at| {
+        let before = query.get(..*at).and_then(|text| text.chars().next_back());
+        before.is_none_or(|letter| letter != '$' && letter != '_' && !letter.is_alphanumeric())
+    })?;
+    let rest = query.get(from + key.len()..)?.trim_start();
     if let Some(variable) = rest.strip_prefix('$') {
         let key: String = variable
             .chars()

@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::broadcast;
 
-/// Changes within this time are saved together.
+/// Changes within this time, or longer where saving takes long, are saved together.
 const SAVE_PAUSE: Duration = Duration::from_millis(100);
 /// More remembered comparisons than this are forgotten at once.
 const REMEMBERED: usize = 256;
@@ -111,15 +111,18 @@ impl Site {
 
     /// Saves after changes, several together, until the site is gone.
     pub(super) async fn keep_saved(self: Arc<Self>) {
+        let mut pause = SAVE_PAUSE;
         loop {
             self.changed.notified().await;
-            tokio::time::sleep(SAVE_PAUSE).await;
-            let site = Arc::clone(&self);
+            tokio::time::sleep(pause).await;
+            let (site, started) = (Arc::clone(&self), tokio::time::Instant::now());
             match tokio::task::spawn_blocking(move || site.save()).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::error!(%error, "the forge's memory could not be saved"),
                 Err(_) => return,
             }
+            // A large memory takes long to write: it is written less often, so that saving never fills the time.
+            pause = SAVE_PAUSE.max(started.elapsed() * 10);
         }
     }
 

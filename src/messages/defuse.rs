@@ -33,7 +33,7 @@ fn breaks_after(line: &str, at: usize, c: char, before: Option<char>, rest: &mut
         ':' => after.starts_with("//") || names_emoji(after),
         '/' => starts_with_word(after, "autobuild"),
         '-' => next.is_some_and(|c| c.is_ascii_digit()) && ends_with_gh(line.get(..at).unwrap_or_default()),
-        'w' | 'W' if starts_word => starts_with_word(after, "ww."),
+        'w' | 'W' if starts_with_word(after, "ww.") => true,
         _ if starts_word && c.is_ascii_alphabetic() => is_closing_word(line.get(at..).unwrap_or_default()),
         _ => false,
     }
@@ -45,12 +45,8 @@ fn starts_with_word(text: &str, word: &str) -> bool {
 }
 
 fn ends_with_gh(text: &str) -> bool {
-    let start = text.len().saturating_sub(2);
-    let alone = !text
-        .get(..start)
-        .and_then(|before| before.chars().next_back())
-        .is_some_and(char::is_alphanumeric);
-    alone && text.get(start..).is_some_and(|end| end.eq_ignore_ascii_case("gh"))
+    text.get(text.len().saturating_sub(2)..)
+        .is_some_and(|end| end.eq_ignore_ascii_case("gh"))
 }
 
 /// `smile:` after a colon: GitHub would draw it.
@@ -95,7 +91,7 @@ mod tests {
             ("ask @ada and @org/team", "ask @·ada and @·org/team"),
             ("a @ b, mail ada@example.org", "a @ b, mail ada@·example.org"),
             ("see #12, o/n#3 and #L4", "see #·12, o/n#·3 and #L4"),
-            ("GH-7, gh-8, HIGH-9", "GH-·7, gh-·8, HIGH-9"),
+            ("GH-7, gh-8, HIGH-9, G-1", "GH-·7, gh-·8, HIGH-·9, G-1"),
             ("fixes #12", "f·ixes #·12"),
             ("Closes: o/n#1", "C·loses: o/n#·1"),
             ("resolved https://x.y/1", "r·esolved https:·//x.y/1"),

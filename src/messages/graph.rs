@@ -1,6 +1,7 @@
 //! The Mermaid picture of a Feature's waves.
 
 use crate::domain::feature::Feature;
+use crate::domain::ids::TaskId;
 use crate::domain::task::State;
 use crate::domain::task::Task;
 use crate::domain::wave::AddedEdge;
@@ -44,7 +45,12 @@ fn node(task: &Task) -> String {
         name if name.is_empty() => id.to_string(),
         name => format!("{id}<br/>{name}"),
     };
-    format!("        {}[\"{label}\"]:::{}", task.id.slug(), colour(task))
+    format!("        {}[\"{label}\"]:::{}", node_id(task.id), colour(task))
+}
+
+/// A name without a dash, which Mermaid may take for a part of an arrow.
+fn node_id(task: TaskId) -> String {
+    task.slug().replace('-', "_")
 }
 
 /// Letters, digits and blanks only: nothing that Mermaid, HTML or Markdown reads.
@@ -65,11 +71,11 @@ fn edges(feature: &Feature, added: &[AddedEdge]) -> Vec<String> {
         task.plan
             .dependencies
             .iter()
-            .map(|need| format!("    {} --> {}", need.slug(), task.id.slug()))
+            .map(|need| format!("    {} --> {}", node_id(*need), node_id(task.id)))
     });
     let same_file = added
         .iter()
-        .map(|edge| format!("    {} -.->|same file| {}", edge.first.slug(), edge.then.slug()));
+        .map(|edge| format!("    {} -.->|same file| {}", node_id(edge.first), node_id(edge.then)));
     needs.chain(same_file).take(MOST_EDGES).collect()
 }
 

@@ -5,6 +5,7 @@ use crate::domain::decision::Severity;
 use crate::messages::measure::Measure;
 use crate::messages::measure::first;
 use crate::messages::measure::sections;
+use crate::messages::review_inline::replacement;
 use crate::messages::untrusted;
 
 /// Headings and entries by severity, the heaviest first.
@@ -47,10 +48,18 @@ fn meaning(severity: Severity) -> &'static str {
 
 fn entry(item: &Issue, measure: &Measure) -> String {
     let place = place(item).map_or_else(String::new, |place| format!("{place}: "));
-    let wrong = untrusted::inline(&item.description, measure.text);
-    let advice = match item.suggestion.as_deref().map(str::trim) {
-        Some(text) if !text.is_empty() => format!(" Suggestion: {}", untrusted::inline(text, measure.text)),
-        Some(_) | None => String::new(),
+    let (wrong, advice) = match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
+        None => (untrusted::inline(&item.description, measure.text), String::new()),
+        Some(text) => {
+            let advice = match replacement(text) {
+                Some(code) => untrusted::code(code, measure.text),
+                None => untrusted::inline(text, measure.text),
+            };
+            (
+                untrusted::sentence(&item.description, measure.text),
+                format!(" Suggestion: {advice}"),
+            )
+        }
     };
     format!("- [{}] {place}{wrong}{advice}", untrusted::inline(&item.category, 60))
 }

@@ -56,8 +56,8 @@ fn with_plan(feature: &Feature, version: &PlanVersion, links: &Links, measure: &
     };
     let waves = wave::waves(&version.plan);
     vec![
-        waits,
         untrusted::quote(&version.plan.description, measure.text),
+        waits,
         living_parts::size(version, waves.groups.len(), links),
         graph::waves(feature, &waves.added_edges),
         progress::table(feature, links, measure),
@@ -109,9 +109,9 @@ fn details_of_state(feature: &Feature, measure: &Measure) -> String {
         State::Blocked { reason, .. } => {
             let ways = match reason {
                 BlockReason::TasksBlocked { .. } => "Each task's blocked report says what can be done.",
-                _ => "The comment about it below says what can be done.",
+                _ => "A comment of its own on this issue says what can be done.",
             };
-            format!("{} {ways}", reasons::blocked(reason, measure))
+            format!("{}\n\n{ways}", reasons::blocked(reason, measure))
         }
         State::Planning { .. }
         | State::AwaitingApproval

@@ -28,7 +28,7 @@ pub(super) enum Yaml {
     LeftOut,
 }
 
-const MEASURES: [Measure; 5] = [
+pub(super) const MEASURES: [Measure; 5] = [
     Measure {
         text: 4_000,
         output: 8_000,

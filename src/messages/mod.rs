@@ -7,6 +7,7 @@ pub mod untrusted;
 
 mod blocked;
 mod check;
+mod clean;
 mod commit;
 mod defuse;
 mod feature_pull;
@@ -27,6 +28,9 @@ mod review_inline;
 mod task_file;
 mod task_pull;
 mod words;
+
+#[cfg(test)]
+mod tests;
 
 pub use blocked::blocked_report;
 pub use blocked::feature_blocked;

@@ -4,6 +4,8 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::feature::ApprovalWhy;
 use crate::domain::feature::CancelledWhy;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::User;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
 use crate::messages::untrusted::code;
@@ -16,69 +18,82 @@ use crate::messages::words::tasks;
 pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
     let max = measure.text.min(600);
     match reason {
-        BlockReason::OutOfTurns { turns } => {
-            let turns = usize::try_from(*turns).unwrap_or(usize::MAX);
-            format!("All {} that it may have ended with feedback.", count(turns, "turn"))
-        }
+        BlockReason::OutOfTurns { turns } => out_of_turns(*turns),
         BlockReason::NoChangeTwice => "Two turns in a row changed nothing.".to_owned(),
         BlockReason::SameIssues => "Three turns in a row ended with the same issues.".to_owned(),
         BlockReason::BudgetSpent { what } => format!("The budget is spent: {}.", trimmed(what, max)),
-        BlockReason::AgentFailed { failure } => format!(
-            "An agent gave no usable result after every try: {}. That used up no turn.",
-            agent(failure, max)
-        ),
-        BlockReason::GatesAbsent { reasons } => with_list(
-            "A Gate that this work needs could not run. That is not the Player's fault.",
-            reasons,
-            measure,
-        ),
-        BlockReason::OpenReview { by } => format!(
-            "The Coach approves, but {} asked for changes and that review is still open.",
-            person(by)
-        ),
+        BlockReason::AgentFailed { failure } => agent_failed(failure, max),
+        BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, reasons, measure),
+        BlockReason::OpenReview { by } => open_review(by),
         BlockReason::Paused { by } => format!("{} paused it.", person(by)),
         BlockReason::NeedGone { task } => format!("It needs {task}, which was given up."),
-        BlockReason::ForcePushed { by } => format!(
-            "{} force-pushed its branch, which no longer contains the history of the integration branch.",
-            person(by)
-        ),
-        BlockReason::ForgeRefused { doing, said } => {
-            format!(
-                "GitHub refused this: {}. Its answer: {}",
-                trimmed(doing, max),
-                code(said, max)
-            )
-        }
-        BlockReason::BranchRule { rule } => {
-            format!(
-                "A rule of the repository forbids AutoBuild's branches: {}.",
-                code(rule, max)
-            )
-        }
-        BlockReason::DefaultConflict { files } => with_files(
-            "The default branch conflicts with the integration branch in:",
-            files,
-            measure,
-        ),
-        BlockReason::WaveGateRed { failures } => with_list(
-            "The tasks of the wave pass alone, but their merged result does not.",
-            failures,
-            measure,
-        ),
-        BlockReason::TasksBlocked { tasks: ids } => {
-            let wait = if ids.len() == 1 { "waits" } else { "wait" };
-            format!("{} {wait} for a person.", tasks(ids, measure.rows))
-        }
-        BlockReason::BadSettings { mistakes } => with_list(
-            "The repository's settings, `.github/autobuild.yml`, cannot be read.",
-            mistakes,
-            measure,
-        ),
-        BlockReason::Crashed { doing } => format!(
-            "AutoBuild itself was cut off three times while it did this: {}.",
-            trimmed(doing, max)
-        ),
+        BlockReason::ForcePushed { by } => force_pushed(by),
+        BlockReason::ForgeRefused { doing, said } => refused(doing, said, max),
+        BlockReason::BranchRule { rule } => branch_rule(rule, max),
+        BlockReason::DefaultConflict { files } => with_files(DEFAULT_CONFLICT, files, measure),
+        BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, failures, measure),
+        BlockReason::TasksBlocked { tasks } => tasks_blocked(tasks, measure),
+        BlockReason::BadSettings { mistakes } => with_list(BAD_SETTINGS, mistakes, measure),
+        BlockReason::Crashed { doing } => crashed(doing, max),
     }
+}
+
+const GATES_ABSENT: &str = "A Gate that this work needs could not run. That is not the Player's fault.";
+const DEFAULT_CONFLICT: &str = "The default branch conflicts with the integration branch in:";
+const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged result does not.";
+const BAD_SETTINGS: &str = "The repository's settings, `.github/autobuild.yml`, cannot be read.";
+
+fn out_of_turns(turns: u32) -> String {
+    let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+    format!("All {} that it may have ended with feedback.", count(turns, "turn"))
+}
+
+fn agent_failed(failure: &AgentFailure, max: usize) -> String {
+    format!(
+        "An agent gave no usable result after every try: {}. That used up no turn.",
+        agent(failure, max)
+    )
+}
+
+fn open_review(by: &User) -> String {
+    format!(
+        "The Coach approves, but {} asked for changes and that review is still open.",
+        person(by)
+    )
+}
+
+fn force_pushed(by: &User) -> String {
+    format!(
+        "{} force-pushed its branch, which no longer contains the history of the integration branch.",
+        person(by)
+    )
+}
+
+fn refused(doing: &str, said: &str, max: usize) -> String {
+    format!(
+        "GitHub refused this: {}. Its answer: {}",
+        trimmed(doing, max),
+        code(said, max)
+    )
+}
+
+fn branch_rule(rule: &str, max: usize) -> String {
+    format!(
+        "A rule of the repository forbids AutoBuild's branches: {}.",
+        code(rule, max)
+    )
+}
+
+fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {
+    let wait = if ids.len() == 1 { "waits" } else { "wait" };
+    format!("{} {wait} for a person.", tasks(ids, measure.rows))
+}
+
+fn crashed(doing: &str, max: usize) -> String {
+    format!(
+        "AutoBuild itself was cut off three times while it did this: {}.",
+        trimmed(doing, max)
+    )
 }
 
 /// How an agent failed, within a sentence.

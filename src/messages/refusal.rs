@@ -3,6 +3,7 @@
 use crate::domain::feature::Feature;
 use crate::domain::feature::command::Refusal;
 use crate::domain::ids::FeatureKey;
+use crate::domain::ids::TaskId;
 use crate::messages::links::Links;
 use crate::messages::untrusted;
 use crate::messages::words;
@@ -12,86 +13,131 @@ const TEXT: usize = 600;
 /// One short reply: the reason, then the nearest valid form.
 pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Links) -> String {
     match refusal {
-        Refusal::NoPermission { needed } => format!(
-            "Not done: only people with {} access are obeyed here. Ask one of them to give the command or the label.",
-            untrusted::inline(needed, 60)
-        ),
-        Refusal::PermissionUnknown => "Not done: GitHub could not say whether you have write access, also after 10 \
-             minutes of asking. Give the command again in a new comment later."
-            .to_owned(),
-        Refusal::Malformed { reason, nearest } => format!(
-            "Not done: {}. The nearest valid form is {}.",
-            untrusted::inline(reason.trim_end_matches('.'), TEXT),
-            untrusted::code(nearest, 200)
-        ),
-        Refusal::NoRun => "Not done: nothing is being built for this issue. Label the issue to start.".to_owned(),
-        Refusal::RunUnfinished { run } => format!(
-            "Not started: {} of this issue is not finished. {} Cancel it with `/autobuild cancel`, then label again.",
-            run.shown(),
-            where_shown(run, feature, links)
-        ),
-        Refusal::BotLabel => "Not started: the label was set by a bot. A person with write access has to set it: \
-             remove it and label the issue again."
-            .to_owned(),
-        Refusal::EditedSince { by } => format!(
-            "Not started: {}, who has no write access, edited the issue after it was labelled. Read it again; then \
-             remove the label and set it once more.",
-            words::login(by)
-        ),
-        Refusal::RunEnded { state } => format!(
-            "Not done: this run has ended ({}). Label the issue again to start a new one.",
-            untrusted::code(state, 60)
-        ),
-        Refusal::NewerRun { run } => format!(
-            "Not done: the issue has a newer run, {}. {}",
-            run.shown(),
-            where_shown(run, feature, links)
-        ),
-        Refusal::NotNow { .. } | Refusal::TaskNotNow { .. } => not_now(refusal),
-        Refusal::OtherPlan { given, current } => format!(
-            "Not started: {} is not the hash of the plan that waits. To approve that one: {}.",
-            untrusted::code(given, 80),
-            approve(current)
-        ),
-        Refusal::PlanChanged { current } => format!(
-            "Not started: the plan changed after your comment was written, or had not been shown yet. Read it again; \
-             to approve exactly this one: {}.",
-            approve(current)
-        ),
-        Refusal::NoSuchTask { task, known } => format!(
-            "Not done: there is no {task} here. The tasks are {}.",
-            words::tasks(known, 40)
-        ),
-        Refusal::NameTheTask { command } => format!(
-            "Not done: on the issue this command needs the task's name, for example {}.",
-            untrusted::code(&format!("/autobuild {command} TASK-001"), 80)
-        ),
-    }
-}
-
-fn not_now(refusal: &Refusal) -> String {
-    let (command, what, instead) = match refusal {
+        Refusal::NoPermission { needed } => no_permission(needed),
+        Refusal::PermissionUnknown => PERMISSION_UNKNOWN.to_owned(),
+        Refusal::Malformed { reason, nearest } => malformed(reason, nearest),
+        Refusal::NoRun => NO_RUN.to_owned(),
+        Refusal::RunUnfinished { run } => unfinished(run, feature, links),
+        Refusal::BotLabel => BOT_LABEL.to_owned(),
+        Refusal::EditedSince { by } => edited_since(by),
+        Refusal::RunEnded { state } => run_ended(state),
+        Refusal::NewerRun { run } => newer_run(run, feature, links),
         Refusal::NotNow {
             command,
             state,
             instead,
-        } => (command, format!("in the state {}", untrusted::code(state, 60)), instead),
+        } => not_now(
+            command,
+            &format!("in the state {}", untrusted::code(state, 60)),
+            instead,
+        ),
         Refusal::TaskNotNow {
             command,
             task,
             state,
             instead,
-        } => (
+        } => not_now(
             command,
-            format!("because {task} is {}", untrusted::code(state, 60)),
+            &format!("because {task} is {}", untrusted::code(state, 60)),
             instead,
         ),
-        _ => return String::new(),
-    };
+        Refusal::OtherPlan { given, current } => other_plan(given, current),
+        Refusal::PlanChanged { current } => plan_changed(current),
+        Refusal::NoSuchTask { task, known } => no_such_task(*task, known),
+        Refusal::NameTheTask { command } => name_the_task(command),
+    }
+}
+
+/// Said also where there is no run to ask for the state of.
+pub(super) const NO_RUN: &str = "Nothing is being built for this issue. Label the issue to start.";
+
+const PERMISSION_UNKNOWN: &str = "Not done: GitHub could not say whether you have write access, also after 10 minutes of \
+                                  asking. Give the command again in a new comment later.";
+
+const BOT_LABEL: &str = "Not started: the label was set by a bot. A person with write access has to set it: remove it \
+                         and label the issue again.";
+
+fn no_permission(needed: &str) -> String {
     format!(
-        "Not done: {} is not possible {what}. Instead: {}.",
+        "Not done: only people with {} access are obeyed here. Ask one of them to give the command or the label.",
+        untrusted::inline(needed, 60)
+    )
+}
+
+fn malformed(reason: &str, nearest: &str) -> String {
+    format!(
+        "Not done: {} The nearest valid form is {}.",
+        untrusted::sentence(reason, TEXT),
+        untrusted::code(nearest, 200)
+    )
+}
+
+fn unfinished(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> String {
+    format!(
+        "Not started: {} of this issue is not finished. {} Cancel it with `/autobuild cancel`, then label again.",
+        run.shown(),
+        where_shown(run, feature, links)
+    )
+}
+
+fn edited_since(by: &str) -> String {
+    format!(
+        "Not started: {}, who has no write access, edited the issue after it was labelled. Read it again; then remove \
+         the label and set it once more.",
+        words::login(by)
+    )
+}
+
+fn run_ended(state: &str) -> String {
+    format!(
+        "Not done: this run has ended ({}). Label the issue again to start a new one.",
+        untrusted::code(state, 60)
+    )
+}
+
+fn newer_run(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> String {
+    format!(
+        "Not done: the issue has a newer run, {}. {}",
+        run.shown(),
+        where_shown(run, feature, links)
+    )
+}
+
+fn not_now(command: &str, why: &str, instead: &str) -> String {
+    format!(
+        "Not done: {} is not possible {why}: {}",
         untrusted::code(&format!("/autobuild {command}"), 80),
-        untrusted::inline(instead.trim_end_matches('.'), TEXT)
+        untrusted::sentence(instead, TEXT)
+    )
+}
+
+fn other_plan(given: &str, current: &str) -> String {
+    format!(
+        "Not started: {} is not the hash of the plan that waits. To approve that one: {}.",
+        untrusted::code(given, 80),
+        approve(current)
+    )
+}
+
+fn plan_changed(current: &str) -> String {
+    format!(
+        "Not started: the plan changed after your comment was written, or had not been shown yet. Read it again; to \
+         approve exactly this one: {}.",
+        approve(current)
+    )
+}
+
+fn no_such_task(task: TaskId, known: &[TaskId]) -> String {
+    format!(
+        "Not done: there is no {task} here. The tasks are {}.",
+        words::tasks(known, 40)
+    )
+}
+
+fn name_the_task(command: &str) -> String {
+    format!(
+        "Not done: on the issue this command needs the task's name, for example {}.",
+        untrusted::code(&format!("/autobuild {command} TASK-001"), 80)
     )
 }
 

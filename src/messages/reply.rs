@@ -11,6 +11,7 @@ use crate::messages::measure::first;
 use crate::messages::measure::fitting;
 use crate::messages::measure::sections;
 use crate::messages::progress;
+use crate::messages::refusal::NO_RUN;
 use crate::messages::refusal::refusal;
 use crate::messages::untrusted;
 
@@ -85,7 +86,7 @@ fn setting(value: &serde_json::Value) -> String {
 
 fn status(feature: Option<&Feature>, links: &Links, measure: &Measure) -> String {
     let Some(feature) = feature else {
-        return "Nothing is being built for this issue. Label the issue to start.".to_owned();
+        return NO_RUN.to_owned();
     };
     let table = match feature.tasks.is_empty() {
         true => String::new(),

@@ -228,18 +228,10 @@ pub(super) fn discrepancies(turn: &Turn, measure: &Measure) -> String {
     bullets(&turn.discrepancies, measure.rows.min(60), |found| {
         format!(
             "The Player claims: {} In fact: {}",
-            sentence(&found.claim, measure.text),
-            sentence(&found.fact, measure.text)
+            untrusted::sentence(&found.claim, measure.text),
+            untrusted::sentence(&found.fact, measure.text)
         )
     })
-}
-
-fn sentence(text: &str, max: usize) -> String {
-    let text = untrusted::inline(text, max);
-    match text.ends_with(['.', '!', '?']) {
-        true => text,
-        false => format!("{text}."),
-    }
 }
 
 /// Items of the turn before that are gone, and those that are here again.

@@ -49,12 +49,12 @@ fn body(item: &Issue) -> String {
 
 /// The code that replaces the line: the inside of a suggestion that is nothing but one fenced block, or a suggestion that
 /// cannot be prose because it is indented or ends like a statement. Everything else is words.
-fn replacement(text: &str) -> Option<&str> {
+pub(super) fn replacement(text: &str) -> Option<&str> {
     let code = match fenced(text) {
         Some(inside) => inside,
         None => Some(text.trim_end()).filter(|text| is_code(text))?,
     };
-    let fits = !code.trim().is_empty() && code.len() <= TEXT && !code.contains('\r') && untrusted::is_visible(code);
+    let fits = !code.trim().is_empty() && code.len() <= TEXT && !code.contains("<!--") && untrusted::is_visible(code);
     fits.then_some(code)
 }
 

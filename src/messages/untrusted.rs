@@ -3,7 +3,10 @@
 //! Prose is escaped, so that it lands in text; commands, names and outputs are put into code. Whatever GitHub would act
 //! on is broken. Every function takes the most characters that its result may have.
 
+use crate::messages::clean::clean;
+use crate::messages::clean::is_invisible;
 use crate::messages::defuse;
+use std::borrow::Cow;
 
 /// What breaks a mention or a reference in Markdown without being seen.
 const BREAK: &str = "&#8203;";
@@ -22,34 +25,44 @@ enum Place {
 /// One line of prose. Pairs of backticks stay code.
 #[must_use]
 pub fn inline(text: &str, max: usize) -> String {
-    within(&one_line(text), max, |line| prose(line, Place::Flow))
+    within(&one_line(text, max), max, |line| prose(line, Place::Flow))
 }
 
 /// One line of prose for a table cell; a dash when there is nothing.
 #[must_use]
 pub fn cell(text: &str, max: usize) -> String {
-    match one_line(text) {
+    match one_line(text, max) {
         line if line.is_empty() => "–".to_owned(),
         line => within(&line, max, |line| prose(line, Place::Cell)),
+    }
+}
+
+/// One line of prose that ends like a sentence.
+#[must_use]
+pub fn sentence(text: &str, max: usize) -> String {
+    let text = inline(text, max.saturating_sub(1));
+    match text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
+        true => text,
+        false => format!("{text}."),
     }
 }
 
 /// A command, path or name as code within a sentence.
 #[must_use]
 pub fn code(text: &str, max: usize) -> String {
-    within(&one_line(text), max, |line| span(line, Place::Flow))
+    within(&one_line(text, max), max, |line| span(line, Place::Flow))
 }
 
 /// A command, path or name as code within a table cell.
 #[must_use]
 pub fn cell_code(text: &str, max: usize) -> String {
-    within(&one_line(text), max, |line| span(line, Place::Cell))
+    within(&one_line(text, max), max, |line| span(line, Place::Cell))
 }
 
 /// Prose of several lines as a block quote. It stands on lines of its own, without a line end.
 #[must_use]
 pub fn quote(text: &str, max: usize) -> String {
-    let lines = clean(text);
+    let lines = clean(&bounded(text, max));
     let render = |text: &str| {
         text.trim_matches('\n')
             .lines()
@@ -66,7 +79,7 @@ pub fn quote(text: &str, max: usize) -> String {
 /// A fenced block whose fence is longer than any inside, without a line end. `info` is ours, never theirs.
 #[must_use]
 pub fn fence(text: &str, info: &str, max: usize) -> String {
-    let text = clean(text);
+    let text = clean(&bounded(text, max));
     let text = text.trim_end().trim_start_matches('\n');
     let render = |text: &str| {
         let lines: Vec<String> = text.split('\n').map(without_mark).collect();
@@ -96,7 +109,7 @@ pub fn plain(text: &str, max: usize) -> String {
         });
         out
     };
-    within(&one_line(text), max, render)
+    within(&one_line(text, max), max, render)
 }
 
 /// `text` cut from the middle to at most `max` characters, with a note where something is missing.
@@ -113,11 +126,16 @@ pub fn shorten(text: &str, max: usize) -> String {
     };
     let tail = room / 2;
     let start: String = text.chars().take(room - tail).collect();
-    let end: String = text.chars().skip(length - tail).collect();
+    let end = tail
+        .checked_sub(1)
+        .and_then(|last| text.char_indices().rev().nth(last))
+        .and_then(|(at, _)| text.get(at..))
+        .unwrap_or_default();
     format!("{start}{note}{end}")
 }
 
-/// Whether `text` can be shown word for word: nothing in it is invisible or changes the direction of reading.
+/// Whether `text` can be shown word for word: nothing in it is invisible or changes the direction of reading, and its
+/// lines end plainly.
 #[must_use]
 pub fn is_visible(text: &str) -> bool {
     !text.chars().any(|c| c != '\n' && c != '\t' && is_invisible(c))
@@ -128,10 +146,12 @@ fn within(text: &str, max: usize, render: impl Fn(&str) -> String) -> String {
     let mut keep = max;
     loop {
         let rendered = render(&shorten(text, keep));
-        if rendered.chars().count() <= max || keep == 0 {
+        let length = rendered.chars().count();
+        if length <= max || keep == 0 {
             return rendered;
         }
-        keep = keep * 3 / 4;
+        // What is shown is cut as much as it was too long, and a little more.
+        keep = (keep.saturating_mul(max) / length).min(keep - 1) * 15 / 16;
     }
 }
 
@@ -145,60 +165,24 @@ fn longest_run(text: &str, of: char) -> usize {
     longest
 }
 
-/// The text without terminal colours and invisible characters, with plain line ends.
-fn clean(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\u{1b}' => skip_escape(&mut chars),
-            '\r' => {
-                chars.next_if_eq(&'\n');
-                out.push('\n');
-            }
-            '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => out.push('\n'),
-            '\n' | '\t' => out.push(c),
-            c if is_invisible(c) => {}
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// The rest of a terminal's control sequence: `[`, parameters, a letter.
-fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    if chars.next_if_eq(&'[').is_some() {
-        while chars.next_if(|c| ('\u{20}'..='\u{3f}').contains(c)).is_some() {}
-        chars.next_if(|c| ('\u{40}'..='\u{7e}').contains(c));
+/// As much of `text` as can matter where at most `max` characters are shown: start and end of what is far too long.
+fn bounded(text: &str, max: usize) -> Cow<'_, str> {
+    // Cleaning drops characters, so a good deal more than `max` is kept.
+    let keep = max.saturating_mul(4).saturating_add(1_000);
+    match text.len() > keep.saturating_mul(4) {
+        true => Cow::Owned(shorten(text, keep)),
+        false => Cow::Borrowed(text),
     }
 }
 
-/// Controls, and what GitHub shows as nothing or lets change the order of other characters.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{115f}'
-                | '\u{1160}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{202a}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
+fn one_line(text: &str, max: usize) -> String {
+    clean(&bounded(text, max))
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
-fn one_line(text: &str) -> String {
-    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// A fenced line that neither gives a command nor looks like one of AutoBuild's own marks.
+/// A line of code that neither gives a command nor looks like one of AutoBuild's own marks.
 fn without_mark(line: &str) -> String {
     let line = line.replace("<!--", "<!\u{200B}--");
     match line.trim_start().strip_prefix("/autobuild") {
@@ -223,8 +207,9 @@ fn prose(line: &str, place: Place) -> String {
 }
 
 fn span(line: &str, place: Place) -> String {
+    let line = line.replace("<!--", "<!\u{200B}--");
     let text = match place {
-        Place::Flow => line.to_owned(),
+        Place::Flow => line,
         Place::Cell => line.replace('|', "\\|"),
     };
     let marks = "`".repeat(longest_run(&text, '`') + 1);
@@ -239,7 +224,10 @@ fn span(line: &str, place: Place) -> String {
 /// Text at the start of a block, where a list, heading or number would begin.
 fn escaped(line: &str) -> String {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = rest.len() < line.len() && rest.starts_with(['.', ')']);
+    let mut marks = rest.chars();
+    let numbered = rest.len() < line.len()
+        && matches!(marks.next(), Some('.' | ')'))
+        && marks.next().is_none_or(char::is_whitespace);
     match line.chars().next() {
         Some('#' | '-' | '+' | '=' | ':') => format!("\\{}", escaped_inside(line)),
         Some(_) if numbered => {

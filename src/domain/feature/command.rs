@@ -18,11 +18,11 @@ use crate::domain::feature::event::Commanded;
 use crate::domain::feature::event::NewerRun;
 use crate::domain::feature::event::Target;
 use crate::domain::feature::flow;
+use crate::domain::feature::over_task::over_task;
 use crate::domain::feature::people;
 use crate::domain::feature::planning;
 pub use crate::domain::feature::refusal::Refusal;
 use crate::domain::feature::step::answered;
-use crate::domain::feature::step::on_task;
 use crate::domain::feature::step::tell;
 use crate::domain::feature::step::unchanged;
 use crate::domain::feature::waves;
@@ -67,9 +67,6 @@ fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refus
     }
     if let Some(settings) = said.settings {
         feature.settings = settings;
-    }
-    if let Some(snapshot) = said.snapshot.clone() {
-        feature.snapshot = snapshot;
     }
     let turns = feature.rules.max_turns;
     let by = said.by;
@@ -223,65 +220,6 @@ fn resume_tasks(mut step: Step, by: &User, did: &PersonDid, at: Millis) -> Step 
     waves::settle(step, at)
 }
 
-fn over_task(
-    feature: Feature,
-    id: TaskId,
-    command: &str,
-    by: User,
-    did: PersonDid,
-    at: Millis,
-) -> Result<Step, Refusal> {
-    match &feature.state {
-        State::Building { .. } | State::Paused { .. } | State::Blocked { .. } | State::InReview => {}
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Completed
-        | State::Cancelled { .. }
-        | State::Failed { .. } => {
-            let instead = "tasks can be changed while the Feature is being built";
-            return Err(not_now(&feature, command, instead));
-        }
-    }
-    let Some(task) = feature.task(id) else {
-        let known = feature.tasks.iter().map(|task| task.id).collect();
-        return Err(Refusal::NoSuchTask { task: id, known });
-    };
-    match misfit(task, &did) {
-        Some(instead) => Err(Refusal::TaskNotNow {
-            command: command.to_owned(),
-            task: id,
-            state: task.state.word().to_owned(),
-            instead: instead.to_owned(),
-        }),
-        None => Ok(on_task(feature, id, task::Event::Person { by, did }, at)),
-    }
-}
-
-/// What is possible instead of a command that does not fit the task's state.
-fn misfit(task: &Task, did: &PersonDid) -> Option<&'static str> {
-    let (fits, instead) = match did {
-        PersonDid::Resume { .. } => (task.can_resume(), "only a blocked or paused task can be resumed"),
-        PersonDid::Override => (
-            task.is_blocked() && task.overridable().is_some(),
-            "only a blocked task with a pushed commit can be approved over the Coach",
-        ),
-        PersonDid::Retry { .. } => (!task.is_completed(), "a completed task stays completed"),
-        PersonDid::Pause => (
-            !task.is_over() && !task.is_blocked(),
-            "nothing of it is running that could be paused",
-        ),
-        PersonDid::Skip | PersonDid::Cancel => (!task.is_over(), "it has ended already"),
-        PersonDid::ClosePull { .. }
-        | PersonDid::ReopenPull { .. }
-        | PersonDid::MergePull { .. }
-        | PersonDid::Push { .. }
-        | PersonDid::ForcePush { .. }
-        | PersonDid::RequestChanges(_)
-        | PersonDid::WithdrawChanges => (true, ""),
-    };
-    (!fits).then_some(instead)
-}
-
 fn pause(mut feature: Feature, by: User) -> Result<Step, Refusal> {
     let phase = match &feature.state {
         State::Planning { run } => Phase::Planning { run: *run },
@@ -298,7 +236,7 @@ fn pause(mut feature: Feature, by: User) -> Result<Step, Refusal> {
     Ok(unchanged(feature))
 }
 
-fn not_now(feature: &Feature, command: &str, instead: &str) -> Refusal {
+pub(super) fn not_now(feature: &Feature, command: &str, instead: &str) -> Refusal {
     Refusal::NotNow {
         command: command.to_owned(),
         state: feature.state.word().to_owned(),

@@ -73,7 +73,7 @@ pub(super) fn default_merged(mut feature: Feature, run: u64, outcome: DefaultMer
     };
     let tested = feature.gates.last().is_some_and(|gate| gate.head == head);
     head_is(&mut feature, head);
-    let is_busy = feature.opened_tasks().any(|task| !task.is_over());
+    let is_busy = feature.has_open_tasks();
     let step = unchanged(feature);
     match then {
         Then::Wave => waves::run(step, at),
@@ -94,7 +94,7 @@ pub(super) fn head_is(feature: &mut Feature, head: Sha) {
 /// After a green gate, or a wave in which nothing was merged: the next wave, the pull request, or the end. A task that
 /// someone started again meanwhile comes first.
 pub(super) fn after_gate(mut step: Step, then: Then, at: Millis) -> Step {
-    if step.feature.opened_tasks().any(|task| !task.is_over()) {
+    if step.feature.has_open_tasks() {
         return waves::run(step, at);
     }
     let is_last = step.feature.wave >= step.feature.last_wave();
@@ -147,7 +147,7 @@ pub(super) fn pull_opened(mut feature: Feature, run: u64, pull: PullNumber, at: 
 }
 
 /// An effect was given up. Only the one that is waited for stops the Feature.
-pub(super) fn stuck(feature: Feature, run: u64, reason: BlockReason) -> Step {
+pub(super) fn stuck(feature: Feature, run: u64, reason: BlockReason, at: Millis) -> Step {
     if feature.checking == Some(run) {
         let then = Then::Pull;
         return blocked(gate::check_ends(feature), reason, Phase::Gate { run, then });
@@ -165,7 +165,17 @@ pub(super) fn stuck(feature: Feature, run: u64, reason: BlockReason) -> Step {
     if phase.waits_for() != Some(run) {
         return unchanged(feature);
     }
-    blocked(unchanged(feature), reason, phase)
+    let step = unchanged(feature);
+    match phase {
+        // A task that someone started again meanwhile comes first; what failed is done again after it.
+        Phase::Gate { .. } | Phase::OpeningPull { .. } if step.feature.has_open_tasks() => waves::run(step, at),
+        Phase::Planning { .. }
+        | Phase::OpeningBranch { .. }
+        | Phase::MergingDefault { .. }
+        | Phase::Tasks
+        | Phase::Gate { .. }
+        | Phase::OpeningPull { .. } => blocked(step, reason, phase),
+    }
 }
 
 /// Does the step again at which the Feature stopped.

@@ -50,7 +50,7 @@ pub(super) fn wave_gated(feature: Feature, run: u64, head: Sha, report: GateRepo
     match red {
         None => flow::after_gate(step, then, at),
         // Someone started a task again meanwhile: the gate runs once more after it.
-        Some(_) if step.feature.opened_tasks().any(|task| !task.is_over()) => waves::run(step, at),
+        Some(_) if step.feature.has_open_tasks() => waves::run(step, at),
         Some(reason) => blocked(step, reason, Phase::Gate { run, then }),
     }
 }

@@ -4,12 +4,15 @@ pub mod command;
 pub mod event;
 pub mod flow;
 mod gate;
+mod over_task;
 mod people;
 mod planning;
 mod records;
 mod refusal;
 mod state;
 pub mod step;
+#[cfg(test)]
+mod tests;
 mod waves;
 
 use crate::domain::effect::Effect;
@@ -142,6 +145,12 @@ impl Feature {
     /// The tasks whose wave is open or over.
     pub fn opened_tasks(&self) -> impl Iterator<Item = &Task> {
         self.tasks.iter().filter(|task| task.wave <= self.wave)
+    }
+
+    /// Whether a task whose wave is open or over has not ended.
+    #[must_use]
+    pub fn has_open_tasks(&self) -> bool {
+        self.opened_tasks().any(|task| !task.is_over())
     }
 
     /// The tasks that are merged.

@@ -28,7 +28,17 @@ use crate::domain::task;
 /// Ends an unfinished Feature with all its tasks. What someone did to the issue, the label or the branches says so;
 /// an App that was removed says nothing more.
 pub(super) fn cancelled(mut step: Step, why: CancelledWhy, at: Millis) -> Step {
-    let spared = step.feature.state == State::InReview && matches!(why, CancelledWhy::LabelRemoved(_));
+    let spared = match &why {
+        CancelledWhy::LabelRemoved(_) => step.feature.state == State::InReview,
+        CancelledWhy::PullClosed(_) => step.feature.pull.is_none(),
+        CancelledWhy::Command(_)
+        | CancelledWhy::IssueClosed(_)
+        | CancelledWhy::BranchDeleted
+        | CancelledWhy::RepositoryGone
+        | CancelledWhy::IssueGone
+        | CancelledWhy::InstallationRemoved
+        | CancelledWhy::NothingCompleted => false,
+    };
     if !step.feature.is_unfinished() || spared {
         return step;
     }

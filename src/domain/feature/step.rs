@@ -56,6 +56,7 @@ fn visible(feature: &Feature) -> Feature {
     seen.living = None;
     seen.suspension = Suspension::None;
     seen.checking = None;
+    seen.integration = None;
     seen.emitted = 0;
     if let Some(plan) = &mut seen.plan {
         plan.shown_at = None;
@@ -63,6 +64,7 @@ fn visible(feature: &Feature) -> Feature {
     for task in &mut seen.tasks {
         task.emitted = 0;
         task.opening = None;
+        task.head = None;
     }
     seen
 }
@@ -80,7 +82,7 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
         Event::DefaultMerged { run, outcome } => flow::default_merged(feature, run, outcome, at),
         Event::WaveGated { run, head, report } => gate::wave_gated(feature, run, head, *report, at),
         Event::PullOpened { run, pull } => flow::pull_opened(feature, run, pull, at),
-        Event::Stuck { run, reason } => flow::stuck(feature, run, reason),
+        Event::Stuck { run, reason } => flow::stuck(feature, run, reason, at),
         Event::Task { task, event } => on_task(feature, task, event, at),
         Event::Commanded(commanded) => command::commanded(feature, *commanded, at),
         Event::Answered { thread, to, reply } => answered(feature, thread, to, reply),
@@ -124,8 +126,12 @@ pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Mill
     if !feature.is_unfinished() && !closes_late_pull {
         return unchanged(feature);
     }
+    let before = feature.task(id).cloned();
     let mut step = unchanged(feature);
     tell(&mut step, id, event, at);
+    if step.feature.task(id) == before.as_ref() {
+        return step;
+    }
     waves::settle(step, at)
 }
 

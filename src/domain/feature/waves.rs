@@ -41,7 +41,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     let tasks: Vec<TaskId> = waiting.map(|task| task.id).collect();
     match (tasks.is_empty(), &step.feature.state) {
         // No checked plan has tasks that wait for each other; if one had, it would rest here.
-        (true, _) if step.feature.opened_tasks().any(|task| !task.is_over()) => step,
+        (true, _) if step.feature.has_open_tasks() => step,
         (true, _) if gate::is_due(&step.feature) => gate::gate(step, Then::Wave),
         (true, _) => flow::after_gate(step, Then::Wave, at),
         (false, State::Paused { .. }) => step,
@@ -57,15 +57,14 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
 /// Whether the tasks decide what comes next. A Feature past its tasks goes back to them when one is started again; while
 /// a merge of the default branch is due, tasks wait for it.
 fn is_about_tasks(feature: &Feature) -> bool {
-    let is_busy = || feature.opened_tasks().any(|task| !task.is_over());
     match &feature.state {
         State::Building { phase } | State::Paused { phase, .. } => *phase == Phase::Tasks,
         State::Blocked { phase, .. } => match phase {
             Phase::Tasks => true,
-            Phase::Gate { .. } | Phase::OpeningPull { .. } => is_busy(),
+            Phase::Gate { .. } | Phase::OpeningPull { .. } => feature.has_open_tasks(),
             Phase::Planning { .. } | Phase::OpeningBranch { .. } | Phase::MergingDefault { .. } => false,
         },
-        State::InReview => is_busy(),
+        State::InReview => feature.has_open_tasks(),
         State::Planning { .. }
         | State::AwaitingApproval
         | State::Completed

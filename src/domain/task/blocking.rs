@@ -44,9 +44,9 @@ pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>
     }
 }
 
-/// Removes the open turn and gives what it was told back to the next one: a turn without a verdict was none.
+/// Removes the open turn and gives what it was told back to the next one: a turn that did not end was none.
 pub(super) fn take_back_turn(task: &mut Task) {
-    let Some(open) = task.turns.pop_if(|turn| turn.verdict.is_none()) else {
+    let Some(open) = task.turns.pop_if(|turn| turn.ended_at.is_none()) else {
         return;
     };
     let mut guidance = open.told.guidance;

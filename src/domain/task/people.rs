@@ -32,7 +32,7 @@ use crate::domain::task::step::unchanged;
 pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rules) -> Step {
     match did {
         PersonDid::Resume { guidance, turns } => resume(task, by, guidance, turns, at, rules),
-        PersonDid::Override => overridden(task, by, rules),
+        PersonDid::Override => overridden(task, by, at, rules),
         PersonDid::Retry { turns } => retry(task, by, turns, rules),
         PersonDid::Skip => skip(task, by),
         PersonDid::Pause => pause(task, by),
@@ -84,7 +84,8 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Mi
     }
 }
 
-fn overridden(mut task: Task, by: User, rules: &Rules) -> Step {
+/// A person's word ends the turn, also one that nobody judged.
+fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) -> Step {
     let (true, Some(turn)) = (task.is_blocked(), task.overridable()) else {
         return unchanged(task);
     };
@@ -92,6 +93,9 @@ fn overridden(mut task: Task, by: User, rules: &Rules) -> Step {
         by: by.clone(),
         what: waived(&task, turn),
     });
+    if let Some(open) = task.turns.last_mut().filter(|turn| turn.ended_at.is_none()) {
+        open.ended_at = Some(at);
+    }
     let why = DismissedWhy::Overridden;
     let mut effects = vec![
         ask(&mut task, TaskWork::DismissReview { by: by.clone(), why }),

@@ -26,7 +26,7 @@ pub struct Turn {
     pub told: NextTurn,
     /// When it started.
     pub started_at: Millis,
-    /// When its verdict stood.
+    /// When its verdict stood, or a person overrode it.
     pub ended_at: Option<Millis>,
     /// The commit it started from.
     pub base: Option<Sha>,

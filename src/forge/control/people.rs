@@ -61,6 +61,22 @@ impl Person<'_> {
         Ok((repo, actor))
     }
 
+    /// As `enter`, for changing what someone wrote: one's own needs no role but to see it, another's does.
+    fn touch(
+        &self,
+        full_name: &str,
+        author: impl Fn(&State, u64) -> Result<u64, Refusal>,
+        role: Right,
+    ) -> Done<(u64, Actor)> {
+        let (repo, by) = self.enter(full_name, EVERYONE)?;
+        let own = self.forge.site.read(|state| author(state, repo))? == by.user;
+        if own {
+            Ok((repo, by))
+        } else {
+            self.enter(full_name, role)
+        }
+    }
+
     pub(super) fn act<T>(
         &self,
         full_name: &str,
@@ -86,9 +102,11 @@ impl Person<'_> {
             body: body.map(str::to_owned),
             ..IssueChange::default()
         };
-        self.act(repo, EVERYONE, |state, by, repo| {
-            state.change_issue(by, repo, number, &change)
-        })
+        let (id, by) = self.touch(repo, |state, repo| Ok(state.issue(repo, number)?.user), TRIAGE)?;
+        Ok(self
+            .forge
+            .site
+            .change(|state| state.change_issue(by, id, number, &change))?)
     }
 
     /// Puts a label on an issue or pull request.
@@ -109,14 +127,16 @@ impl Person<'_> {
             open: Some(false),
             ..IssueChange::default()
         };
-        self.act(repo, EVERYONE, |state, by, repo| {
-            state.change_issue(by, repo, number, &change)
-        })
+        let (id, by) = self.touch(repo, |state, repo| Ok(state.issue(repo, number)?.user), TRIAGE)?;
+        Ok(self
+            .forge
+            .site
+            .change(|state| state.change_issue(by, id, number, &change))?)
     }
 
     /// Opens a closed issue or pull request again.
     pub async fn reopen(&self, repo: &str, number: u64) -> Done {
-        let (id, by) = self.enter(repo, EVERYONE)?;
+        let (id, by) = self.touch(repo, |state, repo| Ok(state.issue(repo, number)?.user), TRIAGE)?;
         let pull = self
             .forge
             .site
@@ -158,14 +178,17 @@ impl Person<'_> {
 
     /// Changes a comment.
     pub fn edit_comment(&self, repo: &str, comment: u64, body: &str) -> Done {
-        self.act(repo, EVERYONE, |state, by, repo| {
-            state.edit_comment(by, repo, comment, body)
-        })
+        let (id, by) = self.touch(repo, |state, repo| Ok(state.find_comment(repo, comment)?.1.user), WRITE)?;
+        Ok(self
+            .forge
+            .site
+            .change(|state| state.edit_comment(by, id, comment, body))?)
     }
 
     /// Removes a comment.
     pub fn delete_comment(&self, repo: &str, comment: u64) -> Done {
-        self.act(repo, WRITE, |state, by, repo| state.delete_comment(by, repo, comment))
+        let (id, by) = self.touch(repo, |state, repo| Ok(state.find_comment(repo, comment)?.1.user), WRITE)?;
+        Ok(self.forge.site.change(|state| state.delete_comment(by, id, comment))?)
     }
 
     /// Reacts to a comment.

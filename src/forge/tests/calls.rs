@@ -143,3 +143,39 @@ async fn octocrab_reads_every_answer_of_a_story_from_issue_to_merge() {
     );
     assert_eq!(labeled["organization"]["login"], "acme");
 }
+
+#[tokio::test]
+async fn graphql_tells_who_edited_a_text_last() {
+    let world = World::new().await;
+    let ann = world.forge.as_user("ann").unwrap();
+    let number = ann.open_issue(REPO, "One", "first", &[]).unwrap();
+    let token = world.token(json!({"issues": "read"})).await;
+    let query = "query($login: String!, $repo: String!, $issue: Int!) { repository(owner: $login, name: $repo) { \
+        issue(number: $issue) { lastEditedAt editor { login } } } }";
+    let body = json!({"query": query, "variables": {"login": "acme", "repo": "shop", "issue": number}});
+    let (_, answer) = world.raw("POST", "/graphql", Some(&token), body.clone()).await;
+    assert_eq!(answer["data"]["repository"]["issue"]["lastEditedAt"], json!(null));
+    world
+        .forge
+        .as_user("bob")
+        .unwrap()
+        .edit_issue(REPO, number, None, Some("second"))
+        .unwrap();
+    let (_, answer) = world.raw("POST", "/graphql", Some(&token), body).await;
+    let issue = &answer["data"]["repository"]["issue"];
+    assert_eq!(issue["editor"]["login"], "bob");
+    let query =
+        "query($id: ID!) { node(id: $id) { ... on Issue { lastEditedAt userContentEdits(first: 5) { totalCount } } } }";
+    let body = json!({"query": query, "variables": {"id": issue["id"]}});
+    let (_, answer) = world.raw("POST", "/graphql", Some(&token), body).await;
+    assert_eq!(answer["data"]["node"]["userContentEdits"]["totalCount"], 1);
+    let (status, _) = world
+        .raw(
+            "POST",
+            "/graphql",
+            Some(&token),
+            json!({"query": "{ viewer { login } }"}),
+        )
+        .await;
+    assert_eq!((status, world.forge.unknown_calls().len()), (404, 1));
+}

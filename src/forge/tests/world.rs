@@ -47,10 +47,13 @@ pub(super) struct World {
     pub(super) dir: tempfile::TempDir,
 }
 
-/// What a receiver of webhooks got: headers and body.
+/// One request: headers and body.
+pub(super) type Received = (http::HeaderMap, Vec<u8>);
+
+/// What a receiver of webhooks got.
 #[derive(Clone, Default)]
 pub(super) struct Inbox {
-    pub(super) got: Arc<Mutex<Vec<(http::HeaderMap, Vec<u8>)>>>,
+    pub(super) got: Arc<Mutex<Vec<Received>>>,
     pub(super) answers: Arc<Mutex<Vec<u16>>>,
 }
 
@@ -58,7 +61,7 @@ impl Inbox {
     /// `event.action` of everything received.
     pub(super) fn kinds(&self) -> Vec<String> {
         let got = self.got.lock().unwrap();
-        let kind = |(headers, body): &(http::HeaderMap, Vec<u8>)| {
+        let kind = |(headers, body): &Received| {
             let event = headers["x-github-event"].to_str().unwrap();
             let body: Value = serde_json::from_slice(body).unwrap();
             match body["action"].as_str() {

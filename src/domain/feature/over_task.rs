@@ -1,0 +1,73 @@
+//! Commands over one task, and when they do not fit it.
+
+use crate::domain::feature::Feature;
+use crate::domain::feature::State;
+use crate::domain::feature::Step;
+use crate::domain::feature::command::Refusal;
+use crate::domain::feature::command::not_now;
+use crate::domain::feature::step::on_task;
+use crate::domain::ids::Millis;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::User;
+use crate::domain::task;
+use crate::domain::task::PersonDid;
+use crate::domain::task::Task;
+
+pub(super) fn over_task(
+    feature: Feature,
+    id: TaskId,
+    command: &str,
+    by: User,
+    did: PersonDid,
+    at: Millis,
+) -> Result<Step, Refusal> {
+    match &feature.state {
+        State::Building { .. } | State::Paused { .. } | State::Blocked { .. } | State::InReview => {}
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => {
+            let instead = "tasks can be changed while the Feature is being built";
+            return Err(not_now(&feature, command, instead));
+        }
+    }
+    let Some(task) = feature.task(id) else {
+        let known = feature.tasks.iter().map(|task| task.id).collect();
+        return Err(Refusal::NoSuchTask { task: id, known });
+    };
+    match misfit(task, &did) {
+        Some(instead) => Err(Refusal::TaskNotNow {
+            command: command.to_owned(),
+            task: id,
+            state: task.state.word().to_owned(),
+            instead: instead.to_owned(),
+        }),
+        None => Ok(on_task(feature, id, task::Event::Person { by, did }, at)),
+    }
+}
+
+/// What is possible instead of a command that does not fit the task's state.
+fn misfit(task: &Task, did: &PersonDid) -> Option<&'static str> {
+    let (fits, instead) = match did {
+        PersonDid::Resume { .. } => (task.can_resume(), "only a blocked or paused task can be resumed"),
+        PersonDid::Override => (
+            task.is_blocked() && task.overridable().is_some(),
+            "only a blocked task with a pushed commit can be approved over the Coach",
+        ),
+        PersonDid::Retry { .. } => (!task.is_completed(), "a completed task stays completed"),
+        PersonDid::Pause => (
+            !task.is_over() && !task.is_blocked(),
+            "nothing of it is running that could be paused",
+        ),
+        PersonDid::Skip | PersonDid::Cancel => (!task.is_over(), "it has ended already"),
+        PersonDid::ClosePull { .. }
+        | PersonDid::ReopenPull { .. }
+        | PersonDid::MergePull { .. }
+        | PersonDid::Push { .. }
+        | PersonDid::ForcePush { .. }
+        | PersonDid::RequestChanges(_)
+        | PersonDid::WithdrawChanges => (true, ""),
+    };
+    (!fits).then_some(instead)
+}

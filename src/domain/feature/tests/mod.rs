@@ -1,0 +1,6 @@
+mod behaviour;
+mod commands;
+mod hands;
+mod samples;
+mod table;
+mod walk;

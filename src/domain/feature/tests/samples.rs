@@ -1,0 +1,377 @@
+//! Features and tasks in every state, reached through the machine itself wherever it leads there.
+
+use crate::domain::contract::Judgement;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Outcome;
+use crate::domain::decision::Verdict;
+use crate::domain::effect::Effect;
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Counts;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Finding;
+use crate::domain::evidence::GateReport;
+use crate::domain::feature::Feature;
+use crate::domain::feature::PlanApproval;
+use crate::domain::feature::Rules;
+use crate::domain::feature::Snapshot;
+use crate::domain::feature::Step;
+use crate::domain::feature::Trust;
+use crate::domain::feature::event::DefaultMerge;
+use crate::domain::feature::event::Event;
+use crate::domain::feature::event::Planned;
+use crate::domain::feature::step::labelled;
+use crate::domain::feature::step::step;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::Millis;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::Sha;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::User;
+use crate::domain::ids::UserId;
+use crate::domain::plan::Check;
+use crate::domain::plan::Criterion;
+use crate::domain::plan::Factors;
+use crate::domain::plan::Plan;
+use crate::domain::plan::PlannedTask;
+use crate::domain::plan::TaskType;
+use crate::domain::plan::TestEffort;
+use crate::domain::report::PlayerReport;
+use crate::domain::task;
+use crate::domain::task::MergePolicy;
+use crate::domain::task::PersonDid;
+use crate::domain::task::Played;
+
+pub const AT: Millis = Millis(1_000);
+pub const ONE: TaskId = TaskId::Planned(1);
+pub const TWO: TaskId = TaskId::Planned(2);
+pub const THREE: TaskId = TaskId::Planned(3);
+pub const FEATURE_PULL: PullNumber = PullNumber(99);
+
+pub fn key() -> FeatureKey {
+    FeatureKey {
+        repo: RepoId(7),
+        issue: IssueNumber(42),
+        run: 1,
+    }
+}
+
+pub fn person(id: u64) -> User {
+    User {
+        id: UserId(id),
+        login: format!("person{id}"),
+    }
+}
+
+pub fn sha(n: u64) -> Sha {
+    format!("{n:040x}").parse().unwrap()
+}
+
+pub fn pull(task: TaskId) -> PullNumber {
+    match task {
+        TaskId::Planned(k) | TaskId::Sync(k) | TaskId::Fix(k) | TaskId::Review(k) => PullNumber(10 + u64::from(k)),
+    }
+}
+
+pub fn planned_task(id: TaskId, needs: &[TaskId]) -> PlannedTask {
+    PlannedTask {
+        id,
+        name: format!("Write part {id}"),
+        kind: TaskType::Feature,
+        description: String::new(),
+        acceptance_criteria: vec![Criterion {
+            text: "it works".to_owned(),
+            check: Check::Test("works".to_owned()),
+        }],
+        files: Vec::new(),
+        factors: Factors {
+            integration_points: 0,
+            tests: TestEffort::Unit,
+            risks: Vec::new(),
+        },
+        dependencies: needs.to_vec(),
+    }
+}
+
+pub fn plan(tasks: Vec<PlannedTask>) -> Plan {
+    Plan {
+        name: "Sample".to_owned(),
+        description: String::new(),
+        tasks,
+        smoke: None,
+    }
+}
+
+/// Two tasks side by side, and one that needs the first.
+pub fn three_tasks() -> Plan {
+    plan(vec![
+        planned_task(ONE, &[]),
+        planned_task(TWO, &[]),
+        planned_task(THREE, &[ONE]),
+    ])
+}
+
+pub fn rules() -> Rules {
+    Rules {
+        max_turns: 3,
+        max_parallel_tasks: 2,
+        merge: MergePolicy::Auto,
+        plan_approval: PlanApproval::Never,
+    }
+}
+
+pub fn planned(plan: Plan, rules: Rules) -> Box<Planned> {
+    Box::new(Planned {
+        plan,
+        hash: "0123456789abcdef".to_owned(),
+        notes: Vec::new(),
+        commands: "cargo test".to_owned(),
+        base: sha(1),
+        rules,
+        settings: serde_json::Value::Null,
+    })
+}
+
+pub fn new(rules: Rules) -> Step {
+    let snapshot = Snapshot {
+        title: "Title".to_owned(),
+        body: "Body".to_owned(),
+        author: person(1),
+        labelled_by: person(1),
+        at: AT,
+        trust: Trust::Writers,
+    };
+    labelled(key(), InstallationId(3), snapshot, rules)
+}
+
+fn finding(failing: &[&str]) -> Finding {
+    Finding {
+        command: "cargo test".to_owned(),
+        exit_code: Some(i32::from(!failing.is_empty())),
+        counts: Counts::Known {
+            passed: 3,
+            failed: u32::try_from(failing.len()).unwrap(),
+            skipped: 0,
+        },
+        failing: failing.iter().map(|name| (*name).to_owned()).collect(),
+        output: String::new(),
+    }
+}
+
+pub fn green() -> GateReport {
+    GateReport {
+        setup: None,
+        tests: Evidence::Passed(finding(&[])),
+    }
+}
+
+pub fn red() -> GateReport {
+    GateReport {
+        setup: None,
+        tests: Evidence::Failed(finding(&["works"])),
+    }
+}
+
+pub fn absent() -> GateReport {
+    GateReport {
+        setup: None,
+        tests: Evidence::Absent(Absence::NoCommand),
+    }
+}
+
+pub fn approval() -> Judgement {
+    Judgement::Verdict(Box::new(Verdict {
+        outcome: Outcome::Approve,
+        decision: None,
+        broken_contracts: Vec::new(),
+        items: Vec::new(),
+    }))
+}
+
+pub fn feedback(words: &str) -> Judgement {
+    Judgement::Verdict(Box::new(Verdict {
+        outcome: Outcome::Feedback,
+        decision: None,
+        broken_contracts: Vec::new(),
+        items: vec![Issue::must_fix("test", words)],
+    }))
+}
+
+pub fn report() -> PlayerReport {
+    PlayerReport::default()
+}
+
+pub fn pushed(head: Sha) -> Played {
+    Played::Pushed {
+        base: sha(1),
+        head,
+        report: report(),
+    }
+}
+
+/// A story: events one after the other, with every effect asked for on the way.
+pub struct Story {
+    pub feature: Feature,
+    pub effects: Vec<Effect>,
+}
+
+impl Story {
+    pub fn new(rules: Rules) -> Self {
+        let step = new(rules);
+        Self {
+            feature: step.feature,
+            effects: step.effects,
+        }
+    }
+
+    /// Builds with the tasks of `plan`, the first wave running.
+    pub fn building(plan: Plan, rules: Rules) -> Self {
+        let mut story = Self::new(rules.clone());
+        story.tell(Event::Planned {
+            run: 1,
+            planned: planned(plan, rules),
+        });
+        let run = story.waits_for();
+        story.tell(Event::IntegrationOpened {
+            run,
+            base: sha(1),
+            head: sha(2),
+        });
+        story
+    }
+
+    /// The emission that the Feature waits for.
+    pub fn waits_for(&self) -> u64 {
+        self.feature
+            .phase()
+            .and_then(crate::domain::feature::Phase::waits_for)
+            .unwrap_or(0)
+    }
+
+    /// The effects that the event asks for.
+    pub fn tell(&mut self, event: Event) -> Vec<Effect> {
+        let done = step(self.feature.clone(), event, AT);
+        self.feature = done.feature;
+        self.effects.extend(done.effects.clone());
+        done.effects
+    }
+
+    pub fn task(&self, id: TaskId) -> &task::Task {
+        self.feature.task(id).unwrap()
+    }
+
+    pub fn run(&self, id: TaskId) -> u64 {
+        self.task(id).state.waits_for().unwrap_or(0)
+    }
+
+    pub fn task_event(&mut self, id: TaskId, event: task::Event) -> Vec<Effect> {
+        self.tell(Event::Task { task: id, event })
+    }
+
+    pub fn person(&mut self, id: TaskId, did: PersonDid) -> Vec<Effect> {
+        self.task_event(id, task::Event::Person { by: person(2), did })
+    }
+
+    pub fn push(&mut self, id: TaskId, n: u64) -> Vec<Effect> {
+        let run = self.run(id);
+        let effects = self.task_event(
+            id,
+            task::Event::Played {
+                run,
+                outcome: Box::new(pushed(sha(n))),
+            },
+        );
+        if self.task(id).pull.is_none() {
+            let branch = self.task(id).branch.clone();
+            self.task_event(id, task::Event::PullOpened { pull: pull(id), branch });
+        }
+        effects
+    }
+
+    pub fn head(&self, id: TaskId) -> Sha {
+        self.task(id)
+            .last_turn()
+            .and_then(|turn| turn.head.clone())
+            .unwrap_or_else(|| sha(0))
+    }
+
+    pub fn gate(&mut self, id: TaskId, report: GateReport) -> Vec<Effect> {
+        let (run, head) = (self.run(id), self.head(id));
+        self.task_event(
+            id,
+            task::Event::Gated {
+                run,
+                head,
+                report: Box::new(report),
+                discrepancies: Vec::new(),
+            },
+        )
+    }
+
+    pub fn judge(&mut self, id: TaskId, judgement: Judgement) -> Vec<Effect> {
+        let (run, head) = (self.run(id), self.head(id));
+        self.task_event(
+            id,
+            task::Event::Judged {
+                run,
+                head,
+                judgement: Box::new(judgement),
+            },
+        )
+    }
+
+    /// A whole turn that ends with `judgement`.
+    pub fn turn(&mut self, id: TaskId, n: u64, judgement: Judgement) -> Vec<Effect> {
+        self.push(id, n);
+        self.gate(id, green());
+        self.judge(id, judgement)
+    }
+
+    pub fn merge(&mut self, id: TaskId, n: u64) -> Vec<Effect> {
+        let run = self.run(id);
+        self.task_event(id, task::Event::Merged { run, commit: sha(n) })
+    }
+
+    pub fn complete(&mut self, id: TaskId, n: u64) {
+        self.turn(id, n, approval());
+        self.merge(id, n);
+    }
+
+    pub fn wave_gate(&mut self, n: u64, report: GateReport) -> Vec<Effect> {
+        let run = self.feature.checking.unwrap_or(self.waits_for());
+        self.tell(Event::WaveGated {
+            run,
+            head: sha(n),
+            report: Box::new(report),
+        })
+    }
+
+    pub fn merge_default(&mut self, n: u64) -> Vec<Effect> {
+        let run = self.waits_for();
+        self.tell(Event::DefaultMerged {
+            run,
+            outcome: DefaultMerge::UpToDate { head: sha(n) },
+        })
+    }
+
+    /// One task, merged, in review.
+    pub fn in_review() -> Self {
+        let mut story = Self::building(plan(vec![planned_task(ONE, &[])]), rules());
+        story.complete(ONE, 20);
+        story.wave_gate(30, green());
+        story.merge_default(30);
+        let run = story.waits_for();
+        story.tell(Event::PullOpened {
+            run,
+            pull: FEATURE_PULL,
+        });
+        story
+    }
+}
+
+/// The words of effects, in order.
+pub fn kinds(effects: &[Effect]) -> Vec<&'static str> {
+    effects.iter().map(Effect::kind).collect()
+}

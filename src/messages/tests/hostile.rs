@@ -1,0 +1,390 @@
+//! Whatever others write, it lands in text and code: it starts no block, mentions nobody, refers to nothing, gives no
+//! command, hides nothing, and fits.
+
+use super::sentences;
+use super::world;
+use crate::domain::blocked::BlockReason;
+use crate::domain::command;
+use crate::domain::command::Parsed;
+use crate::domain::decision::Outcome;
+use crate::domain::effect::Reply;
+use crate::domain::feature::ApprovalWhy;
+use crate::domain::feature::Feature;
+use crate::domain::feature::Phase;
+use crate::domain::feature::State;
+use crate::domain::ids::TurnNumber;
+use crate::domain::task;
+use crate::messages;
+use crate::messages::CommitKind;
+use crate::messages::MAX_CHARS;
+use crate::messages::tests::world::Words;
+use crate::messages::untrusted;
+use proptest::prelude::*;
+use pulldown_cmark::Event;
+use pulldown_cmark::Options;
+use pulldown_cmark::Parser;
+use pulldown_cmark::Tag;
+use pulldown_cmark::TagEnd;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Everything that AutoBuild may say of one Feature in which all foreign text is the given one.
+fn everything(say: Words<'_>) -> Vec<(String, String)> {
+    let feature = world::busy(say);
+    let links = world::links();
+    let mut said = vec![("living".to_owned(), messages::living(&feature, &links))];
+    let mut add = |name: &str, text: String| said.push((name.to_owned(), text));
+    for (name, feature) in variants(&feature, say) {
+        add(name, messages::living(&feature, &links));
+        if let Some(text) = messages::feature_blocked(&feature, &links) {
+            add("feature blocked", text);
+        }
+        add("feature pull", messages::feature_pull(&feature, &links).body);
+    }
+    add("status", messages::reply(&Reply::Status, Some(&feature), &links));
+    add("help", messages::reply(&Reply::Help, Some(&feature), &links));
+    add(
+        "settings",
+        messages::reply(&Reply::BadSettings(vec![say("x")]), None, &links),
+    );
+    for refusal in sentences::refusals(say) {
+        add(
+            "refusal",
+            messages::reply(&Reply::Refused(refusal), Some(&feature), &links),
+        );
+    }
+    for task in &feature.tasks {
+        add("task pull", messages::task_pull(&feature, task).body);
+        add("task file", messages::task_file(&feature, task));
+        if let Some(turn) = task.turns.last() {
+            let review = messages::review(&feature, task, turn, &links, &|_, line| line == 12).unwrap();
+            add("folded", messages::fold_inline(&review));
+            add("review", review.body);
+            for inline in review.inline {
+                add("inline", inline.body);
+            }
+            add(
+                "check",
+                messages::check_run(&feature, task, turn, &links).unwrap().summary,
+            );
+        }
+    }
+    for reason in sentences::block_reasons(say) {
+        let state = task::State::Blocked { reason };
+        let task = task::Task {
+            state,
+            ..feature.tasks[1].clone()
+        };
+        add("blocked", messages::blocked_report(&feature, &task, &links).unwrap());
+    }
+    said
+}
+
+fn variants(feature: &Feature, say: Words<'_>) -> Vec<(&'static str, Feature)> {
+    let mut waiting = feature.clone();
+    waiting.state = State::AwaitingApproval;
+    if let Some(plan) = &mut waiting.plan {
+        plan.waits = vec![ApprovalWhy::Commands];
+    }
+    let failed = Feature {
+        state: State::Failed { message: say("x") },
+        plan: None,
+        ..feature.clone()
+    };
+    let mut all = vec![("waiting", waiting), ("failed", failed)];
+    // Every reason is said in a task's report; here one with a list and one with files are enough.
+    let listed = |reason: &BlockReason| {
+        matches!(
+            reason,
+            BlockReason::WaveGateRed { .. } | BlockReason::DefaultConflict { .. }
+        )
+    };
+    all.extend(sentences::block_reasons(say).into_iter().filter(listed).map(|reason| {
+        let state = State::Blocked {
+            reason,
+            phase: Phase::Tasks,
+        };
+        let blocked = Feature {
+            state,
+            ..feature.clone()
+        };
+        ("blocked", blocked)
+    }));
+    all
+}
+
+/// Titles and commits, where no Markdown is read.
+fn plain_lines(say: Words<'_>) -> Vec<String> {
+    let feature = world::busy(say);
+    let task = &feature.tasks[1];
+    let links = world::links();
+    let turn = world::turn(say, 1, Outcome::Feedback);
+    vec![
+        messages::task_pull(&feature, task).title,
+        messages::feature_pull(&feature, &links).title,
+        messages::check_run(&feature, task, &turn, &links).unwrap().title,
+        messages::plan_commit(&feature),
+        messages::squash(&feature, task).title,
+        messages::turn_commit(&feature, task, TurnNumber(1), CommitKind::Whole)
+            .lines()
+            .next()
+            .unwrap()
+            .to_owned(),
+        messages::merge_default_commit(&feature, &say("main")),
+    ]
+}
+
+/// What a reader's eye sees of a page: its text outside code, and how many blocks of each kind it has.
+struct Seen {
+    text: String,
+    shapes: BTreeMap<String, usize>,
+    html: Vec<String>,
+    links: Vec<String>,
+}
+
+fn seen(markdown: &str) -> Seen {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_GFM
+        | Options::ENABLE_MATH;
+    let mut seen = Seen {
+        text: String::new(),
+        shapes: BTreeMap::new(),
+        html: Vec::new(),
+        links: Vec::new(),
+    };
+    let mut code = 0;
+    for event in Parser::new_ext(markdown, options) {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => {
+                code += 1;
+                *seen.shapes.entry("CodeBlock".to_owned()).or_default() += 1;
+            }
+            Event::End(TagEnd::CodeBlock) => code -= 1,
+            Event::Start(Tag::Link { dest_url, .. }) => seen.links.push(dest_url.to_string()),
+            Event::Start(Tag::Image { dest_url, .. }) => seen.links.push(format!("image {dest_url}")),
+            Event::Start(Tag::Paragraph) => {}
+            Event::Start(tag) => *seen.shapes.entry(format!("{tag:?}")).or_default() += 1,
+            Event::Text(text) if code == 0 => seen.text.push_str(&text),
+            Event::SoftBreak | Event::HardBreak | Event::End(_) => seen.text.push('\n'),
+            Event::Html(html) | Event::InlineHtml(html) => seen.html.push(html.trim().to_owned()),
+            Event::InlineMath(_) | Event::DisplayMath(_) | Event::FootnoteReference(_) | Event::Rule => {
+                *seen.shapes.entry(format!("{event:?}")).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    seen
+}
+
+const OURS: [&str; 5] = [
+    "<details>",
+    "</details>",
+    "",
+    "<summary>The plan as YAML</summary>",
+    "<summary>Output of tests</summary>",
+];
+
+fn assert_harmless(name: &str, said: &str) {
+    assert!(said.chars().count() <= MAX_CHARS, "{name} is too long");
+    assert_eq!(command::parse(said), Parsed::None, "{name} gives a command:\n{said}");
+    assert!(!said.contains("<!-- autobuild"), "{name} holds a mark:\n{said}");
+    assert!(
+        !said.contains(['\u{202e}', '\u{200d}', '\r', '\u{1b}']),
+        "{name} hides something"
+    );
+    let seen = seen(said);
+    let lower = seen.text.to_lowercase();
+    for live in [
+        "@mal",
+        "#99",
+        "gh-98",
+        "https://e.vil",
+        "www.e.vil",
+        ":white_check_mark:",
+        "✔",
+        "fixes #",
+        "fixes gh",
+    ] {
+        assert!(!lower.contains(live), "{name} holds a live {live}:\n{said}");
+    }
+    for html in &seen.html {
+        let ours = OURS.contains(&html.as_str()) || html == "<summary>Output of set-up</summary>";
+        assert!(ours, "{name} holds HTML {html:?}:\n{said}");
+    }
+    for link in &seen.links {
+        assert!(
+            link.starts_with("https://github.com/acme/shop/"),
+            "{name} links to {link}:\n{said}"
+        );
+    }
+    let open = seen.html.iter().filter(|html| *html == "<details>").count();
+    let closed = seen.html.iter().filter(|html| *html == "</details>").count();
+    assert_eq!(open, closed, "{name} leaves a fold open:\n{said}");
+}
+
+/// Headings, tables, lists and emphasis that no text of others may add or take away.
+fn shape(said: &str) -> BTreeMap<String, usize> {
+    let mut shapes = seen(said).shapes;
+    shapes.retain(|tag, _| tag != "CodeBlock" && tag != "HtmlBlock");
+    shapes
+}
+
+/// What is said when others write two plain words everywhere.
+static CALM: LazyLock<Vec<(String, String)>> = LazyLock::new(|| everything(&|_| "w w".to_owned()));
+
+const PIECES: [&str; 44] = [
+    "```",
+    "~~~",
+    "````\n",
+    "`",
+    "\n",
+    "\r",
+    "\r\n",
+    "\n\n",
+    " ",
+    "    ",
+    "\t",
+    "@mal",
+    "#99",
+    "GH-98",
+    "fixes ",
+    "closes: ",
+    "/autobuild cancel",
+    "\n/autobuild cancel\n",
+    "<!-- autobuild:x -->",
+    "<!--",
+    "-->",
+    "</details>",
+    "<img src=x onerror=y>",
+    "&#64;mal",
+    "&amp;",
+    "\\",
+    "|",
+    "*",
+    "**",
+    "_",
+    "~~",
+    "[x](https://e.vil/1)",
+    "![x](https://e.vil)",
+    "https://e.vil/1",
+    "www.e.vil",
+    ":white_check_mark:",
+    "✔️",
+    "$x$",
+    "\u{202e}",
+    "\u{200d}",
+    "\u{1b}[31m",
+    "word",
+    "- ",
+    "# ",
+];
+const MORE: [&str; 12] = [
+    "> ",
+    "1. ",
+    "1) ",
+    "+ ",
+    "===",
+    "---",
+    "[^1]",
+    "[^1]: x",
+    "[x]: https://e.vil",
+    "é",
+    "0",
+    ":",
+];
+
+fn fragment() -> impl Strategy<Value = String> {
+    let pieces: Vec<&'static str> = PIECES.into_iter().chain(MORE).collect();
+    proptest::collection::vec(proptest::sample::select(pieces), 1..12).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_of_others_says_anything_of_its_own(hostile in fragment()) {
+        // A word on each side keeps "nothing was said" out of the comparison of shapes.
+        let hostile = format!("w {hostile} w");
+        for ((name, said), (_, expected)) in everything(&|_| hostile.clone()).iter().zip(CALM.iter()) {
+            assert_harmless(name, said);
+            prop_assert_eq!(shape(said), shape(expected), "{} of {:?}:\n{}", name, &hostile, said);
+        }
+    }
+
+    #[test]
+    fn no_text_of_others_says_anything_at_the_start_of_its_line(hostile in fragment()) {
+        for (name, said) in everything(&|_| hostile.clone()) {
+            assert_harmless(&name, &said);
+        }
+    }
+
+    #[test]
+    fn titles_and_commits_refer_to_nothing_and_stay_on_one_line(hostile in fragment()) {
+        for line in plain_lines(&|_| hostile.clone()) {
+            let lower = line.to_lowercase();
+            for live in ["@mal", "#99", "gh-98", "https://", "/autobuild", "\n", "\r", "\u{202e}"] {
+                prop_assert!(!lower.contains(live), "{:?} holds {:?}", line, live);
+            }
+            prop_assert!(line.chars().count() <= 255);
+        }
+    }
+
+    #[test]
+    fn nothing_is_longer_than_it_may_be(text in "\\PC{0,60}|[`@#<|\\n ]{0,80}", max in 8usize..90) {
+        for shown in [
+            untrusted::inline(&text, max), untrusted::cell(&text, max), untrusted::code(&text, max),
+            untrusted::cell_code(&text, max), untrusted::plain(&text, max), untrusted::shorten(&text, max),
+        ] {
+            prop_assert!(shown.chars().count() <= max.max(3), "{:?} is longer than {}", shown, max);
+        }
+    }
+}
+
+#[test]
+fn a_huge_text_in_every_place_still_fits() {
+    for piece in ["@mal <", "```\n"] {
+        let long = piece.repeat(15_000);
+        for (name, said) in everything(&|_| long.clone()) {
+            assert_harmless(&name, &said);
+        }
+    }
+}
+
+#[test]
+fn a_fence_is_longer_than_any_inside() {
+    let shown = untrusted::fence("a\n`````\nb", "text", 1_000);
+    assert_eq!(shown, "``````text\na\n`````\nb\n``````");
+    assert_eq!(untrusted::fence("", "text", 100), "```text\n\n```");
+}
+
+#[test]
+fn what_is_too_long_is_cut_from_the_middle_with_a_note() {
+    assert_eq!(untrusted::shorten("abc", 3), "abc");
+    let cut = untrusted::shorten(&format!("start{}end", "é".repeat(500)), 60);
+    assert_eq!(cut.chars().count(), 60);
+    assert!(cut.starts_with("start") && cut.ends_with("end"), "{cut}");
+    assert!(cut.contains("[448 characters left out]"), "{cut}");
+}
+
+#[test]
+fn prose_keeps_its_code_and_reads_as_it_was_written() {
+    let table = [
+        (
+            "use `a|b` in foo_bar, 1 < 2 & 3",
+            "use `a|b` in foo_bar, 1 &lt; 2 &amp; 3",
+        ),
+        ("an odd ` tick", "an odd &#96; tick"),
+        ("_all_ *stars* [x]", "\\_all\\_ \\*stars\\* \\[x\\]"),
+        ("# no heading", "\\# no heading"),
+        ("1. no list", "1\\. no list"),
+        ("✅ done", "(tick) done"),
+    ];
+    for (text, expected) in table {
+        assert_eq!(untrusted::inline(text, 200), expected, "{text:?}");
+    }
+    assert_eq!(untrusted::cell("use `a|b`|", 200), "use `a\\|b`\\|");
+    assert_eq!(untrusted::cell(" \n", 200), "–");
+}

@@ -1,0 +1,318 @@
+//! Whole comments, reviews, check runs and pull requests.
+
+use super::snapshot;
+use super::world;
+use crate::domain::blocked::BlockReason;
+use crate::domain::decision::Outcome;
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::GateReport;
+use crate::domain::feature::ApprovalWhy;
+use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::Feature;
+use crate::domain::feature::Phase;
+use crate::domain::feature::State;
+use crate::domain::feature::Suspension;
+use crate::domain::feature::Then;
+use crate::domain::ids::PullNumber;
+use crate::domain::plan::Plan;
+use crate::domain::plan::parse::PlanContext;
+use crate::domain::plan::yaml::PlanHeader;
+use crate::domain::plan_block::find_plan_block;
+use crate::domain::task;
+use crate::domain::task::Work;
+use crate::messages;
+use crate::messages::MAX_CHARS;
+use crate::messages::tests::world::decent;
+
+fn living(feature: &Feature) -> String {
+    messages::living(feature, &world::links())
+}
+
+fn waiting() -> Feature {
+    let mut feature = world::feature(&decent);
+    feature.state = State::AwaitingApproval;
+    feature.integration = None;
+    if let Some(plan) = &mut feature.plan {
+        plan.waits = vec![ApprovalWhy::Author, ApprovalWhy::Commands];
+    }
+    feature
+}
+
+#[test]
+fn the_living_comment_in_full() {
+    snapshot!("living_awaiting_approval", living(&waiting()));
+    snapshot!("living_building", living(&world::busy(&decent)));
+}
+
+#[test]
+fn the_living_comment_says_where_the_feature_stands() {
+    let by = || world::user("ida");
+    let building = |phase| State::Building { phase };
+    let blocked = |reason| State::Blocked {
+        reason,
+        phase: Phase::Tasks,
+    };
+    let states = vec![
+        State::Planning { run: 1 },
+        State::AwaitingApproval,
+        building(Phase::Planning { run: 1 }),
+        building(Phase::OpeningBranch { run: 1 }),
+        building(Phase::MergingDefault {
+            run: 1,
+            then: Then::Wave,
+        }),
+        building(Phase::Tasks),
+        building(Phase::Gate {
+            run: 1,
+            then: Then::Wave,
+        }),
+        building(Phase::OpeningPull { run: 1 }),
+        State::Paused {
+            phase: Phase::Tasks,
+            by: by(),
+        },
+        blocked(BlockReason::DefaultConflict {
+            files: vec!["src/auth.rs".to_owned()],
+        }),
+        blocked(BlockReason::TasksBlocked {
+            tasks: vec![crate::domain::ids::TaskId::Planned(2)],
+        }),
+        State::InReview,
+        State::Completed,
+        State::Cancelled {
+            why: CancelledWhy::LabelRemoved(by()),
+        },
+        State::Failed {
+            message: "tasks.0.acceptance_criteria: TASK-001 has no criterion".to_owned(),
+        },
+    ];
+    let said: Vec<String> = states
+        .into_iter()
+        .map(|state| {
+            let mut feature = world::without_plan(&decent);
+            feature.pull = matches!(state, State::InReview | State::Completed).then_some(PullNumber(104));
+            feature.state = state;
+            living(&feature)
+        })
+        .collect();
+    snapshot!("living_states", said.join("\n\n----\n\n"));
+}
+
+#[test]
+fn turns_that_no_pull_request_tells_of_are_told_in_the_living_comment() {
+    let mut feature = world::feature(&decent);
+    feature.suspension = Suspension::Suspended;
+    for (task, work) in feature.tasks.iter_mut().zip([Work::NoChange, Work::Held]) {
+        let turn = world::turn(&decent, 1, Outcome::Feedback);
+        task.turns = vec![task::Turn { work, ..turn }];
+    }
+    let said = living(&feature);
+    assert!(said.contains("TASK-001, turn 1: no change."), "{said}");
+    assert!(
+        said.contains("TASK-002, turn 1: the commit may not be pushed"),
+        "{said}"
+    );
+    assert!(said.contains("The installation of AutoBuild is suspended"), "{said}");
+}
+
+#[test]
+fn the_yaml_in_the_living_comment_parses_back_to_the_same_plan() {
+    let feature = world::busy(&decent);
+    let text = find_plan_block(&living(&feature)).unwrap();
+    let header = PlanHeader::planned("FEAT-42", "2026-01-15T10:30:00Z");
+    let context = PlanContext {
+        max_tasks: 20,
+        header: &header,
+        file_exists: &|_| true,
+    };
+    let plan = Plan::parse_yaml(&text, &context).unwrap().plan;
+    assert_eq!(Some(plan), feature.plan.map(|version| version.plan));
+}
+
+fn in_diff(path: &str, line: u32) -> bool {
+    path == "src/auth.rs" && line == 12
+}
+
+fn shown(review: &messages::Review) -> String {
+    let inline: Vec<String> = review
+        .inline
+        .iter()
+        .map(|inline| format!("== on {}:{}\n{}", inline.path, inline.line, inline.body))
+        .collect();
+    format!("{:?}\n\n{}\n\n{}", review.event, review.body, inline.join("\n\n"))
+}
+
+#[test]
+fn a_review_for_feedback_and_one_for_approval() {
+    let feature = world::busy(&decent);
+    let review = |task: usize, turn: usize| {
+        let task = &feature.tasks[task];
+        messages::review(&feature, task, &task.turns[turn], &world::links(), &in_diff).unwrap()
+    };
+    snapshot!("review_feedback", shown(&review(1, 1)));
+    snapshot!("review_approve", shown(&review(0, 0)));
+    snapshot!("review_folded", messages::fold_inline(&review(1, 0)));
+}
+
+#[test]
+fn a_review_of_a_turn_that_no_coach_saw() {
+    let mut feature = world::busy(&decent);
+    let task = &mut feature.tasks[1];
+    let mut turn = world::turn(&decent, 6, Outcome::Feedback);
+    turn.head = None;
+    turn.work = Work::NoChange;
+    turn.gates = None;
+    turn.report = None;
+    turn.discrepancies.clear();
+    turn.verdict = Some(crate::domain::contract::no_change());
+    task.turns.push(turn.clone());
+    let task = feature.tasks[1].clone();
+    let review = messages::review(&feature, &task, &turn, &world::links(), &in_diff).unwrap();
+    snapshot!("review_no_change", shown(&review));
+    let open = task::Turn { verdict: None, ..turn };
+    assert_eq!(
+        messages::review(&feature, &task, &open, &world::links(), &in_diff),
+        None
+    );
+    assert_eq!(
+        messages::check_run(&world::feature(&decent), &feature.tasks[0], &open, &world::links()),
+        None
+    );
+}
+
+#[test]
+fn an_approval_that_a_contract_lowered_says_which() {
+    let mut feature = world::busy(&decent);
+    let turn = &mut feature.tasks[1].turns[0];
+    let mut verdict = world::verdict(&decent, Outcome::Approve);
+    verdict.outcome = Outcome::Feedback;
+    verdict.broken_contracts = vec!["gates_passed: tests failed: `cargo test` exited with 101".to_owned()];
+    turn.verdict = Some(verdict);
+    let task = &feature.tasks[1];
+    let review = messages::review(&feature, task, &task.turns[0], &world::links(), &in_diff).unwrap();
+    assert!(review.body.starts_with("### ❌ Changes requested"), "{}", review.body);
+    assert!(
+        review
+            .body
+            .contains("- gates_passed: tests failed: `cargo test` exited with 101")
+    );
+}
+
+#[test]
+fn check_runs_conclude_as_the_verdict_does() {
+    let feature = world::busy(&decent);
+    let check = |task: usize, turn: usize| {
+        let task = &feature.tasks[task];
+        let check = messages::check_run(&feature, task, &task.turns[turn], &world::links()).unwrap();
+        format!("== {} · {}\n{}", check.conclusion.word(), check.title, check.summary)
+    };
+    let wave = messages::wave_check(&feature, &feature.gates[0]);
+    let absent = crate::domain::feature::WaveGate {
+        report: GateReport {
+            setup: None,
+            tests: Evidence::Absent(Absence::NoCommand),
+        },
+        ..feature.gates[0].clone()
+    };
+    let absent = messages::wave_check(&feature, &absent);
+    let red = crate::domain::feature::WaveGate {
+        report: world::gates(&decent, 101),
+        ..feature.gates[0].clone()
+    };
+    let red = messages::wave_check(&feature, &red);
+    let line = |check: &messages::CheckRun| format!("== {} · {}", check.conclusion.word(), check.title);
+    let said = [
+        check(0, 0),
+        check(1, 0),
+        check(1, 4),
+        check(2, 0),
+        format!("{}\n{}", line(&wave), wave.summary),
+        line(&red),
+        line(&absent),
+    ];
+    snapshot!("check_runs", said.join("\n\n"));
+}
+
+#[test]
+fn blocked_reports() {
+    let mut feature = world::busy(&decent);
+    let links = world::links();
+    snapshot!(
+        "blocked_task",
+        messages::blocked_report(&feature, &feature.tasks[1], &links).unwrap()
+    );
+    assert_eq!(messages::blocked_report(&feature, &feature.tasks[0], &links), None);
+    assert_eq!(messages::feature_blocked(&feature, &links), None);
+    feature.state = State::Blocked {
+        reason: BlockReason::WaveGateRed {
+            failures: vec!["tests failed: `cargo test` exited with 101".to_owned()],
+        },
+        phase: Phase::Tasks,
+    };
+    feature.gates[0].report = world::gates(&decent, 101);
+    snapshot!("blocked_feature", messages::feature_blocked(&feature, &links).unwrap());
+}
+
+#[test]
+fn pull_requests() {
+    let mut feature = world::busy(&decent);
+    let links = world::links();
+    let task = messages::task_pull(&feature, &feature.tasks[1]);
+    snapshot!("task_pull", format!("{}\n\n{}", task.title, task.body));
+    feature.tasks[1].state = task::State::Skipped { by: world::user("ida") };
+    let partly = messages::feature_pull(&feature, &links);
+    assert!(partly.body.starts_with("Part of #42\n"), "{}", partly.body);
+    assert!(!partly.body.contains("Closes"), "{}", partly.body);
+    snapshot!("feature_pull_in_part", format!("{}\n\n{}", partly.title, partly.body));
+    feature.tasks[1].state = task::State::Completed {
+        commit: None,
+        by: task::MergedBy::PersonWithoutApproval(world::user("ida")),
+    };
+    let whole = messages::feature_pull(&feature, &links);
+    assert!(whole.body.starts_with("Closes #42\n"), "{}", whole.body);
+    assert!(
+        whole.body.contains("merged by @ida without Coach approval"),
+        "{}",
+        whole.body
+    );
+}
+
+#[test]
+fn the_files_of_a_plan() {
+    let feature = world::busy(&decent);
+    let files = messages::plan_files(&feature);
+    let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            ".autobuild/features/FEAT-42.yaml",
+            ".autobuild/tasks/FEAT-42/TASK-001.md",
+            ".autobuild/tasks/FEAT-42/TASK-002.md",
+            ".autobuild/tasks/FEAT-42/TASK-003.md",
+        ]
+    );
+    snapshot!("task_file", &files[1].1);
+    assert_eq!(messages::plan_file(&world::without_plan(&decent)), None);
+}
+
+#[test]
+fn no_plan_is_too_big_to_be_shown() {
+    let mut feature = world::busy(&|text| text.repeat(40));
+    let tasks = feature.tasks.clone();
+    let planned = feature.plan.as_ref().unwrap().plan.tasks.clone();
+    for _ in 0..60 {
+        feature.tasks.extend(tasks.iter().cloned());
+        if let Some(version) = &mut feature.plan {
+            version.plan.tasks.extend(planned.iter().cloned());
+        }
+    }
+    let said = living(&feature);
+    assert!(said.chars().count() <= MAX_CHARS);
+    assert!(said.contains("| and "), "rows are counted");
+    assert!(
+        said.contains("it stands in `.autobuild/features/FEAT-42.yaml`"),
+        "{said}"
+    );
+    assert_eq!(said.matches("<details>").count(), said.matches("</details>").count());
+}

@@ -1,0 +1,349 @@
+//! Every reason, refusal and answer, one snapshot for each kind.
+
+use super::snapshot;
+use super::world;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::BlockReason;
+use crate::domain::effect::ClosedWhy;
+use crate::domain::effect::DismissedWhy;
+use crate::domain::effect::Reply;
+use crate::domain::feature::ApprovalWhy;
+use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::State;
+use crate::domain::feature::command::Refusal;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use crate::domain::task;
+use crate::domain::task::Approval;
+use crate::domain::task::MergeState;
+use crate::domain::task::MergedBy;
+use crate::domain::task::Stage;
+use crate::messages;
+use crate::messages::CommitKind;
+use crate::messages::reasons;
+use crate::messages::words;
+
+fn text(word: &str) -> String {
+    word.to_owned()
+}
+
+fn agent_failures() -> Vec<AgentFailure> {
+    vec![
+        AgentFailure::NotFound {
+            program: text("claude"),
+        },
+        AgentFailure::Failed {
+            how: text("exit code 1: no credit left."),
+        },
+        AgentFailure::TimedOut { seconds: 900 },
+        AgentFailure::WentSilent { seconds: 300 },
+        AgentFailure::TooMuchOutput { bytes: 1_000_000 },
+        AgentFailure::ReportMissing,
+        AgentFailure::ReportInvalid {
+            problem: text("`summary` is missing"),
+        },
+        AgentFailure::DecisionMissing,
+        AgentFailure::DecisionInvalid {
+            problem: text("`decision` must be approve, feedback or probe"),
+        },
+    ]
+}
+
+/// Every reason to block; the match makes a new one break this test.
+pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
+    let by = || world::user("ida");
+    let plain = vec![
+        BlockReason::OutOfTurns { turns: 5 },
+        BlockReason::NoChangeTwice,
+        BlockReason::SameIssues,
+        BlockReason::BudgetSpent {
+            what: say("5.00 of 5 USD for this task"),
+        },
+        BlockReason::GatesAbsent {
+            reasons: vec![say("tests: `pytest` could not start: program not found")],
+        },
+        BlockReason::OpenReview { by: by() },
+        BlockReason::Paused { by: by() },
+        BlockReason::NeedGone {
+            task: TaskId::Planned(1),
+        },
+        BlockReason::ForcePushed { by: by() },
+        BlockReason::ForgeRefused {
+            doing: say("opening the pull request"),
+            said: say("Validation Failed"),
+        },
+        BlockReason::BranchRule {
+            rule: say("Cannot create ref due to creations being restricted."),
+        },
+        BlockReason::DefaultConflict {
+            files: vec![say("src/auth.rs")],
+        },
+        BlockReason::WaveGateRed {
+            failures: vec![say("tests failed: `cargo test` exited with 101")],
+        },
+        BlockReason::TasksBlocked {
+            tasks: vec![TaskId::Planned(1), TaskId::Planned(2)],
+        },
+        BlockReason::BadSettings {
+            mistakes: vec![say("line 2, column 1: unknown key `max_turn`; nearest is `max_turns`")],
+        },
+        BlockReason::Crashed {
+            doing: say("running the Player"),
+        },
+    ];
+    let agents = agent_failures()
+        .into_iter()
+        .map(|failure| BlockReason::AgentFailed { failure });
+    plain.into_iter().chain(agents).collect()
+}
+
+pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
+    let run = |run| FeatureKey {
+        run,
+        ..world::without_plan(&world::decent).key
+    };
+    vec![
+        Refusal::NoPermission { needed: say("write") },
+        Refusal::PermissionUnknown,
+        Refusal::Malformed {
+            reason: say("`resum` is not a command"),
+            nearest: text("/autobuild resume [guidance] [--max-turns=N]"),
+        },
+        Refusal::NoRun,
+        Refusal::RunUnfinished { run: run(1) },
+        Refusal::BotLabel,
+        Refusal::EditedSince { by: say("mallory") },
+        Refusal::RunEnded {
+            state: text("completed"),
+        },
+        Refusal::NewerRun { run: run(2) },
+        Refusal::NotNow {
+            command: text("plan"),
+            state: text("building"),
+            instead: text("cancel, then label the issue again"),
+        },
+        Refusal::OtherPlan {
+            given: text("deadbeef"),
+            current: text("01234567"),
+        },
+        Refusal::PlanChanged {
+            current: text("01234567"),
+        },
+        Refusal::NoSuchTask {
+            task: TaskId::Planned(9),
+            known: vec![TaskId::Planned(1), TaskId::Planned(2)],
+        },
+        Refusal::NameTheTask { command: text("retry") },
+        Refusal::TaskNotNow {
+            command: text("skip"),
+            task: TaskId::Planned(1),
+            state: text("completed"),
+            instead: text("it has ended already"),
+        },
+    ]
+}
+
+pub(super) fn cancels() -> Vec<CancelledWhy> {
+    let by = || world::user("ida");
+    vec![
+        CancelledWhy::Command(by()),
+        CancelledWhy::LabelRemoved(by()),
+        CancelledWhy::IssueClosed(by()),
+        CancelledWhy::PullClosed(by()),
+        CancelledWhy::BranchDeleted,
+        CancelledWhy::RepositoryGone,
+        CancelledWhy::IssueGone,
+        CancelledWhy::InstallationRemoved,
+        CancelledWhy::NothingCompleted,
+    ]
+}
+
+fn name(value: &impl std::fmt::Debug) -> String {
+    let debug = format!("{value:?}");
+    debug
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn entries(entries: impl IntoIterator<Item = (String, String)>) -> String {
+    entries
+        .into_iter()
+        .map(|(name, said)| format!("== {name}\n{said}\n"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn every_reason_to_block_is_said_in_plain_words() {
+    let measure = messages::measure::MEASURES[0];
+    let said = block_reasons(&world::decent)
+        .into_iter()
+        .map(|reason| (name(&reason), reasons::blocked(&reason, &measure)));
+    snapshot!("block_reasons", entries(said));
+}
+
+#[test]
+fn every_refusal_says_why_and_what_to_do_instead() {
+    let feature = world::busy(&world::decent);
+    let said = refusals(&world::decent).into_iter().map(|refusal| {
+        let reply = Reply::Refused(refusal.clone());
+        (name(&refusal), messages::reply(&reply, Some(&feature), &world::links()))
+    });
+    snapshot!("refusals", entries(said));
+}
+
+#[test]
+fn every_other_reply() {
+    let feature = world::busy(&world::decent);
+    let mistakes = vec![text("line 2, column 1: unknown key `max_turn`; nearest is `max_turns`")];
+    let say = |reply: &Reply| messages::reply(reply, Some(&feature), &world::links());
+    let said = [
+        ("Help", say(&Reply::Help)),
+        (
+            "Help without a run",
+            messages::reply(&Reply::Help, None, &world::links()),
+        ),
+        ("Status", say(&Reply::Status)),
+        (
+            "Status without a run",
+            messages::reply(&Reply::Status, None, &world::links()),
+        ),
+        ("BadSettings", say(&Reply::BadSettings(mistakes))),
+    ];
+    snapshot!("replies", entries(said.map(|(name, said)| (text(name), said))));
+}
+
+#[test]
+fn every_reason_to_wait_or_to_end() {
+    let waits = [
+        ApprovalWhy::Settings,
+        ApprovalWhy::Complexity { complexity: 8, from: 7 },
+        ApprovalWhy::Author,
+        ApprovalWhy::Commands,
+    ];
+    let waits = waits.iter().map(|why| (name(why), reasons::approval(why)));
+    let ends = cancels();
+    let ends = ends.iter().map(|why| (name(why), reasons::cancelled(why)));
+    snapshot!("waits_and_ends", entries(waits.chain(ends)));
+}
+
+#[test]
+fn every_state_of_a_task() {
+    let by = || world::user("ida");
+    let turn = TurnNumber(2);
+    let approved = |by, merge| task::State::Approved { turn, by, merge };
+    let completed = |by| task::State::Completed { commit: None, by };
+    let coach = |stage| task::State::CoachTurn { turn, stage, run: 1 };
+    let refused = MergeState::Refused {
+        rule: text("At least 1 approving review | is required"),
+    };
+    let states = vec![
+        task::State::Pending,
+        task::State::PreLoop { run: 1 },
+        task::State::PlayerTurn { turn, run: 1 },
+        coach(Stage::Gates),
+        coach(Stage::Coach),
+        approved(Approval::Coach, MergeState::Due { run: 1 }),
+        approved(Approval::Coach, MergeState::Person),
+        approved(Approval::Override(by()), refused),
+        task::State::Blocked {
+            reason: BlockReason::SameIssues,
+        },
+        completed(MergedBy::AutoBuild),
+        completed(MergedBy::Person(by())),
+        completed(MergedBy::PersonWithoutApproval(by())),
+        task::State::Skipped { by: by() },
+        task::State::Cancelled,
+    ];
+    let task = world::feature(&world::decent).tasks.remove(0);
+    let said = states.into_iter().map(|state| {
+        let task = task::Task { state, ..task.clone() };
+        (name(&task.state), words::state(&task))
+    });
+    snapshot!("task_states", entries(said));
+}
+
+#[test]
+fn what_is_said_when_something_closes_or_becomes_stale() {
+    let feature = world::busy(&world::decent);
+    let task = &feature.tasks[1];
+    let by = || world::user("ida");
+    let branch = text("autobuild/42/task-002-implement-the-oauth2-flow-a2");
+    let retried = ClosedWhy::Retried { by: by(), branch };
+    let fresh = task::Task {
+        pull: None,
+        ..task.clone()
+    };
+    let close = |task: &task::Task, why: &ClosedWhy| messages::closed_pull(&feature, task, why, &world::links());
+    let cancelled = crate::domain::feature::Feature {
+        state: State::Cancelled {
+            why: CancelledWhy::IssueClosed(by()),
+        },
+        pull: Some(PullNumber(104)),
+        ..feature.clone()
+    };
+    let said = [
+        ("Retried", close(&fresh, &retried)),
+        ("Retried, with its new pull request", close(task, &retried)),
+        ("Skipped", close(task, &ClosedWhy::Skipped { by: by() })),
+        ("Cancelled", close(task, &ClosedWhy::Cancelled)),
+        ("the feature pull request", messages::closed_feature_pull(&cancelled)),
+        (
+            "dismissed: Overridden",
+            messages::dismissal(DismissedWhy::Overridden, &by()),
+        ),
+        (
+            "dismissed: Cancelled",
+            messages::dismissal(DismissedWhy::Cancelled, &by()),
+        ),
+    ];
+    snapshot!("closings", entries(said.map(|(name, said)| (text(name), said))));
+}
+
+#[test]
+fn every_commit_message() {
+    let feature = world::busy(&world::decent);
+    let task = &feature.tasks[1];
+    let squash = messages::squash(&feature, task);
+    let said = [
+        (
+            "turn",
+            messages::turn_commit(&feature, task, TurnNumber(2), CommitKind::Whole),
+        ),
+        (
+            "partial turn",
+            messages::turn_commit(&feature, task, TurnNumber(2), CommitKind::Partial),
+        ),
+        ("plan", messages::plan_commit(&feature)),
+        ("task files", messages::histories_commit(&feature)),
+        (
+            "merge of the default branch",
+            messages::merge_default_commit(&feature, "main"),
+        ),
+        (
+            "merge of the integration branch",
+            messages::merge_integration_commit(&feature, task),
+        ),
+        ("squash", format!("{}\n\n{}", squash.title, squash.body)),
+    ];
+    snapshot!("commits", entries(said.map(|(name, said)| (text(name), said))));
+}
+
+#[test]
+fn only_logins_that_github_gives_out_are_mentioned() {
+    let table = [
+        ("ida", "@ida"),
+        ("ida-2", "@ida-2"),
+        ("dependabot[bot]", "`dependabot[bot]`"),
+        ("a b", "`a b`"),
+        ("`@x`", "`` `@x` ``"),
+        ("", "`  `"),
+    ];
+    for (login, expected) in table {
+        assert_eq!(words::login(login), expected, "{login:?}");
+    }
+}

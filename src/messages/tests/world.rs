@@ -1,0 +1,365 @@
+//! Features, tasks and turns to speak about; every text of others comes from one place.
+
+use crate::domain::decision::CoachDecision;
+use crate::domain::decision::CriterionFinding;
+use crate::domain::decision::CriterionMet;
+use crate::domain::decision::DecisionKind;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Outcome;
+use crate::domain::decision::Severity;
+use crate::domain::decision::Verdict;
+use crate::domain::evidence::Counts;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Finding;
+use crate::domain::evidence::GateReport;
+use crate::domain::feature::Feature;
+use crate::domain::feature::Integration;
+use crate::domain::feature::Living;
+use crate::domain::feature::Phase;
+use crate::domain::feature::PlanApproval;
+use crate::domain::feature::PlanRequest;
+use crate::domain::feature::PlanVersion;
+use crate::domain::feature::Rules;
+use crate::domain::feature::Snapshot;
+use crate::domain::feature::State;
+use crate::domain::feature::Suspension;
+use crate::domain::feature::Trust;
+use crate::domain::feature::WaveGate;
+use crate::domain::ids::CommentId;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::Millis;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::Sha;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use crate::domain::ids::User;
+use crate::domain::ids::UserId;
+use crate::domain::plan::Check;
+use crate::domain::plan::Criterion;
+use crate::domain::plan::Factors;
+use crate::domain::plan::Plan;
+use crate::domain::plan::PlannedTask;
+use crate::domain::plan::Risk;
+use crate::domain::plan::TaskType;
+use crate::domain::plan::TestEffort;
+use crate::domain::report::Discrepancy;
+use crate::domain::report::PlayerReport;
+use crate::domain::task;
+use crate::domain::task::MergePolicy;
+use crate::domain::task::NextTurn;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::domain::task::TurnKind;
+use crate::domain::task::Waiver;
+use crate::domain::task::Work;
+use crate::domain::wave;
+use crate::messages::Links;
+
+/// Gives every text that issues, agents, tools and people write.
+pub(super) type Words<'a> = &'a dyn Fn(&str) -> String;
+
+/// Texts as decent people write them.
+pub(super) fn decent(text: &str) -> String {
+    text.to_owned()
+}
+
+pub(super) fn links() -> Links {
+    Links::new("https://github.com/", &"acme/shop".parse().unwrap())
+}
+
+pub(super) fn user(login: &str) -> User {
+    User {
+        id: UserId(7),
+        login: login.to_owned(),
+    }
+}
+
+pub(super) fn sha(digit: char) -> Sha {
+    digit.to_string().repeat(40).parse().unwrap()
+}
+
+fn criterion(text: String, check: Check) -> Criterion {
+    Criterion { text, check }
+}
+
+fn planned(id: u16, kind: TaskType, say: Words<'_>, name: &str, needs: &[u16]) -> PlannedTask {
+    PlannedTask {
+        id: TaskId::Planned(id),
+        name: say(name),
+        kind,
+        description: say("Authorization code flow with PKCE.\nKeep the old tokens valid."),
+        acceptance_criteria: vec![
+            criterion(
+                say("A refresh token is used once"),
+                Check::Test(say("auth::refresh_once")),
+            ),
+            criterion(
+                say("The help text lists the flag"),
+                Check::Command(say("cargo run -- --help")),
+            ),
+            criterion(say("The page exists"), Check::File(say("docs/auth.md"))),
+            criterion(say("The consent page reads well"), Check::Human),
+        ],
+        files: vec![say(if id == 3 { "docs/auth.md" } else { "src/auth.rs" })],
+        factors: Factors {
+            integration_points: 1,
+            tests: TestEffort::Unit,
+            risks: vec![Risk::Security],
+        },
+        dependencies: needs.iter().copied().map(TaskId::Planned).collect(),
+    }
+}
+
+pub(super) fn plan(say: Words<'_>) -> Plan {
+    Plan {
+        name: say("User authentication"),
+        description: say("Add an OAuth2 sign-in flow."),
+        tasks: vec![
+            planned(1, TaskType::Scaffolding, say, "Create the auth service skeleton", &[]),
+            planned(2, TaskType::Feature, say, "Implement the OAuth2 flow", &[1]),
+            planned(3, TaskType::Documentation, say, "Describe the sign-in", &[]),
+        ],
+        smoke: Some(say("cargo run -- --help")),
+    }
+}
+
+pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
+    let finding = |command: &str, failing: Vec<String>| Finding {
+        command: say(command),
+        exit_code: Some(exit_code),
+        counts: Counts::Known {
+            passed: 11,
+            failed: u32::try_from(failing.len()).unwrap(),
+            skipped: 0,
+        },
+        failing,
+        output: say("running 12 tests\ntest auth::refresh_once ... FAILED\n"),
+    };
+    match exit_code {
+        0 => GateReport {
+            setup: Some(Evidence::Passed(finding("cargo fetch", Vec::new()))),
+            tests: Evidence::Passed(finding("cargo test", Vec::new())),
+        },
+        _ => GateReport {
+            setup: None,
+            tests: Evidence::Failed(finding("cargo test", vec![say("auth::refresh_once")])),
+        },
+    }
+}
+
+pub(super) fn items(say: Words<'_>) -> Vec<Issue> {
+    let item = |severity, category: &str, description: &str| Issue {
+        severity,
+        category: say(category),
+        description: say(description),
+        file: Some(say("src/auth.rs")),
+        line: Some(12),
+        suggestion: None,
+    };
+    vec![
+        Issue {
+            suggestion: Some(say("    tokens.remove(&old)?;")),
+            ..item(Severity::MustFix, "correctness", "A token can be used twice")
+        },
+        Issue {
+            line: Some(900),
+            ..item(Severity::MustFix, "test", "No test for an expired token")
+        },
+        Issue {
+            suggestion: Some(say("Name it after what it returns")),
+            ..item(Severity::ShouldFix, "design", "The name `get` says nothing")
+        },
+        Issue {
+            file: None,
+            line: None,
+            ..item(Severity::NiceToHave, "design", "The module could be split")
+        },
+    ]
+}
+
+pub(super) fn verdict(say: Words<'_>, outcome: Outcome) -> Verdict {
+    let (decision, met, items) = match outcome {
+        Outcome::Approve => (DecisionKind::Approve, CriterionMet::Met, Vec::new()),
+        Outcome::Feedback => (DecisionKind::Feedback, CriterionMet::NotMet, items(say)),
+    };
+    Verdict {
+        outcome,
+        decision: Some(CoachDecision {
+            decision,
+            summary: say("The flow works but for refresh."),
+            criteria: vec![CriterionFinding {
+                criterion: 1,
+                met,
+                evidence: say("auth::refresh_once in src/auth.rs:40"),
+            }],
+            tests: None,
+            issues: items.clone(),
+            feedback: say("Use each token once."),
+            commands: Vec::new(),
+        }),
+        broken_contracts: Vec::new(),
+        items,
+    }
+}
+
+pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
+    Turn {
+        number: TurnNumber(number),
+        attempt: 1,
+        kind: TurnKind::Full,
+        told: NextTurn::default(),
+        started_at: Millis(0),
+        ended_at: Some(Millis(1)),
+        base: Some(sha('a')),
+        head: Some(sha('b')),
+        work: Work::Pushed,
+        report: Some(PlayerReport {
+            summary: say("The flow is done and all tests pass."),
+            implementation_notes: say("Tokens are kept in memory."),
+            concerns: vec![say("The clock may jump")],
+            ..PlayerReport::default()
+        }),
+        discrepancies: vec![Discrepancy {
+            claim: say("tests passed"),
+            fact: say("1 test failed"),
+        }],
+        gates: Some(gates(say, if outcome == Outcome::Approve { 0 } else { 101 })),
+        verdict: Some(verdict(say, outcome)),
+    }
+}
+
+pub(super) fn rules() -> Rules {
+    Rules {
+        max_turns: 5,
+        max_parallel_tasks: 2,
+        merge: MergePolicy::Auto,
+        plan_approval: PlanApproval::From(7),
+    }
+}
+
+/// A Feature at work: one task merged, one at its second turn, one waiting.
+pub(super) fn feature(say: Words<'_>) -> Feature {
+    let mut feature = without_plan(say);
+    let plan = plan(say);
+    feature.state = State::Building { phase: Phase::Tasks };
+    feature.wave = 1;
+    let waves = wave::waves(&plan);
+    feature.tasks = plan
+        .tasks
+        .iter()
+        .map(|planned| {
+            let wave = waves.wave_of(planned.id).unwrap();
+            let rules = feature.task_rules();
+            Task::planned(planned.clone(), u32::try_from(wave).unwrap(), &rules)
+        })
+        .collect();
+    feature.plan = Some(PlanVersion {
+        number: 1,
+        plan,
+        hash: "0123456789abcdef".repeat(4),
+        created: Millis(1_768_473_000_000),
+        complexity: 4,
+        notes: vec![say("id: FEAT-42 instead of FEAT-7")],
+        commands: say("Tests: `cargo test`, detected from Cargo.toml."),
+        base: sha('c'),
+        shown_at: None,
+        waits: Vec::new(),
+    });
+    feature.integration = Some(Integration {
+        branch: "autobuild/42/integration".to_owned(),
+        base: sha('c'),
+        head: sha('d'),
+    });
+    feature
+}
+
+pub(super) fn without_plan(say: Words<'_>) -> Feature {
+    Feature {
+        key: FeatureKey {
+            repo: RepoId(1),
+            issue: IssueNumber(42),
+            run: 1,
+        },
+        installation: InstallationId(1),
+        state: State::Planning { run: 1 },
+        snapshot: Snapshot {
+            title: say("Sign in with OAuth2"),
+            body: say("Please."),
+            author: user("ida"),
+            labelled_by: user("ida"),
+            at: Millis(0),
+            trust: Trust::Writers,
+        },
+        rules: rules(),
+        settings: serde_json::json!({
+            "label": say("autobuild"),
+            "max_turns": 5,
+            "test": say("cargo test"),
+            "setup": null,
+            "coverage": { "command": null, "threshold": 80 },
+        }),
+        request: PlanRequest::default(),
+        plan: None,
+        integration: None,
+        pull: None,
+        wave: 0,
+        gates: Vec::new(),
+        living: None,
+        checking: None,
+        suspension: Suspension::None,
+        emitted: 1,
+        tasks: Vec::new(),
+    }
+}
+
+/// The same Feature in full course: merged, overridden and blocked tasks, a wave gate, a living comment.
+pub(super) fn busy(say: Words<'_>) -> Feature {
+    let mut feature = feature(say);
+    feature.living = Some(Living {
+        comment: CommentId(99),
+        edited_at: Millis(0),
+    });
+    feature.gates = vec![WaveGate {
+        wave: 1,
+        head: sha('d'),
+        merged: vec![TaskId::Planned(1)],
+        report: gates(say, 0),
+    }];
+    let [first, second, third] = feature.tasks.as_mut_slice() else {
+        panic!("three tasks");
+    };
+    *first = pulled(first.clone(), 101, vec![turn(say, 1, Outcome::Approve)]);
+    first.state = task::State::Completed {
+        commit: Some(sha('e')),
+        by: task::MergedBy::AutoBuild,
+    };
+    *second = pulled(
+        second.clone(),
+        102,
+        (1..=5).map(|n| turn(say, n, Outcome::Feedback)).collect(),
+    );
+    second.state = task::State::Blocked {
+        reason: crate::domain::blocked::BlockReason::OutOfTurns { turns: 5 },
+    };
+    *third = pulled(third.clone(), 103, vec![turn(say, 1, Outcome::Feedback)]);
+    third.waived = vec![Waiver {
+        by: user("ida"),
+        what: vec![say("1 test failed")],
+    }];
+    third.state = task::State::Completed {
+        commit: Some(sha('f')),
+        by: task::MergedBy::AutoBuild,
+    };
+    feature
+}
+
+fn pulled(task: Task, pull: u64, turns: Vec<Turn>) -> Task {
+    Task {
+        head: Some(sha('b')),
+        pull: Some(crate::domain::ids::PullNumber(pull)),
+        turns,
+        ..task
+    }
+}
