@@ -13,6 +13,7 @@ use crate::engine::settings::EngineSettings;
 use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
+use crate::sandbox::SandboxOptions;
 use crate::web;
 use crate::web::Inbox;
 use crate::web::Listener;
@@ -179,5 +180,6 @@ fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
         secrets: webhook.chain(&settings.admin_token).cloned().collect(),
         settings: engine,
         caps: Caps::Github,
+        sandbox: SandboxOptions::own_binary(),
     }
 }
