@@ -125,6 +125,7 @@ async fn obeyed(
     command: Command,
 ) -> Result<Done, Undone> {
     let Scene { engine, place, .. } = *scene;
+    let told = |event| fact(engine, event, cause(comment), &place.sender.user);
     let mut said = Commanded {
         on,
         thread: thread(issue),
@@ -156,10 +157,7 @@ async fn obeyed(
                     to: ReplyTo::Comment(comment.id),
                     reply,
                 };
-                return Ok(one(
-                    feature.key,
-                    fact(engine, event, cause(comment), &place.sender.user),
-                ));
+                return Ok(one(feature.key, told(event)));
             }
         }
     }
@@ -167,15 +165,7 @@ async fn obeyed(
         // A new plan is made from the issue as it is now.
         said.snapshot = label::snapshot(scene, issue).await?.ok();
     }
-    Ok(one(
-        feature.key,
-        fact(
-            engine,
-            Event::Commanded(Box::new(said)),
-            cause(comment),
-            &place.sender.user,
-        ),
-    ))
+    Ok(one(feature.key, told(Event::Commanded(Box::new(said)))))
 }
 
 async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, Undone> {

@@ -20,6 +20,7 @@ use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
 use crate::engine::perform::commands;
 use crate::engine::perform::turn;
+use crate::git::Checkout;
 use crate::git::Mirror;
 use crate::git::TakeOutError;
 use std::collections::BTreeSet;
@@ -37,13 +38,8 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
     let diff = mirror
         .diff_text(&fork_point(scene, &mirror, head).await?, head, MAX_DIFF)
         .await?;
-    let previous: &[Issue] = task
-        .turns_now()
-        .rev()
-        .filter(|before| before.number != turn.number)
-        .find_map(|before| before.verdict.as_ref())
-        .map_or(&[], |verdict| &verdict.items);
     let schema = schema();
+    let settings = scene.settings();
     let input = CoachInput {
         issue: scene.shown_issue(),
         task: &task.plan,
@@ -52,7 +48,7 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         gates,
         report: turn.report.as_ref(),
         discrepancies: &turn.discrepancies,
-        previous,
+        previous: previous(task, turn),
         remarks: &remarks(turn),
         instructions: &scene.instructions(&mirror).await?,
     };
@@ -64,13 +60,8 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         prompt: input.prompt(scene.engine.agents.definition(Role::Coach), &schema),
         schema,
     };
-    let settings = scene.settings();
     let decision = scene.ask(&settings, question, |answer| decision(answer, task)).await?;
-    let state = match checkout.changed_paths().await {
-        Ok(paths) if paths.is_empty() => CheckoutState::Unchanged,
-        Ok(paths) => CheckoutState::Changed(paths.iter().map(ToString::to_string).collect()),
-        Err(error) => CheckoutState::Changed(vec![format!("the checkout cannot be compared: {error}")]),
-    };
+    let state = compared(&checkout).await;
     let paths: BTreeSet<String> = commands::paths(&mirror, head).await?.into_iter().collect();
     let open_reviews: Vec<String> = task.next.reviews.iter().map(|review| review.by.login.clone()).collect();
     let facts = TurnFacts {
@@ -82,14 +73,26 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         open_reviews: &open_reviews,
     };
     let judgement = Box::new(judge(&decision, &facts));
-    Ok(scene.task_event(
-        task.id,
-        task::Event::Judged {
-            run,
-            head: head.clone(),
-            judgement,
-        },
-    ))
+    let head = head.clone();
+    Ok(scene.task_event(task.id, task::Event::Judged { run, head, judgement }))
+}
+
+/// What the last verdict asked for.
+fn previous<'a>(task: &'a Task, turn: &Turn) -> &'a [Issue] {
+    task.turns_now()
+        .rev()
+        .filter(|before| before.number != turn.number)
+        .find_map(|before| before.verdict.as_ref())
+        .map_or(&[], |verdict| &verdict.items)
+}
+
+/// Whether the Coach left its checkout as it was.
+async fn compared(checkout: &Checkout) -> CheckoutState {
+    match checkout.changed_paths().await {
+        Ok(paths) if paths.is_empty() => CheckoutState::Unchanged,
+        Ok(paths) => CheckoutState::Changed(paths.iter().map(ToString::to_string).collect()),
+        Err(error) => CheckoutState::Changed(vec![format!("the checkout cannot be compared: {error}")]),
+    }
 }
 
 /// Probes are not run in this version: the Coach is asked for a decision instead.

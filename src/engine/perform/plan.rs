@@ -55,19 +55,10 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
         None => find_plan_block(&feature.snapshot.body),
         Some(_) => None,
     });
+    let test = chosen.test.map(|command| command.to_string());
     let checked = match given {
         Some(yaml) => Plan::parse_yaml(&yaml, &context).map_err(|mistakes| mistakes.to_string()),
-        None => {
-            planner(
-                scene,
-                &read,
-                &branch,
-                &paths,
-                chosen.test.map(|command| command.to_string()),
-                &context,
-            )
-            .await?
-        }
+        None => planner(scene, &read, &branch, &paths, test, &context).await?,
     };
     Ok(scene.event(match checked {
         Err(message) => Event::PlanRefused { run, message },
