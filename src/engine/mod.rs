@@ -5,6 +5,7 @@
 
 pub mod apply;
 mod coach_installations;
+mod holding;
 pub mod ingest;
 pub mod job;
 mod perform;
@@ -14,6 +15,7 @@ pub mod roster;
 mod running;
 mod schedule;
 pub mod settings;
+mod upkeep;
 pub mod worker;
 
 use crate::domain::ids::AppId;

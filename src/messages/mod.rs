@@ -7,6 +7,7 @@ pub mod untrusted;
 
 mod blocked;
 mod check;
+mod clean;
 mod commit;
 mod defuse;
 mod feature_pull;

@@ -3,6 +3,8 @@
 //! Prose is escaped, so that it lands in text; commands, names and outputs are put into code. Whatever GitHub would act
 //! on is broken. Every function takes the most characters that its result may have.
 
+use crate::messages::clean::clean;
+use crate::messages::clean::is_invisible;
 use crate::messages::defuse;
 use std::borrow::Cow;
 
@@ -171,55 +173,6 @@ fn bounded(text: &str, max: usize) -> Cow<'_, str> {
         true => Cow::Owned(shorten(text, keep)),
         false => Cow::Borrowed(text),
     }
-}
-
-/// The text without terminal colours and invisible characters, with plain line ends.
-fn clean(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\u{1b}' => skip_escape(&mut chars),
-            '\r' => {
-                chars.next_if_eq(&'\n');
-                out.push('\n');
-            }
-            '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => out.push('\n'),
-            '\n' | '\t' => out.push(c),
-            c if is_invisible(c) => {}
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// The rest of a terminal's control sequence: `[`, parameters, a letter.
-fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    if chars.next_if_eq(&'[').is_some() {
-        while chars.next_if(|c| ('\u{20}'..='\u{3f}').contains(c)).is_some() {}
-        chars.next_if(|c| ('\u{40}'..='\u{7e}').contains(c));
-    }
-}
-
-/// Controls, and what GitHub shows as nothing or lets change the order of other characters.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{115f}'
-                | '\u{1160}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{202a}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
 }
 
 fn one_line(text: &str, max: usize) -> String {

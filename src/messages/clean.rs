@@ -1,0 +1,53 @@
+//! Takes out of a text what cannot be seen: terminal colours, controls, marks that turn the reading direction.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// The text without terminal colours and invisible characters, with plain line ends.
+pub(super) fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut chars),
+            '\r' => {
+                chars.next_if_eq(&'\n');
+                out.push('\n');
+            }
+            '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => out.push('\n'),
+            '\n' | '\t' => out.push(c),
+            c if is_invisible(c) => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The rest of a terminal's control sequence: `[`, parameters, a letter.
+fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
+    if chars.next_if_eq(&'[').is_some() {
+        while chars.next_if(|c| ('\u{20}'..='\u{3f}').contains(c)).is_some() {}
+        chars.next_if(|c| ('\u{40}'..='\u{7e}').contains(c));
+    }
+}
+
+/// Controls, and what GitHub shows as nothing or lets change the order of other characters.
+pub(super) fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
