@@ -1,4 +1,4 @@
-//! How it is made to happen: a fact becomes an event ([`ingest`], [`perform`]), an event becomes one transaction
+//! How it is made to happen: a fact becomes an event ([`ingest`], `perform`), an event becomes one transaction
 //! ([`apply`]), and what the transaction asks for is claimed and performed by workers ([`worker`]).
 //!
 //! Decides nothing: the rules are in [`crate::domain`].

@@ -82,7 +82,7 @@ async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWor
         // No task reaches the designer in this version.
         TaskWork::Design => Ok(scene.task_event(id, task::Event::Designed { run })),
         TaskWork::Play => play::play(scene, task, run).await,
-        TaskWork::OpenPull => pulls::open_pull(scene, task).await,
+        TaskWork::OpenPull => pulls::open_pull(scene, task, run).await,
         TaskWork::Gates => gates::gates(scene, task, run).await,
         TaskWork::Coach => coach::coach(scene, task, run).await,
         TaskWork::PostReview { turn } => review::post_review(scene, task, turn).await,
