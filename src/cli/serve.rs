@@ -10,7 +10,10 @@ use crate::config::Role;
 use crate::config::ServerSettings;
 use crate::engine::Engine;
 use crate::engine::settings::EngineSettings;
+use crate::github::AUTOBUILD_PERMISSIONS;
+use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
+use crate::sandbox::SandboxOptions;
 use crate::web;
 use crate::web::Inbox;
 use crate::web::Listener;
@@ -96,11 +99,33 @@ async fn run(settings: ServerSettings) -> anyhow::Result<()> {
         .with_context(|| format!("listening on {}", settings.listen))?;
     let address = listener.address()?;
     let engine = assemble::engine(blueprint(&settings, &app)).await?;
+    check_rights(&engine).await;
     let secrets = std::iter::once(app.webhook_secret)
         .chain(app.previous_webhook_secret)
         .collect();
     tracing::info!("listening on http://{address}");
     until_stopped(engine, secrets, listener).await
+}
+
+/// Says at the start what would fail later: wrong keys, permissions that were not granted.
+async fn check_rights(engine: &Engine) {
+    let apps = std::iter::once((&engine.autobuild, AUTOBUILD_PERMISSIONS))
+        .chain(engine.coach.as_ref().map(|coach| (coach, COACH_PERMISSIONS)));
+    for (client, needed) in apps {
+        match client.identity().await {
+            Ok(identity) => {
+                let lacks: Vec<String> = identity
+                    .lacks(needed)
+                    .iter()
+                    .map(|(name, level)| format!("{name}: {level}"))
+                    .collect();
+                if !lacks.is_empty() {
+                    tracing::warn!("the App {} lacks permissions: {}", identity.slug, lacks.join(", "));
+                }
+            }
+            Err(error) => tracing::warn!(%error, "GitHub does not know the App {}", client.app_id()),
+        }
+    }
 }
 
 /// Serves and works until SIGTERM or Ctrl-C, then drains.
@@ -155,6 +180,7 @@ fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
         secrets: webhook.chain(&settings.admin_token).cloned().collect(),
         settings: engine,
         caps: caps(&settings.github.api),
+        sandbox: SandboxOptions::own_binary(),
     }
 }
 

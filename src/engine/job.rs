@@ -55,11 +55,16 @@ pub enum Undone {
     /// A limit; counts as nothing.
     #[error("limited until {} (ms): {why}", until.0)]
     Limited {
+        /// Whose limit it is.
+        by: LimitedBy,
         /// Not before.
         until: Millis,
         /// For operators.
         why: String,
     },
+    /// The installation is suspended; counts as nothing.
+    #[error("the installation is suspended")]
+    Suspended,
     /// It will never work.
     #[error("refused: {why}")]
     Refused {
@@ -72,6 +77,15 @@ pub enum Undone {
     /// It was told to stop.
     #[error("stopped")]
     Stopped,
+}
+
+/// Whose limit it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitedBy {
+    /// GitHub's: everyone of this installation waits.
+    GitHub,
+    /// Our own spacing of writes.
+    Spacing,
 }
 
 impl Job {
@@ -129,8 +143,12 @@ impl From<GithubError> for Undone {
             GithubError::Uncertain { .. } | GithubError::Unauthorized | GithubError::Malformed { .. } => {
                 Self::Later { why, not_before: None }
             }
-            GithubError::RateLimited { until } => Self::Limited { until, why },
-            GithubError::Suspended => Self::Later { why, not_before: None },
+            GithubError::RateLimited { until } => Self::Limited {
+                by: LimitedBy::GitHub,
+                until,
+                why,
+            },
+            GithubError::Suspended => Self::Suspended,
             GithubError::Forbidden { .. }
             | GithubError::Uninstalled
             | GithubError::Gone

@@ -164,6 +164,9 @@ mod tests {
     const SCRIPT: &str = r#"{"scripts": {"test": "node --test"}}"#;
     const NEEDS: &str = r#"{"scripts": {"test": "jest"}, "devDependencies": {"jest": "1"}}"#;
 
+    /// Paths and texts.
+    type Files<'a> = &'a [(&'a str, &'a str)];
+
     fn commands(files: &[(&str, &str)]) -> Option<(String, String)> {
         let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
         let read = |path: &str| {
@@ -181,8 +184,9 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn each_tool_chain_is_recognised() {
-        let table: [(&[(&str, &str)], &str, &str); 17] = [
+        let table: [(Files<'_>, &str, &str); 17] = [
             (&[("Cargo.toml", "")], "", "cargo test"),
             (&[("Cargo.toml", ""), ("package.json", SCRIPT)], "", "cargo test"),
             (&[("package.json", SCRIPT)], "", "npm test"),

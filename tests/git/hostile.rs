@@ -281,7 +281,7 @@ async fn closed_folders_do_not_count_as_deleted() {
     let world = World::with(&[("closed/a", "1"), ("closed/deep/b", "2"), ("open", "3")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     let closed = checkout.path().join("closed");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     let readable = fs::read_dir(&closed).is_ok();
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();

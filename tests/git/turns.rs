@@ -356,7 +356,7 @@ async fn checkouts_go_away_and_do_not_disturb_each_other() {
     assert_eq!(git(two.path(), &["rev-parse", "HEAD"]), head.as_str());
     let closed = one.path().join("closed");
     fs::create_dir(&closed).unwrap();
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     let path = one.path().to_owned();
     drop(one);
     assert!(!path.exists() && two.path().exists());

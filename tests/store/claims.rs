@@ -8,13 +8,19 @@ use crate::contract::claim;
 use crate::contract::claim_at;
 use crate::contract::claimed_id;
 use crate::contract::effect;
+use crate::contract::feature;
+use crate::contract::key;
 use autobuild::domain::ids::Millis;
 use autobuild::store::ClaimRequest;
+use autobuild::store::Commit;
+use autobuild::store::Committed;
 use autobuild::store::EffectState;
+use autobuild::store::FeatureRow;
 use autobuild::store::Fenced;
 use autobuild::store::Lane;
 use autobuild::store::LaneLimits;
 use autobuild::store::NewEffect;
+use autobuild::store::NewEvent;
 use autobuild::store::Ordered;
 use autobuild::store::Outcome;
 use autobuild::store::Store;
@@ -28,6 +34,7 @@ on_both! {
     one_subject_has_one_agent_at_a_time
     what_is_said_about_one_subject_keeps_its_order
     the_free_stand_outside_the_order_of_others
+    what_waits_is_not_claimed_while_its_feature_is_held
     the_tally_tells_what_is_due_waiting_and_running
     every_change_wakes_those_who_wait
 }
@@ -227,4 +234,54 @@ async fn every_change_wakes_those_who_wait(db: Database) {
     let hold = claim(&store, Lane::Agent).await.unwrap().hold;
     assert_eq!(store.release(&hold).await.unwrap(), Fenced::Written);
     wakeups.next().await;
+}
+
+async fn what_waits_is_not_claimed_while_its_feature_is_held(db: Database) {
+    let store = db.open().await;
+    let held = |expected, held, cause: &str| Commit {
+        expected,
+        event: NewEvent {
+            kind: "Kind".to_owned(),
+            body: "{}".to_owned(),
+            cause: cause.to_owned(),
+            actor: "somebody".to_owned(),
+            at: NOW,
+        },
+        feature: FeatureRow {
+            held,
+            ..feature(key(1, 1), "building")
+        },
+        tasks: Vec::new(),
+        removed: Vec::new(),
+        turns: Vec::new(),
+        cancel: Vec::new(),
+        effects: Vec::new(),
+        finish: None,
+        delivery: None,
+    };
+    assert_eq!(
+        store.commit(&held(None, true, "paused")).await.unwrap(),
+        Committed::Done
+    );
+    let waits = NewEffect {
+        waits: true,
+        ..effect("player", Lane::Agent, "task")
+    };
+    add(&store, &[waits, effect("review", Lane::Forge, "task")]).await;
+    assert_eq!(claim(&store, Lane::Agent).await, None);
+    assert_eq!(claimed_id(&store, Lane::Forge).await.as_deref(), Some("review"));
+    assert_eq!(
+        store.tally(None, NOW).await.unwrap(),
+        Tally {
+            due: 0,
+            waiting: 0,
+            running: 1
+        }
+    );
+
+    assert_eq!(
+        store.commit(&held(Some(1), false, "resumed")).await.unwrap(),
+        Committed::Done
+    );
+    assert_eq!(claimed_id(&store, Lane::Agent).await.as_deref(), Some("player"));
 }

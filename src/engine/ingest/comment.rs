@@ -137,31 +137,14 @@ async fn obeyed(
         newer: newer(engine, &feature).await?,
         command,
     };
-    let reads_again = matches!(
-        said.command,
-        Command::Plan { .. } | Command::Resume { .. } | Command::Retry { .. }
-    );
-    if reads_again {
-        let branch = engine.fetch_default(place.installation, place.repo.id, None).await?;
-        match engine.settings_of(&branch).await {
-            Ok(read) => {
-                said.rules = Some(rules(&read.settings));
-                said.settings = serde_json::to_value(&read.settings).ok();
-            }
-            Err(NoSettings::Undone(undone)) => return Err(undone),
-            Err(NoSettings::Mistakes(mistakes)) => {
-                let reply = Reply::BadSettings(mistakes);
-                let event = Event::Answered {
-                    thread: said.thread,
-                    to: ReplyTo::Comment(comment.id),
-                    reply,
-                };
-                return Ok(one(
-                    feature.key,
-                    fact(engine, event, cause(comment), &place.sender.user),
-                ));
-            }
-        }
+    if let Some(mistakes) = read_settings(scene, &mut said).await? {
+        let event = Event::Answered {
+            thread: said.thread,
+            to: ReplyTo::Comment(comment.id),
+            reply: Reply::BadSettings(mistakes),
+        };
+        let fact = fact(engine, event, cause(comment), &place.sender.user);
+        return Ok(one(feature.key, fact));
     }
     if matches!(said.command, Command::Plan { .. }) && issue.conversation == Conversation::Issue {
         // A new plan is made from the issue as it is now.
@@ -176,6 +159,28 @@ async fn obeyed(
             &place.sender.user,
         ),
     ))
+}
+
+/// Reads the settings again for commands that do; gives their mistakes, with which nothing starts.
+async fn read_settings(scene: &Scene<'_>, said: &mut Commanded) -> Result<Option<Vec<String>>, Undone> {
+    let reads_again = matches!(
+        said.command,
+        Command::Plan { .. } | Command::Resume { .. } | Command::Retry { .. }
+    );
+    if !reads_again {
+        return Ok(None);
+    }
+    let Scene { engine, place, .. } = *scene;
+    let branch = engine.fetch_default(place.installation, place.repo.id, None).await?;
+    match engine.settings_of(&branch).await {
+        Ok(read) => {
+            said.rules = Some(rules(&read.settings));
+            said.settings = serde_json::to_value(&read.settings).ok();
+            Ok(None)
+        }
+        Err(NoSettings::Undone(undone)) => Err(undone),
+        Err(NoSettings::Mistakes(mistakes)) => Ok(Some(mistakes)),
+    }
 }
 
 async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, Undone> {

@@ -5,6 +5,7 @@ use crate::domain::feature::Feature;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::NewerRun;
 use crate::domain::ids::PullNumber;
+use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 use crate::domain::task;
@@ -22,9 +23,12 @@ use crate::github::webhook::PushKind;
 
 /// Someone closed, merged or reopened one of our pull requests.
 pub async fn pull(engine: &Engine, place: &Place, pull: &Pull, event: &PullEvent) -> Result<Done, Undone> {
-    let Some(found) = engine.store.by_pull(place.repo.id, pull.number).await? else {
-        return Ok(Done::Nothing);
+    let known = match engine.store.by_pull(place.repo.id, pull.number).await? {
+        Some(found) => Some(found),
+        // People may be faster than the reply that tells us the number.
+        None => engine.store.by_branch(place.repo.id, &pull.head.branch).await?,
     };
+    let Some(found) = known else { return Ok(Done::Nothing) };
     let Some(feature) = engine.feature(&found.feature.key).await? else {
         return Ok(Done::Nothing);
     };
@@ -107,29 +111,42 @@ pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, U
         return Ok(Done::Nothing);
     };
     let by = &place.sender.user;
-    let before = push.before.as_ref().map_or("none", |sha| sha.as_str());
-    let event = match (found.task, push.kind, &push.after) {
-        // The pull request of a deleted task branch is closed by the forge, which tells of that.
-        (Some(_), PushKind::Deleted, _) | (_, _, None) if found.task.is_some() => return Ok(Done::Nothing),
-        (None, PushKind::Deleted, _) | (_, _, None) => integration_deleted(engine, &feature).await?,
-        (None, _, Some(head)) => Event::IntegrationPushed { head: head.clone() },
-        (Some(task), kind, Some(head)) => {
-            let did = match kind {
-                PushKind::Forced if !stands_on_integration(engine, place, &feature, push).await? => {
-                    PersonDid::ForcePush { head: head.clone() }
-                }
-                PushKind::Created | PushKind::FastForward | PushKind::Forced | PushKind::Deleted => {
-                    PersonDid::Push { head: head.clone() }
-                }
-            };
-            person(task, by, did)
-        }
+    let Some(event) = pushed(engine, place, push, found.task, &feature).await? else {
+        return Ok(Done::Nothing);
     };
-    let after = push.after.as_ref().map_or("none", |sha| sha.as_str());
-    Ok(one(
-        feature.key,
-        fact(engine, event, format!("push/{}/{before}/{after}", push.branch), by),
-    ))
+    let sha = |sha: &Option<Sha>| sha.as_ref().map_or("none".to_owned(), ToString::to_string);
+    let cause = format!("push/{}/{}/{}", push.branch, sha(&push.before), sha(&push.after));
+    Ok(one(feature.key, fact(engine, event, cause, by)))
+}
+
+/// What a push comes to. Deliveries may be late: what counts is where the branch stands now.
+async fn pushed(
+    engine: &Engine,
+    place: &Place,
+    push: &Push,
+    task: Option<TaskId>,
+    feature: &Feature,
+) -> Result<Option<Event>, Undone> {
+    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    let head = match push.kind {
+        PushKind::Deleted => None,
+        PushKind::Created | PushKind::FastForward | PushKind::Forced => repo.branch_head(&push.branch).await?,
+    };
+    Ok(match (task, head) {
+        // The pull request of a deleted task branch is closed by the forge, which tells of that.
+        (Some(_), None) => None,
+        (None, None) => Some(integration_deleted(engine, feature).await?),
+        (None, Some(head)) => Some(Event::IntegrationPushed { head }),
+        (Some(task), Some(head)) => {
+            let off = push.kind == PushKind::Forced && !stands_on_integration(engine, place, feature, &head).await?;
+            let did = if off {
+                PersonDid::ForcePush { head }
+            } else {
+                PersonDid::Push { head }
+            };
+            Some(person(task, &place.sender.user, did))
+        }
+    })
 }
 
 /// The branch also goes when its pull request was merged: the pull request is asked before the work is called off.
@@ -148,8 +165,8 @@ async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event
 }
 
 /// Whether a forced push still contains the commit that the task branches were made from.
-async fn stands_on_integration(engine: &Engine, place: &Place, feature: &Feature, push: &Push) -> Result<bool, Undone> {
-    let (Some(integration), Some(head)) = (&feature.integration, &push.after) else {
+async fn stands_on_integration(engine: &Engine, place: &Place, feature: &Feature, head: &Sha) -> Result<bool, Undone> {
+    let Some(integration) = &feature.integration else {
         return Ok(false);
     };
     let folder = format!("{}/*", feature.key.branch_prefix());

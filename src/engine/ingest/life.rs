@@ -136,7 +136,7 @@ pub async fn installation(
 
 /// A suspension is lifted: its cause names the one that it lifts.
 async fn unsuspended(engine: &Engine, scope: Scope) -> Result<Done, Undone> {
-    for row in engine.store.unfinished(scope).await? {
+    for row in engine.store.features(scope).await? {
         let events = engine.store.events(&row.key).await?;
         let lifted = events
             .iter()

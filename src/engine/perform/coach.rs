@@ -7,9 +7,9 @@ use crate::domain::contract::TurnFacts;
 use crate::domain::contract::judge;
 use crate::domain::decision::CoachDecision;
 use crate::domain::decision::DecisionKind;
-use crate::domain::decision::Issue;
 use crate::domain::decision_parse::parse_decision;
 use crate::domain::decision_parse::schema;
+use crate::domain::evidence::GateReport;
 use crate::domain::ids::Sha;
 use crate::domain::task;
 use crate::domain::task::Task;
@@ -20,6 +20,7 @@ use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
 use crate::engine::perform::commands;
 use crate::engine::perform::turn;
+use crate::git::Checkout;
 use crate::git::Mirror;
 use crate::git::TakeOutError;
 use std::collections::BTreeSet;
@@ -34,43 +35,18 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
     })?;
     let mirror = scene.holding(head).await?;
     let checkout = mirror.checkout(head).await?;
-    let diff = mirror
-        .diff_text(&fork_point(scene, &mirror, head).await?, head, MAX_DIFF)
-        .await?;
-    let previous: &[Issue] = task
-        .turns_now()
-        .rev()
-        .filter(|before| before.number != turn.number)
-        .find_map(|before| before.verdict.as_ref())
-        .map_or(&[], |verdict| &verdict.items);
     let schema = schema();
-    let input = CoachInput {
-        issue: scene.shown_issue(),
-        task: &task.plan,
-        turn: turn.number,
-        diff: &diff.text,
-        gates,
-        report: turn.report.as_ref(),
-        discrepancies: &turn.discrepancies,
-        previous,
-        remarks: &remarks(turn),
-        instructions: &scene.instructions(&mirror).await?,
-    };
     let question = Question {
         role: Role::Coach,
         task: Some(task.id),
         turn: turn.number,
         checkout: checkout.path(),
-        prompt: input.prompt(scene.engine.agents.definition(Role::Coach), &schema),
+        prompt: prompt(scene, &mirror, task, (turn, head, gates), &schema).await?,
         schema,
     };
     let settings = scene.settings();
     let decision = scene.ask(&settings, question, |answer| decision(answer, task)).await?;
-    let state = match checkout.changed_paths().await {
-        Ok(paths) if paths.is_empty() => CheckoutState::Unchanged,
-        Ok(paths) => CheckoutState::Changed(paths.iter().map(ToString::to_string).collect()),
-        Err(error) => CheckoutState::Changed(vec![format!("the checkout cannot be compared: {error}")]),
-    };
+    let state = compare(&checkout).await;
     let paths: BTreeSet<String> = commands::paths(&mirror, head).await?.into_iter().collect();
     let open_reviews: Vec<String> = task.next.reviews.iter().map(|review| review.by.login.clone()).collect();
     let facts = TurnFacts {
@@ -82,14 +58,44 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         open_reviews: &open_reviews,
     };
     let judgement = Box::new(judge(&decision, &facts));
-    Ok(scene.task_event(
-        task.id,
-        task::Event::Judged {
-            run,
-            head: head.clone(),
-            judgement,
-        },
-    ))
+    let head = head.clone();
+    Ok(scene.task_event(task.id, task::Event::Judged { run, head, judgement }))
+}
+
+async fn prompt(
+    scene: &Scene<'_>,
+    mirror: &Mirror,
+    task: &Task,
+    (turn, head, gates): (&Turn, &Sha, &GateReport),
+    schema: &serde_json::Value,
+) -> Result<String, Undone> {
+    let diff = mirror
+        .diff_text(&fork_point(scene, mirror, head).await?, head, MAX_DIFF)
+        .await?;
+    let before = task.turns_now().rev().filter(|before| before.number != turn.number);
+    let previous = before.into_iter().find_map(|before| before.verdict.as_ref());
+    let input = CoachInput {
+        issue: scene.shown_issue(),
+        task: &task.plan,
+        turn: turn.number,
+        diff: &diff.text,
+        gates,
+        report: turn.report.as_ref(),
+        discrepancies: &turn.discrepancies,
+        previous: previous.map_or(&[], |verdict| &verdict.items),
+        remarks: &remarks(turn),
+        instructions: &scene.instructions(mirror).await?,
+    };
+    Ok(input.prompt(scene.engine.agents.definition(Role::Coach), schema))
+}
+
+/// Whether the Coach, who may only read, wrote.
+async fn compare(checkout: &Checkout) -> CheckoutState {
+    match checkout.changed_paths().await {
+        Ok(paths) if paths.is_empty() => CheckoutState::Unchanged,
+        Ok(paths) => CheckoutState::Changed(paths.iter().map(ToString::to_string).collect()),
+        Err(error) => CheckoutState::Changed(vec![format!("the checkout cannot be compared: {error}")]),
+    }
 }
 
 /// Probes are not run in this version: the Coach is asked for a decision instead.

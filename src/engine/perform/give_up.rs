@@ -98,11 +98,13 @@ fn reason(job: &Job, undone: &Undone) -> BlockReason {
             failure: failure.clone(),
         },
         _ if job.effect.crashes >= AGENT_TRIES => BlockReason::Crashed { doing },
-        Undone::Later { .. } | Undone::Limited { .. } | Undone::Refused { .. } | Undone::Stopped => {
-            BlockReason::ForgeRefused {
-                doing,
-                said: undone.to_string(),
-            }
-        }
+        Undone::Later { .. }
+        | Undone::Limited { .. }
+        | Undone::Suspended
+        | Undone::Refused { .. }
+        | Undone::Stopped => BlockReason::ForgeRefused {
+            doing,
+            said: undone.to_string(),
+        },
     }
 }

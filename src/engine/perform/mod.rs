@@ -14,6 +14,7 @@ mod merge;
 mod plan;
 mod play;
 mod pulls;
+mod push;
 mod review;
 mod say;
 mod turn;
@@ -31,6 +32,7 @@ use crate::engine::apply::Fact;
 use crate::engine::ingest;
 use crate::engine::job::Done;
 use crate::engine::job::Job;
+use crate::engine::job::LimitedBy;
 use crate::engine::job::Undone;
 use crate::github::Repo;
 use crate::messages::Links;
@@ -80,7 +82,7 @@ async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWor
         // No task reaches the designer in this version.
         TaskWork::Design => Ok(scene.task_event(id, task::Event::Designed { run })),
         TaskWork::Play => play::play(scene, task, run).await,
-        TaskWork::OpenPull => pulls::open_pull(scene, task).await,
+        TaskWork::OpenPull => pulls::open_pull(scene, task, run).await,
         TaskWork::Gates => gates::gates(scene, task, run).await,
         TaskWork::Coach => coach::coach(scene, task, run).await,
         TaskWork::PostReview { turn } => review::post_review(scene, task, turn).await,
@@ -171,6 +173,7 @@ impl Job {
             .spacing
             .try_reserve(self.installation(), engine.now())
             .map_err(|until| Undone::Limited {
+                by: LimitedBy::Spacing,
                 until,
                 why: "writes to GitHub are spaced".to_owned(),
             })

@@ -5,6 +5,7 @@ use crate::agents::prompt::PlannerInput;
 use crate::config::Role;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
+use crate::domain::feature::Feature;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::Planned;
 use crate::domain::ids::TurnNumber;
@@ -51,23 +52,10 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
         header: &header,
         file_exists: &|path| paths.contains(path),
     };
-    let given = feature.request.yaml.clone().or_else(|| match feature.request.words {
-        None => find_plan_block(&feature.snapshot.body),
-        Some(_) => None,
-    });
-    let checked = match given {
+    let test = chosen.test.map(|command| command.to_string());
+    let checked = match given(feature) {
         Some(yaml) => Plan::parse_yaml(&yaml, &context).map_err(|mistakes| mistakes.to_string()),
-        None => {
-            planner(
-                scene,
-                &read,
-                &branch,
-                &paths,
-                chosen.test.map(|command| command.to_string()),
-                &context,
-            )
-            .await?
-        }
+        None => planner(scene, &read, &branch, &paths, test, &context).await?,
     };
     Ok(scene.event(match checked {
         Err(message) => Event::PlanRefused { run, message },
@@ -76,6 +64,15 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
             planned: Box::new(planned(checked, read, &branch, &paths, chosen.why)),
         },
     }))
+}
+
+/// The plan that a person wrote, in a command or in the issue.
+fn given(feature: &Feature) -> Option<String> {
+    let request = &feature.request;
+    request.yaml.clone().or_else(|| match request.words {
+        None => find_plan_block(&feature.snapshot.body),
+        Some(_) => None,
+    })
 }
 
 fn planned(

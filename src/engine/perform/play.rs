@@ -21,18 +21,15 @@ use crate::engine::job::Job;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
-use crate::engine::perform::branches::branch_name;
 use crate::engine::perform::ground::Found;
 use crate::engine::perform::ground::Ground;
 use crate::engine::perform::ground::ground;
 use crate::engine::perform::inspect;
+use crate::engine::perform::push::Landed;
+use crate::engine::perform::push::push;
 use crate::engine::perform::turn;
 use crate::git::CommitRequest;
-use crate::git::Lease;
 use crate::git::Prepared;
-use crate::git::PushError;
-use crate::git::Pushed;
-use crate::github::Rights;
 use crate::messages;
 use crate::messages::CommitKind;
 use serde::Deserialize;
@@ -234,35 +231,6 @@ async fn publish(
         }
     };
     Ok(ended(scene, task, run, outcome))
-}
-
-/// Where a pushed commit came down.
-enum Landed {
-    There,
-    Overtaken(Sha),
-    Rejected(String),
-}
-
-async fn push(scene: &Scene<'_>, task: &Task, head: &Sha, stood: Option<Sha>) -> Result<Landed, Undone> {
-    let feature = &scene.feature;
-    let remote = scene
-        .engine
-        .remote(feature.installation, feature.key.repo, Rights::Push)
-        .await?;
-    let mirror = scene.engine.mirrors.mirror(feature.key.repo);
-    let lease = stood.map_or(Lease::Absent, Lease::At);
-    scene.job.may_speak()?;
-    match mirror.push(&remote, &branch_name(&task.branch)?, head, &lease).await {
-        Ok(Pushed::Done | Pushed::AlreadyThere) => Ok(Landed::There),
-        Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(Landed::There),
-        Err(PushError::LeaseLost { actual: Some(actual) }) => Ok(Landed::Overtaken(actual)),
-        Err(error @ PushError::LeaseLost { actual: None }) => Err(Undone::Later {
-            why: error.to_string(),
-            not_before: None,
-        }),
-        Err(PushError::Rejected { reason }) => Ok(Landed::Rejected(reason)),
-        Err(PushError::Git(error)) => Err(error.into()),
-    }
 }
 
 /// A Player that ended badly leaves what it did for the next try.

@@ -18,7 +18,11 @@ use crate::github::model::OpenState;
 use crate::messages;
 
 /// Opens the pull request of a task into the integration branch, as a draft where drafts exist.
-pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task) -> Result<Done, Undone> {
+pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+    if task.opening != Some(run) {
+        // The task was started again meanwhile, on another branch.
+        return Ok(Done::Nothing);
+    }
     let text = messages::task_pull(&scene.feature, task);
     let base = scene.key().integration_branch();
     let new = NewPull {
@@ -50,6 +54,18 @@ pub(super) async fn open_feature_pull(scene: &Scene<'_>, run: u64) -> Result<Don
         base: &default,
         ready: true,
     };
+    if let Some(pull) = scene.feature.pull {
+        // It went back to building and comes again: the same pull request, which says what is so now.
+        scene.may_write()?;
+        let change = PullChange {
+            title: Some(new.title),
+            body: Some(new.body),
+            ..PullChange::default()
+        };
+        if scene.repo().update_pull(pull, change).await?.state == OpenState::Open {
+            return Ok(scene.event(Event::PullOpened { run, pull }));
+        }
+    }
     let pull = open(scene, new).await?;
     Ok(scene.event(Event::PullOpened { run, pull }))
 }

@@ -1,0 +1,203 @@
+//! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
+
+use crate::domain::ids::Millis;
+use crate::engine::Engine;
+use crate::engine::apply::Applied;
+use crate::engine::job::Done;
+use crate::engine::job::Job;
+use crate::engine::job::LimitedBy;
+use crate::engine::job::Undone;
+use crate::engine::perform;
+use crate::engine::perform::give_up;
+use crate::store::Claimed;
+use crate::store::Fenced;
+use crate::store::Finish;
+use crate::store::Lane;
+use crate::store::Lease;
+use crate::store::Outcome;
+use crate::store::StoreError;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// A worker that vanished this often while it held an effect is no accident: the effect is given up.
+const CRASHES: u32 = 3;
+
+/// How long what a suspended installation cannot do waits before it is tried again.
+const SUSPENDED_MS: i64 = 600_000;
+
+impl Engine {
+    /// Performs a claimed effect and stores how it ended.
+    pub(super) async fn hold(self: Arc<Self>, claimed: Claimed, agents: CancellationToken) -> Lane {
+        let lane = claimed.effect.lane;
+        let id = claimed.effect.id.clone();
+        let cancel = self.running.begin(&id);
+        let job = Job::new(claimed.effect, claimed.hold, cancel, self.settings.lease);
+        if let Err(error) = self.hold_job(&job, &agents).await {
+            tracing::error!(%id, %error, "how {id} ended could not be stored; its lease will run out");
+        }
+        self.running.end(&id);
+        lane
+    }
+
+    async fn hold_job(&self, job: &Job, agents: &CancellationToken) -> Result<(), StoreError> {
+        if job.effect.crashes >= CRASHES {
+            let why = Undone::Refused {
+                why: format!("the service ended {CRASHES} times while it did this"),
+            };
+            return self.give_up(job, &why).await;
+        }
+        let (lease, ended) = self.perform_held(job, agents).await;
+        match (lease, ended) {
+            (Lease::Lost, _) => Ok(()),
+            (_, Ok(done)) => self.done(job, done).await,
+            (Lease::CancelRequested, Err(_)) => self.end(job, &Outcome::Cancelled).await,
+            (Lease::Mine, Err(undone)) => self.undone(job, undone).await,
+        }
+    }
+
+    /// Performs the effect while its lease is renewed. Both end here: a renewal that nobody polls any more would hold the
+    /// store's one connection for writing.
+    async fn perform_held(&self, job: &Job, agents: &CancellationToken) -> (Lease, Result<Done, Undone>) {
+        let work = perform::perform(self, job);
+        tokio::pin!(work);
+        let keep = self.keep(job);
+        tokio::pin!(keep);
+        let mut lease = Lease::Mine;
+        loop {
+            tokio::select! {
+                ended = &mut work => return (lease, ended),
+                lost = &mut keep, if lease == Lease::Mine => {
+                    lease = lost;
+                    job.cancel.cancel();
+                }
+                () = agents.cancelled(), if job.effect.lane == Lane::Agent && !job.cancel.is_cancelled() => {
+                    job.cancel.cancel();
+                }
+            }
+        }
+    }
+
+    /// Renews the lease until it is lost or the effect is no longer wanted.
+    async fn keep(&self, job: &Job) -> Lease {
+        let mut looks = self.running.looks();
+        looks.mark_unchanged();
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(self.settings.renew) => {}
+                _ = looks.changed() => {}
+            }
+            let lease_ms = i64::try_from(self.settings.lease.as_millis()).unwrap_or(60_000);
+            match self.store.renew(&job.hold, self.now().plus(lease_ms)).await {
+                Ok(Lease::Mine) => job.renewed(self.settings.lease),
+                Ok(lost) => return lost,
+                Err(error) => {
+                    tracing::warn!(%error, id = %job.effect.id, "the lease of {} was not renewed", job.effect.id)
+                }
+            }
+        }
+    }
+
+    async fn done(&self, job: &Job, done: Done) -> Result<(), StoreError> {
+        let outcome = Outcome::Done { external_id: None };
+        match done {
+            Done::Nothing => self.end(job, &outcome).await,
+            Done::FollowUp(effects) => {
+                self.store.add_effects(&effects).await?;
+                self.end(job, &outcome).await
+            }
+            Done::Fact(key, fact) => {
+                let finish = Finish {
+                    hold: job.hold.clone(),
+                    outcome: outcome.clone(),
+                };
+                match self.apply(&key, *fact, Some(finish)).await {
+                    Ok(Applied::Done | Applied::Known | Applied::LostFence) => Ok(()),
+                    Ok(Applied::NoFeature | Applied::RunExists) => self.end(job, &outcome).await,
+                    Err(error) => self.undone(job, error.into()).await,
+                }
+            }
+        }
+    }
+
+    async fn undone(&self, job: &Job, undone: Undone) -> Result<(), StoreError> {
+        let id = &job.effect.id;
+        match &undone {
+            Undone::Stopped => written(self.store.release(&job.hold).await?),
+            Undone::Suspended => {
+                written(
+                    self.store
+                        .postpone(&job.hold, self.now().plus(SUSPENDED_MS), &undone.to_string())
+                        .await?,
+                );
+            }
+            Undone::Limited { by, until, why } => {
+                if *by == LimitedBy::GitHub {
+                    self.spacing.hold(job.installation(), *until);
+                }
+                tracing::info!(%id, "{id} waits: {why}");
+                written(self.store.postpone(&job.hold, *until, why).await?);
+            }
+            Undone::Refused { .. } => return self.give_up(job, &undone).await,
+            Undone::Later { .. } | Undone::Agent(_) => return self.later(job, &undone).await,
+        }
+        Ok(())
+    }
+
+    async fn later(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {
+        let id = &job.effect.id;
+        let tries = give_up::tries(job.effect.lane);
+        if job.effect.attempt.saturating_add(1) >= tries {
+            return self.give_up(job, undone).await;
+        }
+        let wait = self.settings.backoff.after(job.effect.attempt, fifth());
+        let not_before = match undone {
+            Undone::Later {
+                not_before: Some(at), ..
+            } => *at,
+            _ => Millis(0),
+        };
+        let at = self.now().plus(wait).max(not_before);
+        tracing::warn!(%id, attempt = job.effect.attempt, "{id} is tried again: {undone}");
+        written(self.store.fail_attempt(&job.hold, at, &undone.to_string()).await?);
+        Ok(())
+    }
+
+    /// Ends the effect as failed, and tells its Feature what waits for it in vain.
+    async fn give_up(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {
+        let id = &job.effect.id;
+        tracing::error!(%id, "{id} is given up: {undone}");
+        let outcome = Outcome::Failed {
+            error: undone.to_string(),
+        };
+        if let Some((key, fact)) = give_up::fact(self, job, undone).await {
+            let finish = Finish {
+                hold: job.hold.clone(),
+                outcome: outcome.clone(),
+            };
+            match self.apply(&key, fact, Some(finish)).await {
+                Ok(Applied::Done | Applied::Known | Applied::LostFence) => return Ok(()),
+                Ok(Applied::NoFeature | Applied::RunExists) => {}
+                Err(error) => tracing::error!(%error, %id, "the Feature could not be told that {id} is given up"),
+            }
+        }
+        self.end(job, &outcome).await
+    }
+
+    async fn end(&self, job: &Job, outcome: &Outcome) -> Result<(), StoreError> {
+        written(self.store.finish(&job.hold, outcome).await?);
+        Ok(())
+    }
+}
+
+fn written(fenced: Fenced) {
+    match fenced {
+        Fenced::Written => {}
+        Fenced::Lost => tracing::info!("an effect was taken over by another worker"),
+    }
+}
+
+/// A random fifth, so that what failed together is not tried again together.
+fn fifth() -> f64 {
+    let random = getrandom::u32().unwrap_or(u32::MAX / 2);
+    f64::from(random) / f64::from(u32::MAX) * 0.4 - 0.2
+}

@@ -1,0 +1,44 @@
+//! Pushing a task's commit with a lease on where its branch stood.
+
+use crate::domain::ids::Sha;
+use crate::domain::task::Task;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::branches::branch_name;
+use crate::git::Lease;
+use crate::git::PushError;
+use crate::git::Pushed;
+use crate::github::Rights;
+
+/// Where a pushed commit came down.
+pub(super) enum Landed {
+    /// On the branch.
+    There,
+    /// Nowhere: the branch stands at this commit of somebody else's.
+    Overtaken(Sha),
+    /// Nowhere: the forge refused it, in these words.
+    Rejected(String),
+}
+
+/// Pushes `head` to the task's branch.
+pub(super) async fn push(scene: &Scene<'_>, task: &Task, head: &Sha, stood: Option<Sha>) -> Result<Landed, Undone> {
+    let feature = &scene.feature;
+    let remote = scene
+        .engine
+        .remote(feature.installation, feature.key.repo, Rights::Push)
+        .await?;
+    let mirror = scene.engine.mirrors.mirror(feature.key.repo);
+    let lease = stood.map_or(Lease::Absent, Lease::At);
+    scene.job.may_speak()?;
+    match mirror.push(&remote, &branch_name(&task.branch)?, head, &lease).await {
+        Ok(Pushed::Done | Pushed::AlreadyThere) => Ok(Landed::There),
+        Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(Landed::There),
+        Err(PushError::LeaseLost { actual: Some(actual) }) => Ok(Landed::Overtaken(actual)),
+        Err(error @ PushError::LeaseLost { actual: None }) => Err(Undone::Later {
+            why: error.to_string(),
+            not_before: None,
+        }),
+        Err(PushError::Rejected { reason }) => Ok(Landed::Rejected(reason)),
+        Err(PushError::Git(error)) => Err(error.into()),
+    }
+}

@@ -1,0 +1,47 @@
+//! What has to be done now and then: lost work is taken back, old payloads are blanked.
+
+use crate::engine::Engine;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// Payloads of deliveries are kept this long; their ids stay.
+const PAYLOADS_MS: i64 = 7 * 24 * 3_600_000;
+
+/// How often old payloads are looked for.
+const BLANKING: Duration = Duration::from_secs(3_600);
+
+impl Engine {
+    /// Keeps up until `stop`.
+    pub(super) async fn keep_up(self: Arc<Self>, stop: CancellationToken) {
+        let mut blanked = None::<Instant>;
+        while !stop.is_cancelled() {
+            if blanked.is_none_or(|at| at.elapsed() >= BLANKING) {
+                blanked = Some(Instant::now());
+                self.blank().await;
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(self.settings.reap) => self.reap().await,
+            }
+        }
+    }
+
+    async fn reap(&self) {
+        match self.store.reap(self.now()).await {
+            Ok(taken) => taken
+                .iter()
+                .for_each(|effect| tracing::warn!(id = %effect.id, "the lease of {} ran out", effect.id)),
+            Err(error) => tracing::warn!(%error, "lost work could not be taken back"),
+        }
+    }
+
+    async fn blank(&self) {
+        match self.store.blank_payloads(self.now().plus(-PAYLOADS_MS)).await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!("the payloads of {count} old deliveries were blanked"),
+            Err(error) => tracing::warn!(%error, "old payloads could not be blanked"),
+        }
+    }
+}
