@@ -140,8 +140,11 @@ fn house() -> Vec<Source> {
     found
 }
 
+/// Gives every place of a file where it is broken.
+type Rule = fn(&Source) -> Vec<String>;
+
 /// What `rule` finds in the whole house must be nothing.
-fn holds(rule: impl Fn(&Source) -> Vec<String>) {
+fn holds(rule: Rule) {
     let sources = house();
     assert!(sources.len() > 100, "the house was not found");
     let found: Vec<String> = sources.iter().flat_map(rule).collect();
@@ -296,7 +299,7 @@ fn every_rule_finds_what_it_looks_for() {
         path: path.to_owned(),
         text: text.to_owned(),
     };
-    let table: [(fn(&Source) -> Vec<String>, &str, &str); 13] = [
+    let table: [(Rule, &str, &str); 13] = [
         (forbidden_imports, "domain/task/mod.rs", "use crate::store::Store;"),
         (
             forbidden_imports,
