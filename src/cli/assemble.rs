@@ -6,9 +6,11 @@ use crate::config::AgentCommand;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
 use crate::engine::Engine;
-use crate::engine::Parts;
+use crate::engine::coach_installations::CoachInstallations;
+use crate::engine::data_folder::DataFolder;
 use crate::engine::roster::RoleBackends;
 use crate::engine::roster::Roster;
+use crate::engine::running::Running;
 use crate::engine::settings::EngineSettings;
 use crate::git::ForgeAccess;
 use crate::git::Mirrors;
@@ -28,7 +30,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The credentials of an App.
-pub(super) struct AppKey {
+pub struct AppKey {
     /// Its id.
     pub id: AppId,
     /// Its private key, PEM.
@@ -36,7 +38,7 @@ pub(super) struct AppKey {
 }
 
 /// The agents that the server offers, as configured.
-pub(super) struct Agents {
+pub struct Agents {
     /// Makes plans.
     pub planner: AgentCommand,
     /// Writes.
@@ -50,7 +52,7 @@ pub(super) struct Agents {
 }
 
 /// Everything that a service is made from.
-pub(super) struct Blueprint {
+pub struct Blueprint {
     /// The AutoBuild App.
     pub app: AppKey,
     /// The Coach App.
@@ -71,24 +73,25 @@ pub(super) struct Blueprint {
     pub settings: EngineSettings,
     /// GitHub's limits on writes, which a local forge does not have.
     pub caps: Caps,
+    /// How foreign programs are run.
+    pub sandbox: SandboxOptions,
 }
 
 /// The time.
 #[allow(clippy::disallowed_methods, reason = "the one clock of the service")]
-pub(super) fn clock() -> Millis {
+pub fn clock() -> Millis {
     Millis(chrono::Utc::now().timestamp_millis())
 }
 
 /// A name that no earlier start of any process had.
-pub(super) fn worker_name() -> String {
+pub fn worker_name() -> String {
     let random = getrandom::u64().unwrap_or_default();
     format!("{}-{}-{random:016x}", std::process::id(), clock().0)
 }
 
 /// Opens the database and builds the engine; nothing runs yet.
-pub(super) async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
-    std::fs::create_dir_all(&blueprint.data_dir)
-        .with_context(|| format!("making the data folder {}", blueprint.data_dir.display()))?;
+pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
+    let data_folder = DataFolder::take(&blueprint.data_dir)?;
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
     let autobuild = client(&blueprint.app, &urls).context("the AutoBuild App")?;
     let coach = blueprint
@@ -99,7 +102,7 @@ pub(super) async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> 
         .context("the Coach App")?;
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
-    let sandbox = Sandbox::new(SandboxOptions::own_binary());
+    let sandbox = Sandbox::new(blueprint.sandbox);
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
     let mut secrets = blueprint.secrets;
     secrets.push(blueprint.app.private_key);
@@ -109,7 +112,7 @@ pub(super) async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> 
     let store = Store::open(&url, OpenOptions::default())
         .await
         .context("opening the database")?;
-    Ok(Arc::new(Engine::new(Parts {
+    Ok(Arc::new(Engine {
         store,
         autobuild,
         coach,
@@ -119,7 +122,10 @@ pub(super) async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> 
         spacing: WriteSpacing::new(gap, blueprint.caps),
         settings: blueprint.settings,
         secrets,
-    })))
+        coach_installations: CoachInstallations::default(),
+        running: Running::default(),
+        data_folder,
+    }))
 }
 
 fn client(key: &AppKey, urls: &GithubUrls) -> anyhow::Result<Client> {

@@ -1,6 +1,6 @@
 //! The commands.
 
-mod assemble;
+pub mod assemble;
 mod demo;
 mod serve;
 

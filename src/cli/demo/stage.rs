@@ -23,6 +23,7 @@ use crate::github::AUTOBUILD_EVENTS;
 use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
+use crate::sandbox::SandboxOptions;
 use crate::web;
 use crate::web::Inbox;
 use crate::web::Listener;
@@ -265,5 +266,6 @@ fn blueprint(
         secrets: vec![SecretString::from(secret.to_owned())],
         settings,
         caps: Caps::None,
+        sandbox: SandboxOptions::own_binary(),
     })
 }

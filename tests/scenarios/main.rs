@@ -1,0 +1,14 @@
+//! Stories: the real service beside the local forge, in one process, with scripted or misbehaving agents. One file per
+//! story. Nothing sleeps: a story goes on when the service and the forge rest.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod loop_of_one_task;
+mod world;

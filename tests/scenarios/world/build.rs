@@ -1,0 +1,282 @@
+//! How a world is put together.
+
+use super::ADMIN;
+use super::READER;
+use super::REPO;
+use super::STRANGER;
+use super::WRITER;
+use super::World;
+use super::agents::Script;
+use autobuild::cli::assemble;
+use autobuild::cli::assemble::Agents;
+use autobuild::cli::assemble::AppKey;
+use autobuild::cli::assemble::Blueprint;
+use autobuild::config::AgentCommand;
+use autobuild::config::Role;
+use autobuild::domain::ids::AppId;
+use autobuild::domain::ids::RepoId;
+use autobuild::engine::settings::Backoff;
+use autobuild::engine::settings::EngineSettings;
+use autobuild::forge::AppCredentials;
+use autobuild::forge::Clock;
+use autobuild::forge::Forge;
+use autobuild::forge::ForgeOptions;
+use autobuild::forge::NewApp;
+use autobuild::forge::RepoSource;
+use autobuild::forge::Settings;
+use autobuild::github::AUTOBUILD_EVENTS;
+use autobuild::github::AUTOBUILD_PERMISSIONS;
+use autobuild::github::COACH_PERMISSIONS;
+use autobuild::github::Caps;
+use autobuild::sandbox::SandboxOptions;
+use autobuild::web;
+use autobuild::web::Inbox;
+use autobuild::web::Listener;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+/// Runs every `tests/*_test.sh` and prints TAP.
+const RUN: &str = r#"#!/bin/sh
+cd "$(dirname "$0")/.." || exit 1
+count=0
+failed=0
+for test in tests/*_test.sh; do
+  count=$((count + 1))
+  name=$(basename "$test" _test.sh)
+  if sh "$test"; then echo "ok $count - $name"; else echo "not ok $count - $name"; failed=1; fi
+done
+echo "1..$count"
+exit $failed
+"#;
+
+/// What a world starts from.
+pub struct Setup {
+    settings: String,
+    files: Vec<(String, String)>,
+    coach_app: bool,
+    commands: BTreeMap<Role, String>,
+    database: Option<String>,
+    folder: tempfile::TempDir,
+}
+
+impl Setup {
+    /// Two Apps, scripted agents, a repository whose tests pass.
+    pub fn new() -> Self {
+        let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+        Self {
+            settings: "test: sh tests/run.sh\n".to_owned(),
+            files: vec![
+                file("README.md", "# Shop\n"),
+                file("tests/run.sh", RUN),
+                file("tests/readme_test.sh", "grep -q Shop README.md\n"),
+            ],
+            coach_app: true,
+            commands: BTreeMap::new(),
+            database: None,
+            folder: tempfile::Builder::new()
+                .prefix("autobuild-scenario-")
+                .tempdir()
+                .unwrap(),
+        }
+    }
+
+    /// More lines of `.github/autobuild.yml`.
+    pub fn settings(mut self, lines: &str) -> Self {
+        self.settings.push_str(lines);
+        self.settings.push('\n');
+        self
+    }
+
+    /// The whole of `.github/autobuild.yml`.
+    pub fn only_settings(mut self, lines: &str) -> Self {
+        self.settings = lines.to_owned();
+        self
+    }
+
+    /// One more file of the repository, or another text for one.
+    pub fn file(mut self, path: &str, text: &str) -> Self {
+        self.files.retain(|(known, _)| known != path);
+        self.files.push((path.to_owned(), text.to_owned()));
+        self
+    }
+
+    /// No tests in the repository.
+    pub fn without_tests(mut self) -> Self {
+        self.files.retain(|(path, _)| !path.starts_with("tests/"));
+        self
+    }
+
+    /// Only the first App.
+    pub fn without_coach_app(mut self) -> Self {
+        self.coach_app = false;
+        self
+    }
+
+    /// A role played by a shell script; `$WORLD` is a folder where it may leave files.
+    pub fn command(mut self, role: Role, script: &str) -> Self {
+        self.commands.insert(role, script.to_owned());
+        self
+    }
+
+    /// Another database than a file.
+    pub fn database(mut self, url: String) -> Self {
+        self.database = Some(url);
+        self
+    }
+
+    /// Where agents may leave files.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Starts everything.
+    pub async fn build(self) -> World {
+        let folder = self.folder.path().to_owned();
+        let options = ForgeOptions {
+            clock: Clock::Ticking("2026-01-01T00:00:00Z".parse().unwrap()),
+            seed: Some(7),
+            retry_until_acknowledged: true,
+            ..ForgeOptions::new(folder.join("forge"))
+        };
+        let forge = Forge::start(options).await.unwrap();
+        self.fill(&forge).await;
+        let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let hook = format!("http://{}/webhook", listener.address().unwrap());
+        let (main, installation) = autobuild_app(&forge, &hook);
+        let coach = self.coach_app.then(|| coach_app(&forge));
+        let script = Script::new(folder.join("agents.yml"), &self.files);
+        let blueprint = self.blueprint(&forge, &folder, &main, coach.as_ref());
+        let engine = assemble::engine(blueprint).await.unwrap();
+        let stop = CancellationToken::new();
+        let inbox = Arc::new(Inbox::new(
+            engine.clone(),
+            vec![SecretString::from(SECRET)],
+            stop.clone(),
+        ));
+        let work = vec![
+            tokio::spawn(engine.clone().work(stop.clone())),
+            tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
+        ];
+        World {
+            repo: RepoId(forge.repo_id(REPO).unwrap()),
+            forge,
+            engine,
+            script,
+            folder: self.folder,
+            installation,
+            stop,
+            work,
+        }
+    }
+
+    async fn fill(&self, forge: &Forge) {
+        forge.create_organization("acme");
+        for login in [WRITER, ADMIN, READER, STRANGER] {
+            forge.create_user(login);
+        }
+        let mut files: Vec<(&str, &str)> = self
+            .files
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        if !self.settings.is_empty() {
+            files.push((".github/autobuild.yml", &self.settings));
+        }
+        forge
+            .create_repo(REPO, RepoSource::Files(&files), Settings::default())
+            .await
+            .unwrap();
+        forge.set_role(REPO, WRITER, autobuild::forge::Role::Write).unwrap();
+        forge.set_role(REPO, ADMIN, autobuild::forge::Role::Admin).unwrap();
+        forge.set_role(REPO, READER, autobuild::forge::Role::Triage).unwrap();
+    }
+
+    fn agent(&self, role: Role, folder: &Path) -> AgentCommand {
+        let Some(script) = self.commands.get(&role) else {
+            return AgentCommand::Scripted(folder.join("agents.yml"));
+        };
+        let file: PathBuf = folder.join(format!("{}.sh", role.word()));
+        std::fs::write(&file, format!("WORLD={}\n{script}", folder.display())).unwrap();
+        format!("command:sh {}", file.display()).parse().unwrap()
+    }
+
+    fn blueprint(
+        &self,
+        forge: &Forge,
+        folder: &Path,
+        main: &AppCredentials,
+        coach: Option<&AppCredentials>,
+    ) -> Blueprint {
+        let data_dir = folder.join("data");
+        let key = |app: &AppCredentials| AppKey {
+            id: AppId(app.id),
+            private_key: app.private_key.clone(),
+        };
+        let file = format!("sqlite:{}", folder.join("autobuild.db").display());
+        Blueprint {
+            app: key(main),
+            coach: coach.map(key),
+            api_url: forge.api_url(),
+            web_url: forge.url().to_owned(),
+            database_url: SecretString::from(self.database.clone().unwrap_or(file)),
+            agents: Agents {
+                planner: self.agent(Role::Planner, folder),
+                player: self.agent(Role::Player, folder),
+                coach: self.agent(Role::Coach, folder),
+                named: BTreeMap::new(),
+                environment: Vec::new(),
+            },
+            secrets: vec![SecretString::from(SECRET)],
+            settings: EngineSettings {
+                write_spacing_ms: 0,
+                grace: Duration::from_millis(200),
+                backoff: Backoff {
+                    first: Duration::from_millis(1),
+                    most: Duration::from_millis(5),
+                },
+                ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
+            },
+            data_dir,
+            caps: Caps::None,
+            sandbox: SandboxOptions {
+                launcher: PathBuf::from(env!("CARGO_BIN_EXE_autobuild")),
+            },
+        }
+    }
+}
+
+fn autobuild_app(forge: &Forge, hook: &str) -> (AppCredentials, u64) {
+    let app = forge
+        .create_app(&NewApp {
+            slug: "autobuild",
+            owner: "acme",
+            permissions: AUTOBUILD_PERMISSIONS,
+            events: AUTOBUILD_EVENTS,
+            hook: Some((hook, SECRET)),
+        })
+        .unwrap();
+    let installation = forge.install("autobuild", "acme", None).unwrap();
+    (app, installation)
+}
+
+fn coach_app(forge: &Forge) -> AppCredentials {
+    let app = forge
+        .create_app(&NewApp {
+            slug: "autobuild-coach",
+            owner: "acme",
+            permissions: COACH_PERMISSIONS,
+            events: &[],
+            hook: None,
+        })
+        .unwrap();
+    forge.install("autobuild-coach", "acme", None).unwrap();
+    app
+}
