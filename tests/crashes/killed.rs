@@ -21,8 +21,8 @@ const AT_ONCE: usize = 2;
 const WAITING_AT_ONCE: usize = 6;
 /// Of one kind of call, this many occurrences are met.
 const OCCURRENCES: usize = 8;
-/// One edit of a comment is like the other.
-const EDITS: usize = 2;
+/// The same where more would say nothing new.
+const FEW: usize = 2;
 
 /// What befalls the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool,
         .into_iter()
         .filter(|(kind, _)| wanted(kind))
         .flat_map(|(kind, times)| {
-            let met = if kind.method == "PATCH" { EDITS } else { occurrences };
+            let met = if kind.method == "PATCH" { FEW } else { occurrences };
             (1..=times.min(met)).map(move |nth| Case {
                 kind: kind.clone(),
                 nth,
@@ -157,7 +157,7 @@ async fn killed_after_each_write_nothing_is_done_twice() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_answer_to_a_write_is_made_up_for() {
-    every_call(Story::completed, Blow::Lost, Kind::writes, OCCURRENCES).await;
+    every_call(Story::completed, Blow::Lost, Kind::writes, FEW).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
