@@ -1,5 +1,6 @@
 //! `autobuild demo`: the whole service against the local forge, with everything that happens shown.
 
+mod excerpt;
 mod human;
 mod rest;
 mod sample;
