@@ -134,7 +134,8 @@ impl Transcript {
 
     /// One event: who did what where, the address if it was not shown yet, and the start of what was said.
     fn whole(&mut self, event: &FeedEvent) {
-        let number = event.number.map(|number| format!(" #{number}")).unwrap_or_default();
+        let on = if event.kind == "check_run" { " on" } else { "" };
+        let number = event.number.map(|number| format!("{on} #{number}")).unwrap_or_default();
         let said = if self.verbose {
             whole(&event.text)
         } else {
