@@ -87,7 +87,7 @@ impl Transcript {
     fn end(mut self) {
         if self.hidden > 0 && !self.json {
             let hidden = format!(
-                "\n({} edits that only moved a graph are left out; --verbose shows them)",
+                "\n({} edits that said nothing new are left out; --verbose shows them)",
                 self.hidden
             );
             self.line(&hidden, Tone::Quiet);
