@@ -1,20 +1,23 @@
-//! SIGKILL before and after every kind of call.
+//! SIGKILL before and after every kind of call, and answers that are lost.
 
 use crate::calls::Kind;
 use crate::calls::kinds;
 use crate::picture;
+use crate::play::WATCHDOG;
+use crate::play::difference;
+use crate::play::go_on;
+use crate::play::undisturbed;
 use crate::story::Story;
 use crate::world::World;
 use autobuild::forge::Fault;
 use autobuild::forge::FaultOrder;
 use autobuild::forge::Mishap;
 use futures_util::StreamExt;
-use std::time::Duration;
 
-/// No story takes this long, unless it hangs.
-const WATCHDOG: Duration = Duration::from_secs(90);
 /// Stories that are played at once by one test.
 const AT_ONCE: usize = 2;
+/// Stories that mostly wait until something is tried again.
+const WAITING_AT_ONCE: usize = 6;
 /// Of one kind of call, this many occurrences are met.
 const OCCURRENCES: usize = 8;
 /// One edit of a comment is like the other.
@@ -27,6 +30,10 @@ enum Blow {
     Before,
     /// It is killed when the forge has obeyed and not answered.
     After,
+    /// It is killed when the forge has the request, which is obeyed when the service has been started again.
+    Late,
+    /// It lives, and never hears that the forge has obeyed.
+    Lost,
 }
 
 /// One occurrence of a kind of call, and what happens there.
@@ -40,103 +47,62 @@ struct Case {
 impl Case {
     fn order(&self, world: &World) -> FaultOrder {
         let mishap = match self.blow {
-            Blow::Before => Mishap::Hold,
+            Blow::Before | Blow::Late => Mishap::Hold,
             Blow::After => Mishap::HoldReply,
+            Blow::Lost => Mishap::LoseReply,
         };
         world
             .forge
             .order(Fault::on(&self.kind.method, &self.kind.path, mishap).nth(self.nth))
     }
-}
 
-/// Plays a story to its end without any mishap.
-async fn undisturbed(story: &Story) -> World {
-    let mut world = World::new(story).await;
-    world.start();
-    for step in &story.moves {
-        step.play(&world).await;
-        world.rest().await;
+    /// Plays a story that this befalls once.
+    async fn play(&self, story: &Story) -> World {
+        let mut world = World::new(story).await;
+        let order = self.order(&world);
+        world.start();
+        if self.blow == Blow::Lost {
+            go_on(&mut world, story).await;
+        } else {
+            self.play_killed(story, &mut world, &order).await;
+        }
+        assert_eq!(order.hits(), 1, "{self:?} never came");
+        world
     }
-    world
-}
 
-/// Plays a story in which the service is killed once.
-async fn disturbed(story: &Story, case: &Case) -> World {
-    let mut world = World::new(story).await;
-    let order = case.order(&world);
-    let mut struck = false;
-    world.start();
-    for step in &story.moves {
-        step.play(&world).await;
-        while !struck {
-            tokio::select! {
-                () = order.struck() => {
-                    struck = true;
-                    world.kill().await;
-                    order.cut();
-                    world.start();
+    async fn play_killed(&self, story: &Story, world: &mut World, order: &FaultOrder) {
+        let mut killed = false;
+        for step in &story.moves {
+            step.play(world).await;
+            while !killed {
+                tokio::select! {
+                    () = order.struck() => {
+                        killed = true;
+                        self.kill(world, order).await;
+                    }
+                    () = world.rest() => break,
                 }
-                () = world.rest() => break,
             }
+            world.rest().await;
         }
-        world.rest().await;
     }
-    assert_eq!(order.hits(), 1, "{case:?} never came");
-    world
-}
 
-/// Plays the story once for each case and compares each end with `expected`; gives what differs.
-async fn differences(story: fn() -> Story, cases: Vec<Case>, expected: &str) -> Vec<String> {
-    futures_util::stream::iter(cases)
-        .map(|case| async move {
-            let played = async {
-                let world = disturbed(&story(), &case).await;
-                let found = picture::take(&world).await;
-                let given_up = world.given_up().await;
-                (found != expected || !given_up.is_empty()).then(|| {
-                    format!(
-                        "{case:?}: {given_up:?}\n{}\n{}",
-                        differing(expected, &found),
-                        world.log()
-                    )
-                })
-            };
-            match tokio::time::timeout(WATCHDOG, played).await {
-                Ok(difference) => difference,
-                Err(_) => Some(format!("{case:?}: does not end")),
-            }
-        })
-        .buffer_unordered(AT_ONCE)
-        .filter_map(|difference| async move { difference })
-        .collect()
-        .await
-}
-
-/// The lines that only one of the two has.
-fn differing(expected: &str, found: &str) -> String {
-    let only = |sign: char, these: &str, those: &str| {
-        let mut those: Vec<&str> = those.lines().collect();
-        let mut lines = String::new();
-        for line in these.lines() {
-            match those.iter().position(|other| *other == line) {
-                Some(at) => drop(those.swap_remove(at)),
-                None => lines.push_str(&format!("{sign} {line}\n")),
-            }
+    async fn kill(&self, world: &mut World, order: &FaultOrder) {
+        world.kill().await;
+        if self.blow == Blow::Late {
+            world.start();
+            order.release();
+        } else {
+            order.cut();
+            world.start();
         }
-        lines
-    };
-    only('-', expected, found) + &only('+', found, expected)
+    }
 }
 
+/// Plays the story once for each occurrence of a call that is `wanted`; each time it must end as if nothing had happened.
 async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool, occurrences: usize) {
     let calm = undisturbed(&story()).await;
     let expected = picture::take(&calm).await;
-    assert_eq!(calm.given_up().await, []);
-    assert!(
-        calm.forge.unknown_calls().is_empty(),
-        "{:?}",
-        calm.forge.unknown_calls()
-    );
     let cases: Vec<Case> = kinds(&calm.forge)
         .into_iter()
         .filter(|(kind, _)| wanted(kind))
@@ -149,24 +115,48 @@ async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool,
             })
         })
         .collect();
-    assert!(!cases.is_empty());
-    let differences = differences(story, cases, &expected).await;
+    drop(calm);
+    assert!(!cases.is_empty(), "the story makes no such call");
+    let at_once = if blow == Blow::Lost { WAITING_AT_ONCE } else { AT_ONCE };
+    let differences: Vec<String> = futures_util::stream::iter(cases)
+        .map(|case| differs(story, case, &expected))
+        .buffer_unordered(at_once)
+        .filter_map(|difference| async move { difference })
+        .collect()
+        .await;
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn killed_before_each_write_of_a_completed_feature_nothing_is_missing() {
-    every_call(Story::completed, Blow::Before, Kind::writes, OCCURRENCES).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn killed_after_each_write_of_a_completed_feature_nothing_is_done_twice() {
-    every_call(Story::completed, Blow::After, Kind::writes, OCCURRENCES).await;
+async fn differs(story: fn() -> Story, case: Case, expected: &str) -> Option<String> {
+    let played = async {
+        let world = case.play(&story()).await;
+        difference(&world, expected).await
+    };
+    match tokio::time::timeout(WATCHDOG, played).await {
+        Ok(difference) => difference.map(|difference| format!("{case:?}: {difference}")),
+        Err(_) => Some(format!("{case:?}: does not end")),
+    }
 }
 
 /// Calls that the completed story never makes.
 fn only_when_cancelled(kind: &Kind) -> bool {
-    kind.writes() && (kind.path.ends_with("/dismissals") || kind.path.contains("/pulls/*") && kind.method == "PATCH")
+    let closes = kind.path.ends_with("/pulls/*") || kind.path.ends_with("/issues/*/comments");
+    kind.writes() && (closes || kind.path.ends_with("/dismissals"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_before_each_write_nothing_is_missing() {
+    every_call(Story::completed, Blow::Before, Kind::writes, OCCURRENCES).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_after_each_write_nothing_is_done_twice() {
+    every_call(Story::completed, Blow::After, Kind::writes, OCCURRENCES).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_answer_to_a_write_is_made_up_for() {
+    every_call(Story::completed, Blow::Lost, Kind::writes, OCCURRENCES).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -180,17 +170,17 @@ async fn killed_after_closing_or_dismissing_nothing_is_done_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_while_it_closes_a_pull_request_it_says_why_once() {
-    every_call(
-        Story::cancelled,
-        Blow::After,
-        |kind| kind.writes() && kind.path.ends_with("/issues/*/comments"),
-        OCCURRENCES,
-    )
-    .await;
+async fn a_lost_answer_to_closing_or_dismissing_is_made_up_for() {
+    every_call(Story::cancelled, Blow::Lost, only_when_cancelled, OCCURRENCES).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_it_reads_it_reads_again() {
     every_call(Story::completed, Blow::After, |kind| !kind.writes(), 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_that_comes_down_after_the_restart_is_adopted() {
+    let pushes = |kind: &Kind| kind.path.ends_with("/git-receive-pack");
+    every_call(Story::completed, Blow::Late, pushes, OCCURRENCES).await;
 }

@@ -14,7 +14,11 @@
 
 mod calls;
 mod picture;
+mod pipes;
+mod play;
 mod story;
 mod world;
 
+mod caught;
+mod deliveries;
 mod killed;

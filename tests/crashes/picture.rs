@@ -125,6 +125,7 @@ fn branches(world: &World, picture: &mut String) {
 
 /// The files of a tree, with their texts.
 fn files(world: &World, tree: &str, blobs: &mut BTreeMap<String, String>) -> Vec<String> {
+    let folder = world.folder.path().display().to_string();
     git(world, &["ls-tree", "-r", tree])
         .lines()
         .map(|line| {
@@ -133,6 +134,7 @@ fn files(world: &World, tree: &str, blobs: &mut BTreeMap<String, String>) -> Vec
             let text = blobs
                 .entry(blob.to_owned())
                 .or_insert_with(|| steady(&git(world, &["cat-file", "blob", blob])));
+            let text = text.replace(&folder, "…");
             format!("{mode} {path}: {}", text.replace('\n', "\n    "))
         })
         .collect()

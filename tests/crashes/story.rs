@@ -79,10 +79,27 @@ pub enum Move {
     Merge(u64),
 }
 
+/// A Player that is a program, and tells when it runs.
+const PLAYER: &str = r#"
+echo run >> FOLDER/player.runs
+case $AUTOBUILD_TURN in
+1) echo 'wc -l' > lines.sh; modified='' created='"lines.sh"' ;;
+*) echo "awk 'END { print NR }'" > lines.sh; modified='"lines.sh"' created='' ;;
+esac
+WAIT
+echo '{"summary": "lines.sh counts lines.", "files_modified": ['"$modified"'], "files_created": ['"$created"'],
+"tests_run": true, "tests_passed": true, "ready_for_validation": true}'
+"#;
+
+/// Says that it runs, and waits until it may go on.
+const WAIT: &str = "echo NAME > FOLDER/started; read -r line < FOLDER/go";
+
 /// A story.
 pub struct Story {
     /// The agents' script.
     pub agents: String,
+    /// Whether the Player is a program; it and the tests say that they run, and wait.
+    pub waits: bool,
     /// What people do, one at a time, each when nothing is left to do.
     pub moves: Vec<Move>,
 }
@@ -93,6 +110,7 @@ impl Story {
     pub fn completed() -> Self {
         Self {
             agents: [PLANNED, FIRST_TURN, SECOND_TURN].concat(),
+            waits: false,
             moves: vec![
                 Move::Label,
                 Move::Comment(EVE, 2, "/autobuild resume"),
@@ -107,6 +125,7 @@ impl Story {
     pub fn cancelled() -> Self {
         Self {
             agents: [PLANNED, FIRST_TURN, FIRST_TURN].concat(),
+            waits: false,
             moves: vec![
                 Move::Label,
                 Move::Comment(MONA, 2, "/autobuild retry"),
@@ -116,19 +135,46 @@ impl Story {
         }
     }
 
+    /// The same as [`Story::completed`], with a Player and tests that can be caught while they run.
+    pub fn caught() -> Self {
+        Self {
+            waits: true,
+            ..Self::completed()
+        }
+    }
+
     /// The repository's files.
-    pub fn files(&self) -> [(&'static str, &'static str); 3] {
-        [
-            ("README.md", "# tally\n"),
-            ("run.sh", "echo 'ok 1 - all'\necho 1..1\n"),
-            (".github/autobuild.yml", "max_turns: 1\ntest: sh run.sh\n"),
+    pub fn files(&self, folder: &Path) -> Vec<(&'static str, String)> {
+        let wait = if self.waits {
+            wait("tests", folder)
+        } else {
+            String::new()
+        };
+        vec![
+            ("README.md", "# tally\n".to_owned()),
+            ("run.sh", format!("{wait}\necho 'ok 1 - all'\necho 1..1\n")),
+            (".github/autobuild.yml", "max_turns: 1\ntest: sh run.sh\n".to_owned()),
         ]
     }
 
-    /// The agent of all roles, as the service is told.
-    pub fn agent(&self, folder: &Path) -> String {
-        format!("scripted:{}", folder.join("agents.yml").display())
+    /// The agents, as the service is told, by variable.
+    pub fn agents(&self, folder: &Path) -> Vec<(&'static str, String)> {
+        let script = folder.join("agents.yml");
+        std::fs::write(&script, &self.agents).unwrap();
+        let mut agents = vec![("AUTOBUILD_AGENT", format!("scripted:{}", script.display()))];
+        if self.waits {
+            let program = folder.join("player.sh");
+            let text = PLAYER.replace("WAIT", &wait("player", folder));
+            std::fs::write(&program, text.replace("FOLDER", &folder.display().to_string())).unwrap();
+            agents.push(("AUTOBUILD_AGENT_PLAYER", format!("command:sh {}", program.display())));
+        }
+        agents
     }
+}
+
+fn wait(name: &str, folder: &Path) -> String {
+    WAIT.replace("NAME", name)
+        .replace("FOLDER", &folder.display().to_string())
 }
 
 impl Move {

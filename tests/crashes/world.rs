@@ -1,5 +1,6 @@
 //! A forge, and the service beside it as a process that can be killed.
 
+use crate::pipes::Pipes;
 use crate::story::Story;
 use autobuild::forge::AppCredentials;
 use autobuild::forge::FeedEvent;
@@ -17,7 +18,6 @@ use sqlx::Connection;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteConnectOptions;
 use std::path::PathBuf;
-use std::process::ExitStatus;
 use std::process::Stdio;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering;
@@ -45,7 +45,9 @@ pub struct World {
     pub folder: tempfile::TempDir,
     apps: (AppCredentials, AppCredentials),
     listen: String,
-    agent: String,
+    agents: Vec<(&'static str, String)>,
+    /// How those who wait are heard and let go.
+    pub pipes: Pipes,
     news: broadcast::Receiver<FeedEvent>,
     service: Option<Child>,
     starts: u32,
@@ -63,8 +65,10 @@ impl World {
         forge.create_organization("acme");
         forge.create_user(MONA);
         forge.create_user(EVE);
+        let files = story.files(folder.path());
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
         forge
-            .create_repo(REPO, RepoSource::Files(&story.files()), Settings::default())
+            .create_repo(REPO, RepoSource::Files(&files), Settings::default())
             .await
             .unwrap();
         forge.set_role(REPO, MONA, Role::Admin).unwrap();
@@ -92,10 +96,10 @@ impl World {
             ),
             app("autobuild-coach", COACH_PERMISSIONS, &[], None),
         );
-        std::fs::write(folder.path().join("agents.yml"), &story.agents).unwrap();
         Self {
             news: forge.subscribe(),
-            agent: story.agent(folder.path()),
+            agents: story.agents(folder.path()),
+            pipes: Pipes::new(folder.path()),
             forge,
             folder,
             apps,
@@ -131,7 +135,7 @@ impl World {
             .env("AUTOBUILD_DATA_DIR", folder.join("data"))
             .env("AUTOBUILD_LISTEN", &self.listen)
             .env("AUTOBUILD_WRITE_SPACING_MS", "0")
-            .env("AUTOBUILD_AGENT", &self.agent)
+            .envs(self.agents.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::from(log))
@@ -147,24 +151,17 @@ impl World {
         child.kill().await.unwrap();
     }
 
-    /// SIGTERM, and waits for the exit.
-    pub async fn terminate(&mut self) -> ExitStatus {
-        let mut child = self.service.take().expect("the service runs");
+    /// SIGTERM.
+    pub fn terminate(&mut self) {
+        let child = self.service.as_ref().expect("the service runs");
         let id = child.id().and_then(|id| i32::try_from(id).ok()).unwrap();
         let pid = rustix::process::Pid::from_raw(id).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        child.wait().await.unwrap()
     }
 
     /// Waits until no delivery is under way and nothing is left to do.
     pub async fn rest(&mut self) {
-        loop {
-            if self.forge.deliveries_under_way() == 0
-                && self.unfinished().await == Some(0)
-                && self.forge.deliveries_under_way() == 0
-            {
-                return;
-            }
+        while !self.rests().await {
             let child = self.service.as_mut().expect("the service runs");
             tokio::select! {
                 _ = self.news.recv() => {}
@@ -172,6 +169,32 @@ impl World {
                 ended = child.wait() => panic!("the service ended by itself: {ended:?}\n{}", self.log()),
             }
         }
+    }
+
+    /// As [`World::rest`], unless a program says first that it runs; gives its name.
+    pub async fn rest_or_started(&mut self) -> Option<String> {
+        while !self.rests().await {
+            let child = self.service.as_mut().expect("the service runs");
+            tokio::select! {
+                name = self.pipes.started() => return Some(name),
+                _ = self.news.recv() => {}
+                () = tokio::time::sleep(LOOK) => {}
+                ended = child.wait() => panic!("the service ended by itself: {ended:?}\n{}", self.log()),
+            }
+        }
+        None
+    }
+
+    /// A delivery is stored with its work and work ends with what follows from it, so nothing hides between two looks.
+    async fn rests(&self) -> bool {
+        self.forge.deliveries_under_way() == 0 && self.unfinished().await == Some(0)
+    }
+
+    /// Waits until the service exits by itself, without an error.
+    pub async fn exits(&mut self) {
+        let mut child = self.service.take().expect("the service was started");
+        let status = child.wait().await.unwrap();
+        assert!(status.success(), "{status}\n{}", self.log());
     }
 
     /// Effects that wait or run; none while there is no database.
@@ -190,6 +213,15 @@ impl World {
         let mut database = self.open().await.unwrap();
         sqlx::query_as("SELECT id, coalesce(last_error, '') FROM effect WHERE state = 'failed'")
             .fetch_all(&mut database)
+            .await
+            .unwrap()
+    }
+
+    /// The most often that anything failed, and that anything was cut off.
+    pub async fn most_tries(&self) -> (i64, i64) {
+        let mut database = self.open().await.unwrap();
+        sqlx::query_as("SELECT max(attempt), max(crashes) FROM effect")
+            .fetch_one(&mut database)
             .await
             .unwrap()
     }
