@@ -6,9 +6,11 @@ use crate::config::AgentCommand;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
 use crate::engine::Engine;
-use crate::engine::Parts;
+use crate::engine::coach_installations::CoachInstallations;
+use crate::engine::data_folder::DataFolder;
 use crate::engine::roster::RoleBackends;
 use crate::engine::roster::Roster;
+use crate::engine::running::Running;
 use crate::engine::settings::EngineSettings;
 use crate::git::ForgeAccess;
 use crate::git::Mirrors;
@@ -89,8 +91,7 @@ pub fn worker_name() -> String {
 
 /// Opens the database and builds the engine; nothing runs yet.
 pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
-    std::fs::create_dir_all(&blueprint.data_dir)
-        .with_context(|| format!("making the data folder {}", blueprint.data_dir.display()))?;
+    let data_folder = DataFolder::take(&blueprint.data_dir)?;
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
     let autobuild = client(&blueprint.app, &urls).context("the AutoBuild App")?;
     let coach = blueprint
@@ -111,7 +112,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let store = Store::open(&url, OpenOptions::default())
         .await
         .context("opening the database")?;
-    Ok(Arc::new(Engine::new(Parts {
+    Ok(Arc::new(Engine {
         store,
         autobuild,
         coach,
@@ -121,7 +122,10 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
         spacing: WriteSpacing::new(gap, blueprint.caps),
         settings: blueprint.settings,
         secrets,
-    })))
+        coach_installations: CoachInstallations::default(),
+        running: Running::default(),
+        data_folder,
+    }))
 }
 
 fn client(key: &AppKey, urls: &GithubUrls) -> anyhow::Result<Client> {

@@ -240,7 +240,9 @@ impl Parser {
     }
 
     fn unused(&self) -> Vec<String> {
-        let later = VARIABLES.iter().filter(|(_, kind)| *kind == Kind::Later);
+        let later = VARIABLES
+            .iter()
+            .filter(|(_, kind)| matches!(kind, Kind::Later | Kind::SecretLater));
         later
             .filter(|(name, _)| self.found.values.contains_key(name))
             .map(|(name, _)| format!("{PREFIX}{name}"))

@@ -20,13 +20,15 @@ pub(crate) enum Kind {
     File,
     /// Known and checked, not acted on in this version.
     Later,
+    /// A secret that this version does not act on.
+    SecretLater,
 }
 
 /// Every name without its prefix. In the file a name stands in lower case, with or without the prefix.
 pub(crate) static VARIABLES: &[(&str, Kind)] = &[
     ("CONFIG", Kind::File),
     ("LISTEN", Kind::Plain),
-    ("PUBLIC_URL", Kind::Plain),
+    ("PUBLIC_URL", Kind::Later),
     ("DATABASE_URL", Kind::Secret),
     ("DATA_DIR", Kind::Plain),
     ("GITHUB_API_URL", Kind::Plain),
@@ -44,7 +46,7 @@ pub(crate) static VARIABLES: &[(&str, Kind)] = &[
     ("AGENT_COACH", Kind::Plain),
     ("SANDBOX_MIN_LEVEL", Kind::Later),
     ("WRITE_SPACING_MS", Kind::Plain),
-    ("ADMIN_TOKEN", Kind::Secret),
+    ("ADMIN_TOKEN", Kind::SecretLater),
     ("LOG", Kind::Plain),
     ("LOG_FORMAT", Kind::Plain),
 ];
@@ -208,13 +210,15 @@ fn known(name: &str) -> Option<Known> {
         return Some(Known::Itself(name));
     }
     match by_name(name.strip_suffix("_FILE")?) {
-        Some((name, Kind::Secret)) => Some(Known::InFile(name)),
+        Some((name, Kind::Secret | Kind::SecretLater)) => Some(Known::InFile(name)),
         Some((_, Kind::Plain | Kind::File | Kind::Later)) | None => None,
     }
 }
 
 fn unknown(name: &str, source: Source) -> ServerMistake {
-    let secrets = VARIABLES.iter().filter(|(_, kind)| *kind == Kind::Secret);
+    let secrets = VARIABLES
+        .iter()
+        .filter(|(_, kind)| matches!(kind, Kind::Secret | Kind::SecretLater));
     let files: Vec<String> = secrets.map(|(name, _)| format!("{name}_FILE")).collect();
     let names = VARIABLES.iter().map(|(name, _)| *name);
     let meant = nearest(name, names.chain(files.iter().map(String::as_str)));

@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 
 /// What was found out so far.
 #[derive(Default)]
-pub(super) struct CoachInstallations(Mutex<HashMap<RepoId, InstallationId>>);
+pub struct CoachInstallations(Mutex<HashMap<RepoId, InstallationId>>);
 
 impl CoachInstallations {
     pub(super) fn known(&self, repo: RepoId) -> Option<InstallationId> {

@@ -4,7 +4,8 @@
 //! Decides nothing: the rules are in [`crate::domain`].
 
 pub mod apply;
-mod coach_installations;
+pub mod coach_installations;
+pub mod data_folder;
 mod holding;
 pub mod ingest;
 pub mod job;
@@ -12,7 +13,7 @@ mod perform;
 mod persist;
 pub mod repository;
 pub mod roster;
-mod running;
+pub mod running;
 mod schedule;
 pub mod settings;
 mod upkeep;
@@ -21,6 +22,7 @@ pub mod worker;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
 use crate::engine::coach_installations::CoachInstallations;
+use crate::engine::data_folder::DataFolder;
 use crate::engine::roster::Roster;
 use crate::engine::running::Running;
 use crate::engine::settings::EngineSettings;
@@ -51,51 +53,15 @@ pub struct Engine {
     pub settings: EngineSettings,
     /// Every secret that the service knows, to be kept out of commits and texts.
     pub secrets: Vec<SecretString>,
-    coach_installations: CoachInstallations,
-    running: Running,
-}
-
-/// What [`Engine::new`] is made of.
-pub struct Parts {
-    /// What is remembered.
-    pub store: Store,
-    /// The AutoBuild App.
-    pub autobuild: Client,
-    /// The Coach App, where it exists.
-    pub coach: Option<Client>,
-    /// Repositories on disk.
-    pub mirrors: Mirrors,
-    /// The one door for foreign programs.
-    pub sandbox: Sandbox,
-    /// Who plays which role.
-    pub agents: Roster,
-    /// When the next write to GitHub may be made.
-    pub spacing: WriteSpacing,
-    /// Limits and times.
-    pub settings: EngineSettings,
-    /// Every secret that the service knows.
-    pub secrets: Vec<SecretString>,
+    /// Which installation of the Coach App covers a repository.
+    pub coach_installations: CoachInstallations,
+    /// What this process performs right now.
+    pub running: Running,
+    /// Nobody else uses the data folder.
+    pub data_folder: DataFolder,
 }
 
 impl Engine {
-    /// Puts the parts together; nothing runs yet.
-    #[must_use]
-    pub fn new(parts: Parts) -> Self {
-        Self {
-            store: parts.store,
-            autobuild: parts.autobuild,
-            coach: parts.coach,
-            mirrors: parts.mirrors,
-            sandbox: parts.sandbox,
-            agents: parts.agents,
-            spacing: parts.spacing,
-            settings: parts.settings,
-            secrets: parts.secrets,
-            coach_installations: CoachInstallations::default(),
-            running: Running::default(),
-        }
-    }
-
     /// The time.
     #[must_use]
     pub fn now(&self) -> Millis {

@@ -8,17 +8,22 @@ use crate::domain::feature::PlanApproval;
 use crate::domain::feature::Rules;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::RepoId;
+use crate::domain::ids::RepoName;
 use crate::domain::ids::Sha;
 use crate::domain::task::MergePolicy;
 use crate::engine::Engine;
 use crate::engine::job::Undone;
 use crate::git::BranchName;
+use crate::git::FileContent;
 use crate::git::Mirror;
 use crate::git::Remote;
 use crate::github::Rights;
 
 /// The largest settings file that is read, in bytes.
 const MAX_SETTINGS: usize = 256 * 1024;
+
+/// The repository whose settings hold for all of an organisation's that have none.
+const SHARED: &str = ".github";
 
 /// The default branch as just fetched.
 pub struct DefaultBranch {
@@ -28,6 +33,8 @@ pub struct DefaultBranch {
     pub name: String,
     /// Its head.
     pub head: Sha,
+    installation: InstallationId,
+    repository: RepoName,
 }
 
 /// The repository's settings as just read.
@@ -76,21 +83,44 @@ impl Engine {
         folder: Option<&str>,
     ) -> Result<DefaultBranch, Undone> {
         let repository = self.autobuild.repo(installation, repo).repository().await?;
-        let name = repository.default_branch;
+        let name = repository.default_branch.clone();
         let folder = folder.map(|folder| format!("{folder}/*"));
         let branches: Vec<&str> = std::iter::once(name.as_str()).chain(folder.as_deref()).collect();
         let mirror = self.fetch(installation, repo, &branches).await?;
         let head = tip(&mirror, &name).await?;
-        Ok(DefaultBranch { mirror, name, head })
+        Ok(DefaultBranch {
+            mirror,
+            name,
+            head,
+            installation,
+            repository: repository.name,
+        })
     }
 
-    /// Reads the settings from the default branch.
+    async fn settings_of_organisation(&self, branch: &DefaultBranch) -> Result<Option<FileContent>, Undone> {
+        let shared = RepoName {
+            owner: branch.repository.owner.clone(),
+            name: SHARED.to_owned(),
+        };
+        if shared == branch.repository {
+            return Ok(None);
+        }
+        match self.autobuild.repository_named(branch.installation, &shared).await? {
+            Some(repository) => {
+                let branch = self.fetch_default(branch.installation, repository.id, None).await?;
+                settings_file(&branch).await
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Reads the settings from the default branch, else from that of the organisation's `.github` repository, where the
+    /// App is installed there too.
     pub async fn settings_of(&self, branch: &DefaultBranch) -> Result<Settings, NoSettings> {
-        let file = branch
-            .mirror
-            .read_file(&branch.head, SETTINGS_FILE, MAX_SETTINGS)
-            .await
-            .map_err(Undone::from)?;
+        let file = match settings_file(branch).await? {
+            Some(file) => Some(file),
+            None => self.settings_of_organisation(branch).await?,
+        };
         let text = match file {
             None => String::new(),
             Some(file) if file.truncated => {
@@ -105,6 +135,13 @@ impl Engine {
             Err(mistakes) => Err(NoSettings::Mistakes(mistakes.iter().map(ToString::to_string).collect())),
         }
     }
+}
+
+async fn settings_file(branch: &DefaultBranch) -> Result<Option<FileContent>, Undone> {
+    Ok(branch
+        .mirror
+        .read_file(&branch.head, SETTINGS_FILE, MAX_SETTINGS)
+        .await?)
 }
 
 /// The tip of a branch in the mirror.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The effects that this process holds.
 #[derive(Default)]
-pub(super) struct Running {
+pub struct Running {
     tokens: Mutex<HashMap<String, CancellationToken>>,
     again: Again,
 }

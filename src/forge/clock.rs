@@ -31,6 +31,7 @@ impl Clock {
 }
 
 /// The real time, which App tokens and their lifetimes are measured by.
+#[allow(clippy::disallowed_methods, reason = "the one clock of the forge")]
 pub(super) fn wall() -> DateTime<Utc> {
     Utc::now()
 }

@@ -23,9 +23,9 @@ pub enum Mishap {
         /// More headers.
         headers: Vec<(String, String)>,
     },
-    /// It is worked on only when the order is released.
+    /// It is worked on only when the order is released, and never when it is cut.
     Hold,
-    /// It is done, and the answer is held until the order is released.
+    /// It is done, and the answer is held until the order is released or cut.
     HoldReply,
     /// It is worked on after this time.
     Delay(Duration),
@@ -162,8 +162,16 @@ struct Ordered {
     fitted: AtomicUsize,
     /// Requests it has done its deed to.
     struck: watch::Sender<usize>,
-    open: watch::Sender<bool>,
+    held: watch::Sender<Held>,
     withdrawn: watch::Sender<bool>,
+}
+
+/// What becomes of the requests that an order holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    Waiting,
+    GoingOn,
+    Cut,
 }
 
 /// A given order: tells when it strikes and lets go of what it holds.
@@ -186,7 +194,13 @@ impl FaultOrder {
 
     /// Lets go of everything held, now and later.
     pub fn release(&self) {
-        self.0.open.send_replace(true);
+        self.0.held.send_replace(Held::GoingOn);
+    }
+
+    /// Cuts the connections of everything held, now and later: a held request is never worked on, a held reply never
+    /// arrives.
+    pub fn cut(&self) {
+        self.0.held.send_replace(Held::Cut);
     }
 
     /// Takes the order back: it meets nothing more, and what it holds goes on.
@@ -203,10 +217,12 @@ impl FaultOrder {
         self.0.struck.send_modify(|count| *count += 1);
     }
 
-    pub(super) async fn released(&self) {
-        let mut open = self.0.open.subscribe();
+    /// Waits until the order lets go; false: the connection is to be cut.
+    pub(super) async fn released(&self) -> bool {
+        let mut held = self.0.held.subscribe();
         // As above: the order itself keeps the sender alive.
-        let _ = open.wait_for(|open| *open).await;
+        let ended = held.wait_for(|held| *held != Held::Waiting).await;
+        !ended.is_ok_and(|held| *held == Held::Cut)
     }
 }
 
@@ -220,7 +236,7 @@ impl Faults {
             fault,
             fitted: AtomicUsize::new(0),
             struck: watch::Sender::new(0),
-            open: watch::Sender::new(false),
+            held: watch::Sender::new(Held::Waiting),
             withdrawn: watch::Sender::new(false),
         }));
         self.0

@@ -93,7 +93,9 @@ async fn handle(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<
             }
             Mishap::HoldReply => {
                 order.strike();
-                order.released().await;
+                if !order.released().await {
+                    return Err(Cut);
+                }
             }
             _ => {}
         }
@@ -108,7 +110,10 @@ async fn before(site: &Site, order: &FaultOrder, seen: &Seen) -> Result<(), Cut>
         Mishap::Fail { .. } => order.strike(),
         Mishap::Hold => {
             order.strike();
-            order.released().await;
+            if !order.released().await {
+                log(site, seen, 0, &Caller::Anonymous, CallKind::Rest, true);
+                return Err(Cut);
+            }
         }
         Mishap::Delay(time) => {
             order.strike();

@@ -101,9 +101,17 @@ impl Mirror {
                 let actual = self.remote_tip(remote, branch).await?;
                 Err(PushError::LeaseLost { actual })
             }
-            Some(Answer::Refused(reason)) => Err(PushError::Rejected {
-                reason: with_remote_lines(&reason, &output),
-            }),
+            Some(Answer::Refused(reason)) => {
+                // git sends a push again when its answer was lost, and reports the refusal of the second one: the branch
+                // itself tells whether the first one was taken.
+                let actual = self.remote_tip(remote, branch).await?;
+                if actual.as_ref().map_or("", Sha::as_str) == expected {
+                    let reason = with_remote_lines(&reason, &output);
+                    Err(PushError::Rejected { reason })
+                } else {
+                    Err(PushError::LeaseLost { actual })
+                }
+            }
             Some(Answer::Done | Answer::UpToDate) | None => Err(remote_failure("push", &output).into()),
         }
     }

@@ -16,6 +16,7 @@ use super::http::Reply;
 use super::http::Wire;
 use super::http::segment;
 use super::model::Actor;
+use super::model::Repository;
 use super::repo::Repo;
 use super::rights::Rights;
 use super::tokens::TokenKey;
@@ -126,6 +127,25 @@ impl Client {
     #[must_use]
     pub fn repo(&self, installation: InstallationId, id: RepoId) -> Repo<'_> {
         Repo::new(self, installation, id)
+    }
+
+    /// A repository by its name, if the installation covers it.
+    pub async fn repository_named(
+        &self,
+        installation: InstallationId,
+        name: &RepoName,
+    ) -> Result<Option<Repository>, GithubError> {
+        let key = TokenKey {
+            installation,
+            repo: None,
+            rights: Rights::Metadata,
+        };
+        let path = format!("/repos/{}/{}", segment(&name.owner), segment(&name.name));
+        match self.ask(key, &Question::Rest(Call::get(&path))).await {
+            Ok(reply) => Ok(Some(reply.json()?)),
+            Err(GithubError::NotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// A token for git: [`Rights::Fetch`] or [`Rights::Push`].

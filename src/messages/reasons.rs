@@ -15,7 +15,6 @@ use crate::messages::words::person;
 use crate::messages::words::tasks;
 
 /// Why a Task or a Feature is blocked, as one sentence.
-#[expect(clippy::too_many_lines, reason = "one sentence per variant: a list, not a procedure")]
 pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
     let max = measure.text.min(600);
     match reason {

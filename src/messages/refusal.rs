@@ -11,7 +11,6 @@ use crate::messages::words;
 const TEXT: usize = 600;
 
 /// One short reply: the reason, then the nearest valid form.
-#[expect(clippy::too_many_lines, reason = "one sentence per variant: a list, not a procedure")]
 pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Links) -> String {
     match refusal {
         Refusal::NoPermission { needed } => no_permission(needed),

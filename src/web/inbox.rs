@@ -14,6 +14,7 @@ use crate::store::Source;
 use crate::store::Store;
 use crate::web::MAX_BODY;
 use axum::body::Body;
+use axum::body::HttpBody;
 use axum::extract::Request;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -25,8 +26,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// A sender that needs longer than this for a body is cut off.
-const PATIENCE: Duration = Duration::from_secs(25);
+/// A sender that needs longer than this for a body is cut off; with its headers that makes 25 seconds at most.
+pub const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Where deliveries arrive.
 pub struct Inbox {
@@ -34,6 +35,7 @@ pub struct Inbox {
     app: AppId,
     secrets: Vec<SecretString>,
     draining: CancellationToken,
+    patience: Duration,
 }
 
 impl Inbox {
@@ -46,7 +48,14 @@ impl Inbox {
             app,
             secrets,
             draining,
+            patience: BODY_PATIENCE,
         }
+    }
+
+    /// The same inbox with another patience for slow bodies.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -82,7 +91,7 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Answer> {
         };
         (status, format!("{error}\n"))
     })?;
-    let body = whole(body).await?;
+    let body = whole(body, inbox.patience).await?;
     verify(&inbox.secrets, &body, headers.signature.as_deref()).map_err(|error| {
         tracing::warn!(delivery = %headers.delivery, "delivery {} is refused: {error}", headers.delivery);
         (StatusCode::UNAUTHORIZED, format!("{error}\n"))
@@ -123,13 +132,19 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Answer> {
     }
 }
 
-async fn whole(body: Body) -> Result<Bytes, Answer> {
-    match tokio::time::timeout(PATIENCE, Limited::new(body, MAX_BODY).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err((
+async fn whole(body: Body, patience: Duration) -> Result<Bytes, Answer> {
+    let too_large = || {
+        (
             StatusCode::PAYLOAD_TOO_LARGE,
             format!("the body is over {MAX_BODY} bytes\n"),
-        )),
+        )
+    };
+    if body.size_hint().lower() > u64::try_from(MAX_BODY).unwrap_or(u64::MAX) {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(patience, Limited::new(body, MAX_BODY).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the body did not arrive whole\n".to_owned())),
         Err(_) => Err((
             StatusCode::REQUEST_TIMEOUT,

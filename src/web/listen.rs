@@ -12,23 +12,35 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 /// A client that needs longer than this for its headers, or between two requests, is cut off.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub const HEADER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long requests in flight may take after the order to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 
 /// A bound address that nobody listens on yet.
-pub struct Listener(TcpListener);
+pub struct Listener {
+    socket: TcpListener,
+    patience: Duration,
+}
 
 impl Listener {
     /// Binds `address`; port 0 lets the system choose.
     pub async fn bind(address: SocketAddr) -> std::io::Result<Self> {
-        Ok(Self(TcpListener::bind(address).await?))
+        Ok(Self {
+            socket: TcpListener::bind(address).await?,
+            patience: HEADER_PATIENCE,
+        })
     }
 
     /// Where it is bound.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
-        self.0.local_addr()
+        self.socket.local_addr()
+    }
+
+    /// The same address with another patience for slow headers.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 }
 
@@ -38,7 +50,7 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
-            accepted = listener.0.accept() => accepted,
+            accepted = listener.socket.accept() => accepted,
         };
         let stream = match accepted {
             Ok((stream, _)) => stream,
@@ -53,7 +65,7 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
         let service = TowerToHyperService::new(router.clone());
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(PATIENCE)
+            .header_read_timeout(listener.patience)
             .serve_connection(TokioIo::new(stream), service);
         let watched = graceful.watch(connection);
         tokio::spawn(async move {

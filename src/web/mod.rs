@@ -6,7 +6,9 @@ mod health;
 mod inbox;
 mod listen;
 
+pub use inbox::BODY_PATIENCE;
 pub use inbox::Inbox;
+pub use listen::HEADER_PATIENCE;
 pub use listen::Listener;
 pub use listen::serve;
 

@@ -14,7 +14,7 @@ fn jwt(world: &World, claims: &Value) -> String {
 #[tokio::test]
 async fn a_jwt_is_checked_as_github_checks_it() {
     let world = World::new().await;
-    let now = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()).timestamp();
+    let now = super::super::clock::wall().timestamp();
     let app = async |claims: Value| world.raw("GET", "/app", Some(&jwt(&world, &claims)), Value::Null).await;
     let (status, body) = app(json!({"iss": world.worker.id, "iat": now - 60, "exp": now + 540})).await;
     assert_eq!((status, &body["slug"]), (200, &json!("worker")));

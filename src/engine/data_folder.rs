@@ -1,0 +1,79 @@
+//! The folder for mirrors, checkouts and homes of agents: one process alone uses it.
+
+use std::fs::File;
+use std::fs::TryLockError;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// What holds what a process that was killed left behind, and is empty while nothing runs.
+const LEFTOVERS: [&str; 2] = ["agents/runs", "gates"];
+
+/// Proof that nobody else uses the folder; it ends with the process, whatever happens.
+#[derive(Debug)]
+pub struct DataFolder {
+    _lock: File,
+}
+
+/// Why the folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum NoDataFolder {
+    /// Another process uses it.
+    #[error("the data folder {0} is used by another process: give each its own AUTOBUILD_DATA_DIR")]
+    InUse(PathBuf),
+    /// The system refused.
+    #[error("the data folder {path} cannot be used")]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl DataFolder {
+    /// Makes the folder where it is missing, takes it, and clears away what an earlier process left.
+    pub fn take(path: &Path) -> Result<Self, NoDataFolder> {
+        let failed = |source| NoDataFolder::Io {
+            path: path.to_owned(),
+            source,
+        };
+        std::fs::create_dir_all(path).map_err(failed)?;
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path.join("lock"))
+            .map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(NoDataFolder::InUse(path.to_owned())),
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        for folder in LEFTOVERS {
+            match std::fs::remove_dir_all(path.join(folder)) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => tracing::warn!(%error, "{folder} of the data folder could not be cleared"),
+            }
+        }
+        Ok(Self { _lock: lock })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_serves_one_process_and_is_cleared_for_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let left = folder.path().join("gates/home");
+        std::fs::create_dir_all(&left).unwrap();
+        let first = DataFolder::take(folder.path()).unwrap();
+        assert!(!left.exists());
+        assert!(matches!(DataFolder::take(folder.path()), Err(NoDataFolder::InUse(_))));
+        drop(first);
+        assert!(DataFolder::take(folder.path()).is_ok());
+    }
+}

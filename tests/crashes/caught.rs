@@ -1,0 +1,102 @@
+//! The service ends while an agent or the tests run.
+
+use crate::picture;
+use crate::play::WATCHDOG;
+use crate::play::assert_looks;
+use crate::story::Story;
+use crate::world::World;
+
+/// How the service ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Never,
+    Kill,
+    Terminate,
+}
+
+/// Plays the story in which those who wait are let go at once, but the `nth` time that `who` runs the service ends first.
+async fn play(who: &str, nth: usize, end: End) -> World {
+    let story = Story::caught();
+    let mut world = World::new(&story).await;
+    world.start();
+    let mut seen = 0;
+    for step in &story.moves {
+        step.play(&world).await;
+        loop {
+            let Some(name) = world.rest_or_started().await else {
+                break;
+            };
+            seen += usize::from(name == who);
+            if name == who && seen == nth {
+                match end {
+                    End::Never => world.pipes.go().await,
+                    End::Kill => {
+                        world.kill().await;
+                        world.start();
+                    }
+                    End::Terminate => {
+                        world.terminate();
+                        world.pipes.go().await;
+                        world.exits().await;
+                        world.start();
+                    }
+                }
+            } else {
+                world.pipes.go().await;
+            }
+        }
+    }
+    assert!(seen >= nth, "{who} ran {seen} times only");
+    world
+}
+
+async fn ends_alike(cases: &[(&str, usize, End)]) -> Vec<World> {
+    let calm = tokio::time::timeout(WATCHDOG, play("player", 1, End::Never))
+        .await
+        .unwrap();
+    let expected = picture::take(&calm).await;
+    let mut worlds = Vec::new();
+    for (who, nth, end) in cases {
+        let played = tokio::time::timeout(WATCHDOG, play(who, *nth, *end)).await;
+        let world = played.unwrap_or_else(|_| panic!("{end:?} at {who} {nth}: does not end"));
+        assert_looks(&world, &expected, &format!("{end:?} at {who} {nth}")).await;
+        worlds.push(world);
+    }
+    worlds
+}
+
+fn player_runs(world: &World) -> usize {
+    let runs = std::fs::read_to_string(world.folder.path().join("player.runs")).unwrap();
+    runs.lines().count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_a_player_runs_the_same_turn_is_played_again() {
+    let worlds = ends_alike(&[("player", 1, End::Kill), ("player", 2, End::Kill)]).await;
+    for world in worlds {
+        assert_eq!(player_runs(&world), 3, "two turns, one of them cut off");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_tests_run_they_run_again() {
+    // The first turn's, the second turn's, the wave's.
+    let worlds = ends_alike(&[
+        ("tests", 1, End::Kill),
+        ("tests", 2, End::Kill),
+        ("tests", 3, End::Kill),
+    ])
+    .await;
+    for world in worlds {
+        assert_eq!(player_runs(&world), 2, "no turn is played again for its Gates");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn told_to_stop_an_agent_gets_its_grace_and_nothing_counts_as_failed() {
+    let worlds = ends_alike(&[("player", 1, End::Terminate), ("tests", 1, End::Terminate)]).await;
+    for world in worlds {
+        assert_eq!(player_runs(&world), 2, "nobody ran twice");
+        assert_eq!(world.most_tries().await, (0, 0), "a stop counts as nothing");
+    }
+}

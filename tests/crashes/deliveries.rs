@@ -1,0 +1,83 @@
+//! Deliveries that come while nobody listens, twice, late, or again when all is over.
+
+use crate::picture;
+use crate::play::WATCHDOG;
+use crate::play::assert_looks;
+use crate::play::go_on;
+use crate::play::undisturbed;
+use crate::story::Story;
+use crate::world::World;
+use autobuild::forge::HookFault;
+use autobuild::forge::HookMishap;
+
+const EVERY: usize = 10_000;
+
+async fn expected() -> String {
+    let calm = tokio::time::timeout(WATCHDOG, undisturbed(&Story::completed())).await;
+    picture::take(&calm.expect("the story ends")).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_while_the_service_is_dead_is_heard_when_it_lives() {
+    let expected = expected().await;
+    let story = Story::completed();
+    let mut world = World::new(&story).await;
+    for step in &story.moves {
+        step.play(&world).await;
+        world.start();
+        let rested = tokio::time::timeout(WATCHDOG, world.rest()).await;
+        assert!(rested.is_ok(), "{}", world.log());
+        world.kill().await;
+    }
+    assert_looks(&world, &expected, "killed whenever nothing was left to do").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deliveries_that_come_twice_count_once() {
+    let expected = expected().await;
+    let story = Story::completed();
+    let mut world = World::new(&story).await;
+    let twice = HookFault::on("*", HookMishap::Duplicate).times(EVERY);
+    let order = world.forge.order_hooks(twice);
+    world.start();
+    let played = tokio::time::timeout(WATCHDOG, go_on(&mut world, &story)).await;
+    assert!(played.is_ok(), "{}", world.log());
+    assert!(order.hits() > 10);
+    assert_looks(&world, &expected, "every delivery twice").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deliveries_of_long_ago_change_nothing() {
+    let story = Story::completed();
+    let mut world = tokio::time::timeout(WATCHDOG, undisturbed(&story)).await.unwrap();
+    let expected = picture::take(&world).await;
+    let ids: Vec<u64> = world.forge.deliveries("autobuild").iter().map(|one| one.0).collect();
+    // The newest first: the wrong order, too.
+    for id in ids.iter().rev() {
+        world.forge.redeliver(*id).unwrap();
+    }
+    let rested = tokio::time::timeout(WATCHDOG, world.rest()).await;
+    assert!(rested.is_ok(), "{}", world.log());
+    assert_looks(&world, &expected, "every delivery again").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_told_of_pushes_and_pull_requests_may_come_last() {
+    let expected = expected().await;
+    let story = Story::completed();
+    let mut world = World::new(&story).await;
+    let late = ["push", "pull_request", "create", "delete"].map(|event| {
+        world
+            .forge
+            .order_hooks(HookFault::on(event, HookMishap::Hold).times(EVERY))
+    });
+    world.start();
+    let played = tokio::time::timeout(WATCHDOG, go_on(&mut world, &story)).await;
+    assert!(played.is_ok(), "{}", world.log());
+    assert!(late.iter().map(|order| order.hits()).sum::<usize>() > 3);
+    late.iter().for_each(|order| order.release());
+    world.forge.deliveries_idle().await;
+    let rested = tokio::time::timeout(WATCHDOG, world.rest()).await;
+    assert!(rested.is_ok(), "{}", world.log());
+    assert_looks(&world, &expected, "pushes and pull requests told last").await;
+}

@@ -1,0 +1,206 @@
+//! The stories: their repository, their agents, and what people do whenever everything rests.
+
+use crate::world::EVE;
+use crate::world::MONA;
+use crate::world::REPO;
+use crate::world::World;
+use std::path::Path;
+
+/// The number of the issue.
+const ISSUE: u64 = 1;
+
+const PLANNED: &str = r#"
+- role: planner
+  answer:
+    name: Count lines
+    description: Give tally an option that counts lines.
+    tasks:
+      - id: TASK-001
+        name: Count lines
+        type: feature
+        description: lines.sh prints the number of lines of standard input.
+        acceptance_criteria:
+          - text: A last line without a newline counts
+            check: { test: all }
+        files: [lines.sh]
+        factors: { integration_points: 0, tests: unit, risks: [] }
+        dependencies: []
+"#;
+
+const FIRST_TURN: &str = r#"
+- role: player
+  write: { lines.sh: "wc -l\n" }
+  answer:
+    summary: lines.sh counts lines.
+    files_modified: []
+    files_created: [lines.sh]
+    tests_run: true
+    tests_passed: true
+    ready_for_validation: true
+- role: coach
+  answer:
+    decision: feedback
+    summary: A last line without a newline is not counted.
+    issues:
+      - severity: must_fix
+        category: requirement
+        description: wc -l counts newlines.
+        file: lines.sh
+        line: 1
+"#;
+
+const SECOND_TURN: &str = r#"
+- role: player
+  write: { lines.sh: "awk 'END { print NR }'\n" }
+  answer:
+    summary: lines.sh counts with awk.
+    files_modified: [lines.sh]
+    files_created: []
+    tests_run: true
+    tests_passed: true
+    ready_for_validation: true
+- role: coach
+  answer:
+    decision: approve
+    summary: Every line counts now.
+    criteria:
+      - { criterion: 1, met: true, evidence: "test all" }
+"#;
+
+/// Something that people do.
+pub enum Move {
+    /// The issue is filed and labelled.
+    Label,
+    /// Comments, who where what.
+    Comment(&'static str, u64, &'static str),
+    /// A person changes the default branch.
+    PushToDefault,
+    /// A person merges a pull request.
+    Merge(u64),
+}
+
+/// A Player that is a program, and tells when it runs.
+const PLAYER: &str = r#"
+echo run >> FOLDER/player.runs
+case $AUTOBUILD_TURN in
+1) echo 'wc -l' > lines.sh; modified='' created='"lines.sh"' ;;
+*) echo "awk 'END { print NR }'" > lines.sh; modified='"lines.sh"' created='' ;;
+esac
+WAIT
+echo '{"summary": "lines.sh counts lines.", "files_modified": ['"$modified"'], "files_created": ['"$created"'],
+"tests_run": true, "tests_passed": true, "ready_for_validation": true}'
+"#;
+
+/// Says that it runs, and waits until it may go on.
+const WAIT: &str = "echo NAME > FOLDER/started; read -r line < FOLDER/go";
+
+/// A story.
+pub struct Story {
+    /// The agents' script.
+    pub agents: String,
+    /// Whether the Player is a program; it and the tests say that they run, and wait.
+    pub waits: bool,
+    /// What people do, one at a time, each when nothing is left to do.
+    pub moves: Vec<Move>,
+}
+
+impl Story {
+    /// Every kind of effect on the way to a completed Feature: feedback, blocked, a refused command, resume, approval,
+    /// merges, the feature pull request, clean-up.
+    pub fn completed() -> Self {
+        Self {
+            agents: [PLANNED, FIRST_TURN, SECOND_TURN].concat(),
+            waits: false,
+            moves: vec![
+                Move::Label,
+                Move::Comment(EVE, 2, "/autobuild resume"),
+                Move::PushToDefault,
+                Move::Comment(MONA, 2, "/autobuild resume Use awk."),
+                Move::Merge(3),
+            ],
+        }
+    }
+
+    /// What is left: a second attempt, an override, a cancelled Feature.
+    pub fn cancelled() -> Self {
+        Self {
+            agents: [PLANNED, FIRST_TURN, FIRST_TURN].concat(),
+            waits: false,
+            moves: vec![
+                Move::Label,
+                Move::Comment(MONA, 2, "/autobuild retry"),
+                Move::Comment(MONA, 3, "/autobuild approve"),
+                Move::Comment(MONA, ISSUE, "/autobuild cancel"),
+            ],
+        }
+    }
+
+    /// The same as [`Story::completed`], with a Player and tests that can be caught while they run.
+    pub fn caught() -> Self {
+        Self {
+            waits: true,
+            ..Self::completed()
+        }
+    }
+
+    /// The repository's files.
+    pub fn files(&self, folder: &Path) -> Vec<(&'static str, String)> {
+        let wait = if self.waits {
+            wait("tests", folder)
+        } else {
+            String::new()
+        };
+        vec![
+            ("README.md", "# tally\n".to_owned()),
+            ("run.sh", format!("{wait}\necho 'ok 1 - all'\necho 1..1\n")),
+            (".github/autobuild.yml", "max_turns: 1\ntest: sh run.sh\n".to_owned()),
+        ]
+    }
+
+    /// The agents, as the service is told, by variable.
+    pub fn agents(&self, folder: &Path) -> Vec<(&'static str, String)> {
+        let script = folder.join("agents.yml");
+        std::fs::write(&script, &self.agents).unwrap();
+        let mut agents = vec![("AUTOBUILD_AGENT", format!("scripted:{}", script.display()))];
+        if self.waits {
+            let program = folder.join("player.sh");
+            let text = PLAYER.replace("WAIT", &wait("player", folder));
+            std::fs::write(&program, text.replace("FOLDER", &folder.display().to_string())).unwrap();
+            agents.push(("AUTOBUILD_AGENT_PLAYER", format!("command:sh {}", program.display())));
+        }
+        agents
+    }
+}
+
+fn wait(name: &str, folder: &Path) -> String {
+    WAIT.replace("NAME", name)
+        .replace("FOLDER", &folder.display().to_string())
+}
+
+impl Move {
+    /// Does it.
+    pub async fn play(&self, world: &World) {
+        let forge = &world.forge;
+        let mona = forge.as_user(MONA).unwrap();
+        match self {
+            Self::Label => {
+                let number = mona
+                    .open_issue(REPO, "Count lines", "An option for lines, please.", &[])
+                    .unwrap();
+                assert_eq!(number, ISSUE);
+                mona.label(REPO, number, "autobuild").unwrap();
+            }
+            Self::Comment(who, number, text) => {
+                let said = forge.as_user(who).unwrap().comment(REPO, *number, text);
+                assert!(said.is_ok(), "{said:?} at #{number}\n{}", world.log());
+            }
+            Self::PushToDefault => {
+                let files = [("NOTES.md", Some("Meanwhile.\n"))];
+                mona.push(REPO, "main", "Add notes", &files).await.unwrap();
+            }
+            Self::Merge(number) => {
+                mona.merge(REPO, *number, "merge").await.unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The webhook inbox against senders that are not GitHub, or not well: the right 4xx, never a 5xx, and a 202 only for
+//! what is on disk.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod service;
+
+use crate::service::Request;
+use crate::service::Service;
+use autobuild::web;
+use futures_util::future::join_all;
+use std::time::Duration;
+
+const LONG: Duration = Duration::from_secs(600);
+
+#[tokio::test]
+async fn a_delivery_is_stored_once_however_often_it_comes() {
+    let service = Service::start().await;
+    for _ in 0..3 {
+        assert_eq!(service.answers(&Request::label("one")).await, 202);
+    }
+    assert_eq!(service.stored().await, (1, 1));
+}
+
+#[tokio::test]
+async fn both_secrets_count_while_one_is_being_changed() {
+    let service = Service::start().await;
+    assert_eq!(service.answers(&Request::label("one").signed_before()).await, 202);
+    assert_eq!(service.stored().await, (1, 1));
+}
+
+#[tokio::test]
+async fn what_is_not_signed_by_github_is_refused() {
+    let service = Service::start().await;
+    let zeros = format!("sha256={}", "0".repeat(64));
+    for signature in [None, Some(""), Some("sha256="), Some("sha1=00"), Some(zeros.as_str())] {
+        let request = Request::label("one").with("x-hub-signature-256", signature);
+        assert_eq!(service.answers(&request).await, 401, "{signature:?}");
+    }
+    assert_eq!(service.stored().await, (0, 0));
+}
+
+#[tokio::test]
+async fn a_missing_or_malformed_header_is_named() {
+    let service = Service::start().await;
+    for name in ["x-github-event", "x-github-delivery"] {
+        for value in [None, Some("two words")] {
+            let mut connected = service.connect().await;
+            connected.send(&Request::label("one").with(name, value).bytes()).await;
+            let (status, said) = connected.answer().await.unwrap();
+            assert_eq!(status, 400);
+            assert!(said.to_lowercase().contains(name), "{said}");
+        }
+    }
+    for kind in [None, Some("text/plain"), Some("application/x-www-form-urlencoded")] {
+        let request = Request::label("one").with("content-type", kind);
+        assert_eq!(service.answers(&request).await, 415, "{kind:?}");
+    }
+    assert_eq!(service.stored().await, (0, 0));
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_payload_is_the_senders_mistake() {
+    let service = Service::start().await;
+    let deep = format!("{{\"action\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let bodies: [&[u8]; 10] = [
+        b"",
+        b"{",
+        b"null",
+        b"\"text\"",
+        b"[1, 2]",
+        b"[]",
+        b"{\"action\": \"labeled\xff\"}",
+        b"{\"action\": \"labeled\"} {}",
+        b"{\"action\": \"labeled\", \"issue\": 3}",
+        deep.as_bytes(),
+    ];
+    for body in bodies {
+        let status = service.answers(&Request::new("issues", "one", body)).await;
+        let shown: String = String::from_utf8_lossy(body).chars().take(60).collect();
+        assert_eq!(status, 400, "{shown}");
+    }
+    assert_eq!(service.stored().await, (0, 0));
+}
+
+#[tokio::test]
+async fn what_is_not_needed_is_acknowledged_and_not_stored() {
+    let service = Service::start().await;
+    for (event, body) in [
+        ("star", "{\"action\": \"created\"}"),
+        ("ping", "{\"zen\": \"Design for failure.\", \"hook_id\": 1}"),
+        ("nothing_known", "{}"),
+    ] {
+        assert_eq!(service.answers(&Request::new(event, "one", body)).await, 202, "{event}");
+    }
+    assert_eq!(service.stored().await, (0, 0));
+}
+
+#[tokio::test]
+async fn an_oversized_body_is_refused_as_soon_as_it_is_known() {
+    let service = Service::start().await;
+    let announced = format!(
+        "{}content-length: {}\r\n\r\n",
+        Request::label("one").head(),
+        web::MAX_BODY + 1
+    );
+    let mut connected = service.connect().await;
+    connected.send(announced.as_bytes()).await;
+    assert_eq!(connected.answer().await.unwrap().0, 413);
+
+    let streamed = format!("{}transfer-encoding: chunked\r\n\r\n", Request::label("two").head());
+    let mut connected = service.connect().await;
+    connected.send(streamed.as_bytes()).await;
+    let chunk = [b"100000\r\n".as_slice(), &vec![b' '; 0x10_0000], b"\r\n"].concat();
+    for _ in 0..=web::MAX_BODY / 0x10_0000 {
+        connected.send(&chunk).await;
+    }
+    assert_eq!(connected.answer().await.unwrap().0, 413);
+    assert_eq!(service.stored().await, (0, 0));
+}
+
+#[tokio::test]
+async fn slow_senders_are_cut_off() {
+    let short = Duration::from_millis(100);
+    let service = Service::patient(short, LONG).await;
+    for beginning in ["", "POST /webhook HTTP/1.1\r\nhost: auto"] {
+        let mut connected = service.connect().await;
+        connected.send(beginning.as_bytes()).await;
+        let answer = connected.answer().await;
+        assert!(answer.is_none_or(|(status, _)| status == 408), "{beginning:?}");
+    }
+    let service = Service::patient(LONG, short).await;
+    let mut connected = service.connect().await;
+    let beginning = format!("{}content-length: 1000\r\n\r\n{{", Request::label("one").head());
+    connected.send(beginning.as_bytes()).await;
+    assert_eq!(connected.answer().await.unwrap().0, 408);
+    assert!(connected.answer().await.is_none(), "the connection is closed");
+    assert!(web::HEADER_PATIENCE + web::BODY_PATIENCE <= Duration::from_secs(30));
+}
+
+#[tokio::test]
+async fn what_cannot_be_stored_is_not_acknowledged_and_welcome_later() {
+    let service = Service::start().await;
+    service.tamper("ALTER TABLE delivery RENAME TO elsewhere").await;
+    assert_eq!(service.answers(&Request::label("one")).await, 503);
+    service.tamper("ALTER TABLE elsewhere RENAME TO delivery").await;
+    assert_eq!(service.stored().await, (0, 0));
+    assert_eq!(service.answers(&Request::label("one")).await, 202);
+    assert_eq!(service.stored().await, (1, 1));
+}
+
+#[tokio::test]
+async fn a_thousand_deliveries_at_once_are_all_stored() {
+    let service = Service::start().await;
+    let sender = async |sender: usize| {
+        let mut connected = service.connect().await;
+        for number in 0..10 {
+            // Every id comes twice, from two senders.
+            let id = format!("{}-{number}", sender % 100);
+            connected.send(&Request::label(&id).bytes()).await;
+            assert_eq!(connected.answer().await.unwrap().0, 202);
+        }
+    };
+    join_all((0..200).map(sender)).await;
+    assert_eq!(service.stored().await, (1_000, 1_000));
+}
+
+#[tokio::test]
+async fn health_tells_alive_from_ready() {
+    let service = Service::start().await;
+    let asks = async |path: &str| {
+        let mut connected = service.connect().await;
+        connected
+            .send(format!("GET {path} HTTP/1.1\r\nhost: autobuild\r\n\r\n").as_bytes())
+            .await;
+        connected.answer().await.unwrap().0
+    };
+    assert_eq!((asks("/healthz").await, asks("/readyz").await), (200, 200));
+    service.draining.cancel();
+    assert_eq!((asks("/healthz").await, asks("/readyz").await), (200, 503));
+    assert_eq!((asks("/nowhere").await, asks("/webhook").await), (404, 405));
+}

@@ -1,0 +1,272 @@
+//! The real router on a real socket over a real database. No worker runs, so what was stored stays as it came in.
+
+use autobuild::cli::assemble;
+use autobuild::cli::assemble::Agents;
+use autobuild::cli::assemble::AppKey;
+use autobuild::cli::assemble::Blueprint;
+use autobuild::config::AgentCommand;
+use autobuild::domain::ids::AppId;
+use autobuild::engine::settings::EngineSettings;
+use autobuild::github::Caps;
+use autobuild::sandbox::SandboxOptions;
+use autobuild::web;
+use autobuild::web::Inbox;
+use autobuild::web::Listener;
+use aws_lc_rs::encoding::AsDer;
+use aws_lc_rs::encoding::Pkcs8V1Der;
+use aws_lc_rs::rsa::KeyPair;
+use aws_lc_rs::rsa::KeySize;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use hmac::Hmac;
+use hmac::Mac;
+use secrecy::SecretString;
+use serde_json::json;
+use sha2::Sha256;
+use sqlx::Connection;
+use sqlx::SqliteConnection;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::AsyncReadExt;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+const SECRET: &str = "the present secret";
+const PREVIOUS: &str = "the secret before";
+
+pub struct Service {
+    pub address: SocketAddr,
+    pub draining: CancellationToken,
+    database: String,
+    server: JoinHandle<()>,
+    _folder: TempDir,
+}
+
+impl Service {
+    pub async fn start() -> Self {
+        Self::patient(web::HEADER_PATIENCE, web::BODY_PATIENCE).await
+    }
+
+    /// A service that bears this much with slow headers and bodies.
+    pub async fn patient(headers: Duration, body: Duration) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("autobuild.db").display().to_string();
+        let agent: AgentCommand = "command:true".parse().unwrap();
+        let settings = EngineSettings::service(assemble::worker_name(), folder.path().to_owned(), assemble::clock);
+        let engine = assemble::engine(Blueprint {
+            app: AppKey {
+                id: AppId(7),
+                private_key: private_key(),
+            },
+            coach: None,
+            api_url: "http://127.0.0.1:9".to_owned(),
+            web_url: "http://127.0.0.1:9".to_owned(),
+            database_url: SecretString::from(format!("sqlite:{database}")),
+            data_dir: folder.path().to_owned(),
+            agents: Agents {
+                planner: agent.clone(),
+                player: agent.clone(),
+                coach: agent,
+                named: BTreeMap::new(),
+                environment: Vec::new(),
+            },
+            secrets: Vec::new(),
+            settings,
+            caps: Caps::Github,
+            sandbox: SandboxOptions {
+                launcher: env!("CARGO_BIN_EXE_autobuild").into(),
+            },
+        })
+        .await
+        .unwrap();
+        let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let address = listener.address().unwrap();
+        let draining = CancellationToken::new();
+        let secrets = [SECRET, PREVIOUS].map(SecretString::from).to_vec();
+        let inbox = Inbox::new(engine, secrets, draining.clone()).with_patience(body);
+        let router = web::router(Arc::new(inbox));
+        let server = tokio::spawn(web::serve(
+            listener.with_patience(headers),
+            router,
+            CancellationToken::new(),
+        ));
+        Self {
+            address,
+            draining,
+            database,
+            server,
+            _folder: folder,
+        }
+    }
+
+    pub async fn connect(&self) -> Connected {
+        Connected(TcpStream::connect(self.address).await.unwrap())
+    }
+
+    /// The answer's status to one request on a connection of its own.
+    pub async fn answers(&self, request: &Request) -> u16 {
+        let mut connected = self.connect().await;
+        connected.send(&request.bytes()).await;
+        connected.answer().await.unwrap().0
+    }
+
+    /// The first column of the first row.
+    pub async fn count(&self, sql: &'static str) -> i64 {
+        let mut connection = self.database().await;
+        sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
+    }
+
+    /// What nobody but an operator does to the database.
+    pub async fn tamper(&self, sql: &'static str) {
+        let mut connection = self.database().await;
+        sqlx::query(sql).execute(&mut connection).await.unwrap();
+    }
+
+    async fn database(&self) -> SqliteConnection {
+        SqliteConnection::connect(&format!("sqlite:{}", self.database))
+            .await
+            .unwrap()
+    }
+
+    /// Deliveries stored, and effects that will take them in.
+    pub async fn stored(&self) -> (i64, i64) {
+        (
+            self.count("SELECT count(*) FROM delivery").await,
+            self.count("SELECT count(*) FROM effect").await,
+        )
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+fn private_key() -> SecretString {
+    let pair = KeyPair::generate(KeySize::Rsa2048).unwrap();
+    let der: Pkcs8V1Der<'_> = pair.as_der().unwrap();
+    let text = BASE64_STANDARD.encode(der.as_ref());
+    let lines: Vec<&str> = text
+        .as_bytes()
+        .chunks(64)
+        .map(|line| std::str::from_utf8(line).unwrap())
+        .collect();
+    SecretString::from(format!(
+        "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
+        lines.join("\n")
+    ))
+}
+
+/// A connection that does exactly what it is told.
+pub struct Connected(TcpStream);
+
+impl Connected {
+    /// Sends, as far as the other side still listens.
+    pub async fn send(&mut self, bytes: &[u8]) {
+        let _cut_off = self.0.write_all(bytes).await;
+    }
+
+    /// Status and body of the next answer; `None` when the connection is closed without one.
+    pub async fn answer(&mut self) -> Option<(u16, String)> {
+        let mut read = Vec::new();
+        loop {
+            let mut piece = [0; 4_096];
+            match self.0.read(&mut piece).await {
+                Ok(0) | Err(_) => return None,
+                Ok(count) => read.extend_from_slice(&piece[..count]),
+            }
+            let text = String::from_utf8_lossy(&read);
+            let Some((head, body)) = text.split_once("\r\n\r\n") else {
+                continue;
+            };
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "))
+                .map_or(0, |length| length.parse().unwrap());
+            if body.len() >= length {
+                let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+                return Some((status, body.to_owned()));
+            }
+        }
+    }
+}
+
+/// A delivery as GitHub sends it, before it is bent.
+#[derive(Clone)]
+pub struct Request {
+    headers: Vec<(&'static str, String)>,
+    body: Vec<u8>,
+}
+
+impl Request {
+    pub fn new(event: &str, id: &str, body: impl Into<Vec<u8>>) -> Self {
+        let body = body.into();
+        let headers = vec![
+            ("content-type", "application/json".to_owned()),
+            ("x-github-event", event.to_owned()),
+            ("x-github-delivery", id.to_owned()),
+            ("x-hub-signature-256", signature(SECRET, &body)),
+        ];
+        Self { headers, body }
+    }
+
+    /// A label set on an issue.
+    pub fn label(id: &str) -> Self {
+        let person = json!({"id": 33, "login": "ada", "type": "User"});
+        let payload = json!({
+            "action": "labeled",
+            "installation": {"id": 11},
+            "repository": {
+                "id": 22, "full_name": "acme/shop", "default_branch": "main", "private": true, "archived": false,
+                "owner": {"id": 5, "login": "acme", "type": "Organization"},
+            },
+            "sender": person,
+            "issue": {
+                "number": 42, "id": 4200, "title": "Sign-in", "body": "Please", "state": "open", "user": person,
+                "labels": [{"name": "autobuild"}], "updated_at": "2026-01-15T10:30:00Z", "closed_at": null,
+            },
+            "label": {"name": "autobuild"},
+        });
+        Self::new("issues", id, payload.to_string())
+    }
+
+    /// Without one header, or with another value.
+    pub fn with(mut self, name: &'static str, value: Option<&str>) -> Self {
+        self.headers.retain(|(known, _)| *known != name);
+        self.headers.extend(value.map(|value| (name, value.to_owned())));
+        self
+    }
+
+    pub fn signed_before(self) -> Self {
+        let signature = signature(PREVIOUS, &self.body);
+        self.with("x-hub-signature-256", Some(&signature))
+    }
+
+    /// The request line and the headers, with no length.
+    pub fn head(&self) -> String {
+        let headers = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+        format!(
+            "POST /webhook HTTP/1.1\r\nhost: autobuild\r\n{}",
+            headers.collect::<String>()
+        )
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        let head = format!("{}content-length: {}\r\n\r\n", self.head(), self.body.len());
+        [head.as_bytes(), &self.body].concat()
+    }
+}
+
+fn signature(secret: &str, body: &[u8]) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
+    mac.update(body);
+    let digest = mac.finalize().into_bytes();
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256={hex}")
+}
