@@ -5,6 +5,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::as_conversions,
+    clippy::too_many_lines,
     reason = "a benchmark that cannot go on has failed"
 )]
 #![allow(missing_docs, reason = "a program of its own")]

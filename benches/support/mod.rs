@@ -1,0 +1,146 @@
+//! A real `autobuild serve`, what it costs, and deliveries to send it.
+
+use autobuild::domain::ids::AppId;
+use aws_lc_rs::encoding::AsDer;
+use aws_lc_rs::encoding::Pkcs8V1Der;
+use aws_lc_rs::rsa::KeyPair;
+use aws_lc_rs::rsa::KeySize;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::json;
+use std::io::Read;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Child;
+use std::process::Command;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+
+/// The App of every bench.
+pub const APP: AppId = AppId(7);
+
+/// What deliveries are signed with.
+pub const SECRET: &str = "a secret for benches";
+
+/// A running service.
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// From exec to the first answer of `/healthz`.
+    pub started_in: Duration,
+}
+
+impl Server {
+    /// Starts the service on this data folder and waits until it is alive.
+    pub fn start(folder: &Path) -> Self {
+        let key = folder.join("app.pem");
+        if !key.exists() {
+            std::fs::write(&key, private_key()).expect("the folder can be written");
+        }
+        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = free.local_addr().expect("an address");
+        drop(free);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_autobuild"));
+        command
+            .arg("serve")
+            .env("AUTOBUILD_LISTEN", address.to_string())
+            .env("AUTOBUILD_DATA_DIR", folder)
+            .env("AUTOBUILD_APP_ID", APP.to_string())
+            .env("AUTOBUILD_PRIVATE_KEY_FILE", key)
+            .env("AUTOBUILD_WEBHOOK_SECRET", SECRET)
+            .env("AUTOBUILD_GITHUB_URL", "http://127.0.0.1:9")
+            .env("AUTOBUILD_AGENT", "command:true")
+            .env("AUTOBUILD_LOG", "error")
+            .stdin(Stdio::null());
+        let begun = Instant::now();
+        let child = command.spawn().expect("the service starts");
+        while !alive(address) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "the service does not answer");
+            std::thread::sleep(Duration::from_micros(500));
+        }
+        Self {
+            child,
+            address,
+            started_in: begun.elapsed(),
+        }
+    }
+
+    /// Processor time used so far, in microseconds.
+    pub fn cpu_us(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("the service runs");
+        let after_name = stat.rsplit(')').next().unwrap_or_default();
+        let ticks = after_name.split_whitespace().skip(11).take(2);
+        // The kernel counts in hundredths of a second, whatever its own clock.
+        ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * 10_000
+    }
+
+    /// Memory in use, and its peak, in KiB.
+    pub fn memory_kib(&self) -> (u64, u64) {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("the service runs");
+        let of = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+                .unwrap_or(0)
+        };
+        (of("VmRSS:"), of("VmHWM:"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn alive(address: SocketAddr) -> bool {
+    let asked = || -> std::io::Result<[u8; 12]> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")?;
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer)?;
+        Ok(answer)
+    };
+    asked().is_ok_and(|answer| &answer == b"HTTP/1.1 200")
+}
+
+fn private_key() -> String {
+    let pair = KeyPair::generate(KeySize::Rsa2048).expect("a key");
+    let der: Pkcs8V1Der<'_> = pair.as_der().expect("a key");
+    let text = BASE64_STANDARD.encode(der.as_ref());
+    format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")
+}
+
+/// A push to a branch of AutoBuild that no Feature knows: stored, and read by a worker without asking GitHub.
+pub fn payload() -> String {
+    let commits: Vec<_> = (0..40)
+        .map(|number| json!({"id": format!("{number:040}"), "message": "m".repeat(180)}))
+        .collect();
+    let mut body = json!({
+        "ref": "refs/heads/autobuild/9/task-001-x",
+        "before": "0123456789abcdef0123456789abcdef01234567",
+        "after": "89abcdef0123456789abcdef0123456789abcdef",
+        "installation": {"id": 11},
+        "repository": {
+            "id": 22, "full_name": "acme/shop", "default_branch": "main", "private": true, "archived": false,
+            "owner": {"id": 5, "login": "acme", "type": "Organization"},
+        },
+        "sender": {"id": 33, "login": "ada", "type": "User"},
+        "commits": commits,
+    });
+    let missing = 11_000_usize.saturating_sub(body.to_string().len());
+    body["padding"] = "p".repeat(missing).into();
+    body.to_string()
+}
+
+/// The value below which this share of the sorted `times` lies.
+pub fn percentile(times: &mut [Duration], percent: usize) -> Duration {
+    times.sort_unstable();
+    let place = (times.len() * percent / 100).min(times.len().saturating_sub(1));
+    times.get(place).copied().unwrap_or_default()
+}
