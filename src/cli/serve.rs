@@ -19,6 +19,7 @@ use crate::web::Inbox;
 use crate::web::Listener;
 use anyhow::Context;
 use clap::Args;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::SignalKind;
@@ -69,6 +70,7 @@ pub(super) fn start_log(filter: &str, format: LogFormat) {
         tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .with_writer(std::io::stderr);
     let _ = match format {
         LogFormat::Text => log.try_init(),
