@@ -50,6 +50,7 @@ impl Backend {
             run += 1;
             duration += printed.duration;
             let read_it = answer::ending_object(&printed.output)
+                .map(answer::masked)
                 .and_then(|value| read(&value).map_err(|problem| NoAnswer::Malformed(bounded(&problem))));
             let why = match read_it {
                 Ok(answer) => {

@@ -81,7 +81,7 @@ pub(super) fn start_log(filter: &str, format: LogFormat) {
 async fn run(settings: ServerSettings) -> anyhow::Result<()> {
     if let Err(refused) = settings.agents_runnable() {
         let lines: Vec<String> = refused.iter().map(ToString::to_string).collect();
-        anyhow::bail!("{}", lines.join("; "));
+        anyhow::bail!("{}; AUTOBUILD_AGENT chooses it", lines.join("; "));
     }
     if !settings.unused.is_empty() {
         tracing::warn!(
@@ -124,7 +124,7 @@ async fn check_rights(engine: Arc<Engine>) {
                     tracing::warn!("the App {} lacks permissions: {}", identity.slug, lacks.join(", "));
                 }
             }
-            Err(error) => tracing::warn!(%error, "GitHub did not say who the App {} is", client.app_id()),
+            Err(error) => tracing::warn!(%error, "the rights of the App {} are unknown", client.app_id()),
         }
     }
 }

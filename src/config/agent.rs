@@ -65,7 +65,7 @@ pub enum NotAnAgent {
     UnknownKind(String),
     /// The command after the colon cannot be run.
     #[error("{0}; valid: {KNOWN}")]
-    Command(#[from] NotACommand),
+    Command(NotACommand),
     /// Nothing stands after `scripted:`.
     #[error("the script's file is missing; valid: {KNOWN}")]
     NoFile,
@@ -79,8 +79,8 @@ impl FromStr for AgentCommand {
         match text.split_once(':') {
             None if text == "claude" => Ok(Self::Claude),
             None if text == "codex" => Ok(Self::Codex),
-            Some(("acp", command)) => Ok(Self::Acp(command.parse()?)),
-            Some(("command", command)) => Ok(Self::Command(command.parse()?)),
+            Some(("acp", command)) => Ok(Self::Acp(command.parse().map_err(NotAnAgent::Command)?)),
+            Some(("command", command)) => Ok(Self::Command(command.parse().map_err(NotAnAgent::Command)?)),
             Some(("scripted", file)) if !file.trim().is_empty() => Ok(Self::Scripted(PathBuf::from(file.trim()))),
             Some(("scripted", _)) => Err(NotAnAgent::NoFile),
             _ => Err(NotAnAgent::UnknownKind(text.chars().take(80).collect())),

@@ -2,6 +2,7 @@
 //!
 //! Hostile text is expected: size, depth, nodes and what aliases may repeat are bounded before anything is built.
 
+use crate::domain::node::plain_cause;
 use serde::Deserialize;
 use serde::Deserializer;
 use serde::de;
@@ -170,11 +171,7 @@ fn limits() -> serde_saphyr::Options {
 fn plain_message(error: &serde_saphyr::Error) -> String {
     let text = error.without_snippet().to_string();
     let line = text.lines().next().unwrap_or("not readable as YAML");
-    let line = match line.rsplit_once(" at line ") {
-        Some((message, _)) if !message.is_empty() => message,
-        _ => line,
-    };
-    line.chars().take(200).collect()
+    plain_cause(line).chars().take(200).collect()
 }
 
 impl<'de> Deserialize<'de> for Node {

@@ -18,7 +18,7 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 pub enum BlockReason {
     /// Every allowed turn ended with feedback.
-    #[error("all {turns} turns are used up and the Coach still asks for changes")]
+    #[error("all {turns} turns are used up and the last one was not approved")]
     OutOfTurns {
         /// How many there were.
         turns: u32,

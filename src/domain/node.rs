@@ -169,14 +169,30 @@ fn number_shape(number: f64) -> Shape {
     whole.map_or(Shape::Number(number), Shape::Whole)
 }
 
+/// What the YAML reader complains of, without the place, which is shown apart, and without its advice to programmers.
+#[must_use]
+pub fn plain_cause(complaint: &str) -> &str {
+    let ends = [
+        " at line ",
+        ", set DuplicateKeyPolicy",
+        "; use from_",
+        ": total_replayed",
+    ];
+    let end = ends
+        .iter()
+        .filter_map(|end| complaint.find(end))
+        .filter(|at| *at > 0)
+        .min();
+    end.and_then(|end| complaint.get(..end)).unwrap_or(complaint)
+}
+
 fn unreadable(error: &serde_saphyr::Error) -> Mistakes {
     let place = error.location().map(|at| Place {
         line: at.line(),
         column: at.column(),
     });
     let text = error.without_snippet().to_string();
-    let cause = text.rsplit_once(" at line ").map_or(text.as_str(), |(cause, _)| cause);
-    let cause: String = cause
+    let cause: String = plain_cause(&text)
         .chars()
         .take(300)
         .map(|c| if c.is_control() { ' ' } else { c })

@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// The text without terminal colours and invisible characters, with plain line ends.
-pub(super) fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

@@ -38,6 +38,7 @@ pub use check::CheckRun;
 pub use check::Conclusion;
 pub use check::check_run;
 pub use check::wave_check;
+pub use clean::clean;
 pub use commit::CommitKind;
 pub use commit::SquashText;
 pub use commit::histories_commit;

@@ -1,5 +1,6 @@
 //! `autobuild demo`: the whole service against the local forge, with everything that happens shown.
 
+mod excerpt;
 mod human;
 mod rest;
 mod sample;
@@ -16,6 +17,9 @@ use crate::config::LogFormat;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tokio::signal::unix::Signal;
+use tokio::signal::unix::SignalKind;
+use tokio::signal::unix::signal;
 
 /// What `demo` takes.
 #[derive(Debug, Args)]
@@ -68,19 +72,28 @@ async fn run(demo: &Demo) -> anyhow::Result<ExitCode> {
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
     let mut human = Human::new(material.has_story(), demo.approve);
     stage.open_issue(&material)?;
+    let mut terminate = signal(SignalKind::terminate())?;
     let rest = tokio::select! {
         rest = until_rest(&stage, &mut human) => rest?,
-        _ = tokio::signal::ctrl_c() => Rest::Interrupted,
+        () = told_to_stop(&mut terminate) => Rest::Interrupted,
     };
     let ended = rest.report(&stage).await?;
     if !demo.once && ended.may_go_on() {
         stage.announce_pages(demo.json);
-        let _ = tokio::signal::ctrl_c().await;
+        told_to_stop(&mut terminate).await;
     }
     let places = stage.close().await?;
     shown.await?;
     ended.print(&places, demo.json);
     Ok(ended.code())
+}
+
+/// Ctrl-C, or what a supervisor sends.
+async fn told_to_stop(terminate: &mut Signal) {
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
 }
 
 /// Lets the service work and the human speak, in turn, until neither has anything to do.

@@ -53,11 +53,11 @@ impl Rest {
         let feature = match self {
             Self::Interrupted => return Ok(Ended::Interrupted),
             Self::Nothing => {
-                let why = "the label started nothing: the answer stands on the issue";
                 return Ok(Ended::Otherwise(format!(
-                    "{why} ({}/{})",
+                    "the label started nothing; the issue says why: {}/{}/issues/{}",
                     stage.forge.url(),
-                    stage.repository
+                    stage.repository,
+                    stage.issue()
                 )));
             }
             Self::At(feature) => feature,

@@ -23,6 +23,10 @@ pub(super) const REPOSITORY: &[(&str, &str)] = &[
 const ISSUE: &str = include_str!("sample/issue.md");
 const AGENTS: &str = include_str!("sample/agents.yml");
 
+/// GitHub's limits for an issue, in characters.
+const MAX_TITLE: usize = 256;
+const MAX_BODY: usize = 65_536;
+
 /// The largest issue file that is read, in bytes.
 const MAX_ISSUE: u64 = 1 << 20;
 
@@ -52,17 +56,21 @@ impl Material {
             );
         }
         let repository = repo
-            .map(|path| {
-                path.canonicalize()
-                    .with_context(|| format!("--repo {} cannot be opened", path.display()))
-            })
+            .map(|path| repository_at(path).with_context(|| format!("--repo {} cannot be opened", path.display())))
             .transpose()?;
         let text = match issue {
             Some(path) => read(path).with_context(|| format!("--issue {} cannot be read", path.display()))?,
             None => ISSUE.to_owned(),
         };
-        let (title, body) = title_and_body(&text)
-            .with_context(|| format!("--issue {} has no title", issue.unwrap_or(Path::new("?")).display()))?;
+        let (title, body) = title_and_body(&text).with_context(|| {
+            let file = issue.unwrap_or(Path::new("?")).display();
+            format!("--issue {file} has no title: begin it with a line `# Title`")
+        })?;
+        let fits = title.chars().count() <= MAX_TITLE && body.chars().count() <= MAX_BODY;
+        anyhow::ensure!(
+            fits,
+            "the issue is longer than GitHub allows: its title may have {MAX_TITLE} characters, its body {MAX_BODY}"
+        );
         Ok(Self {
             repository,
             title,
@@ -90,7 +98,21 @@ impl Material {
 fn read(path: &Path) -> anyhow::Result<String> {
     let length = std::fs::metadata(path)?.len();
     anyhow::ensure!(length <= MAX_ISSUE, "the file is larger than {MAX_ISSUE} bytes");
-    Ok(std::fs::read_to_string(path)?)
+    let bytes = std::fs::read(path)?;
+    String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("the file is not UTF-8 text"))
+}
+
+/// The folder of a repository, as a whole path.
+fn repository_at(path: &Path) -> anyhow::Result<PathBuf> {
+    let path = path.canonicalize()?;
+    let bare = path.join("HEAD").is_file() && path.join("objects").is_dir();
+    if bare || path.join(".git").exists() {
+        return Ok(path);
+    }
+    match path.ancestors().find(|folder| folder.join(".git").exists()) {
+        Some(root) => anyhow::bail!("it is a folder inside a repository: name {}", root.display()),
+        None => anyhow::bail!("it is not a git repository: `git init` and a first commit make it one"),
+    }
 }
 
 /// The first `# ` line is the title; what is left is the body.

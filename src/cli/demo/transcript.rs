@@ -1,7 +1,14 @@
-//! Who did what, as it happens: one paragraph per event, also written to a file.
+//! Who did what, as it happens: one paragraph per event, and of a comment that is edited again and again only what is
+//! new in it. The same is written to a file.
 
+use crate::cli::demo::excerpt::Change;
+use crate::cli::demo::excerpt::Edited;
+use crate::cli::demo::excerpt::start;
+use crate::cli::demo::excerpt::whole;
 use crate::cli::demo::stage::Stage;
 use crate::forge::FeedEvent;
+use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::io::Write;
@@ -10,11 +17,16 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-/// Lines of a text that are shown unless all are asked for.
-const LINES: usize = 4;
+/// Below what somebody did stand its address and what was said.
+const MARGIN: &str = "                               ";
 
-/// Characters of a line that are shown.
-const WIDTH: usize = 110;
+/// How a line is printed where the terminal has colours.
+#[derive(Clone, Copy)]
+enum Tone {
+    Plain,
+    Quiet,
+    Loud,
+}
 
 /// Writes the transcript.
 pub(super) struct Transcript {
@@ -24,6 +36,9 @@ pub(super) struct Transcript {
     colours: bool,
     started: Instant,
     last: u64,
+    addresses: HashSet<String>,
+    edited: HashMap<String, Edited>,
+    hidden: usize,
 }
 
 impl Transcript {
@@ -38,6 +53,9 @@ impl Transcript {
             colours,
             started: Instant::now(),
             last: 0,
+            addresses: HashSet::new(),
+            edited: HashMap::new(),
+            hidden: 0,
         })
     }
 
@@ -53,13 +71,26 @@ impl Transcript {
             let event = tokio::select! {
                 biased;
                 event = news.recv() => event,
-                () = closing.cancelled() => return,
+                () = closing.cancelled() => return self.end(),
             };
             match event {
                 Ok(event) => self.show(&event),
-                Err(RecvError::Lagged(missed)) => self.line(&format!("({missed} events were too fast to be shown)")),
-                Err(RecvError::Closed) => return,
+                Err(RecvError::Lagged(missed)) => {
+                    self.line(&format!("({missed} events were too fast to be shown)"), Tone::Quiet)
+                }
+                Err(RecvError::Closed) => return self.end(),
             }
+        }
+    }
+
+    /// Says how much was left out.
+    fn end(mut self) {
+        if self.hidden > 0 && !self.json {
+            let hidden = format!(
+                "\n({} edits that said nothing new are left out; --verbose shows them)",
+                self.hidden
+            );
+            self.line(&hidden, Tone::Quiet);
         }
     }
 
@@ -70,55 +101,83 @@ impl Transcript {
         self.last = event.seq;
         if self.json {
             let line = serde_json::to_string(event).unwrap_or_default();
-            self.line(&line);
+            self.line(&line, Tone::Plain);
             return;
         }
-        let seconds = self.started.elapsed().as_secs_f64();
-        let number = event.number.map(|number| format!(" #{number}")).unwrap_or_default();
-        let head = format!("{seconds:6.1}s  {:<20} {}{number}", event.actor, event.what);
-        let _ = writeln!(self.file, "{head}\n         {}", event.url);
-        if self.colours {
-            println!(
-                "\u{1b}[2m{seconds:6.1}s\u{1b}[0m  \u{1b}[1m{:<20}\u{1b}[0m {}{number}\n         \u{1b}[2m{}\u{1b}[0m",
-                event.actor, event.what, event.url
-            );
+        let edit = event.kind == "comment.edited" && !self.verbose;
+        if event.kind.starts_with("comment.") {
+            let change = self.edited.entry(event.url.clone()).or_default().take(&event.text);
+            if edit {
+                self.change(&change);
+                return;
+            }
+        }
+        self.whole(event);
+    }
+
+    /// A comment was edited: only what is new in it.
+    fn change(&mut self, change: &Change) {
+        if change.state.is_none() && change.rows.is_empty() {
+            self.hidden += 1;
+        }
+        if let Some(state) = &change.state {
+            let state = state.strip_prefix("State: ").unwrap_or(state);
+            let line = format!("{:6.1}s  ── {state} ──", self.seconds());
+            self.line("", Tone::Plain);
+            self.line(&line, Tone::Loud);
+        }
+        for row in &change.rows {
+            let line = format!("{:6.1}s   · {row}", self.seconds());
+            self.line(&line, Tone::Quiet);
+        }
+    }
+
+    /// One event: who did what where, the address if it was not shown yet, and the start of what was said.
+    fn whole(&mut self, event: &FeedEvent) {
+        let on = if event.kind == "check_run" { " on" } else { "" };
+        let number = event.number.map(|number| format!("{on} #{number}")).unwrap_or_default();
+        let said = if self.verbose {
+            whole(&event.text)
         } else {
-            println!("{head}\n         {}", event.url);
+            start(&event.text)
+        };
+        let head = format!("{:6.1}s  {:<20} {}{number}", self.seconds(), event.actor, event.what);
+        let brief = matches!(said.as_slice(), [_]) && !speech(event);
+        match said.first() {
+            Some(only) if brief => self.line(&format!("{head}: {only}"), Tone::Plain),
+            _ => self.line(&head, Tone::Plain),
         }
-        for line in self.excerpt(&event.text) {
-            self.line(&format!("         │ {line}"));
+        if (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone()) {
+            self.line(&format!("{MARGIN}{}", event.url), Tone::Quiet);
+        }
+        for line in said.iter().filter(|_| !brief) {
+            self.line(&format!("{MARGIN}│ {line}"), Tone::Plain);
         }
     }
 
-    fn excerpt(&self, text: &str) -> Vec<String> {
-        let visible = text
-            .lines()
-            .map(str::trim_end)
-            .filter(|line| !line.is_empty() && !line.starts_with("<!--"));
-        if self.verbose {
-            return visible.map(str::to_owned).collect();
-        }
-        let all: Vec<&str> = visible.collect();
-        let mut shown: Vec<String> = all
-            .iter()
-            .take(LINES)
-            .map(|line| {
-                let start: String = line.chars().take(WIDTH).collect();
-                if start.len() < line.len() {
-                    format!("{start}…")
-                } else {
-                    start
-                }
-            })
-            .collect();
-        if all.len() > LINES {
-            shown.push("…".to_owned());
-        }
-        shown
+    fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
     }
 
-    fn line(&mut self, text: &str) {
-        println!("{text}");
+    /// To the terminal, in its tone where there are colours, and to the file.
+    fn line(&mut self, text: &str, tone: Tone) {
+        let mut out = std::io::stdout().lock();
+        // Whoever closed the terminal still has the file.
+        let _ = match tone {
+            Tone::Quiet if self.colours => writeln!(out, "\u{1b}[2m{text}\u{1b}[0m"),
+            Tone::Loud if self.colours => writeln!(out, "\u{1b}[1m{text}\u{1b}[0m"),
+            Tone::Quiet | Tone::Loud | Tone::Plain => writeln!(out, "{text}"),
+        };
         let _ = writeln!(self.file, "{text}");
     }
+}
+
+/// Whether somebody said something in this event, rather than being named in it.
+fn speech(event: &FeedEvent) -> bool {
+    event.kind.starts_with("comment.") || event.kind.starts_with("review.")
+}
+
+/// Whether the event's address leads to a conversation rather than to a commit, a check or a branch.
+fn addressed(event: &FeedEvent) -> bool {
+    !matches!(event.kind.as_str(), "push" | "check_run" | "branch.deleted")
 }

@@ -234,7 +234,7 @@ impl State {
         let text = format!("{}: {}", run.name, run.title.clone().unwrap_or_default());
         let telling = Telling {
             kind: "check_run",
-            what: format!("reported a check as {state}"),
+            what: format!("reported check {state}"),
             number,
             page: number.map_or_else(|| format!("/runs/{id}"), |number| format!("/pull/{number}#check-{id}")),
             text,

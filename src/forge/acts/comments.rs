@@ -65,7 +65,7 @@ impl State {
             created_at: at,
             updated_at: at,
         });
-        self.comment_event(by, repo, id, "created", "commented", json!({}))?;
+        self.comment_event(by, repo, id, "created", "commented on", json!({}))?;
         Ok(id)
     }
 
@@ -84,13 +84,13 @@ impl State {
             text: body.to_owned(),
         });
         let changes = json!({"changes": {"body": {"from": from}}});
-        self.comment_event(by, repo, id, "edited", "edited a comment", changes)
+        self.comment_event(by, repo, id, "edited", "edited a comment on", changes)
     }
 
     /// Removes a comment.
     pub(in crate::forge) fn delete_comment(&mut self, by: Actor, repo: u64, id: u64) -> Result<(), Refusal> {
         let number = self.find_comment(repo, id)?.0;
-        self.comment_event(by, repo, id, "deleted", "deleted a comment", json!({}))?;
+        self.comment_event(by, repo, id, "deleted", "deleted a comment on", json!({}))?;
         self.issue_mut(repo, number)?
             .comments
             .retain(|comment| comment.id != id);
@@ -167,7 +167,7 @@ impl State {
         reactions.push(fresh.clone());
         let telling = Telling {
             kind: "reaction.created",
-            what: "reacted".to_owned(),
+            what: "reacted to".to_owned(),
             number: Some(number),
             page: format!("/{}/{number}{page}", if pull { "pull" } else { "issues" }),
             text: content.to_owned(),

@@ -228,10 +228,11 @@ impl State {
 
     /// Tells people of it.
     pub(super) fn tell_issue(&mut self, by: Actor, repo: u64, number: u64, what: &str, text: &str) {
-        let pull = self.issue(repo, number).is_ok_and(Issue::is_pull);
-        let (kind, page, noun) = match pull {
-            true => (format!("pull_request.{what}"), "pull", "pull request"),
-            false => (format!("issue.{what}"), "issues", "issue"),
+        let pull = self.issue(repo, number).ok().and_then(|issue| issue.pull.as_ref());
+        let (kind, page, noun) = match pull.map(|pull| pull.draft) {
+            Some(true) => (format!("pull_request.{what}"), "pull", "draft pull request"),
+            Some(false) => (format!("pull_request.{what}"), "pull", "pull request"),
+            None => (format!("issue.{what}"), "issues", "issue"),
         };
         let telling = Telling {
             kind: &kind,

@@ -157,7 +157,12 @@ impl Site {
                 } else {
                     "pull_request.ready_for_review"
                 },
-                what: if draft { "made a draft of" } else { "marked ready" }.to_owned(),
+                what: if draft {
+                    "made a draft of"
+                } else {
+                    "marked ready for review"
+                }
+                .to_owned(),
                 number: Some(number),
                 page: format!("/pull/{number}"),
                 text: title,

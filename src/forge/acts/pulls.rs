@@ -120,13 +120,7 @@ impl Site {
                 size,
             });
             state.issue_event(by, repo, number, "opened", json!({}))?;
-            state.tell_issue(
-                by,
-                repo,
-                number,
-                if new.draft { "opened as a draft" } else { "opened" },
-                &new.title,
-            );
+            state.tell_issue(by, repo, number, "opened", &new.title);
             Ok::<_, Refusal>(number)
         })?;
         self.keep_pull_head(repo, number, &head_sha).await?;

@@ -2,22 +2,42 @@
 
 use maud::Markup;
 use maud::PreEscaped;
+use pulldown_cmark::CodeBlockKind;
 use pulldown_cmark::CowStr;
 use pulldown_cmark::Event;
 use pulldown_cmark::Options;
 use pulldown_cmark::Parser;
 use pulldown_cmark::Tag;
+use pulldown_cmark::TagEnd;
 
 /// Tags that may stand in a text as they are, without attributes.
 const HARMLESS: [&str; 9] = ["details", "summary", "sub", "sup", "br", "kbd", "b", "i", "hr"];
 
+/// The language of a fence that is a picture.
+const MERMAID: &str = "mermaid";
+
 /// Renders a text.
 pub(super) fn render(text: &str) -> Markup {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let events = Parser::new_ext(text, options).flat_map(tame);
+    let mut graph = None;
+    let events = Parser::new_ext(text, options)
+        .flat_map(|event| fold_graph(event, &mut graph))
+        .flat_map(tame);
     let mut out = String::new();
     pulldown_cmark::html::push_html(&mut out, events);
     PreEscaped(out)
+}
+
+/// GitHub draws a graph; here its text is folded away. `graph` is set while one is being read.
+fn fold_graph<'a>(event: Event<'a>, graph: &mut Option<()>) -> Vec<Event<'a>> {
+    match &event {
+        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) if language.as_ref() == MERMAID => {
+            *graph = Some(());
+            vec![Event::Html("<details><summary>Graph, as text</summary>".into()), event]
+        }
+        Event::End(TagEnd::CodeBlock) if graph.take().is_some() => vec![event, Event::Html("</details>".into())],
+        _ => vec![event],
+    }
 }
 
 /// One event, with everything taken out that could act.
@@ -37,7 +57,7 @@ fn tame(event: Event<'_>) -> Vec<Event<'_>> {
         })],
         // Pictures would be fetched from elsewhere; their text stays.
         Event::Start(Tag::Image { .. }) => vec![Event::Text("[image: ".into())],
-        Event::End(pulldown_cmark::TagEnd::Image) => vec![Event::Text("]".into())],
+        Event::End(TagEnd::Image) => vec![Event::Text("]".into())],
         other => vec![other],
     }
 }
@@ -117,5 +137,9 @@ mod tests {
     fn code_is_escaped_and_tables_are_tables() {
         let shown = render("```mermaid\ngraph TD; A-->B\n```\n\n| a | b |\n|---|---|\n| <b>1</b> | 2 |").0;
         assert!(shown.contains("A--&gt;B") && shown.contains("<table>"), "{shown}");
+        assert!(
+            shown.contains("</pre>\n</details>") && shown.matches("<details>").count() == 1,
+            "{shown}"
+        );
     }
 }

@@ -43,7 +43,7 @@ fn whole(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, seen: &Comparis
         (conversation::heading(state, repo, issue))
         p.muted {
             code { (pull.head) } " into " code { (pull.base) }
-            " · " (seen.files.len()) " files, +" (pull.size.additions) " −" (pull.size.deletions)
+            " · " (seen.files.len()) (if seen.files.len() == 1 { " file, +" } else { " files, +" }) (pull.size.additions) " −" (pull.size.deletions)
             @if let Some(merge) = &pull.merged {
                 " · merged by " (state.login(merge.by)) " as "
                 a href=(format!("/{name}/commit/{}", merge.sha)) { code { (short(&merge.sha)) } }

@@ -46,8 +46,11 @@ pub enum BareError {
     #[error("{0} has moved")]
     Moved(String),
     /// There is nothing to import.
-    #[error("{0} has no commit to import")]
+    #[error("{0} has no commit to import: make a first one")]
     Empty(String),
+    /// Only a part of the history is there.
+    #[error("{0} is a shallow clone: fetch the rest with `git fetch --unshallow` first")]
+    Shallow(String),
 }
 
 /// What one finished git process left behind.

@@ -77,6 +77,9 @@ impl BareRepo {
     pub async fn import(dir: &Path, source: &str) -> Result<(Self, String), BareError> {
         let repo = Self::init(dir, "main").await?;
         let (mut branch, head) = head_of(&repo, source).await?;
+        if head.is_empty() {
+            return Err(BareError::Empty(source.to_owned()));
+        }
         let mut command = repo.command(&[
             "-c",
             "transfer.fsckObjects=false",
@@ -91,22 +94,41 @@ impl BareRepo {
             .arg(source)
             .args(["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]);
         if branch.is_none() {
-            command.arg("+HEAD:refs/heads/main");
+            // Nothing is checked out but a commit; the ref stands outside the branches, which may have a `main` already.
+            command.arg("+HEAD:refs/import/head");
         }
         let done = finish(command, b"").await?;
         if done.code != Some(0) {
             return Err(done.failure("fetch"));
         }
-        let known = repo.refs("refs/heads/").await?;
+        if repo.dir().join("shallow").exists() {
+            return Err(BareError::Shallow(source.to_owned()));
+        }
+        let mut known = repo.refs("refs/heads/").await?;
+        if branch.is_none() {
+            branch = Some(repo.adopt_head(&mut known, &head).await?);
+        }
         let named = branch
             .take()
             .filter(|name| known.contains_key(&format!("refs/heads/{name}")));
         let default = named.unwrap_or_else(|| "main".to_owned());
-        if head.is_empty() || !known.contains_key(&format!("refs/heads/{default}")) {
+        if !known.contains_key(&format!("refs/heads/{default}")) {
             return Err(BareError::Empty(source.to_owned()));
         }
         repo.set_default_branch(&default).await?;
         Ok((repo, default))
+    }
+
+    /// The branch that a HEAD without one stands for: one with that commit, else a `main` made for it.
+    async fn adopt_head(&self, known: &mut BTreeMap<String, String>, head: &str) -> Result<String, BareError> {
+        self.run(&["update-ref", "-d", "refs/import/head"], b"").await?;
+        let named = known.iter().find(|(_, id)| id.as_str() == head);
+        if let Some(branch) = named.and_then(|(name, _)| name.strip_prefix("refs/heads/")) {
+            return Ok(branch.to_owned());
+        }
+        self.run(&["update-ref", "refs/heads/main", head], b"").await?;
+        known.insert("refs/heads/main".to_owned(), head.to_owned());
+        Ok("main".to_owned())
     }
 
     /// Points HEAD at `branch`.

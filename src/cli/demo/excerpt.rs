@@ -1,0 +1,180 @@
+//! What a terminal shows of a text that was written in Markdown: its first sentences, and what an edit changed in it.
+//! Never a character that a terminal would obey.
+
+use crate::messages::clean;
+use std::collections::HashMap;
+
+/// Lines of a text that are shown unless all are asked for.
+const LINES: usize = 6;
+
+/// Characters of a line that are shown.
+const WIDTH: usize = 110;
+
+/// The whole text, without what a terminal would obey.
+pub(super) fn whole(text: &str) -> Vec<String> {
+    clean(text)
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty() && !line.starts_with("<!--"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The first lines that say something, without tables, folded blocks and the marks of Markdown.
+pub(super) fn start(text: &str) -> Vec<String> {
+    let all: Vec<String> = spoken(&clean(text))
+        .into_iter()
+        .filter(|line| !line.starts_with('|'))
+        .map(|line| cut(&plain(&line)))
+        .collect();
+    let more = (all.len() > LINES).then(|| "…".to_owned());
+    all.into_iter().take(LINES).chain(more).collect()
+}
+
+/// What one edit of a text changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    /// The new sentence that stands in bold at the start of a line: how things stand now.
+    pub state: Option<String>,
+    /// Rows of tables that changed, as the row's name and its new cells.
+    pub rows: Vec<String>,
+}
+
+/// Remembers a text that is edited again and again.
+#[derive(Debug, Default)]
+pub(super) struct Edited {
+    state: String,
+    rows: HashMap<String, Vec<String>>,
+}
+
+impl Edited {
+    /// Takes the text as it is now; says what is new in it.
+    pub(super) fn take(&mut self, text: &str) -> Change {
+        let mut change = Change::default();
+        for line in spoken(&clean(text)) {
+            if line.starts_with("**") && change.state.is_none() {
+                change.state = Some(plain(&line));
+            } else if let Some(cells) = cells(&line) {
+                change.rows.extend(self.row(cells));
+            }
+        }
+        change.state = change.state.filter(|state| *state != self.state);
+        if let Some(state) = &change.state {
+            self.state.clone_from(state);
+        }
+        change
+    }
+
+    /// A row seen before is news if a cell of it changed.
+    fn row(&mut self, cells: Vec<String>) -> Option<String> {
+        let (name, rest) = cells.split_first()?;
+        let before = self.rows.insert(name.clone(), rest.to_vec())?;
+        let new: Vec<&str> = rest
+            .iter()
+            .zip(&before)
+            .filter(|(now, then)| now != then)
+            .map(|(now, _)| now.as_str())
+            // Numbers and links stand elsewhere.
+            .filter(|cell| cell.starts_with(char::is_alphabetic))
+            .collect();
+        (!new.is_empty()).then(|| cut(&format!("{name}: {}", new.join(" · "))))
+    }
+}
+
+/// The lines of a text that are neither in a fence nor folded away, headings of sections and marks left out.
+fn spoken(text: &str) -> Vec<String> {
+    let (mut fence, mut folded) = (None, 0_usize);
+    let mut lines = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let ticks: String = line.chars().take_while(|c| *c == '`').collect();
+        match &fence {
+            Some(open) if line == open => fence = None,
+            None if ticks.len() >= 3 => fence = Some(ticks),
+            None if line == "<details>" => folded = folded.saturating_add(1),
+            None if line == "</details>" => folded = folded.saturating_sub(1),
+            None if folded == 0 && !line.is_empty() && !line.starts_with("####") && !line.starts_with('<') => {
+                lines.push(line.to_owned());
+            }
+            _ => {}
+        }
+    }
+    lines
+}
+
+/// The cells of a table's row; nothing for other lines and for the rule below a table's head.
+fn cells(line: &str) -> Option<Vec<String>> {
+    let row = line.strip_prefix('|')?.strip_suffix('|')?;
+    (!row.chars().all(|c| "|-: ".contains(c))).then(|| row.split(" | ").map(plain).collect())
+}
+
+/// Without marks of headings, quotes, bold, code and links.
+fn plain(line: &str) -> String {
+    let mut rest = line.trim_start_matches(['#', '>', ' ']);
+    let mut out = String::new();
+    while let Some((before, link)) = rest.split_once('[') {
+        out.push_str(before);
+        rest = match link.split_once("](") {
+            Some((words, target)) if !words.contains(['[', ']']) && target.contains(')') => {
+                out.push_str(words);
+                target.split_once(')').map_or("", |(_, after)| after)
+            }
+            _ => {
+                out.push('[');
+                link
+            }
+        };
+    }
+    out.push_str(rest);
+    out.replace("**", "").replace(['`', '\\'], "").trim().to_owned()
+}
+
+fn cut(line: &str) -> String {
+    let start: String = line.chars().take(WIDTH).collect();
+    if start.len() < line.len() {
+        format!("{start}…")
+    } else {
+        start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIVING: &str = "## FEAT-1: Tally\n\n**State: building.** Wave 1 of 2 is at work.\n\n```mermaid\n**not this**\n```\n\
+                          | task | state |\n|---|---|\n| **TASK-001** Lines | pending |\n| **TASK-002** Top | pending |\n";
+
+    #[test]
+    fn an_edit_shows_only_what_is_new() {
+        let mut edited = Edited::default();
+        let first = edited.take(LIVING);
+        assert_eq!(first.state.as_deref(), Some("State: building. Wave 1 of 2 is at work."));
+        assert_eq!(first.rows, Vec::<String>::new());
+        assert_eq!(edited.take(LIVING), Change::default());
+        let second = edited.take(&LIVING.replace("Lines | pending", "Lines | [turn](http://f/2) 1"));
+        assert_eq!(second.state, None);
+        assert_eq!(second.rows, ["TASK-001 Lines: turn 1"]);
+    }
+
+    #[test]
+    fn a_review_shows_its_verdict_its_summary_and_its_items() {
+        let text = "### ❌ Changes requested: TASK-002\n\n> It misses [a case](http://f/x).\n\n#### Criteria\n\n| 1 | met |\n|---|---|\n\n\
+                    <details>\n<summary>Output</summary>\n\n```text\nlong\n```\n\n</details>\n\n- `a.sh`, line 2: wrong\n\n<!-- mark -->";
+        assert_eq!(
+            start(text),
+            [
+                "❌ Changes requested: TASK-002",
+                "It misses a case.",
+                "- a.sh, line 2: wrong"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_terminal_is_given_nothing_to_obey() {
+        let hostile = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{202e} [x](javascript:y) [unclosed](\n";
+        for line in start(hostile).into_iter().chain(whole(hostile)) {
+            assert!(!line.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{line:?}");
+        }
+    }
+}
