@@ -94,7 +94,7 @@ pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
             None => "It is merged.".to_owned(),
         },
         State::Cancelled { why } => reasons::cancelled(why),
-        State::Failed { .. } => "There is no valid plan, also after one repair.".to_owned(),
+        State::Failed { .. } => "There is no valid plan.".to_owned(),
     };
     format!("**State: {word}.** {more}")
 }

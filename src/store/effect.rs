@@ -27,6 +27,7 @@ macro_rules! columns {
 pub(super) use columns;
 
 statements! {
+    HURRY = "UPDATE effect SET run_at = $2 WHERE installation_id = $1 AND state = 'ready' AND run_at > $2";
     ONE = concat!("SELECT ", columns!(), " FROM effect WHERE id = $1");
     OF_FEATURE = concat!("SELECT ", columns!(), " FROM effect WHERE feature_id = $1 ORDER BY seq");
     UNFINISHED = concat!("SELECT ", columns!(), " FROM effect WHERE state IN ('ready', 'running') ORDER BY seq");
@@ -144,6 +145,14 @@ impl Store {
     pub async fn unfinished_effects(&self) -> Result<Vec<StoredEffect>, StoreError> {
         let rows = self.db.rows(UNFINISHED, args![]).await?;
         rows.iter().map(read).collect()
+    }
+
+    /// Makes due at once what waits for its time in an installation: what it waited for is over.
+    pub async fn hurry(&self, installation: InstallationId, now: Millis) -> Result<u64, StoreError> {
+        let mut tx = self.db.write().await?;
+        let touched = tx.run(HURRY, args![stored(installation.0)?, now.0]).await?;
+        self.db.publish(tx).await?;
+        Ok(touched)
     }
 
     /// Stores effects that follow from no event of a Feature; known ids are left as they are.

@@ -10,5 +10,16 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[path = "../support/postgres.rs"]
+mod postgres;
+
+mod hands;
 mod loop_of_one_task;
+mod misbehaving;
+mod on_postgres;
+mod planning;
+mod repository;
+mod rights;
+mod turns;
+mod waves;
 mod world;

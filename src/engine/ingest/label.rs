@@ -33,6 +33,9 @@ use crate::github::model::Issue;
 /// The label unless the repository's settings name another one.
 const DEFAULT_LABEL: &str = "autobuild";
 
+/// The label of a Feature of one task, which this version only refuses beside a run that is unfinished.
+const TASK_LABEL: &str = "autobuild-task";
+
 /// An issue got `label`.
 pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<Done, Undone> {
     let Scene { engine, place, .. } = *scene;
@@ -48,13 +51,14 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
         }
         Err(NoSettings::Mistakes(_)) => return Ok(Done::Nothing),
     };
-    if label != settings.label {
+    let unfinished = engine.store.unfinished_run(place.repo.id, issue.number).await?;
+    if label != settings.label && (label != TASK_LABEL || unfinished.is_none()) {
         return Ok(Done::Nothing);
     }
     if let Some(refusal) = refusal(scene, settings.commands.permission).await? {
         return answer(scene, issue, label, Reply::Refused(refusal)).await;
     }
-    if let Some(run) = engine.store.unfinished_run(place.repo.id, issue.number).await? {
+    if let Some(run) = unfinished {
         let refusal = Refusal::RunUnfinished { run: run.key };
         return answer(scene, issue, label, Reply::Refused(refusal)).await;
     }

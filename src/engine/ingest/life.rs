@@ -113,7 +113,11 @@ pub async fn installation(
             let cause = format!("installation/suspended/{}", at.map_or(0, |at| at.0));
             all(engine, scope, &Event::Suspended, &cause, "installation").await
         }
-        InstallationEvent::Unsuspended => unsuspended(engine, scope).await,
+        InstallationEvent::Unsuspended => {
+            unsuspended(engine, scope).await?;
+            engine.store.hurry(installation, engine.now()).await?;
+            Ok(Done::Nothing)
+        }
         InstallationEvent::RepositoriesRemoved(repos) => {
             for repo in repos {
                 let event = Event::Cancelled(CancelledWhy::InstallationRemoved);
@@ -135,7 +139,7 @@ pub async fn installation(
 }
 
 /// A suspension is lifted: its cause names the one that it lifts.
-async fn unsuspended(engine: &Engine, scope: Scope) -> Result<Done, Undone> {
+async fn unsuspended(engine: &Engine, scope: Scope) -> Result<(), Undone> {
     for row in engine.store.features(scope).await? {
         let events = engine.store.events(&row.key).await?;
         let lifted = events
@@ -145,7 +149,7 @@ async fn unsuspended(engine: &Engine, scope: Scope) -> Result<Done, Undone> {
         let cause = format!("installation/unsuspended/{}", lifted.unwrap_or("0"));
         apply(engine, row.key, &Event::Unsuspended, &cause, "installation").await?;
     }
-    Ok(Done::Nothing)
+    Ok(())
 }
 
 async fn all(engine: &Engine, scope: Scope, event: &Event, cause: &str, actor: &str) -> Result<Done, Undone> {

@@ -26,7 +26,7 @@ pub struct Task(Value);
 
 impl Task {
     /// A `feature` task that says hello in `hello/<n>.txt`.
-    pub fn new(number: u32) -> Self {
+    pub fn new(number: u16) -> Self {
         let file = format!("hello/{number}.txt");
         Self(json!({
             "id": format!("TASK-{number:03}"),
@@ -41,7 +41,7 @@ impl Task {
     }
 
     /// It needs these tasks.
-    pub fn needs(mut self, tasks: &[u32]) -> Self {
+    pub fn needs(mut self, tasks: &[u16]) -> Self {
         self.0["dependencies"] = tasks.iter().map(|number| format!("TASK-{number:03}")).collect();
         self
     }
@@ -108,7 +108,7 @@ impl Script {
     }
 
     /// The Player of a task writes files and reports them truthfully.
-    pub fn writes(&self, task: u32, files: &[(&str, &str)]) -> &Self {
+    pub fn writes(&self, task: u16, files: &[(&str, &str)]) -> &Self {
         let (modified, created): (Vec<&str>, Vec<&str>) = {
             let mut lines = self.lines.lock().unwrap();
             files
@@ -129,13 +129,13 @@ impl Script {
     }
 
     /// The Player of a task does what [`Task::new`] asks for.
-    pub fn plays(&self, task: u32) -> &Self {
+    pub fn plays(&self, task: u16) -> &Self {
         let (file, text) = (format!("hello/{task}.txt"), format!("hello {task}\n"));
         self.writes(task, &[(&file, &text)])
     }
 
     /// The Coach approves a task of one criterion.
-    pub fn approves(&self, task: u32) -> &Self {
+    pub fn approves(&self, task: u16) -> &Self {
         let evidence = format!("hello/{task}.txt says hello");
         self.step(json!({
             "role": "coach",
@@ -149,7 +149,7 @@ impl Script {
     }
 
     /// The Coach wants more.
-    pub fn feedback(&self, task: u32, description: &str) -> &Self {
+    pub fn feedback(&self, task: u16, description: &str) -> &Self {
         self.step(json!({
             "role": "coach",
             "task": format!("TASK-{task:03}"),
@@ -170,7 +170,7 @@ impl Script {
     }
 
     /// The usual: played and approved at once.
-    pub fn succeeds(&self, task: u32) -> &Self {
+    pub fn succeeds(&self, task: u16) -> &Self {
         self.plays(task).approves(task)
     }
 

@@ -97,6 +97,20 @@ impl World {
         }
     }
 
+    /// Waits until nothing is due or running; what waits for a time may be left.
+    pub async fn idle(&self) {
+        let store = &self.engine.store;
+        let mut wakeups = store.wakeups();
+        loop {
+            self.forge.deliveries_idle().await;
+            let tally = store.tally(None, self.engine.now()).await.unwrap();
+            if tally.due + tally.running == 0 && self.forge.deliveries_under_way() == 0 {
+                return;
+            }
+            wakeups.next().await;
+        }
+    }
+
     async fn rest(&self) {
         let store = &self.engine.store;
         let mut wakeups = store.wakeups();

@@ -1,0 +1,304 @@
+//! What people do by hand to pull requests and branches.
+
+use crate::world::ADMIN;
+use crate::world::ISSUE;
+use crate::world::Pipes;
+use crate::world::Plan;
+use crate::world::REPO;
+use crate::world::Setup;
+use crate::world::Task;
+use crate::world::WRITER;
+use crate::world::World;
+use autobuild::config::Role;
+
+/// A task whose Player waits in the named pipes.
+async fn playing_world(settings: &str) -> (World, Pipes) {
+    let player = r#"echo started > "$WORLD/started"
+read line < "$WORLD/go"
+cat > "$WORLD/prompt-$AUTOBUILD_TASK-$AUTOBUILD_TURN"
+mkdir -p hello
+echo hello 1 > hello/1.txt
+ls -R . > "$WORLD/files"
+echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
+"#;
+    let setup = Setup::new().settings(settings).command(Role::Player, player);
+    let pipes = Pipes::new(setup.folder());
+    let world = setup.build().await;
+    world.script.plans(&Plan::one());
+    world.open_issue(WRITER, "Say hello.");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    (world, pipes)
+}
+
+/// A task that waits for a person to merge it.
+async fn approved_world() -> World {
+    let world = Setup::new().settings("merge: human").build().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!(world.tasks().await, ["approved"]);
+    world
+}
+
+async fn blocked_world(tasks: impl IntoIterator<Item = Task>) -> World {
+    let world = Setup::new().settings("max_turns: 1").build().await;
+    world.script.plans(&Plan::of(tasks));
+    world
+        .script
+        .writes(1, &[("hello/1.txt", "hullo\n")])
+        .feedback(1, "It says hullo.");
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_merges_an_approved_task_where_the_settings_leave_it_to_people() {
+    let world = approved_world().await;
+    let pull = world.pull(1).await;
+    assert_eq!(world.pull_json(pull).await["draft"], false);
+    world.by(WRITER).merge(REPO, pull, "squash").await.unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(world.tasks().await, ["completed"]);
+    assert!(!world.answers(ISSUE).await.contains("without Coach approval"));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_merged_by_a_person_without_approval_is_completed_and_said_so() {
+    let world = blocked_world([Task::new(1)]).await;
+    let pull = world.pull(1).await;
+    world.by(ADMIN).set_draft(REPO, pull, false).unwrap();
+    world.by(ADMIN).merge(REPO, pull, "merge").await.unwrap();
+    world.settle().await;
+    assert_eq!(world.tasks().await, ["completed"]);
+    assert_eq!(world.state().await, "in_review");
+    let said = world.answers(ISSUE).await;
+    assert!(
+        said.contains("without Coach approval") && said.contains(ADMIN),
+        "{said}"
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_a_task_cancels_it_and_blocks_those_that_need_it_and_reopening_resumes() {
+    let world = blocked_world([Task::new(1), Task::new(2).needs(&[1])]).await;
+    let pull = world.pull(1).await;
+    world.by(WRITER).close(REPO, pull).unwrap();
+    world.settle().await;
+    assert_eq!(world.tasks().await, ["cancelled", "blocked"]);
+    assert!(
+        !world
+            .review_states(pull)
+            .await
+            .contains(&"CHANGES_REQUESTED".to_owned()),
+        "dismissed"
+    );
+    world.script.succeeds(1);
+    world.by(WRITER).reopen(REPO, pull).await.unwrap();
+    world.settle().await;
+    assert_eq!(world.tasks().await, ["completed", "blocked"]);
+    world.script.succeeds(2);
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.tasks().await, ["completed", "completed"]);
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_pushing_while_the_player_works_is_not_overwritten() {
+    let (world, mut pipes) = playing_world("").await;
+    pipes.started().await;
+    let branch = world.branch(1).await;
+    let base = world.feature().await.integration.unwrap().branch;
+    let head = world.forge.head(REPO, &base).unwrap().unwrap();
+    world.by(WRITER).set_branch(REPO, &branch, &head).await.unwrap();
+    let theirs = world
+        .by(WRITER)
+        .push(REPO, &branch, "Mine", &[("hello/mine.txt", Some("mine\n"))])
+        .await
+        .unwrap();
+    pipes.go().await;
+    // The turn is done again, from their commit.
+    pipes.started().await;
+    world.script.approves(1);
+    pipes.go().await;
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(
+        world.file("autobuild/1/integration", "hello/mine.txt").as_deref(),
+        Some("mine\n")
+    );
+    assert_eq!(
+        world.file("autobuild/1/integration", "hello/1.txt").as_deref(),
+        Some("hello 1\n")
+    );
+    assert!(
+        std::fs::read_to_string(world.folder().join("files"))
+            .unwrap()
+            .contains("mine.txt")
+    );
+    world.git_says(&["merge-base", "--is-ancestor", &theirs, &branch]);
+    assert_eq!(world.feature().await.tasks[0].turns.len(), 1, "no turn is used up");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_to_an_approved_task_is_verified_again_without_a_player() {
+    let world = approved_world().await;
+    let branch = world.branch(1).await;
+    world.script.approves(1);
+    let theirs = world
+        .by(WRITER)
+        .push(REPO, &branch, "Better", &[("hello/1.txt", Some("hello one\n"))])
+        .await
+        .unwrap();
+    world.settle().await;
+    assert_eq!(world.tasks().await, ["approved"]);
+    let pull = world.pull(1).await;
+    let reviews = world.list(&format!("pulls/{pull}/reviews")).await;
+    assert_eq!(reviews.last().unwrap()["commit_id"], theirs);
+    assert_eq!(reviews.last().unwrap()["state"], "APPROVED");
+    assert_eq!(world.checks(&theirs).await, ["AutoBuild success"]);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_push_to_an_approved_task_takes_the_approval_back() {
+    let world = approved_world().await;
+    let branch = world.branch(1).await;
+    let report = serde_json::json!({
+        "summary": "Removed it.", "files_modified": [], "files_created": [], "ready_for_validation": true,
+    });
+    let mends = serde_json::json!({
+        "role": "player", "task": "TASK-001", "delete": ["tests/fails_test.sh"], "answer": report,
+    });
+    world.script.approves(1).step(mends).approves(1);
+    let theirs = world
+        .by(WRITER)
+        .push(REPO, &branch, "Worse", &[("tests/fails_test.sh", Some("exit 1\n"))])
+        .await
+        .unwrap();
+    world.settle().await;
+    assert_eq!(world.checks(&theirs).await, ["AutoBuild failure"]);
+    assert_eq!(world.tasks().await, ["approved"], "the Player mended it");
+    let pull = world.pull(1).await;
+    assert_eq!(
+        world.review_states(pull).await,
+        ["APPROVED", "CHANGES_REQUESTED", "APPROVED"]
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_force_push_off_the_integration_history_blocks_the_task() {
+    let world = approved_world().await;
+    let branch = world.branch(1).await;
+    let root = world.git_says(&["commit-tree", "main^{tree}", "-m", "other history"]);
+    world.by(WRITER).set_branch(REPO, &branch, &root).await.unwrap();
+    world.settle().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    let reviews = world.reviews(world.pull(1).await).await;
+    assert!(reviews.last().unwrap().2.contains("history"), "{reviews:#?}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deleting_the_integration_branch_cancels() {
+    let world = approved_world().await;
+    world
+        .by(WRITER)
+        .delete_branch(REPO, "autobuild/1/integration")
+        .await
+        .unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn removing_the_label_cancels_but_not_in_review() {
+    let world = approved_world().await;
+    world.by(WRITER).unlabel(REPO, ISSUE, "autobuild").unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    assert_eq!(world.pull_json(world.pull(1).await).await["state"], "closed");
+    assert!(
+        world.forge.head(REPO, &world.branch(1).await).unwrap().is_some(),
+        "branches stay"
+    );
+    world.end().await;
+
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    world.by(WRITER).unlabel(REPO, ISSUE, "autobuild").unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_the_issue_cancels() {
+    let world = approved_world().await;
+    world.by(WRITER).close(REPO, ISSUE).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_the_feature_pull_request_cancels_and_reopening_puts_it_in_review_again() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let pull = world.feature_pull().await;
+    world.by(WRITER).close(REPO, pull).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    world.by(WRITER).reopen(REPO, pull).await.unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    world.by(WRITER).merge(REPO, pull, "merge").await.unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "completed");
+    let comment = world.say(WRITER, ISSUE, "/autobuild cancel").await;
+    assert_eq!(world.reactions(comment).await, ["confused"]);
+    assert_eq!(world.state().await, "completed");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persons_push_to_the_integration_branch_in_review_runs_the_wave_gate_again() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let theirs = world
+        .by(WRITER)
+        .push(
+            REPO,
+            "autobuild/1/integration",
+            "Break",
+            &[("tests/fails_test.sh", Some("exit 1\n"))],
+        )
+        .await
+        .unwrap();
+    world.settle().await;
+    assert_eq!(world.checks(&theirs).await, ["AutoBuild failure"]);
+    assert_eq!(world.state().await, "blocked");
+    assert!(world.answers(ISSUE).await.contains("not ok"), "the output is shown");
+    world
+        .by(WRITER)
+        .push(
+            REPO,
+            "autobuild/1/integration",
+            "Mend",
+            &[("tests/fails_test.sh", None)],
+        )
+        .await
+        .unwrap();
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}

@@ -1,0 +1,318 @@
+//! Agents that misbehave, and repositories that cannot be tested.
+
+use crate::world::ISSUE;
+use crate::world::Plan;
+use crate::world::Setup;
+use crate::world::WRITER;
+use crate::world::World;
+use autobuild::config::Role;
+use serde_json::json;
+
+const REPORT: &str = r#"echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
+"#;
+
+/// One task whose Player is this script; the Coach approves.
+async fn played(script: &str, settings: &str) -> World {
+    let world = Setup::new()
+        .settings(settings)
+        .command(Role::Player, script)
+        .build()
+        .await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    world
+}
+
+fn working(before: &str) -> String {
+    format!("mkdir -p hello\necho hello 1 > hello/1.txt\n{before}\n{REPORT}")
+}
+
+/// What people read where a task that never pushed is blocked: on the issue.
+async fn blocked_by(script: &str, settings: &str, cause: &str) {
+    let world = played(script, settings).await;
+    assert_eq!(world.state().await, "blocked", "{script}");
+    assert_eq!(
+        world.feature().await.tasks[0]
+            .turns
+            .iter()
+            .filter(|turn| turn.verdict.is_some())
+            .count(),
+        0,
+        "no turn used up"
+    );
+    let said = match world.feature().await.tasks[0].pull {
+        Some(pull) => format!("{}{:?}", world.answers(pull.0).await, world.reviews(pull.0).await),
+        None => world.answers(ISSUE).await,
+    };
+    assert!(said.contains(cause), "{script}: {cause} is missing in {said}");
+    assert!(said.len() < 200_000);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_player_blocks_after_three_runs_and_uses_up_no_turn() {
+    blocked_by("exit 0", "", "report").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_player_that_exits_badly_blocks_with_what_it_said() {
+    blocked_by("echo no such model >&2; exit 1", "", "no such model").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_player_that_is_not_there_blocks() {
+    blocked_by("exec /nonexistent/agent", "", "127").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_instead_of_json_are_asked_for_once_more_and_then_block() {
+    let count = "echo run >> \"$WORLD/runs\"\necho I am done.\n";
+    let world = played(count, "").await;
+    assert_eq!(world.state().await, "blocked");
+    let runs = std::fs::read_to_string(world.folder().join("runs"))
+        .unwrap()
+        .lines()
+        .count();
+    assert_eq!(runs, 6, "three runs, each asked once more");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_of_the_wrong_shape_is_repaired_with_the_validation_error() {
+    let script = format!(
+        "cat > \"$WORLD/prompt\"\nif [ ! -f \"$WORLD/once\" ]; then\n  touch \"$WORLD/once\"\n  \
+         mkdir -p hello; echo hello 1 > hello/1.txt\n  echo '{{\"summary\": 3}}'\n  exit 0\nfi\n{REPORT}"
+    );
+    let world = Setup::new().command(Role::Player, &script).build().await;
+    world.script.plans(&Plan::one()).approves(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let prompt = std::fs::read_to_string(world.folder().join("prompt")).unwrap();
+    assert!(prompt.contains("summary"), "{prompt}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gigabyte_of_output_is_cut_off() {
+    blocked_by("head -c 1000000000 /dev/zero | tr '\\0' 'x'", "", "printed more than").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endless_player_is_killed_at_its_deadline() {
+    blocked_by("setsid sleep 1000 &\nsleep 1000", "timeouts: {player: 1s}", "second").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_of_files_that_do_not_exist_is_a_discrepancy_in_the_review() {
+    let script = r#"mkdir -p hello
+echo hello 1 > hello/1.txt
+echo '{"summary": "All.", "files_modified": ["src/nowhere.rs"], "files_created": ["ghost.txt"], "ready_for_validation": true}'
+"#;
+    let world = Setup::new().command(Role::Player, script).build().await;
+    world.script.plans(&Plan::one()).approves(1);
+    world.start().await;
+    let review = world.reviews(world.pull(1).await).await.remove(0).2;
+    for part in ["src/nowhere.rs", "ghost.txt", "hello/1.txt"] {
+        assert!(review.contains(part), "{part}: {review}");
+    }
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_player_does_in_its_own_git_is_dropped() {
+    let git = r#"git -c user.name=x -c user.email=x@x commit -qm 'Sneaky' --allow-empty
+git checkout -q -b elsewhere || true
+git reset -q --hard HEAD~1 2>/dev/null || true
+mkdir -p hello .git/hooks && echo hello 1 > hello/1.txt
+printf '#!/bin/sh\ntouch "%s/hooked"\n' "$WORLD" > .git/hooks/pre-commit
+cp .git/hooks/pre-commit .git/hooks/post-checkout; cp .git/hooks/pre-commit .git/hooks/post-index-change
+chmod +x .git/hooks/*
+git config core.fsmonitor "touch $WORLD/hooked"
+git config filter.x.clean "touch $WORLD/hooked; cat"
+git config filter.x.smudge "touch $WORLD/hooked; cat"
+echo '* filter=x' > .git/info/attributes
+"#;
+    let script = format!("{git}{REPORT}");
+    let world = Setup::new().command(Role::Player, &script).build().await;
+    world.script.plans(&Plan::one()).approves(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    assert!(
+        !world.folder().join("hooked").exists(),
+        "nothing that the agent planted ran"
+    );
+    let log = world.git_says(&["log", "--format=%s%n%an", &world.branch(1).await]);
+    assert!(!log.contains("Sneaky"), "{log}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifos_devices_and_links_in_the_checkout_hang_nothing_and_leave_the_repository_in_no_way() {
+    let script = working("mkfifo pipe\nln -s /etc/passwd secret\nln -s ../../.. up\nln -s hello/1.txt fine");
+    let world = Setup::new()
+        .settings("max_turns: 1")
+        .command(Role::Player, &script)
+        .build()
+        .await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("the link secret leaves the repository"), "{said}");
+    let refs = world.git_says(&["for-each-ref", "--format=%(refname)"]);
+    for name in refs.lines() {
+        assert!(
+            world.file(name, "secret").is_none(),
+            "{name} holds a link out of the repository"
+        );
+    }
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_in_a_protected_path_is_held_and_becomes_feedback() {
+    let script = working("mkdir -p .github/workflows\necho 'on: push' > .github/workflows/ci.yml");
+    let world = played(&script, "max_turns: 1").await;
+    assert_eq!(world.state().await, "blocked");
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains(".github/workflows/ci.yml"), "{said}");
+    assert!(
+        world
+            .forge
+            .head(crate::world::REPO, &world.branch(1).await)
+            .unwrap()
+            .is_none(),
+        "nothing was pushed"
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_in_the_change_is_held_and_only_its_place_is_quoted() {
+    let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let script = working(&format!("echo 'token = {secret}' > settings.ini"));
+    let world = played(&script, "max_turns: 1").await;
+    assert_eq!(world.state().await, "blocked");
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("settings.ini"), "{said}");
+    assert!(!world.happenings().contains(secret), "never the value");
+    world.say(WRITER, ISSUE, "/autobuild approve").await;
+    assert!(!world.happenings().contains(secret));
+    assert_eq!(world.state().await, "blocked", "a secret cannot be waived");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coach_that_writes_into_its_checkout_does_not_approve() {
+    let coach = r#"echo sneaky > sneaky.txt
+echo '{"decision": "approve", "summary": "Fine.", "criteria": [{"criterion": 1, "met": true, "evidence": "hello/1.txt"}]}'
+"#;
+    let world = Setup::new()
+        .settings("max_turns: 1")
+        .command(Role::Coach, coach)
+        .build()
+        .await;
+    world.script.plans(&Plan::one()).plays(1);
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    let pull = world.pull(1).await;
+    let reviews = world.reviews(pull).await;
+    assert_eq!(reviews[0].1, "CHANGES_REQUESTED");
+    assert!(reviews[0].2.contains("checkout_unchanged"), "{}", reviews[0].2);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn approvals_without_evidence_do_not_hold() {
+    let world = Setup::new().settings("max_turns: 2").build().await;
+    world.script.plans(&Plan::one()).plays(1);
+    world.script.step(json!({"role": "coach", "answer": {
+        "decision": "approve", "summary": "Fine.", "criteria": [{"criterion": 1, "met": true, "evidence": "I looked at it"}],
+    }}));
+    world.script.writes(1, &[("hello/1.txt", "hello 1!\n")]);
+    world
+        .script
+        .step(json!({"role": "coach", "answer": {"decision": "approve", "summary": "Fine.", "criteria": []}}));
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    let reviews = world.reviews(world.pull(1).await).await;
+    assert!(
+        reviews.iter().all(|review| review.1 == "CHANGES_REQUESTED"),
+        "{reviews:?}"
+    );
+    assert!(reviews[0].2.contains("criteria_evidenced"), "{}", reviews[0].2);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failing_tests_lower_an_approval() {
+    let world = Setup::new().settings("max_turns: 1").build().await;
+    world.script.plans(&Plan::one());
+    world
+        .script
+        .writes(
+            1,
+            &[
+                ("hello/1.txt", "hello 1\n"),
+                ("tests/red_test.sh", "echo it is red; exit 1\n"),
+            ],
+        )
+        .approves(1);
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    let review = world.reviews(world.pull(1).await).await.remove(0);
+    assert_eq!(review.1, "CHANGES_REQUESTED");
+    assert!(
+        review.2.contains("gates_passed") && review.2.contains("red"),
+        "{}",
+        review.2
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_feature_task_without_any_test_command_blocks_and_says_why() {
+    let world = Setup::new().only_settings("").without_tests().build().await;
+    world.script.plans(&Plan::one()).plays(1);
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    let said = format!(
+        "{}{:?}",
+        world.answers(ISSUE).await,
+        world.reviews(world.pull(1).await).await
+    );
+    assert!(said.contains("test command"), "{said}");
+    assert_eq!(world.feature().await.tasks[0].turns.len(), 1);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_command_that_cannot_start_blocks_and_is_not_the_players_fault() {
+    let world = Setup::new()
+        .only_settings("test: ./no-such-runner\nmax_turns: 1")
+        .build()
+        .await;
+    world.script.plans(&Plan::one()).plays(1);
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    let said = format!(
+        "{}{:?}",
+        world.answers(ISSUE).await,
+        world.reviews(world.pull(1).await).await
+    );
+    assert!(said.contains("no-such-runner"), "{said}");
+    world
+        .by(WRITER)
+        .push(
+            crate::world::REPO,
+            "main",
+            "Mend",
+            &[(".github/autobuild.yml", Some("test: sh tests/run.sh\n"))],
+        )
+        .await
+        .unwrap();
+    world.script.approves(1);
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}

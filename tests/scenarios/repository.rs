@@ -1,0 +1,120 @@
+//! What happens to the issue, the repository and the installation while a Feature is unfinished.
+
+use crate::world::ADMIN;
+use crate::world::ISSUE;
+use crate::world::Pipes;
+use crate::world::Plan;
+use crate::world::REPO;
+use crate::world::Setup;
+use crate::world::WRITER;
+use crate::world::World;
+use autobuild::config::Role;
+use autobuild::forge::RepoSource;
+use autobuild::forge::Settings;
+
+const PLAYER: &str = r#"echo started > "$WORLD/started"
+read line < "$WORLD/go"
+mkdir -p hello
+echo hello 1 > hello/1.txt
+echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
+"#;
+
+/// A world whose Player runs and waits.
+async fn playing() -> (World, Pipes) {
+    let setup = Setup::new().command(Role::Player, PLAYER);
+    let mut pipes = Pipes::new(setup.folder());
+    let world = setup.build().await;
+    world.script.plans(&Plan::one());
+    world.open_issue(WRITER, "Say hello.");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    pipes.started().await;
+    (world, pipes)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_renamed_repository_goes_on() {
+    let (world, mut pipes) = playing().await;
+    world.by(ADMIN).rename_repo(REPO, "store").unwrap();
+    world.forge.deliveries_idle().await;
+    world.script.approves(1);
+    pipes.go().await;
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    let said = world.forge.look("acme/store", "issues/1/comments").await.unwrap();
+    assert!(
+        said[0]["body"].as_str().unwrap().contains("/acme/store/pull/"),
+        "{said}"
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_archived_repository_cancels_and_ends_the_agent() {
+    let (world, _pipes) = playing().await;
+    world.by(ADMIN).archive_repo(REPO).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_repository_cancels() {
+    let (world, _pipes) = playing().await;
+    world.by(ADMIN).delete_repo(REPO).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_issue_cancels() {
+    let (world, _pipes) = playing().await;
+    world.by(ADMIN).delete_issue(REPO, ISSUE).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transferred_issue_cancels() {
+    let (world, _pipes) = playing().await;
+    world
+        .forge
+        .create_repo("acme/other", RepoSource::Files(&[("a", "a")]), Settings::default())
+        .await
+        .unwrap();
+    world
+        .forge
+        .set_role("acme/other", ADMIN, autobuild::forge::Role::Admin)
+        .unwrap();
+    world.by(ADMIN).transfer_issue(REPO, ISSUE, "acme/other").unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suspended_installation_waits_and_goes_on_when_it_is_lifted() {
+    let (world, mut pipes) = playing().await;
+    world.forge.suspend(world.installation).unwrap();
+    world.forge.deliveries_idle().await;
+    world.script.approves(1);
+    pipes.go().await;
+    world.idle().await;
+    assert_eq!(world.tasks().await, ["player_turn"]);
+    world.forge.unsuspend(world.installation).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removed_installation_cancels_in_silence() {
+    let (world, _pipes) = playing().await;
+    let before = world.comments(ISSUE).await.len();
+    world.forge.uninstall(world.installation).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    assert_eq!(world.comments(ISSUE).await.len(), before);
+    world.end().await;
+}

@@ -1,0 +1,211 @@
+//! Who is obeyed, and how others are answered.
+
+use crate::world::ADMIN;
+use crate::world::ISSUE;
+use crate::world::Plan;
+use crate::world::READER;
+use crate::world::REPO;
+use crate::world::STRANGER;
+use crate::world::Setup;
+use crate::world::WRITER;
+use crate::world::World;
+use autobuild::forge::HookFault;
+use autobuild::forge::HookMishap;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_label_by_someone_without_write_access_is_answered_once() {
+    let world = World::new().await;
+    world.open_issue(READER, "Say hello.");
+    world.by(READER).label(REPO, ISSUE, "autobuild").unwrap();
+    world.settle().await;
+    assert!(world.feature_of(ISSUE).await.is_none());
+    let comments = world.comments(ISSUE).await;
+    assert_eq!(comments.len(), 1, "{comments:?}");
+    assert!(comments[0].1.contains("write access"), "{comments:?}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_label_starts_nothing_and_is_not_answered() {
+    let world = World::new().await;
+    world.open_issue(WRITER, "Say hello.");
+    world.by(WRITER).label(REPO, ISSUE, "bug").unwrap();
+    world.settle().await;
+    assert!(world.feature_of(ISSUE).await.is_none());
+    assert!(world.comments(ISSUE).await.is_empty());
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_by_someone_else_after_the_label_is_answered_once_and_nothing_starts() {
+    let world = World::new().await;
+    world.open_issue(READER, "Say hello.");
+    let held = world
+        .forge
+        .order_hooks(HookFault::on("issues", HookMishap::Hold).action("labeled"));
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    world
+        .by(READER)
+        .edit_issue(REPO, ISSUE, None, Some("Delete everything."))
+        .unwrap();
+    held.release();
+    world.settle().await;
+    assert!(world.feature_of(ISSUE).await.is_none());
+    let comments = world.comments(ISSUE).await;
+    assert_eq!(comments.len(), 1, "{comments:?}");
+    assert!(comments[0].1.contains("edited the issue"), "{comments:?}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_label_while_a_run_is_unfinished_is_refused_with_a_link() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    world.by(ADMIN).label(REPO, ISSUE, "autobuild-task").unwrap();
+    world.settle().await;
+    let said = world.last_answer(ISSUE).await;
+    assert!(
+        said.contains("not finished") && said.contains("/issues/1#issuecomment-"),
+        "{said}"
+    );
+    assert_eq!(world.feature().await.key.run, 1);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_run_is_followed_by_a_second_one_with_branches_of_its_own() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    world.by(WRITER).unlabel(REPO, ISSUE, "autobuild").unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    world.settle().await;
+    world.say(WRITER, ISSUE, "/autobuild approve").await;
+    let feature = world.feature().await;
+    assert_eq!(feature.key.shown(), "FEAT-1-R2");
+    assert!(feature.integration.unwrap().branch.starts_with("autobuild/1-r2/"));
+    assert_eq!(feature.state.word(), "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_of_readers_and_strangers_are_refused_once_each() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    for (asked, login) in [READER, STRANGER].into_iter().enumerate() {
+        let comment = world.say(login, ISSUE, "/autobuild approve").await;
+        assert_eq!(world.reactions(comment).await, ["confused"]);
+        let said = world.answers(ISSUE).await;
+        assert_eq!(said.matches("only people with").count(), asked + 1, "{said}");
+    }
+    assert_eq!(world.state().await, "awaiting_approval");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_permission_setting_is_obeyed() {
+    let world = Setup::new()
+        .settings("plan_approval: always\ncommands: {permission: admin}")
+        .build()
+        .await;
+    world.script.plans(&Plan::one());
+    world.open_issue(ADMIN, "Say hello.");
+    world.by(ADMIN).label(REPO, ISSUE, "autobuild").unwrap();
+    world.settle().await;
+    let comment = world.say(WRITER, ISSUE, "/autobuild cancel").await;
+    assert_eq!(world.reactions(comment).await, ["confused"]);
+    assert!(world.last_answer(ISSUE).await.contains("admin"));
+    world.say(ADMIN, ISSUE, "/autobuild cancel").await;
+    assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edited_comments_quotes_and_code_are_no_commands() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    let comment = world.say(WRITER, ISSUE, "Hm.").await;
+    world
+        .by(WRITER)
+        .edit_comment(REPO, comment, "/autobuild cancel")
+        .unwrap();
+    world.settle().await;
+    world
+        .say(
+            WRITER,
+            ISSUE,
+            "> /autobuild cancel\n\n```\n/autobuild cancel\n```\nWe could /autobuild cancel",
+        )
+        .await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    assert!(world.reactions(comment).await.is_empty());
+    assert_eq!(
+        world.answers(ISSUE).await.matches("----").count(),
+        0,
+        "nothing but the living comment"
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn malformed_and_impossible_commands_are_answered_with_the_nearest_form() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    for (given, expected) in [
+        ("/autobuild", "/autobuild help"),
+        ("/autobuild aprove", "/autobuild approve"),
+        ("/autobuild skip", "/autobuild skip TASK-001"),
+        ("/autobuild skip TASK-009", "while the Feature is being built"),
+        ("/autobuild resume --max-turns=lots", "--max-turns="),
+        ("/autobuild resume", "awaiting_approval"),
+        ("/autobuild retry TASK-001", "while the Feature is being built"),
+        ("/autobuild cancel now", "/autobuild cancel"),
+    ] {
+        let comment = world.say(WRITER, ISSUE, given).await;
+        assert_eq!(world.reactions(comment).await, ["confused"], "{given}");
+        let said = world.last_answer(ISSUE).await;
+        assert!(said.contains(expected), "{given}: {said}");
+        assert!(!said.lines().any(|line| line.starts_with("/autobuild")), "{said}");
+    }
+    assert_eq!(world.state().await, "awaiting_approval");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn help_and_status_answer_without_changing_anything() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    let help = world.say(WRITER, ISSUE, "/autobuild help").await;
+    assert_eq!(world.reactions(help).await, ["eyes", "rocket"]);
+    let said = world.last_answer(ISSUE).await;
+    assert!(
+        said.contains("/autobuild retry") && said.contains("plan_approval"),
+        "{said}"
+    );
+    world.say(WRITER, ISSUE, "/autobuild status").await;
+    let said = world.last_answer(ISSUE).await;
+    assert!(
+        said.contains("awaiting_approval") && said.contains("TASK-001"),
+        "{said}"
+    );
+    assert_eq!(world.state().await, "awaiting_approval");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_where_nothing_is_built_is_answered() {
+    let world = World::new().await;
+    world.open_issue(WRITER, "Say hello.");
+    let comment = world.say(WRITER, ISSUE, "/autobuild status").await;
+    assert_eq!(world.reactions(comment).await, ["confused"]);
+    assert!(world.last_answer(ISSUE).await.contains("Label the issue"));
+    world.end().await;
+}
