@@ -4,6 +4,7 @@ use crate::calls::Kind;
 use crate::calls::kinds;
 use crate::picture;
 use crate::play::WATCHDOG;
+use crate::play::assert_looks;
 use crate::play::difference;
 use crate::play::go_on;
 use crate::play::undisturbed;
@@ -20,8 +21,8 @@ const AT_ONCE: usize = 2;
 const WAITING_AT_ONCE: usize = 6;
 /// Of one kind of call, this many occurrences are met.
 const OCCURRENCES: usize = 8;
-/// One edit of a comment is like the other.
-const EDITS: usize = 2;
+/// The same where more would say nothing new.
+const FEW: usize = 2;
 
 /// What befalls the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +108,7 @@ async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool,
         .into_iter()
         .filter(|(kind, _)| wanted(kind))
         .flat_map(|(kind, times)| {
-            let met = if kind.method == "PATCH" { EDITS } else { occurrences };
+            let met = if kind.method == "PATCH" { FEW } else { occurrences };
             (1..=times.min(met)).map(move |nth| Case {
                 kind: kind.clone(),
                 nth,
@@ -156,7 +157,7 @@ async fn killed_after_each_write_nothing_is_done_twice() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_answer_to_a_write_is_made_up_for() {
-    every_call(Story::completed, Blow::Lost, Kind::writes, OCCURRENCES).await;
+    every_call(Story::completed, Blow::Lost, Kind::writes, FEW).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -183,4 +184,66 @@ async fn killed_while_it_reads_it_reads_again() {
 async fn a_push_that_comes_down_after_the_restart_is_adopted() {
     let pushes = |kind: &Kind| kind.path.ends_with("/git-receive-pack");
     every_call(Story::completed, Blow::Late, pushes, OCCURRENCES).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_again_and_again_it_still_ends_well() {
+    let calm = undisturbed(&Story::completed()).await;
+    let expected = picture::take(&calm).await;
+    let calls = calm.forge.calls().len();
+    drop(calm);
+    for stride in [23, 31, 47] {
+        let played = tokio::time::timeout(WATCHDOG, relentless(stride)).await;
+        let (world, kills) = played.unwrap_or_else(|_| panic!("every {stride} calls: does not end"));
+        assert!(kills > calls / stride / 2, "{kills} kills in {calls} calls");
+        assert_looks(&world, &expected, &format!("killed every {stride} calls")).await;
+    }
+}
+
+/// Plays the story and kills the service at every call of that number since its start.
+async fn relentless(stride: usize) -> (World, usize) {
+    let story = Story::completed();
+    let mut world = World::new(&story).await;
+    let any = |world: &World| world.forge.order(Fault::on("*", "*", Mishap::Hold).nth(stride));
+    let mut order = any(&world);
+    let mut kills = 0;
+    world.start();
+    for step in &story.moves {
+        step.play(&world).await;
+        loop {
+            tokio::select! {
+                () = order.struck() => {
+                    kills += 1;
+                    world.kill().await;
+                    order.cut();
+                    order = any(&world);
+                    world.start();
+                }
+                () = world.rest() => break,
+            }
+        }
+    }
+    (world, kills)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_forge_is_told_nothing_twice() {
+    let calm = undisturbed(&Story::completed()).await;
+    let expected = picture::take(&calm).await;
+    for (method, path) in [
+        ("POST", "/repos/*/comments"),
+        ("PATCH", "/repos/*"),
+        ("POST", "/repos/*/reviews"),
+        ("GET", "/repos/*/comments"),
+    ] {
+        let story = Story::completed();
+        let mut world = World::new(&story).await;
+        world
+            .forge
+            .order(Fault::on(method, path, Mishap::Delay(std::time::Duration::from_millis(700))).always());
+        world.start();
+        let played = tokio::time::timeout(WATCHDOG, go_on(&mut world, &story)).await;
+        assert!(played.is_ok(), "{}", world.log());
+        assert_looks(&world, &expected, path).await;
+    }
 }
