@@ -19,6 +19,7 @@ use crate::web::Inbox;
 use crate::web::Listener;
 use anyhow::Context;
 use clap::Args;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::SignalKind;
@@ -69,6 +70,7 @@ pub(super) fn start_log(filter: &str, format: LogFormat) {
         tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     let _ = match format {
         LogFormat::Text => log.try_init(),
@@ -99,7 +101,6 @@ async fn run(settings: ServerSettings) -> anyhow::Result<()> {
         .with_context(|| format!("listening on {}", settings.listen))?;
     let address = listener.address()?;
     let engine = assemble::engine(blueprint(&settings, &app)).await?;
-    check_rights(&engine).await;
     let secrets = std::iter::once(app.webhook_secret)
         .chain(app.previous_webhook_secret)
         .collect();
@@ -108,7 +109,7 @@ async fn run(settings: ServerSettings) -> anyhow::Result<()> {
 }
 
 /// Says at the start what would fail later: wrong keys, permissions that were not granted.
-async fn check_rights(engine: &Engine) {
+async fn check_rights(engine: Arc<Engine>) {
     let apps = std::iter::once((&engine.autobuild, AUTOBUILD_PERMISSIONS))
         .chain(engine.coach.as_ref().map(|coach| (coach, COACH_PERMISSIONS)));
     for (client, needed) in apps {
@@ -137,6 +138,8 @@ async fn until_stopped(
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let stop = CancellationToken::new();
     let inbox = Arc::new(Inbox::new(engine.clone(), secrets, stop.clone()));
+    // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
+    let rights = tokio::spawn(check_rights(engine.clone()));
     let worker = tokio::spawn(engine.clone().work(stop.clone()));
     let server = tokio::spawn(web::serve(listener, web::router(inbox), stop.clone()));
     tokio::select! {
@@ -145,6 +148,7 @@ async fn until_stopped(
     }
     tracing::info!("draining: calls to GitHub end, agents get their grace");
     stop.cancel();
+    rights.abort();
     worker.await.context("the worker")?;
     server.await.context("the HTTP server")?;
     engine.store.close().await;
