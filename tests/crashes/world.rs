@@ -17,6 +17,7 @@ use secrecy::ExposeSecret;
 use sqlx::Connection;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteConnectOptions;
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::AtomicU32;
@@ -53,6 +54,16 @@ pub struct World {
     starts: u32,
 }
 
+async fn fill(forge: &Forge, story: &Story, folder: &Path) {
+    let files = story.files(folder);
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    forge
+        .create_repo(REPO, RepoSource::Files(&files), Settings::default())
+        .await
+        .unwrap();
+    forge.set_role(REPO, MONA, Role::Admin).unwrap();
+}
+
 impl World {
     /// A forge with the story's repository and people; the service is not started yet.
     pub async fn new(story: &Story) -> Self {
@@ -65,13 +76,7 @@ impl World {
         forge.create_organization("acme");
         forge.create_user(MONA);
         forge.create_user(EVE);
-        let files = story.files(folder.path());
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
-        forge
-            .create_repo(REPO, RepoSource::Files(&files), Settings::default())
-            .await
-            .unwrap();
-        forge.set_role(REPO, MONA, Role::Admin).unwrap();
+        fill(&forge, story, folder.path()).await;
         let listen = own_address();
         let hook = format!("http://{listen}/webhook");
         let app = |slug, permissions, events, hook| {
