@@ -24,6 +24,7 @@ async fn main() {
         for _ in 0..STARTS {
             let server = support::Server::start(folder.path());
             times.push(server.started_in);
+            assert!(support::alive(server.address), "the service stopped answering");
             cpu = server.cpu_us();
             memory = server.memory_kib().0;
         }
