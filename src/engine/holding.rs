@@ -40,7 +40,8 @@ impl Engine {
     }
 
     async fn hold_job(&self, job: &Job, agents: &CancellationToken) -> Result<(), StoreError> {
-        if job.effect.crashes >= CRASHES {
+        // A delivery is never given up for crashes: nobody would hear of it, and reading it again costs nothing.
+        if job.effect.crashes >= CRASHES && job.effect.lane != Lane::Control {
             let why = Undone::Refused {
                 why: format!("the service ended {CRASHES} times while it did this"),
             };
@@ -165,7 +166,7 @@ impl Engine {
     /// Ends the effect as failed, and tells its Feature what waits for it in vain.
     async fn give_up(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {
         let id = &job.effect.id;
-        tracing::error!(%id, "{id} is given up: {undone}");
+        tracing::warn!(%id, "{id} is given up: {undone}");
         let outcome = Outcome::Failed {
             error: undone.to_string(),
         };

@@ -13,6 +13,7 @@
 #[path = "../support/postgres.rs"]
 mod postgres;
 
+mod edges;
 mod hands;
 mod loop_of_one_task;
 mod misbehaving;

@@ -4,6 +4,8 @@ use crate::cli::demo::stage::Places;
 use crate::cli::demo::stage::Stage;
 use crate::domain::feature::Feature;
 use crate::domain::feature::State;
+use crate::messages::clean;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Where everything came to rest.
@@ -120,17 +122,21 @@ impl Ended {
             Self::Well(text) | Self::Otherwise(text) => text.clone(),
             Self::Interrupted => "interrupted".to_owned(),
         };
-        if json {
+        let ending = if json {
             let line = serde_json::json!({
                 "ended": text,
                 "ok": matches!(self, Self::Well(_)),
                 "repository": places.repository,
                 "transcript": places.transcript,
             });
-            println!("{line}");
+            line.to_string()
         } else {
-            println!("\n{text}.\n  repository  {repository}\n  transcript  {transcript}");
-        }
+            // An agent's own words may be the reason.
+            let text = clean(&text);
+            format!("\n{text}.\n  repository  {repository}\n  transcript  {transcript}")
+        };
+        // The exit code stands also where nobody reads any more.
+        let _ = writeln!(std::io::stdout(), "{ending}");
     }
 
     /// The exit code.

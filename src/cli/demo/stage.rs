@@ -30,6 +30,7 @@ use crate::web::Listener;
 use anyhow::Context;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::path::PathBuf;
@@ -144,7 +145,8 @@ impl Stage {
     /// Says where the pages are.
     pub(super) fn announce_pages(&self, json: bool) {
         if !json {
-            println!(
+            let _ = writeln!(
+                std::io::stdout(),
                 "\nRead the conversation at {}/{} — Ctrl-C ends.",
                 self.forge.url(),
                 self.repository

@@ -59,10 +59,10 @@ async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun) -> Result<Done
         actions: Vec::new(),
     };
     let repo = scene.repo();
+    scene.may_write()?;
     if !scene.job.is_fresh() && repo.find_check(head, NAME, &id).await?.is_some() {
         return Ok(Done::Nothing);
     }
-    scene.may_write()?;
     repo.create_check(&report).await?;
     Ok(Done::Nothing)
 }

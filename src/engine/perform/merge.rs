@@ -20,6 +20,7 @@ pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         });
     };
     let repo = scene.repo();
+    scene.may_write()?;
     if !scene.job.is_fresh() {
         let now = repo.pull(pull).await?;
         if let (true, Some(commit)) = (now.is_merged(), now.merge_commit_sha) {
@@ -29,7 +30,6 @@ pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
     let repository = repo.repository().await?;
     let text = messages::squash(&scene.feature, task);
     for method in methods(&repository) {
-        scene.may_write()?;
         let event = match repo.merge_pull(pull, head, method, &text.title, &text.body).await? {
             Merge::Merged { sha } => task::Event::Merged { run, commit: sha },
             // A person pushed: the push itself tells the task, and this merge waits for nothing more.
@@ -37,7 +37,10 @@ pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
             Merge::Refused {
                 why: MergeRefusal::Method,
                 ..
-            } => continue,
+            } => {
+                scene.may_write_again().await?;
+                continue;
+            }
             Merge::Refused {
                 why: MergeRefusal::Transient,
                 text,

@@ -36,6 +36,10 @@ use crate::engine::job::LimitedBy;
 use crate::engine::job::Undone;
 use crate::github::Repo;
 use crate::messages::Links;
+use std::time::Duration;
+
+/// The longest that the second write of an effect waits in its worker; a longer wait is the database's.
+const FOLLOW_UP_MS: i64 = 5_000;
 
 /// What every effect of a Feature needs to be performed.
 struct Scene<'a> {
@@ -138,6 +142,22 @@ impl Scene<'_> {
     /// Asked before each write to GitHub: the lease, and the least time between writes.
     fn may_write(&self) -> Result<(), Undone> {
         self.job.may_write(self.engine)
+    }
+
+    /// Waits for the next write of an effect that has written already: putting it off would do the first one again.
+    async fn may_write_again(&self) -> Result<(), Undone> {
+        loop {
+            let (until, why) = match self.may_write() {
+                Err(Undone::Limited { until, why, .. }) => (until, why),
+                done => return done,
+            };
+            let wait = until.0.saturating_sub(self.engine.now().0);
+            if wait > FOLLOW_UP_MS {
+                let by = LimitedBy::Spacing;
+                return Err(Undone::Limited { by, until, why });
+            }
+            tokio::time::sleep(Duration::from_millis(u64::try_from(wait).unwrap_or(0))).await;
+        }
     }
 
     /// What makes a text ours and this effect's.

@@ -1,15 +1,14 @@
 //! Pull requests: opened or adopted, marked ready, closed.
 
 use crate::domain::effect::ClosedWhy;
-use crate::domain::effect::Thread;
 use crate::domain::feature::event::Event;
+use crate::domain::ids::IssueNumber;
 use crate::domain::ids::PullNumber;
 use crate::domain::task;
 use crate::domain::task::Task;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
-use crate::engine::perform::say::comment_once;
 use crate::github::NewPull;
 use crate::github::OpenedPull;
 use crate::github::PullChange;
@@ -54,7 +53,9 @@ pub(super) async fn open_feature_pull(scene: &Scene<'_>, run: u64) -> Result<Don
         base: &default,
         ready: true,
     };
-    if let Some(pull) = scene.feature.pull {
+    if let Some(pull) = scene.feature.pull
+        && scene.repo().pull(pull).await?.state == OpenState::Open
+    {
         // It went back to building and comes again: the same pull request, which says what is so now.
         scene.may_write()?;
         let change = PullChange {
@@ -62,21 +63,20 @@ pub(super) async fn open_feature_pull(scene: &Scene<'_>, run: u64) -> Result<Don
             body: Some(new.body),
             ..PullChange::default()
         };
-        if scene.repo().update_pull(pull, change).await?.state == OpenState::Open {
-            return Ok(scene.event(Event::PullOpened { run, pull }));
-        }
+        scene.repo().update_pull(pull, change).await?;
+        return Ok(scene.event(Event::PullOpened { run, pull }));
     }
     let pull = open(scene, new).await?;
     Ok(scene.event(Event::PullOpened { run, pull }))
 }
 
 async fn open(scene: &Scene<'_>, new: NewPull<'_>) -> Result<PullNumber, Undone> {
+    scene.may_write()?;
     if !scene.job.is_fresh()
         && let Some(found) = scene.repo().find_pull(new.head, PullFilter::Open).await?
     {
         return Ok(found.number);
     }
-    scene.may_write()?;
     match scene.repo().create_pull(new).await? {
         OpenedPull::Opened(pull) | OpenedPull::Adopted(pull) => Ok(pull.number),
         OpenedPull::NoCommits => Err(Undone::Refused {
@@ -113,18 +113,20 @@ pub(super) async fn close_feature_pull(scene: &Scene<'_>, pull: PullNumber) -> R
 
 async fn close(scene: &Scene<'_>, pull: PullNumber, text: &str) -> Result<Done, Undone> {
     let repo = scene.repo();
+    scene.may_write()?;
     if repo.pull(pull).await?.state == OpenState::Closed {
         return Ok(Done::Nothing);
     }
-    comment_once(scene.engine, scene.job, repo, Thread::Pull(pull), text).await?;
-    scene.may_write()?;
-    repo.update_pull(
-        pull,
-        PullChange {
-            state: Some(OpenState::Closed),
-            ..PullChange::default()
-        },
-    )
-    .await?;
+    // Two writes: an earlier run may have made the first and been put off before the second, which counts as no try.
+    let (thread, marker) = (IssueNumber(pull.0), scene.marker());
+    if repo.find_comment(thread, &marker, None).await?.is_none() {
+        repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
+        scene.may_write_again().await?;
+    }
+    let change = PullChange {
+        state: Some(OpenState::Closed),
+        ..PullChange::default()
+    };
+    repo.update_pull(pull, change).await?;
     Ok(Done::Nothing)
 }

@@ -81,6 +81,7 @@ async fn post(
     let event = if coach.is_some() { event } else { ReviewEvent::Comment };
     let repo = coach.unwrap_or_else(|| scene.repo());
     let marker = scene.marker();
+    scene.may_write()?;
     if !scene.job.is_fresh() && repo.find_review(pull, &marker).await?.is_some() {
         return Ok(Done::Nothing);
     }
@@ -92,7 +93,6 @@ async fn post(
         inline,
     };
     for _ in 0..3 {
-        scene.may_write()?;
         match repo.create_review(pull, attempt).await? {
             PostedReview::Posted(_) => return Ok(Done::Nothing),
             PostedReview::InlineRefused { text } => {
@@ -107,9 +107,10 @@ async fn post(
                 attempt = NewReview {
                     event: ReviewEvent::Comment,
                     ..attempt
-                }
+                };
             }
         }
+        scene.may_write_again().await?;
     }
     Err(Undone::Refused {
         why: "the review was refused in every form".to_owned(),
@@ -132,7 +133,7 @@ pub(super) async fn dismiss_review(
     for review in repo.reviews(pull).await? {
         let theirs = review.author.as_ref().is_some_and(|author| author.user.id == coach_bot);
         if theirs && review.state == ReviewState::ChangesRequested {
-            scene.may_write()?;
+            scene.may_write_again().await?;
             repo.dismiss_review(pull, review.id, &text).await?;
         }
     }

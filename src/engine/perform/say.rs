@@ -87,12 +87,12 @@ pub(super) async fn comment_once(
 ) -> Result<CommentId, Undone> {
     let number = IssueNumber(thread.number());
     let marker = job.marker();
+    job.may_write(engine)?;
     if !job.is_fresh()
         && let Some(found) = repo.find_comment(number, &marker, None).await?
     {
         return Ok(found.id);
     }
-    job.may_write(engine)?;
     Ok(repo.create_comment(number, &format!("{text}\n\n{marker}")).await?.id)
 }
 
@@ -104,6 +104,7 @@ pub(super) async fn living(scene: &Scene<'_>) -> Result<Done, Undone> {
     let marker = format!("<!-- autobuild:{}/living -->", feature.key);
     let body = format!("{text}\n\n{marker}");
     let repo = scene.repo();
+    scene.may_write()?;
     let known = match feature.living {
         Some(living) => Some(living.comment),
         // Another effect may have made it and lost the reply.
@@ -112,11 +113,13 @@ pub(super) async fn living(scene: &Scene<'_>) -> Result<Done, Undone> {
             .await?
             .map(|comment| comment.id),
     };
-    scene.may_write()?;
     let comment = match known {
         None => repo.create_comment(feature.key.issue, &body).await?,
         Some(id) => match repo.update_comment(id, &body).await {
-            Err(GithubError::Gone) => repo.create_comment(feature.key.issue, &body).await?,
+            Err(GithubError::Gone) => {
+                scene.may_write_again().await?;
+                repo.create_comment(feature.key.issue, &body).await?
+            }
             edited => edited?,
         },
     };

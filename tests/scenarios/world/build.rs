@@ -101,13 +101,6 @@ impl Setup {
         self
     }
 
-    /// One more file of the repository, or another text for one.
-    pub fn file(mut self, path: &str, text: &str) -> Self {
-        self.files.retain(|(known, _)| known != path);
-        self.files.push((path.to_owned(), text.to_owned()));
-        self
-    }
-
     /// No tests in the repository.
     pub fn without_tests(mut self) -> Self {
         self.files.retain(|(path, _)| !path.starts_with("tests/"));

@@ -13,7 +13,6 @@ pub use pipes::Pipes;
 
 use agents::Script;
 use autobuild::domain::feature::Feature;
-use autobuild::domain::ids::FeatureKey;
 use autobuild::domain::ids::IssueNumber;
 use autobuild::domain::ids::RepoId;
 use autobuild::engine::Engine;
@@ -169,15 +168,6 @@ impl World {
         let feature = self.feature().await;
         let id = autobuild::domain::ids::TaskId::Planned(task);
         feature.task(id).expect("the task exists").branch.clone()
-    }
-
-    /// The key of the first run of the story's issue.
-    pub fn key(&self) -> FeatureKey {
-        FeatureKey {
-            repo: self.repo,
-            issue: IssueNumber(ISSUE),
-            run: 1,
-        }
     }
 
     /// Where agents and the story may leave files.

@@ -1,6 +1,9 @@
-//! What happened, as a text that is the same at every run: ids, shas, ports and times are masked.
+//! What happened, as a text; the one for snapshots is the same at every run: addresses, shas, ids and times are masked.
 
 use super::World;
+use super::look::text;
+use serde_json::Value;
+use std::fmt::Write;
 
 impl World {
     /// Everything that happened, one line each; for a story that failed.
@@ -13,5 +16,87 @@ impl World {
             format!("{} {} {}{number}\n    {text}", event.actor, event.kind, event.what)
         });
         lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// What a person reads in the end, thread by thread.
+    pub async fn transcript(&self) -> String {
+        let mut told = String::new();
+        let mut threads = self.list("issues?state=all").await;
+        threads.sort_by_key(|thread| thread["number"].as_u64());
+        for thread in &threads {
+            self.thread(&mut told, thread).await;
+        }
+        let told = told.replace(self.forge.url(), "https://forge");
+        told.lines().map(mask).collect::<Vec<_>>().join("\n")
+    }
+
+    async fn thread(&self, told: &mut String, thread: &Value) {
+        let number = thread["number"].as_u64().unwrap();
+        let (title, state) = (text(&thread["title"]), text(&thread["state"]));
+        said(told, &format!("#{number} {title} ({state})"), &thread["body"]);
+        for comment in self.list(&format!("issues/{number}/comments")).await {
+            said(
+                told,
+                &format!("#{number} {} commented", text(&comment["user"]["login"])),
+                &comment["body"],
+            );
+        }
+        if thread["pull_request"].is_null() {
+            return;
+        }
+        for review in self.list(&format!("pulls/{number}/reviews")).await {
+            let head = format!(
+                "#{number} {} {}",
+                text(&review["user"]["login"]),
+                text(&review["state"])
+            );
+            said(told, &head, &review["body"]);
+        }
+        for remark in self.list(&format!("pulls/{number}/comments")).await {
+            let place = format!("{}:{}", text(&remark["path"]), remark["line"]);
+            said(
+                told,
+                &format!("#{number} {} on {place}", text(&remark["user"]["login"])),
+                &remark["body"],
+            );
+        }
+        let sha = text(&self.pull_json(number).await["head"]["sha"]);
+        for check in self.checks(&sha).await {
+            writeln!(told, "=== #{number} check {check}").unwrap();
+        }
+    }
+}
+
+fn said(told: &mut String, head: &str, body: &Value) {
+    writeln!(told, "=== {head}\n{}\n", text(body)).unwrap();
+}
+
+/// A line with every number of an id, every sha and every time replaced.
+fn mask(line: &str) -> String {
+    if line.starts_with("created:") {
+        return "created: TIME".to_owned();
+    }
+    let mut masked = String::new();
+    let mut word = String::new();
+    for c in line.chars().chain(['\n']) {
+        if c.is_ascii_alphanumeric() {
+            word.push(c);
+            continue;
+        }
+        masked.push_str(masked_word(&word));
+        word.clear();
+        masked.push(c);
+    }
+    masked.trim_end().to_owned()
+}
+
+/// What stands for a word: a long enough hexadecimal one is a sha, one of four digits or more an id.
+fn masked_word(word: &str) -> &str {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let hexadecimal = word.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f'));
+    match () {
+        () if hexadecimal && word.len() >= 7 => "SHA",
+        () if digits == word.len() && digits >= 4 => "ID",
+        () => word,
     }
 }
