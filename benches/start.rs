@@ -1,6 +1,10 @@
 //! From exec to the first answer of `/healthz`, with an empty database and with 5,000 stored deliveries.
 
-#![allow(clippy::expect_used, reason = "a bench that cannot go on has failed")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a bench that cannot go on has failed"
+)]
 
 mod support;
 
