@@ -1,7 +1,11 @@
 //! Durable acknowledgements: the real service on loopback with signed bodies of 11 kB and unique delivery ids, beside
 //! one commit per delivery into the same table in the same run.
 
-#![allow(clippy::expect_used, reason = "a bench that cannot go on has failed")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a bench that cannot go on has failed"
+)]
 
 mod support;
 

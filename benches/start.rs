@@ -1,6 +1,10 @@
 //! From exec to the first answer of `/healthz`, with an empty database and with 5,000 stored deliveries.
 
-#![allow(clippy::expect_used, reason = "a bench that cannot go on has failed")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a bench that cannot go on has failed"
+)]
 
 mod support;
 
@@ -24,6 +28,7 @@ async fn main() {
         for _ in 0..STARTS {
             let server = support::Server::start(folder.path());
             times.push(server.started_in);
+            assert!(support::alive(server.address), "the service stopped answering");
             cpu = server.cpu_us();
             memory = server.memory_kib().0;
         }

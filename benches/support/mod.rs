@@ -100,7 +100,8 @@ impl Drop for Server {
     }
 }
 
-fn alive(address: SocketAddr) -> bool {
+/// Whether somebody answers `/healthz` there.
+pub fn alive(address: SocketAddr) -> bool {
     let asked = || -> std::io::Result<[u8; 12]> {
         let mut stream = TcpStream::connect(address)?;
         stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")?;

@@ -66,6 +66,7 @@ async fn fill(forge: &Forge, story: &Story, folder: &Path) {
 
 impl World {
     /// A forge with the story's repository and people; the service is not started yet.
+    #[allow(clippy::too_many_lines, reason = "one world, put together in order")]
     pub async fn new(story: &Story) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = ForgeOptions {
