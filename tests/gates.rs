@@ -63,6 +63,7 @@ fn finding(command: &str, exit_code: i32, output: &str) -> Finding {
         counts: Counts::Unknown,
         failing: vec![],
         output: output.to_owned(),
+        names: None,
     }
 }
 
@@ -82,6 +83,8 @@ async fn set_up_prepares_what_the_tests_find() {
         GateReport {
             setup: Some(Evidence::Passed(setup)),
             tests: Evidence::Passed(tests),
+            excused: Vec::new(),
+            more: Vec::new()
         }
     );
 }

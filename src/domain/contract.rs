@@ -149,8 +149,8 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
     };
     let verdict = match decision.decision {
         DecisionKind::Approve => approved_or_lowered(decision, facts, &gate_failures),
-        DecisionKind::Feedback => feedback(decision, Vec::new(), gate_items(&gate_failures)),
-        DecisionKind::Probe => probe_lowered(decision, &gate_failures),
+        DecisionKind::Feedback => feedback(decision, Vec::new(), evidence::items(facts.kind, facts.gates)),
+        DecisionKind::Probe => probe_lowered(decision, facts),
     };
     Judgement::Verdict(Box::new(verdict))
 }
@@ -178,7 +178,7 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         .iter()
         .map(|why| sentence(Contract::GatesPassed, why))
         .collect::<Vec<_>>();
-    let mut items = gate_items(gate_failures);
+    let mut items = evidence::items(facts.kind, facts.gates);
     for why in grounds::wrong_numbers(decision, facts.criteria) {
         broken.push(sentence(Contract::DecisionValid, &why));
     }
@@ -211,16 +211,16 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
             outcome: Outcome::Approve,
             decision: Some(decision.clone()),
             broken_contracts: broken,
-            items: must_fix_first(decision.issues.clone()),
+            items: must_fix_first(items.into_iter().chain(decision.issues.iter().cloned()).collect()),
         },
         false => feedback(decision, broken, items),
     }
 }
 
 /// A probe asks for commands that this version does not run, so it can only end as feedback.
-fn probe_lowered(decision: &CoachDecision, gate_failures: &[String]) -> Verdict {
+fn probe_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Verdict {
     let why = "the Coach asked for a probe, which this version does not run";
-    let mut items = gate_items(gate_failures);
+    let mut items = evidence::items(facts.kind, facts.gates);
     let wanted = decision.commands.join("; ");
     items.push(Issue::must_fix(
         "test",
@@ -255,10 +255,6 @@ fn sentence(contract: Contract, why: &str) -> String {
     format!("{contract}: {why}")
 }
 
-fn gate_items(failures: &[String]) -> Vec<Issue> {
-    failures.iter().map(|why| Issue::must_fix("test", why)).collect()
-}
-
 fn must_fix_first(mut items: Vec<Issue>) -> Vec<Issue> {
     items.sort_by_key(|item| item.severity);
     items
@@ -287,13 +283,19 @@ mod tests {
             },
             failing: Vec::new(),
             output: String::new(),
+            names: None,
         };
         let tests = if exit_code == 0 {
             Evidence::Passed(finding)
         } else {
             Evidence::Failed(finding)
         };
-        GateReport { setup: None, tests }
+        GateReport {
+            setup: None,
+            tests,
+            excused: Vec::new(),
+            more: Vec::new(),
+        }
     }
 
     fn criteria() -> Vec<Criterion> {
@@ -458,6 +460,8 @@ mod tests {
         let gates = GateReport {
             setup: None,
             tests: Evidence::Absent(Absence::NoCommand),
+            excused: Vec::new(),
+            more: Vec::new(),
         };
         let reasons = vec!["tests: no command is set and none could be detected".to_owned()];
         let judgement = judged(&approval(), &gates, &CheckoutState::Unchanged, &[]);

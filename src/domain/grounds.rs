@@ -141,8 +141,14 @@ mod tests {
             counts: Counts::Unknown,
             failing: Vec::new(),
             output: "test tests::parses_empty ... ok".to_owned(),
+            names: None,
         });
-        let gates = GateReport { setup: None, tests };
+        let gates = GateReport {
+            setup: None,
+            tests,
+            excused: Vec::new(),
+            more: Vec::new(),
+        };
         let in_tree = |path: &str| ["src/lib.rs", "src", "Makefile"].contains(&path);
         let facts = TurnFacts {
             kind: TaskType::Feature,

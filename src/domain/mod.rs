@@ -14,6 +14,7 @@ pub mod feature;
 pub mod fields;
 pub mod grounds;
 pub mod ids;
+pub mod integrity;
 pub mod markdown;
 pub mod mask;
 pub mod mistake;

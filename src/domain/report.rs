@@ -262,6 +262,7 @@ mod tests {
             counts: Counts::Unknown,
             failing: Vec::new(),
             output: String::new(),
+            names: None,
         })
     }
 

@@ -111,7 +111,12 @@ impl Gates<'_> {
                 self.evidence(command, self.spec.test_deadline).await?
             }
         };
-        Ok(GateReport { setup, tests })
+        Ok(GateReport {
+            setup,
+            tests,
+            excused: Vec::new(),
+            more: Vec::new(),
+        })
     }
 
     async fn evidence(&self, command: &CommandLine, deadline: Duration) -> Result<Evidence, GateError> {
@@ -175,6 +180,7 @@ impl Gates<'_> {
             counts: read.counts,
             failing: read.failing.iter().take(MAX_FAILING).map(name).collect(),
             output: output::shown(&stdout, &stderr, &secrets),
+            names: None,
         }
     }
 }

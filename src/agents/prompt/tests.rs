@@ -123,6 +123,7 @@ fn red(output: &str) -> GateReport {
             counts: Counts::Unknown,
             failing: vec![],
             output: String::new(),
+            names: None,
         })),
         tests: Evidence::Failed(Finding {
             command: "cargo test".to_owned(),
@@ -134,7 +135,10 @@ fn red(output: &str) -> GateReport {
             },
             failing: vec!["count::tabs".to_owned()],
             output: output.to_owned(),
+            names: None,
         }),
+        excused: Vec::new(),
+        more: Vec::new(),
     }
 }
 
@@ -222,6 +226,8 @@ fn a_coach_is_told_what_could_not_run() {
         gates: &GateReport {
             setup: None,
             tests: Evidence::Absent(Absence::NoCommand),
+            excused: Vec::new(),
+            more: Vec::new(),
         },
         report: None,
         discrepancies: &[],

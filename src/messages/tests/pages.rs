@@ -212,6 +212,8 @@ fn check_runs_conclude_as_the_verdict_does() {
         report: GateReport {
             setup: None,
             tests: Evidence::Absent(Absence::NoCommand),
+            excused: Vec::new(),
+            more: Vec::new(),
         },
         ..feature.gates[0].clone()
     };

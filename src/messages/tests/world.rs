@@ -136,15 +136,20 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
         },
         failing,
         output: say("running 12 tests\ntest auth::refresh_once ... FAILED\n"),
+        names: None,
     };
     match exit_code {
         0 => GateReport {
             setup: Some(Evidence::Passed(finding("cargo fetch", Vec::new()))),
             tests: Evidence::Passed(finding("cargo test", Vec::new())),
+            excused: Vec::new(),
+            more: Vec::new(),
         },
         _ => GateReport {
             setup: None,
             tests: Evidence::Failed(finding("cargo test", vec![say("auth::refresh_once")])),
+            excused: Vec::new(),
+            more: Vec::new(),
         },
     }
 }

@@ -157,6 +157,7 @@ fn finding(failing: &[&str]) -> Finding {
         },
         failing: failing.iter().map(|name| (*name).to_owned()).collect(),
         output: String::new(),
+        names: None,
     }
 }
 
@@ -164,6 +165,8 @@ pub fn green() -> GateReport {
     GateReport {
         setup: None,
         tests: Evidence::Passed(finding(&[])),
+        excused: Vec::new(),
+        more: Vec::new(),
     }
 }
 
@@ -171,6 +174,8 @@ pub fn red() -> GateReport {
     GateReport {
         setup: None,
         tests: Evidence::Failed(finding(&["works"])),
+        excused: Vec::new(),
+        more: Vec::new(),
     }
 }
 
@@ -178,6 +183,8 @@ pub fn absent() -> GateReport {
     GateReport {
         setup: None,
         tests: Evidence::Absent(Absence::NoCommand),
+        excused: Vec::new(),
+        more: Vec::new(),
     }
 }
 

@@ -1,99 +1,16 @@
-//! What the Gates found. Nothing that ran is not a pass: evidence is `Passed`, `Failed` or `Absent` with a reason.
+//! What the Gates of a task say together.
 
+use crate::domain::decision::Issue;
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Counts;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Finding;
+use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Weight;
 use crate::domain::plan::TaskType;
 use serde::Deserialize;
 use serde::Serialize;
-
-/// The outcome of one Gate on one commit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Evidence {
-    /// The Gate ran and found what it demands.
-    Passed(Finding),
-    /// The Gate ran and the work does not hold: the Player's to mend.
-    Failed(Finding),
-    /// The Gate could not run. It never approves, and it is never the Player's fault.
-    Absent(Absence),
-}
-
-impl Evidence {
-    /// The word that people read in reviews and tables.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Passed(_) => "passed",
-            Self::Failed(_) => "failed",
-            Self::Absent(_) => "absent",
-        }
-    }
-}
-
-/// What a command that ran left behind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// The command as configured or detected; empty for a Gate without one.
-    pub command: String,
-    /// Its exit code; `None` when a signal or a deadline ended it.
-    pub exit_code: Option<i32>,
-    /// Numbers of tests, where the runner prints them.
-    pub counts: Counts,
-    /// Names of failing tests, where the runner prints them; at most 50.
-    pub failing: Vec<String>,
-    /// Output, shortened from the middle, secrets masked; at most 8,000 characters.
-    pub output: String,
-}
-
-/// Numbers of tests, or that they could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Counts {
-    /// The runner's output gave no numbers: shown as "count unknown".
-    Unknown,
-    /// Numbers as the runner printed them.
-    Known {
-        /// Tests that passed.
-        passed: u32,
-        /// Tests that failed.
-        failed: u32,
-        /// Tests that were skipped.
-        skipped: u32,
-    },
-}
-
-/// Why there is no evidence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Absence {
-    /// Neither the settings name a command nor could one be detected.
-    NoCommand,
-    /// The command could not start: what was tried and what the system said.
-    CouldNotStart {
-        /// The command.
-        command: String,
-        /// The system's answer, for example "program not found: pytest".
-        reason: String,
-    },
-    /// The time limit of the service ended it.
-    TimedOut {
-        /// The command.
-        command: String,
-        /// The limit in seconds.
-        seconds: u64,
-    },
-    /// An earlier Gate had to pass first and did not.
-    NotReached,
-    /// This version does not run this kind of Gate.
-    NotInThisVersion,
-}
-
-/// Everything that the Gates found on one commit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GateReport {
-    /// The set-up command; `None` when there is none, which is not part of the profile.
-    pub setup: Option<Evidence>,
-    /// The test command.
-    pub tests: Evidence,
-}
 
 /// What the Gates of a task type say together: the only thing that an approval may rest on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,13 +29,9 @@ pub enum Profile {
 pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
     let mut failed = Vec::new();
     let mut absent = Vec::new();
-    let parts = [
-        gates.setup.as_ref().and_then(setup_part),
-        tests_part(TestDemand::of(kind), &gates.tests),
-    ];
-    for part in parts.into_iter().flatten() {
-        match part {
-            Lack::Failed(sentence) => failed.push(sentence),
+    for lack in lacks(kind, gates) {
+        match lack {
+            Lack::Failed { sentence, .. } => failed.push(sentence),
             Lack::Absent(sentence) => absent.push(sentence),
         }
     }
@@ -129,10 +42,49 @@ pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
     }
 }
 
+/// What the Gates ask the Player to mend, and what they only show: place by place where they know places.
+#[must_use]
+pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
+    let mut items = Vec::new();
+    for lack in lacks(kind, gates) {
+        match lack {
+            Lack::Failed { sentence, places: [] } => items.push(Issue::must_fix("test", &sentence)),
+            Lack::Failed { places, .. } => items.extend_from_slice(places),
+            Lack::Absent(_) => {}
+        }
+    }
+    let others = gates.more.iter();
+    let shown = others.filter(|result| {
+        !matches!(
+            (result.weight, &result.evidence),
+            (Weight::Demanded, Evidence::Failed(_))
+        )
+    });
+    items.extend(shown.flat_map(|result| result.items.iter().cloned()));
+    items
+}
+
 /// Why a Gate of the profile did not pass.
-enum Lack {
-    Failed(String),
+enum Lack<'a> {
+    Failed { sentence: String, places: &'a [Issue] },
     Absent(String),
+}
+
+fn failed<'a>(sentence: String) -> Lack<'a> {
+    Lack::Failed { sentence, places: &[] }
+}
+
+fn lacks(kind: TaskType, gates: &GateReport) -> Vec<Lack<'_>> {
+    let first = [
+        gates.setup.as_ref().and_then(setup_part),
+        tests_part(TestDemand::of(kind), gates),
+    ];
+    let demanded = gates.more.iter().filter(|result| result.weight == Weight::Demanded);
+    first
+        .into_iter()
+        .flatten()
+        .chain(demanded.filter_map(other_part))
+        .collect()
 }
 
 /// What a task type asks of the test command.
@@ -153,25 +105,26 @@ impl TestDemand {
     }
 }
 
-fn setup_part(setup: &Evidence) -> Option<Lack> {
+fn setup_part(setup: &Evidence) -> Option<Lack<'_>> {
     match setup {
         Evidence::Passed(_) | Evidence::Absent(Absence::NoCommand | Absence::NotInThisVersion) => None,
-        Evidence::Failed(finding) => Some(Lack::Failed(format!("set-up failed: {}", finding.sentence()))),
+        Evidence::Failed(finding) => Some(failed(format!("set-up failed: {}", finding.sentence()))),
         Evidence::Absent(reason) => Some(Lack::Absent(format!("set-up: {}", reason.sentence()))),
     }
 }
 
-fn tests_part(demand: TestDemand, tests: &Evidence) -> Option<Lack> {
-    match (tests, demand) {
+fn tests_part(demand: TestDemand, gates: &GateReport) -> Option<Lack<'_>> {
+    match (&gates.tests, demand) {
         (Evidence::Passed(finding) | Evidence::Failed(finding), TestDemand::IfAny) if finding.collected_nothing() => {
             None
         }
         (Evidence::Passed(finding) | Evidence::Failed(finding), TestDemand::Demanded) if finding.ran_nothing() => {
-            Some(Lack::Failed(format!("no tests ran: {}", finding.sentence())))
+            Some(failed(format!("no tests ran: {}", finding.sentence())))
         }
         (Evidence::Passed(finding), _) if !finding.says_failed() => None,
+        (Evidence::Passed(finding) | Evidence::Failed(finding), _) if gates.all_excused(finding) => None,
         (Evidence::Passed(finding) | Evidence::Failed(finding), _) => {
-            Some(Lack::Failed(format!("tests failed: {}", finding.sentence())))
+            Some(failed(format!("tests failed: {}", gates.held(finding).sentence())))
         }
         (
             Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. } | Absence::NotInThisVersion),
@@ -181,25 +134,19 @@ fn tests_part(demand: TestDemand, tests: &Evidence) -> Option<Lack> {
     }
 }
 
-impl Finding {
-    /// The outcome in one line: command, exit code, counts and the first failing tests.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let ended = match self.exit_code {
-            Some(code) => format!("`{}` exited with {code}", self.command),
-            None => format!("`{}` was ended by a signal or a deadline", self.command),
-        };
-        let named: Vec<&str> = self.failing.iter().take(NAMED_FAILURES).map(String::as_str).collect();
-        let more = match self.failing.len().saturating_sub(NAMED_FAILURES) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        match named.is_empty() {
-            true => format!("{ended}, {}", self.counts.sentence()),
-            false => format!("{ended}, {}: {}{more}", self.counts.sentence(), named.join(", ")),
-        }
+fn other_part(result: &GateResult) -> Option<Lack<'_>> {
+    let name = result.gate.name();
+    match &result.evidence {
+        Evidence::Passed(_) => None,
+        Evidence::Failed(finding) => Some(Lack::Failed {
+            sentence: format!("{name}: {}", finding.sentence()),
+            places: &result.items,
+        }),
+        Evidence::Absent(reason) => Some(Lack::Absent(format!("{name}: {}", reason.sentence()))),
     }
+}
 
+impl Finding {
     /// The runner says that it found no test at all.
     fn collected_nothing(&self) -> bool {
         self.failing.is_empty()
@@ -232,42 +179,6 @@ impl Finding {
     }
 }
 
-const NAMED_FAILURES: usize = 10;
-
-impl Counts {
-    /// The numbers as people read them.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::Unknown => "count unknown".to_owned(),
-            Self::Known {
-                passed,
-                failed,
-                skipped: 0,
-            } => format!("{passed} passed, {failed} failed"),
-            Self::Known {
-                passed,
-                failed,
-                skipped,
-            } => format!("{passed} passed, {failed} failed, {skipped} skipped"),
-        }
-    }
-}
-
-impl Absence {
-    /// The reason as people read it.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        match self {
-            Self::NoCommand => "no command is set and none could be detected".to_owned(),
-            Self::CouldNotStart { command, reason } => format!("`{command}` could not start: {reason}"),
-            Self::TimedOut { command, seconds } => format!("`{command}` was ended after {seconds} seconds"),
-            Self::NotReached => "not reached, because an earlier Gate did not pass".to_owned(),
-            Self::NotInThisVersion => "not run in this version".to_owned(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,6 +190,7 @@ mod tests {
             counts,
             failing: Vec::new(),
             output: String::new(),
+            names: None,
         }
     }
 
@@ -291,7 +203,15 @@ mod tests {
     }
 
     fn word(kind: TaskType, setup: Option<Evidence>, tests: Evidence) -> &'static str {
-        match profile(kind, &GateReport { setup, tests }) {
+        match profile(
+            kind,
+            &GateReport {
+                setup,
+                tests,
+                excused: Vec::new(),
+                more: Vec::new(),
+            },
+        ) {
             Profile::Passed => "passed",
             Profile::Failed(_) => "failed",
             Profile::Absent(_) => "absent",
@@ -385,6 +305,8 @@ mod tests {
         let gates = GateReport {
             setup: None,
             tests: Evidence::Failed(red),
+            excused: Vec::new(),
+            more: Vec::new(),
         };
         let sentence = "tests failed: `t` exited with 101, 3 passed, 2 failed: a::b, a::c".to_owned();
         assert_eq!(profile(TaskType::Feature, &gates), Profile::Failed(vec![sentence]));
