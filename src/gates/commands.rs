@@ -1,16 +1,16 @@
 //! Which commands are run, and the sentence that tells people which and why.
 
-use crate::domain::ids::Sha;
-use crate::git::GitError;
-use crate::git::Mirror;
-use std::collections::BTreeMap;
 use crate::config::CommandLine;
 use crate::config::RepositorySettings;
 use crate::config::SETTINGS_FILE;
+use crate::domain::ids::Sha;
 use crate::gates::detect;
 use crate::gates::detect::Detected;
 use crate::gates::detect::Repository;
 use crate::gates::naming;
+use crate::git::GitError;
+use crate::git::Mirror;
+use std::collections::BTreeMap;
 
 /// The commands of a repository's Gates.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -41,7 +41,9 @@ fn is_unittest(words: &[&str]) -> bool {
 
 /// Whether this is one command, and not several or a pipe.
 fn is_plain(words: &[&str]) -> bool {
-    !words.iter().any(|word| word.contains(['&', '|', ';', '>', '<', '$', '`']))
+    !words
+        .iter()
+        .any(|word| word.contains(['&', '|', ';', '>', '<', '$', '`']))
 }
 
 /// `npm test` and its like, with what must stand before arguments for the script itself.

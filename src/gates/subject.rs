@@ -22,7 +22,7 @@ pub struct Subject<'a> {
     /// The task.
     pub task: &'a PlannedTask,
     /// Where the task comes from.
-    pub origin: Origin,
+    pub origin: &'a Origin,
     /// Whether new tests must fail on the old code.
     pub mode: Mode,
     /// The tests as they were before anyone changed anything.

@@ -12,11 +12,7 @@ use tokio_util::sync::CancellationToken;
 /// # Errors
 ///
 /// A cancellation, or a failure of the service itself. What a command does is evidence, never an error.
-pub async fn verify(
-    bench: &Bench,
-    subject: &Subject<'_>,
-    cancel: &CancellationToken,
-) -> Result<GateReport, GateError> {
+pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationToken) -> Result<GateReport, GateError> {
     let stand = Stand::new(bench, subject.mirror, subject.head, subject.settings, cancel).await?;
     let tests = stand.tests(bench).await?;
     Ok(GateReport::new(stand.setup, tests))

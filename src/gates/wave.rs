@@ -62,7 +62,9 @@ pub async fn blame(
     let mut low = 0;
     while low < bad {
         let middle = low.midpoint(bad);
-        let Some(commit) = since.get(middle) else { return Ok(None) };
+        let Some(commit) = since.get(middle) else {
+            return Ok(None);
+        };
         match state(bench, suspects, commit, cancel).await? {
             State::Broken => bad = middle,
             State::Sound => low = middle.saturating_add(1),
