@@ -1,5 +1,6 @@
 //! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
 
+use crate::config::Mode;
 use crate::config::command_line::CommandLine;
 use crate::config::keys::Reading;
 use crate::config::keys::SettingsMistake;
@@ -10,7 +11,6 @@ use crate::config::repository_values::CiEvidence;
 use crate::config::repository_values::Commands;
 use crate::config::repository_values::Coverage;
 use crate::config::repository_values::Merge;
-use crate::config::repository_values::Mode;
 use crate::config::repository_values::Network;
 use crate::config::repository_values::PreLoop;
 use crate::config::repository_values::RoleAgents;
