@@ -151,13 +151,13 @@ impl RepositorySettings {
 #[cfg(test)]
 mod tests {
     use super::RepositorySettings;
+    use crate::config::Mode;
     use crate::config::Role;
     use crate::config::json_schema;
     use crate::config::repository_keys::KEYS;
     use crate::config::repository_values::Approval;
     use crate::config::repository_values::CiEvidence;
     use crate::config::repository_values::Merge;
-    use crate::config::repository_values::Mode;
     use crate::config::repository_values::Permission;
     use crate::config::repository_values::PreLoop;
 
