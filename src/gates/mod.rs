@@ -7,6 +7,7 @@
 mod bench;
 pub mod commands;
 mod detect;
+mod files;
 mod naming;
 mod output;
 mod place;

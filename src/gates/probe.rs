@@ -51,8 +51,9 @@ pub(crate) async fn one(bench: &Bench, stand: &Stand<'_>, command: &str) -> Resu
         Ok(command) => {
             let order = Order {
                 command: &command,
-                naming: &[],
+                args: command.args(),
                 deadline: bench.deadlines.test,
+                report: None,
             };
             stand.place.run(&order).await
         }

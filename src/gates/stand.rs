@@ -35,8 +35,9 @@ impl<'a> Stand<'a> {
             Some(command) => {
                 let order = Order {
                     command,
-                    naming: &[],
+                    args: command.args(),
                     deadline: bench.deadlines.setup,
+                    report: None,
                 };
                 Some(place.run(&order).await?)
             }
@@ -60,8 +61,9 @@ impl<'a> Stand<'a> {
         }
         let order = Order {
             command,
-            naming: &self.chosen.naming,
+            args: &self.chosen.test_args,
             deadline: bench.deadlines.test,
+            report: self.chosen.report.as_deref(),
         };
         self.place.run(&order).await
     }
