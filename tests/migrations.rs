@@ -31,7 +31,10 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// What each migration's version of AutoBuild had stored, in SQL that runs on both.
-const SAMPLES: &[&str] = &[include_str!("data/migrations/0001.sql")];
+const SAMPLES: &[&str] = &[
+    include_str!("data/migrations/0001.sql"),
+    include_str!("data/migrations/0002.sql"),
+];
 
 struct Both {
     sqlite_url: String,
@@ -187,12 +190,12 @@ async fn what_each_version_stored_is_read_by_this_one() {
         both.sqlite.close().await.unwrap();
         both.postgres.close().await.unwrap();
         for url in [&both.sqlite_url, &both.postgres_url] {
-            reads_the_sample(url).await;
+            reads_the_sample(url, version).await;
         }
     }
 }
 
-async fn reads_the_sample(url: &str) {
+async fn reads_the_sample(url: &str, version: usize) {
     let store = Store::open(url, OpenOptions::default()).await.unwrap();
     let key = FeatureKey {
         repo: RepoId(500),
@@ -206,5 +209,8 @@ async fn reads_the_sample(url: &str) {
     assert_eq!(store.effects_of(&key).await.unwrap().len(), 2);
     assert!(store.delivery(AppId(7), "d-1").await.unwrap().is_some());
     assert_eq!(store.meta("cursor").await.unwrap().as_deref(), Some("9"));
+    let commit = "a".repeat(40).parse().unwrap();
+    let baseline = store.baseline(RepoId(500), &commit, "c0ffee").await.unwrap();
+    assert_eq!(baseline.is_some(), version >= 2);
     store.close().await;
 }

@@ -20,6 +20,7 @@ mod shapes;
 mod variables;
 pub mod yaml;
 
+pub use crate::domain::feature::Mode;
 pub use agent::AgentCommand;
 pub use agent::NotAnAgent;
 pub use agent::NotInThisVersion;
@@ -37,7 +38,6 @@ pub use repository_values::CiEvidence;
 pub use repository_values::Commands;
 pub use repository_values::Coverage;
 pub use repository_values::Merge;
-pub use repository_values::Mode;
 pub use repository_values::Network;
 pub use repository_values::Permission;
 pub use repository_values::PreLoop;

@@ -40,16 +40,6 @@ pub enum PreLoop {
     Never,
 }
 
-/// Whether new tests must fail on the old code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// They must.
-    Tdd,
-    /// It is only shown.
-    Standard,
-}
-
 /// Whether the repository's own CI is evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

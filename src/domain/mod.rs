@@ -3,11 +3,13 @@
 //! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
 
 pub mod blocked;
+pub mod check_boxes;
 pub mod command;
 pub mod complexity;
 pub mod contract;
 pub mod decision;
 pub mod decision_parse;
+pub mod design;
 pub mod effect;
 pub mod evidence;
 pub mod feature;

@@ -168,5 +168,6 @@ pub fn rules(settings: &RepositorySettings) -> Rules {
             Approval::Always => PlanApproval::Always,
             Approval::From(from) => PlanApproval::From(from),
         },
+        mode: settings.mode,
     }
 }

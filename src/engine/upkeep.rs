@@ -1,4 +1,4 @@
-//! What has to be done now and then: lost work is taken back, old payloads are blanked.
+//! What has to be done now and then: lost work is taken back, old payloads are blanked, old baselines forgotten.
 
 use crate::engine::Engine;
 use std::sync::Arc;
@@ -8,6 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Payloads of deliveries are kept this long; their ids stay.
 const PAYLOADS_MS: i64 = 7 * 24 * 3_600_000;
+
+/// Baselines are kept this long: who needs an older one makes it again.
+const BASELINES_MS: i64 = 90 * 24 * 3_600_000;
 
 /// How often old payloads are looked for.
 const BLANKING: Duration = Duration::from_secs(3_600);
@@ -42,6 +45,9 @@ impl Engine {
             Ok(0) => {}
             Ok(count) => tracing::info!("the payloads of {count} old deliveries were blanked"),
             Err(error) => tracing::warn!(%error, "old payloads could not be blanked"),
+        }
+        if let Err(error) = self.store.forget_baselines(self.now().plus(-BASELINES_MS)).await {
+            tracing::warn!(%error, "old baselines could not be forgotten");
         }
     }
 }

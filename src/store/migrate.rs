@@ -34,6 +34,7 @@ macro_rules! migrations {
 
 migrations! {
     1 "initial";
+    2 "baseline";
 }
 
 /// Where the history itself is kept; made before anything can be asked of it.

@@ -1,4 +1,4 @@
-//! What is remembered: deliveries, Features, Tasks, Turns, events, effects and leases, on SQLite or PostgreSQL.
+//! What is remembered: deliveries, Features, Tasks, Turns, events, effects, leases and baselines, on SQLite or PostgreSQL.
 //!
 //! All SQL of AutoBuild lives here, as constants that run unchanged on both databases. The store keeps rows: the JSON in
 //! them is text that it never reads, the time is always told to it, and it decides nothing but who may claim what.
@@ -6,6 +6,7 @@
 //! Reading order: [`Store::commit`] (an event, its state and its effects in one transaction) → [`Store::claim`] (who
 //! works on what) → [`Hold`] (what the holder may do) → [`Store::accept_delivery`] (the durable acknowledgement).
 
+mod baseline;
 mod cancel;
 mod claim;
 mod commit;
@@ -82,6 +83,7 @@ pub struct Store {
 #[must_use]
 pub fn statements() -> Vec<&'static str> {
     let mut texts = [
+        baseline::STATEMENTS,
         cancel::STATEMENTS,
         claim::STATEMENTS,
         delivery::STATEMENTS,

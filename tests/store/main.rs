@@ -13,6 +13,7 @@ mod contract;
 #[path = "../support/postgres.rs"]
 mod postgres;
 
+mod baselines;
 mod claims;
 mod commits;
 mod deliveries;

@@ -19,6 +19,7 @@ use crate::domain::effect::Effect;
 pub use crate::domain::feature::records::ApprovalWhy;
 pub use crate::domain::feature::records::Integration;
 pub use crate::domain::feature::records::Living;
+pub use crate::domain::feature::records::Mode;
 pub use crate::domain::feature::records::PlanApproval;
 pub use crate::domain::feature::records::PlanRequest;
 pub use crate::domain::feature::records::PlanVersion;

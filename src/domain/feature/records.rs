@@ -49,6 +49,20 @@ pub struct Rules {
     pub merge: task::MergePolicy,
     /// Which plans wait for approval.
     pub plan_approval: PlanApproval,
+    /// Whether new tests must fail on the old code.
+    #[serde(default)]
+    pub mode: Mode,
+}
+
+/// Whether new tests must fail on the old code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// They must.
+    #[default]
+    Tdd,
+    /// It is only shown.
+    Standard,
 }
 
 /// Which plans wait for approval.

@@ -5,6 +5,7 @@ mod coach;
 mod event;
 mod hands;
 mod merging;
+mod origin;
 mod people;
 mod player;
 mod resuming;
@@ -23,6 +24,7 @@ use crate::domain::plan::PlannedTask;
 pub use crate::domain::task::event::Event;
 pub use crate::domain::task::event::PersonDid;
 pub use crate::domain::task::event::Played;
+pub use crate::domain::task::origin::Origin;
 pub use crate::domain::task::state::Approval;
 pub use crate::domain::task::state::MergeState;
 pub use crate::domain::task::state::MergedBy;
@@ -46,6 +48,9 @@ pub struct Task {
     pub id: TaskId,
     /// What is to be done, as planned.
     pub plan: PlannedTask,
+    /// Where it comes from.
+    #[serde(default)]
+    pub origin: Origin,
     /// Its wave, from 1.
     pub wave: u32,
     /// Where it stands.
@@ -135,6 +140,7 @@ impl Task {
             id: plan.id,
             branch: branch_name(&rules.branch_prefix, &plan, 1),
             plan,
+            origin: Origin::Planned,
             wave,
             state: State::Pending,
             attempt: 1,

@@ -15,6 +15,7 @@ use crate::domain::evidence::GateReport;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Integration;
 use crate::domain::feature::Living;
+use crate::domain::feature::Mode;
 use crate::domain::feature::Phase;
 use crate::domain::feature::PlanApproval;
 use crate::domain::feature::PlanRequest;
@@ -241,6 +242,7 @@ pub(super) fn rules() -> Rules {
         max_parallel_tasks: 2,
         merge: MergePolicy::Auto,
         plan_approval: PlanApproval::From(7),
+        mode: Mode::Tdd,
     }
 }
 

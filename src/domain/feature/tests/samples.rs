@@ -11,6 +11,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::evidence::GateReport;
 use crate::domain::feature::Feature;
+use crate::domain::feature::Mode;
 use crate::domain::feature::PlanApproval;
 use crate::domain::feature::Rules;
 use crate::domain::feature::Snapshot;
@@ -119,6 +120,7 @@ pub fn rules() -> Rules {
         max_parallel_tasks: 2,
         merge: MergePolicy::Auto,
         plan_approval: PlanApproval::Never,
+        mode: Mode::Tdd,
     }
 }
 

@@ -1,0 +1,45 @@
+//! What set-up and tests found on commits of the default branch: found again by every Feature on the same commit.
+
+use crate::domain::ids::Millis;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::Sha;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::row::stored;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+statements! {
+    FIND = "SELECT body FROM baseline WHERE repo_id = $1 AND commit_sha = $2 AND commands = $3";
+    KEEP = "INSERT INTO baseline (repo_id, commit_sha, commands, body, made_at) VALUES ($1, $2, $3, $4, $5) \
+            ON CONFLICT (repo_id, commit_sha, commands) DO UPDATE SET body = excluded.body, made_at = excluded.made_at";
+    FORGET = "DELETE FROM baseline WHERE made_at < $1";
+}
+
+impl Store {
+    /// What these commands, named by a hash of them, found on the commit.
+    pub async fn baseline(&self, repo: RepoId, commit: &Sha, commands: &str) -> Result<Option<String>, StoreError> {
+        let key = args![stored(repo.0)?, commit.as_str(), commands];
+        let row = self.db.row(FIND, key).await?;
+        row.map(|row| row.text("body")).transpose()
+    }
+
+    /// Keeps what the commands found on the commit, in place of what they found there before.
+    pub async fn keep_baseline(
+        &self,
+        repo: RepoId,
+        commit: &Sha,
+        commands: &str,
+        body: &str,
+        at: Millis,
+    ) -> Result<(), StoreError> {
+        let row = args![stored(repo.0)?, commit.as_str(), commands, body, at.0];
+        self.db.run(KEEP, row).await?;
+        Ok(())
+    }
+
+    /// Drops what was found before `before`: it is found again where it is needed. Says how many there were.
+    pub async fn forget_baselines(&self, before: Millis) -> Result<u64, StoreError> {
+        self.db.run(FORGET, args![before.0]).await
+    }
+}
