@@ -3,21 +3,18 @@
 use crate::domain::evidence::GateReport;
 use crate::domain::feature::event::Event;
 use crate::domain::ids::Sha;
-use crate::domain::report::ChangedPaths;
-use crate::domain::report::discrepancies;
 use crate::domain::task;
 use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::perform::claims;
 use crate::engine::perform::commands;
 use crate::engine::perform::turn;
 use crate::engine::repository::tip;
 use crate::gates;
 use crate::gates::GateError;
 use crate::gates::GateSpec;
-use crate::git::FileStatus;
 use crate::git::Mirror;
 use std::time::Duration;
 
@@ -31,10 +28,7 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
     let (turn, head) = turn::open(task)?;
     let mirror = scene.holding(head).await?;
     let report = run_on(scene, &mirror, head).await?;
-    let discrepancies = match &turn.report {
-        Some(said) => discrepancies(said, &changed(&mirror, turn, head).await?, &report.tests),
-        None => Vec::new(),
-    };
+    let discrepancies = claims::contradicted(scene, &mirror, task, (turn, head), &report).await?;
     let event = task::Event::Gated {
         run,
         head: head.clone(),
@@ -82,20 +76,6 @@ async fn run_on(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<GateRe
             not_before: None,
         }),
     }
-}
-
-async fn changed(mirror: &Mirror, turn: &Turn, head: &Sha) -> Result<ChangedPaths, Undone> {
-    let mut changed = ChangedPaths::default();
-    let Some(base) = &turn.base else { return Ok(changed) };
-    for file in mirror.changed_files(base, head).await? {
-        let path = file.path.to_string();
-        match file.status {
-            FileStatus::Added | FileStatus::Renamed { .. } => changed.created.push(path),
-            FileStatus::Modified | FileStatus::TypeChanged => changed.modified.push(path),
-            FileStatus::Deleted => changed.deleted.push(path),
-        }
-    }
-    Ok(changed)
 }
 
 impl Scene<'_> {

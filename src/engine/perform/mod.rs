@@ -4,6 +4,7 @@
 mod ask;
 mod branches;
 mod checks;
+mod claims;
 mod coach;
 mod commands;
 mod gates;
