@@ -6,6 +6,8 @@
 mod commands;
 mod counts;
 mod detect;
+pub mod integrity;
+pub mod language;
 mod output;
 mod run;
 
