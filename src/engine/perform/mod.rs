@@ -2,6 +2,7 @@
 //! that its Feature waits for, or with nothing.
 
 mod ask;
+mod baseline;
 mod branches;
 mod checks;
 mod claims;
