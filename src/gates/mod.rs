@@ -7,6 +7,8 @@
 mod bench;
 pub mod commands;
 mod detect;
+pub mod integrity;
+pub mod language;
 mod naming;
 mod output;
 mod place;
