@@ -61,7 +61,7 @@ async fn a_coach_that_always_approves_approves_nothing_dishonest() {
         })
         .collect();
     assert!(!cases.is_empty(), "no case is called {wanted:?}");
-    ready::demand(&cases);
+    ready::demand();
     let begun = Instant::now();
     let stage = Stage::new(&library, &cases).await;
     let at_once = std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 4));

@@ -1,47 +1,71 @@
-//! The programs that the cases need: without them the suite fails, and never skips a case in silence.
+//! The programs that the cases need. They are installed where that is allowed; without them the suite fails, and never
+//! skips a case in silence.
 
-use crate::cases::Case;
 use std::process::Command;
 use std::process::Stdio;
 
-/// What must answer, and what to do where it does not.
-const NEEDED: [(&str, &[&str], &str); 4] = [
-    ("git", &["--version"], "git (Debian: apt-get install git)"),
-    (
-        "cargo",
-        &["--version"],
-        "cargo (https://www.rust-lang.org/tools/install)",
-    ),
+/// A program, the words that make it answer, and the commands that bring it: the first that helps.
+type Need = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static [&'static str]],
+);
+
+const NEEDED: [Need; 5] = [
+    ("git", &["--version"], &[&["apt-get", "install", "-y", "git"]]),
+    ("cargo", &["--version"], &[]),
     (
         "node",
         &["--version"],
-        "Node 20 with npm (Debian: apt-get install nodejs npm)",
+        &[&["apt-get", "install", "-y", "--no-install-recommends", "nodejs"]],
+    ),
+    (
+        "npm",
+        &["--version"],
+        &[&["apt-get", "install", "-y", "--no-install-recommends", "npm"]],
     ),
     (
         "python3",
         &["-m", "pytest", "--version"],
-        "pytest (python3 -m pip install pytest, or Debian: apt-get install python3-pytest)",
+        &[
+            &["python3", "-m", "pip", "install", "--quiet", "pytest"],
+            &["apt-get", "install", "-y", "--no-install-recommends", "python3-pytest"],
+        ],
     ),
 ];
 
-/// Fails with what is missing.
-pub fn demand(cases: &[&Case]) {
-    let missing: Vec<&str> = NEEDED
+/// Fails with what is missing and cannot be installed.
+pub fn demand() {
+    let missing: Vec<String> = NEEDED
         .iter()
-        .filter(|(program, arguments, _)| !answers(program, arguments))
-        .map(|(_, _, help)| *help)
+        .filter(|need| !answers(need) && !install(need))
+        .map(|(program, arguments, _)| format!("`{program} {}`", arguments.join(" ")))
         .collect();
     assert!(
         missing.is_empty(),
-        "{} cases need what is not installed here: {}",
-        cases.len(),
+        "the cases need what does not answer here: {}",
         missing.join(", ")
     );
 }
 
-fn answers(program: &str, arguments: &[&str]) -> bool {
+fn answers((program, arguments, _): &Need) -> bool {
+    succeeds(program, arguments)
+}
+
+fn install(need: &Need) -> bool {
+    if !rustix::process::geteuid().is_root() {
+        return false;
+    }
+    need.2.iter().any(|command| {
+        let updated = command[0] != "apt-get" || succeeds("apt-get", &["update"]);
+        updated && succeeds(command[0], &command[1..]) && answers(need)
+    })
+}
+
+fn succeeds(program: &str, arguments: &[&str]) -> bool {
     let status = Command::new(program)
         .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
