@@ -8,6 +8,8 @@ mod bench;
 pub mod commands;
 mod detect;
 mod files;
+pub mod integrity;
+pub mod language;
 mod naming;
 mod output;
 mod place;
