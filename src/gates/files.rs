@@ -9,7 +9,11 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::Read;
+use std::io::Write;
 use std::path::Path;
+
+/// Git's mode of a link.
+const LINK: u32 = 0o120_000;
 
 /// Why a file that should be evidence is none. Each is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,8 +56,7 @@ pub(crate) fn read(root: &Path, path: &str, cap: u64) -> Result<Vec<u8>, NoFile>
     }
 }
 
-/// Takes away what stands at a path below `root`, so that what is there later was written later. Says whether something
-/// stands there still.
+/// Takes away what stands at a path below `root`, so that what is there later was written later.
 pub(crate) fn clear(root: &Path, path: &str) -> Result<(), NoFile> {
     let (folder, name) = match parent(root, path) {
         Ok(found) => found,
@@ -66,13 +69,48 @@ pub(crate) fn clear(root: &Path, path: &str) -> Result<(), NoFile> {
     }
 }
 
+/// Writes a file, a script or a link below `root` in place of whatever stands there, making the folders above it.
+pub(crate) fn put(root: &Path, path: &str, bytes: &[u8], mode: u32) -> Result<(), NoFile> {
+    let parts = parts(path)?;
+    let Some((name, folders)) = parts.split_last() else {
+        return Err(NoFile::Outside);
+    };
+    let mut folder = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(refused)?;
+    for part in folders {
+        folder = entered(&folder, part)?;
+    }
+    match rustix::fs::unlinkat(&folder, *name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(refused(error)),
+    }
+    if mode == LINK {
+        return rustix::fs::symlinkat(bytes, &folder, *name).map_err(refused);
+    }
+    let rights = if mode & 0o100 == 0 { 0o644 } else { 0o755 };
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&folder, *name, flags, Mode::from_raw_mode(rights)).map_err(refused)?;
+    let written = File::from(file).write_all(bytes);
+    written.map_err(|error| NoFile::Unreadable(error.to_string()))
+}
+
+/// The folder `name`, made where it is missing or where something else stands.
+fn entered(folder: &OwnedFd, name: &str) -> Result<OwnedFd, NoFile> {
+    let open = || rustix::fs::openat(folder, name, folder_flags(), Mode::empty());
+    match open() {
+        Ok(opened) => return Ok(opened),
+        Err(Errno::LOOP | Errno::NOTDIR) => {
+            rustix::fs::unlinkat(folder, name, AtFlags::empty()).map_err(refused)?;
+        }
+        Err(Errno::NOENT) => {}
+        Err(error) => return Err(refused(error)),
+    }
+    rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o755)).map_err(refused)?;
+    open().map_err(refused)
+}
+
 /// The folder of a path, opened part by part without following links, and the file's name.
 fn parent<'a>(root: &Path, path: &'a str) -> Result<(OwnedFd, &'a str), NoFile> {
-    let parts: Vec<&str> = path.split('/').filter(|part| *part != ".").collect();
-    let is_fine = |part: &str| !part.is_empty() && part != ".." && !part.contains('\0');
-    if !parts.iter().copied().all(is_fine) {
-        return Err(NoFile::Outside);
-    }
+    let parts = parts(path)?;
     let Some((name, folders)) = parts.split_last() else {
         return Err(NoFile::Outside);
     };
@@ -81,6 +119,16 @@ fn parent<'a>(root: &Path, path: &'a str) -> Result<(OwnedFd, &'a str), NoFile> 
         folder = rustix::fs::openat(folder.as_fd(), *part, folder_flags(), Mode::empty()).map_err(refused)?;
     }
     Ok((folder, name))
+}
+
+/// The parts of a path that stays below its root.
+fn parts(path: &str) -> Result<Vec<&str>, NoFile> {
+    let parts: Vec<&str> = path.split('/').filter(|part| *part != ".").collect();
+    let is_fine = |part: &str| !part.is_empty() && part != ".." && !part.contains('\0');
+    match parts.iter().copied().all(is_fine) {
+        true => Ok(parts),
+        false => Err(NoFile::Outside),
+    }
 }
 
 fn folder_flags() -> OFlags {
@@ -99,6 +147,7 @@ fn refused(error: Errno) -> NoFile {
 mod tests {
     use super::NoFile;
     use super::clear;
+    use super::put;
     use super::read;
     use std::fs;
     use std::os::unix::fs::symlink;
@@ -148,5 +197,22 @@ mod tests {
         assert_eq!(clear(&root, "none/old"), Ok(()));
         assert_eq!(clear(&root, "up/kept"), Err(NoFile::NotAFile));
         assert!(!root.join("old").exists() && !root.join("link").exists() && folder.path().join("kept").exists());
+    }
+    #[test]
+    fn files_are_put_inside_also_where_links_lead_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("work");
+        fs::create_dir_all(&root).unwrap();
+        fs::write(folder.path().join("kept"), "k").unwrap();
+        symlink("..", root.join("up")).unwrap();
+        symlink("../kept", root.join("link")).unwrap();
+        assert_eq!(put(&root, "up/kept", b"new", 0o100_644), Ok(()));
+        assert_eq!(put(&root, "link", b"new", 0o100_755), Ok(()));
+        assert_eq!(put(&root, "a/b/c", b"link", 0o120_000), Ok(()));
+        assert_eq!(put(&root, "../kept", b"new", 0o100_644), Err(NoFile::Outside));
+        assert_eq!(fs::read(folder.path().join("kept")).unwrap(), b"k");
+        assert_eq!(fs::read(root.join("up/kept")).unwrap(), b"new");
+        assert_eq!(fs::read(root.join("link")).unwrap(), b"new");
+        assert!(fs::symlink_metadata(root.join("a/b/c")).unwrap().is_symlink());
     }
 }

@@ -5,6 +5,19 @@
 //! in the domain; nothing here believes what an agent claimed.
 
 mod bench;
+mod sites;
+mod said;
+mod rerun;
+mod red;
+mod ran;
+mod overlay;
+mod judged;
+mod coverage;
+mod compare;
+mod checks;
+mod change;
+mod cache;
+mod base_tests;
 pub mod commands;
 mod detect;
 mod files;

@@ -12,6 +12,7 @@ use crate::domain::shorten;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
+use crate::gates::commands::Chosen;
 use crate::gates::files;
 use crate::gates::naming;
 use crate::gates::output;
@@ -29,6 +30,7 @@ use secrecy::ExposeSecret;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -50,7 +52,7 @@ pub(crate) struct Place<'a> {
     cancel: &'a CancellationToken,
     checkout: Checkout,
     env: Vec<(OsString, OsString)>,
-    home: Home,
+    private: Home,
 }
 
 /// What is run and for how long at most.
@@ -79,7 +81,7 @@ impl<'a> Place<'a> {
             cancel,
             checkout: mirror.checkout(commit).await?,
             env,
-            home,
+            private: home,
         })
     }
 
@@ -88,9 +90,32 @@ impl<'a> Place<'a> {
         self.checkout.path()
     }
 
-    /// The folder of the private home.
-    pub(crate) fn home(&self) -> &Path {
-        self.home.path()
+    /// The home of the commands.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.private.path().join("home")
+    }
+
+    /// Runs set-up, where there is one.
+    pub(crate) async fn set_up(&self, chosen: &Chosen) -> Result<Option<Evidence>, GateError> {
+        let Some(command) = &chosen.setup else { return Ok(None) };
+        let order = Order {
+            command,
+            args: command.args(),
+            deadline: self.bench.deadlines.setup,
+            report: None,
+        };
+        self.run(&order).await.map(Some)
+    }
+
+    /// Runs the command that measures coverage.
+    pub(crate) async fn measure(&self, command: &CommandLine) -> Result<Evidence, GateError> {
+        let order = Order {
+            command,
+            args: command.args(),
+            deadline: self.bench.deadlines.test,
+            report: None,
+        };
+        self.run(&order).await
     }
 
     /// Runs one command to its end.
