@@ -11,6 +11,7 @@
 )]
 #![allow(missing_docs, reason = "a program of its own")]
 
+use autobuild::domain::ci::CiTimes;
 use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
@@ -258,7 +259,8 @@ fn blueprint(
         secrets: Vec::new(),
         settings: EngineSettings {
             write_spacing_ms: spacing_ms,
-            ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
+            ci: CiTimes::AT_ONCE,
+        ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
         },
         data_dir,
         caps: Caps::None,

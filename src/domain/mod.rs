@@ -3,6 +3,7 @@
 //! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
 
 pub mod blocked;
+pub mod ci;
 pub mod command;
 pub mod complexity;
 pub mod contract;

@@ -291,7 +291,7 @@ fn a_request_for_changes_during_a_turn_is_kept_for_the_next_and_no_approval_is_s
     assert_eq!(story.task(ONE).state, task::State::Blocked { reason });
     let withdrawn = task::Event::Person {
         by: person(3),
-        did: PersonDid::WithdrawChanges,
+        did: PersonDid::WithdrawChanges { until: ReviewId(1) },
     };
     let effects = story.task_event(ONE, withdrawn);
     assert_eq!(

@@ -1,5 +1,6 @@
 //! Features and tasks in every state, reached through the machine itself wherever it leads there.
 
+use crate::domain::ci::CiPolicy;
 use crate::domain::contract::Judgement;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Outcome;
@@ -121,6 +122,7 @@ pub fn rules() -> Rules {
         merge: MergePolicy::Auto,
         plan_approval: PlanApproval::Never,
         mode: Mode::Tdd,
+        ci: CiPolicy::Ignore,
     }
 }
 

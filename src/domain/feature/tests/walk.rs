@@ -7,6 +7,7 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::command::Command;
 use crate::domain::contract::Judgement;
+use crate::domain::effect::ReplyTo;
 use crate::domain::effect::Effect;
 use crate::domain::effect::TaskWork;
 use crate::domain::effect::Thread;
@@ -589,7 +590,7 @@ impl World {
             command,
             on,
             thread: Thread::Issue(IssueNumber(42)),
-            comment,
+            to: ReplyTo::Comment(comment),
             by: person(2),
             written_at: AT,
             rules: None,
@@ -609,7 +610,8 @@ impl World {
             by: person(3),
             items: Vec::new(),
         };
-        let mut did = vec![PersonDid::WithdrawChanges];
+        let withdrawn = PersonDid::WithdrawChanges { until: review.id };
+        let mut did = vec![withdrawn, PersonDid::Remark(review.clone())];
         if let Some(pull) = task.pull {
             did.extend([
                 PersonDid::ClosePull { pull },
@@ -620,12 +622,16 @@ impl World {
                 PersonDid::Push { head: self.sha() },
                 PersonDid::Push { head: self.sha() },
                 PersonDid::ForcePush { head: self.sha() },
+                PersonDid::Approve {
+                    review: review.id,
+                    commit: task.head.clone(),
+                },
                 PersonDid::RequestChanges(review),
                 PersonDid::Override,
             ]);
         }
         let by = match dice.pick(&did) {
-            PersonDid::WithdrawChanges => person(3),
+            PersonDid::WithdrawChanges { .. } | PersonDid::Approve { .. } => person(3),
             _ => person(2),
         };
         let did = dice.pick(&did);
