@@ -11,12 +11,12 @@
 )]
 #![allow(missing_docs, reason = "a program of its own")]
 
-use autobuild::domain::ci::CiTimes;
 use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
+use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
@@ -260,7 +260,7 @@ fn blueprint(
         settings: EngineSettings {
             write_spacing_ms: spacing_ms,
             ci: CiTimes::AT_ONCE,
-        ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
+            ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
         },
         data_dir,
         caps: Caps::None,

@@ -173,7 +173,10 @@ fn ended(checks: &[CiCheck]) -> GateResult {
     match lacking.is_empty() {
         true => {
             let passed = named(|says| matches!(says, CiSays::Passed));
-            result(Evidence::Passed(finding(format!("{} passed", list(&passed)), Vec::new())))
+            result(Evidence::Passed(finding(
+                format!("{} passed", list(&passed)),
+                Vec::new(),
+            )))
         }
         false => {
             let what = list(&lacking);
@@ -276,7 +279,10 @@ mod tests {
         assert_eq!(look(&[passed("cla")], 10), CiReading::Again(at(40)));
         let (weight, said) = evidence(look(&[passed("cla"), passed("build")], 121));
         assert_eq!(weight, Weight::Demanded);
-        assert!(said.starts_with("Passed") && said.contains("cla, build passed"), "{said}");
+        assert!(
+            said.starts_with("Passed") && said.contains("cla, build passed"),
+            "{said}"
+        );
     }
 
     #[test]
@@ -325,7 +331,10 @@ mod tests {
     #[test]
     fn what_ended_without_an_answer_is_absent() {
         for word in ["cancelled", "action_required", "stale", "startup_failure"] {
-            let (weight, said) = evidence(look(&[passed("lint"), check("build", CiSays::NoAnswer(word.to_owned()))], 600));
+            let (weight, said) = evidence(look(
+                &[passed("lint"), check("build", CiSays::NoAnswer(word.to_owned()))],
+                600,
+            ));
             assert_eq!(weight, Weight::Demanded);
             assert!(said.starts_with("Absent") && said.contains(word), "{said}");
         }

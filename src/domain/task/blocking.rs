@@ -36,8 +36,13 @@ pub(super) fn paused(before: &State, mut after: Step) -> Step {
 pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
     task.state = State::Blocked { reason };
     let is_shown = |asked: &Asked| matches!(asked.work, TaskWork::PublishCheck { .. });
-    let at_head = task.last_turn().filter(|turn| turn.head.is_some() && turn.head == task.head);
-    if let Some(turn) = at_head.map(|turn| turn.number).filter(|_| !effects.iter().any(is_shown)) {
+    let at_head = task
+        .last_turn()
+        .filter(|turn| turn.head.is_some() && turn.head == task.head);
+    if let Some(turn) = at_head
+        .map(|turn| turn.number)
+        .filter(|_| !effects.iter().any(is_shown))
+    {
         effects.push(ask(&mut task, TaskWork::PublishCheck { turn }));
     }
     if task.opening.is_none() {

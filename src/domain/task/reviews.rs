@@ -96,7 +96,11 @@ pub(super) fn approved(
     at: Millis,
     rules: &Rules,
 ) -> Step {
-    let Step { mut task, mut effects, stop } = changes_withdrawn(task, &by, review, at, rules);
+    let Step {
+        mut task,
+        mut effects,
+        stop,
+    } = changes_withdrawn(task, &by, review, at, rules);
     if task.head.as_ref() != commit {
         return Step { task, effects, stop };
     }

@@ -56,12 +56,7 @@ enum Standing {
 }
 
 /// Someone reviewed one of our pull requests, or a verdict was withdrawn.
-pub async fn happened(
-    scene: &Scene<'_>,
-    pull: &Pull,
-    review: &Review,
-    change: ReviewChange,
-) -> Result<Done, Undone> {
+pub async fn happened(scene: &Scene<'_>, pull: &Pull, review: &Review, change: ReviewChange) -> Result<Done, Undone> {
     let author = review.author.as_ref().filter(|author| author.kind == ActorKind::Person);
     let Some((feature, task)) = hands::of_pull(scene, pull).await? else {
         return Ok(Done::Nothing);
@@ -97,7 +92,9 @@ impl<'a> About<'a> {
     }
 
     async fn dismissed(&self, author: &User) -> Result<Done, Undone> {
-        let Some(task) = self.task else { return Ok(Done::Nothing) };
+        let Some(task) = self.task else {
+            return Ok(Done::Nothing);
+        };
         let did = PersonDid::WithdrawChanges { until: self.review.id };
         let event = Event::Task {
             task,
@@ -194,10 +191,17 @@ impl<'a> About<'a> {
         if !body.is_empty() && *said == Parsed::None {
             items.push(item(shorten::middle(body, MAX_BODY)));
         }
-        items.extend(comments.iter().take(MOST_COMMENTS).map(|comment| on_line(comment, severity)));
+        items.extend(
+            comments
+                .iter()
+                .take(MOST_COMMENTS)
+                .map(|comment| on_line(comment, severity)),
+        );
         match comments.len().saturating_sub(MOST_COMMENTS) {
             0 => {}
-            more => items.push(item(format!("{more} more comments of this review stand on the pull request"))),
+            more => items.push(item(format!(
+                "{more} more comments of this review stand on the pull request"
+            ))),
         }
         if items.is_empty() && severity == Severity::MustFix {
             items.push(item("changes are requested, without a word of which".to_owned()));

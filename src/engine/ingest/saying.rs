@@ -101,7 +101,10 @@ impl Saying<'_> {
             said.snapshot = label::snapshot(self.scene, issue).await?.ok();
         }
         let event = Event::Commanded(Box::new(said));
-        Ok(one(self.feature.key, fact(engine, event, self.cause, &place.sender.user)))
+        Ok(one(
+            self.feature.key,
+            fact(engine, event, self.cause, &place.sender.user),
+        ))
     }
 
     /// A button may be pressed again when the settings are mended: this press is a fact of its own.

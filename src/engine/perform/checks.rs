@@ -55,12 +55,7 @@ fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
     Button::ALL.map(action).to_vec()
 }
 
-async fn publish(
-    scene: &Scene<'_>,
-    head: &Sha,
-    check: &CheckRun,
-    actions: Vec<CheckAction>,
-) -> Result<Done, Undone> {
+async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun, actions: Vec<CheckAction>) -> Result<Done, Undone> {
     let conclusion = match check.conclusion {
         Conclusion::Success => CheckConclusion::Success,
         Conclusion::Failure => CheckConclusion::Failure,

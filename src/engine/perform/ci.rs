@@ -106,7 +106,10 @@ fn output(run: &SeenCheck) -> String {
     let timed_out = (run.conclusion == "timed_out").then(|| "it took too long".to_owned());
     let parts = [shown.title, shown.summary, shown.text, run.details_url.clone()];
     let parts = timed_out.into_iter().chain(parts);
-    parts.filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join("\n")
+    parts
+        .filter(|part| !part.trim().is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// A status that is an error says that CI failed, not that the commit did.

@@ -5,10 +5,13 @@
 
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
+use crate::domain::ci;
+use crate::domain::ci::CiPolicy;
+use crate::domain::ci::CiSays;
 use crate::domain::command::Command;
 use crate::domain::contract::Judgement;
-use crate::domain::effect::ReplyTo;
 use crate::domain::effect::Effect;
+use crate::domain::effect::ReplyTo;
 use crate::domain::effect::TaskWork;
 use crate::domain::effect::Thread;
 use crate::domain::evidence::Profile;
@@ -79,7 +82,11 @@ fn refused() -> BlockReason {
 
 impl World {
     fn new(merge: MergePolicy) -> Self {
-        let step = new(crate::domain::feature::Rules { merge, ..rules() });
+        let step = new(crate::domain::feature::Rules {
+            merge,
+            ci: CiPolicy::Wait,
+            ..rules()
+        });
         let mut world = Self {
             feature: step.feature.clone(),
             due: Vec::new(),
@@ -463,6 +470,19 @@ impl World {
                     head,
                     report: Box::new(green()),
                     discrepancies: Vec::new(),
+                },
+            },
+            TaskWork::Ci => match dice.roll(8) {
+                0 => stuck,
+                said => task::Event::CiRead {
+                    run,
+                    head,
+                    result: Box::new(match said {
+                        1 => ci_says(CiSays::NoAnswer("cancelled".to_owned())),
+                        2 => ci_says(CiSays::Failed("line 3".to_owned())),
+                        3 => ci::none_ran(),
+                        _ => ci_says(CiSays::Passed),
+                    }),
                 },
             },
             TaskWork::Coach => match dice.roll(10) {
