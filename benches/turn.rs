@@ -251,6 +251,7 @@ fn blueprint(
         database_url: SecretString::from(format!("sqlite:{}", folder.join("autobuild.db").display())),
         agents: Agents {
             planner: command.clone(),
+            designer: command.clone(),
             player: command.clone(),
             coach: command,
             named: BTreeMap::new(),

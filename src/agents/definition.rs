@@ -14,6 +14,7 @@ const MAX_BYTES: usize = 64 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definitions {
     planner: Definition,
+    designer: Definition,
     player: Definition,
     coach: Definition,
 }
@@ -87,6 +88,7 @@ impl Definitions {
     pub fn embedded() -> Result<Self, DefinitionMistake> {
         Ok(Self {
             planner: Definition::parse("planner.md", include_str!("../../agents/planner.md"), Role::Planner)?,
+            designer: Definition::parse("designer.md", include_str!("../../agents/designer.md"), Role::Designer)?,
             player: Definition::parse("player.md", include_str!("../../agents/player.md"), Role::Player)?,
             coach: Definition::parse("coach.md", include_str!("../../agents/coach.md"), Role::Coach)?,
         })
@@ -96,6 +98,12 @@ impl Definitions {
     #[must_use]
     pub fn planner(&self) -> &Definition {
         &self.planner
+    }
+
+    /// The designer.
+    #[must_use]
+    pub fn designer(&self) -> &Definition {
+        &self.designer
     }
 
     /// The Player.
@@ -177,7 +185,34 @@ impl Definition {
         if role != Role::Player && self.tools.iter().any(changes) {
             return Err(format!("a {role} may only read and search"));
         }
+        if let Some(contract) = self
+            .contracts
+            .iter()
+            .find(|contract| !checked_of(role).contains(contract))
+        {
+            return Err(format!("`contracts`: nobody checks {contract} of a {role}"));
+        }
         Ok(self)
+    }
+}
+
+/// What code checks of a role's work.
+fn checked_of(role: Role) -> &'static [Contract] {
+    match role {
+        Role::Planner => &[],
+        Role::Designer => &[Contract::DesignValid, Contract::CheckoutUnchanged],
+        Role::Player => &[
+            Contract::ReportValid,
+            Contract::PathsAllowed,
+            Contract::NeverDeclaresDone,
+        ],
+        Role::Coach => &[
+            Contract::DecisionValid,
+            Contract::GatesPassed,
+            Contract::CriteriaEvidenced,
+            Contract::NoMustFix,
+            Contract::CheckoutUnchanged,
+        ],
     }
 }
 
@@ -227,6 +262,7 @@ mod tests {
     use super::Definitions;
     use super::Model;
     use super::Tool;
+    use super::checked_of;
     use crate::config::Role;
     use crate::domain::contract::Contract;
 
@@ -245,7 +281,14 @@ mod tests {
                 Contract::NeverDeclaresDone
             ]
         );
-        assert_eq!(definitions.coach().contracts.len(), 5);
+        for definition in [
+            definitions.planner(),
+            definitions.designer(),
+            definitions.player(),
+            definitions.coach(),
+        ] {
+            assert_eq!(definition.contracts, checked_of(definition.role), "{}", definition.name);
+        }
         assert_eq!(definitions.coach().tools, [Tool::Read, Tool::Search]);
         assert!(definitions.planner().prompt.starts_with("You are the planner."));
     }
@@ -268,6 +311,7 @@ mod tests {
             ("[read]", "[write]", "may only read and search"),
             ("[read]", "read", "it must be a list"),
             ("no_must_fix", "no_mistakes", "is not a contract"),
+            ("no_must_fix", "report_valid", "nobody checks report_valid of a coach"),
             ("Do it.", "", "there is no prompt"),
             ("---\nname", "name", "front matter"),
         ];

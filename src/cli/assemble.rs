@@ -41,6 +41,8 @@ pub struct AppKey {
 pub struct Agents {
     /// Makes plans.
     pub planner: AgentCommand,
+    /// Designs a task before its first turn.
+    pub designer: AgentCommand,
     /// Writes.
     pub player: AgentCommand,
     /// Verifies.
@@ -152,6 +154,7 @@ fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &std::path::Path) -> any
         named: named.collect::<anyhow::Result<_>>()?,
         defaults: RoleBackends {
             planner: backend(&agents.planner)?,
+            designer: backend(&agents.designer)?,
             player: backend(&agents.player)?,
             coach: backend(&agents.coach)?,
         },

@@ -176,6 +176,7 @@ fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
         data_dir: settings.data_dir.clone(),
         agents: Agents {
             planner: agent(Role::Planner),
+            designer: agent(Role::Designer),
             player: agent(Role::Player),
             coach: agent(Role::Coach),
             named: settings.named_agents.clone(),

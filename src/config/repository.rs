@@ -56,6 +56,8 @@ pub struct RepositorySettings {
     pub setup: Option<CommandLine>,
     /// Runs the tests; `None` to have it detected.
     pub test: Option<CommandLine>,
+    /// The JUnit XML file that the test command writes; `None` to read the runner's own output.
+    pub test_report: Option<String>,
     /// How coverage is measured.
     pub coverage: Coverage,
     /// Agents by role; `None` for the server's choice.
@@ -90,6 +92,7 @@ impl Default for RepositorySettings {
             ci: CiEvidence::Wait,
             setup: None,
             test: None,
+            test_report: None,
             coverage: Coverage::default(),
             agent: RoleAgents::default(),
             model: RoleModels::default(),
@@ -148,12 +151,15 @@ impl RepositorySettings {
 #[cfg(test)]
 mod tests {
     use super::RepositorySettings;
+    use crate::config::Mode;
     use crate::config::Role;
     use crate::config::json_schema;
     use crate::config::repository_keys::KEYS;
     use crate::config::repository_values::Approval;
+    use crate::config::repository_values::CiEvidence;
     use crate::config::repository_values::Merge;
     use crate::config::repository_values::Permission;
+    use crate::config::repository_values::PreLoop;
 
     fn parse(text: &str) -> (RepositorySettings, Vec<String>) {
         RepositorySettings::parse(text, &["house".to_owned(), "fast".to_owned()]).unwrap()
@@ -177,7 +183,8 @@ mod tests {
             "label: build\nplan_approval: never\nmax_turns: 3\nmax_tasks: 7\nmax_parallel_tasks: 4\nmerge: human\n\
              setup: npm ci\ntest: npm test -- --run\nagent: {player: fast, coach: house}\n\
              timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
-             commands: {permission: admin}\n",
+             commands: {permission: admin}\npre_loop: always\nmode: standard\nci: ignore\n\
+             test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n",
         );
         assert_eq!(unused, Vec::<String>::new());
         assert_eq!(settings.label, "build");
@@ -195,28 +202,20 @@ mod tests {
         assert_eq!(settings.protected_paths, ["infra/**", "*.lock"]);
         assert!(settings.protected().contains(&".autobuild/**".to_owned()));
         assert_eq!(settings.commands.permission, Permission::Admin);
+        assert_eq!(
+            (settings.pre_loop, settings.mode, settings.ci),
+            (PreLoop::Always, Mode::Standard, CiEvidence::Ignore)
+        );
+        assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));
+        assert_eq!(settings.coverage.file.as_deref(), Some("lcov.info"));
+        assert_eq!(settings.coverage.threshold, 75.0);
     }
 
     #[test]
     fn what_this_version_does_not_act_on_is_accepted_and_named() {
-        let (settings, unused) = parse(
-            "pre_loop: always\nmode: standard\nci: ignore\ncoverage: {file: lcov.info, threshold: 75}\nmodel: strong\n\
-             agent_turns: 9\nbudget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\nagent: {designer: fast}\n",
-        );
-        assert_eq!(
-            unused,
-            [
-                "pre_loop",
-                "mode",
-                "ci",
-                "coverage",
-                "model",
-                "agent_turns",
-                "budget",
-                "network",
-                "agent.designer",
-            ]
-        );
+        let (settings, unused) =
+            parse("model: strong\nagent_turns: 9\nbudget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\n");
+        assert_eq!(unused, ["model", "agent_turns", "budget", "network"]);
         assert_eq!(settings.budget.usd_per_task, 0.0);
         assert_eq!(settings.budget.usd_per_feature, 50.0);
         assert_eq!(settings.model.coach.as_deref(), Some("strong"));
@@ -228,7 +227,8 @@ mod tests {
             mistakes(
                 "max_turn: 3\nmax_tasks: many\nplan_approval: 11\nmerge: yes\nlabel: ''\ntest: \"cargo 'test\"\nsetup: true\n\
                  agent: \"command: rm -rf /\"\nbudget:\n  usd_per_task: -1\n  usd_per_wave: 3\ntimeouts: {coach: 2d}\n\
-                 protected_paths: [ok, ../x, '[']\ncommands: 3\nnetwork: {allow: 'a b'}\nagent_turns: 1.5\ncolour: red\n"
+                 protected_paths: [ok, ../x, '[']\ncommands: 3\nnetwork: {allow: 'a b'}\nagent_turns: 1.5\ncolour: red\n\
+                 pre_loop: sometimes\nmode: true\nci: on\ntest_report: ../junit.xml\ncoverage: {file: /lcov.info}\n"
             )
             .join("\n")
         );

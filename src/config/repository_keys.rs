@@ -49,24 +49,29 @@ pub(crate) static KEYS: &[Key] = &[
         Shape::OneOf(&["auto", "human"]),
         "Who merges an approved Task into the integration branch.",
     ),
-    later(
+    now(
         "pre_loop",
         Shape::OneOf(&["auto", "always", "never"]),
         "Whether a Task is designed before its first turn.",
     ),
-    later(
+    now(
         "mode",
         Shape::OneOf(&["tdd", "standard"]),
         "Whether new tests must fail on the old code.",
     ),
-    later(
+    now(
         "ci",
         Shape::OneOf(&["wait", "ignore"]),
         "Whether the repository's own CI is evidence.",
     ),
     now("setup", Shape::Command, "Prepares a checkout for the tests."),
     now("test", Shape::Command, "Runs the tests."),
-    later("coverage", Shape::Table(COVERAGE), "How coverage is measured."),
+    now(
+        "test_report",
+        Shape::Path,
+        "The JUnit XML file that the test command writes, for results by name.",
+    ),
+    now("coverage", Shape::Table(COVERAGE), "How coverage is measured."),
     now(
         "agent",
         Shape::Each(AGENTS),
@@ -87,7 +92,7 @@ pub(crate) static KEYS: &[Key] = &[
 
 static COVERAGE: &[Key] = &[
     now("command", Shape::Command, "Measures the coverage."),
-    now("file", Shape::Text(300), "The coverage file that the command writes."),
+    now("file", Shape::Path, "The coverage file that the command writes."),
     now(
         "threshold",
         Shape::Number(0.0, 100.0),
@@ -97,7 +102,7 @@ static COVERAGE: &[Key] = &[
 
 static AGENTS: &[Key] = &[
     now("planner", Shape::Agent, "The planner's."),
-    later("designer", Shape::Agent, "The designer's."),
+    now("designer", Shape::Agent, "The designer's."),
     now("player", Shape::Agent, "The Player's."),
     now("coach", Shape::Agent, "The Coach's."),
 ];
@@ -111,7 +116,7 @@ static MODELS: &[Key] = &[
 
 static TIMEOUTS: &[Key] = &[
     now("planner", Shape::Duration, "The planner's."),
-    later("designer", Shape::Duration, "The designer's."),
+    now("designer", Shape::Duration, "The designer's."),
     now("player", Shape::Duration, "The Player's."),
     now("coach", Shape::Duration, "The Coach's."),
 ];

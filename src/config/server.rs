@@ -112,10 +112,9 @@ impl ServerSettings {
     ///
     /// Names each that it cannot run, and what it offers instead.
     pub fn agents_runnable(&self) -> Result<(), Vec<NotInThisVersion>> {
-        // No pre-loop in this version, so nobody runs a designer.
-        let by_role = self.agents.iter().filter(|(role, _)| **role != Role::Designer);
-        let mut refused: Vec<NotInThisVersion> = by_role
-            .map(|(_, agent)| agent)
+        let mut refused: Vec<NotInThisVersion> = self
+            .agents
+            .values()
             .chain(self.named_agents.values())
             .filter_map(|agent| agent.runnable().err())
             .collect();

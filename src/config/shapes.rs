@@ -5,6 +5,7 @@ use crate::config::keys::Key;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
+use crate::domain::plan::path::within_repository;
 use ignore::gitignore::GitignoreBuilder;
 use serde_json::Value as Json;
 use serde_json::json;
@@ -33,6 +34,8 @@ pub(crate) enum Shape {
     Agent,
     /// Seconds, or a number with a unit.
     Duration,
+    /// The path of a file within the repository.
+    Path,
     /// A list of path patterns within the repository.
     Paths,
     /// A list of host names.
@@ -76,6 +79,7 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &[String]) -> Result<Jso
         },
         Shape::Agent => agent(node, offered),
         Shape::Duration => duration(node),
+        Shape::Path => path(node),
         Shape::Paths => list(node, path_pattern),
         Shape::Hosts => list(node, host),
         // Tables are read by `keys`, key by key.
@@ -95,6 +99,7 @@ pub(crate) fn valid(shape: &Shape, offered: &[String]) -> String {
         Shape::Agent if offered.is_empty() => "nothing: this server offers no agent by name".to_owned(),
         Shape::Agent => or(&offered.iter().map(String::as_str).collect::<Vec<_>>()),
         Shape::Duration => "seconds, or a number with s, m or h, from 1s to 24h".to_owned(),
+        Shape::Path => "the path of a file within the repository, such as `out/junit.xml`".to_owned(),
         Shape::Paths => {
             format!("a list of at most {MAX_LIST} patterns of paths within the repository, such as `docs/**`")
         }
@@ -119,6 +124,7 @@ pub(crate) fn schema(shape: &Shape) -> Json {
             { "type": "integer", "minimum": 1, "maximum": MAX_SECONDS },
             { "type": "string", "pattern": DURATION_PATTERN },
         ]}),
+        Shape::Path => json!({ "type": "string", "minLength": 1, "maxLength": MAX_ITEM }),
         Shape::Paths | Shape::Hosts => json!({
             "type": "array", "maxItems": MAX_LIST,
             "items": { "type": "string", "minLength": 1, "maxLength": MAX_ITEM },
@@ -232,6 +238,14 @@ fn list(node: &Node, check: fn(&str) -> Result<(), String>) -> Result<Json, Prob
             Ok(Json::from(entry))
         })
         .collect()
+}
+
+/// A file's path in its shortest spelling.
+fn path(node: &Node) -> Result<Json, Problem> {
+    let given = text(node, MAX_ITEM)?;
+    within_repository(given)
+        .map(Json::from)
+        .map_err(|why| problem(node, format!("`{given}` {why}")))
 }
 
 fn path_pattern(pattern: &str) -> Result<(), String> {

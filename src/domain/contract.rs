@@ -36,12 +36,14 @@ pub enum Contract {
     CriteriaEvidenced,
     /// Nothing is left that sends work back.
     NoMustFix,
-    /// The Coach's checkout is as it was.
+    /// The checkout of an agent that may only read is as it was.
     CheckoutUnchanged,
+    /// The designer's answer has the right shape.
+    DesignValid,
 }
 
 impl Contract {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::ReportValid,
         Self::PathsAllowed,
         Self::NeverDeclaresDone,
@@ -50,6 +52,7 @@ impl Contract {
         Self::CriteriaEvidenced,
         Self::NoMustFix,
         Self::CheckoutUnchanged,
+        Self::DesignValid,
     ];
 
     /// The contract's name, as an agent's front matter gives it.
@@ -64,6 +67,7 @@ impl Contract {
             Self::CriteriaEvidenced => "criteria_evidenced",
             Self::NoMustFix => "no_must_fix",
             Self::CheckoutUnchanged => "checkout_unchanged",
+            Self::DesignValid => "design_valid",
         }
     }
 

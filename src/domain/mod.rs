@@ -3,12 +3,15 @@
 //! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
 
 pub mod blocked;
+pub mod check_boxes;
 pub mod ci;
+pub mod claims;
 pub mod command;
 pub mod complexity;
 pub mod contract;
 pub mod decision;
 pub mod decision_parse;
+pub mod design;
 pub mod effect;
 pub mod evidence;
 pub mod feature;

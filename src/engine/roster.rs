@@ -22,6 +22,8 @@ pub struct Roster {
 pub struct RoleBackends {
     /// Makes plans.
     pub planner: Backend,
+    /// Designs a task before its first turn.
+    pub designer: Backend,
     /// Writes.
     pub player: Backend,
     /// Verifies.
@@ -41,7 +43,8 @@ impl Roster {
             (Some(name), _) => self.named.get(name).ok_or_else(|| Undone::Refused {
                 why: format!("the settings name the agent {name:?}, which this server does not offer"),
             }),
-            (None, Role::Planner | Role::Designer) => Ok(&self.defaults.planner),
+            (None, Role::Planner) => Ok(&self.defaults.planner),
+            (None, Role::Designer) => Ok(&self.defaults.designer),
             (None, Role::Player) => Ok(&self.defaults.player),
             (None, Role::Coach) => Ok(&self.defaults.coach),
         }
@@ -50,7 +53,8 @@ impl Roster {
     /// What a role is told and held to.
     pub(super) fn definition(&self, role: Role) -> &Definition {
         match role {
-            Role::Planner | Role::Designer => self.definitions.planner(),
+            Role::Planner => self.definitions.planner(),
+            Role::Designer => self.definitions.designer(),
             Role::Player => self.definitions.player(),
             Role::Coach => self.definitions.coach(),
         }

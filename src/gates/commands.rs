@@ -3,9 +3,14 @@
 use crate::config::CommandLine;
 use crate::config::RepositorySettings;
 use crate::config::SETTINGS_FILE;
+use crate::domain::ids::Sha;
 use crate::gates::detect;
 use crate::gates::detect::Detected;
 use crate::gates::detect::Repository;
+use crate::gates::naming;
+use crate::git::GitError;
+use crate::git::Mirror;
+use std::collections::BTreeMap;
 
 /// The commands of a repository's Gates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +19,61 @@ pub struct Chosen {
     pub setup: Option<CommandLine>,
     /// Runs the tests; `None` when no command is known.
     pub test: Option<CommandLine>,
+    /// Arguments that make the test command's runner name its tests, beyond those that people wrote.
+    pub naming: Vec<String>,
     /// Which commands these are, and why, for people.
     pub why: String,
+}
+
+/// Files that tell how a repository is built, read once.
+const TELLING: [&str; 8] = [
+    "package.json",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "pyproject.toml",
+    "setup.cfg",
+    "pytest.ini",
+    "tox.ini",
+];
+
+/// The largest of them that is read, in bytes.
+const MAX_TELLING: usize = 256 * 1024;
+
+/// The most paths that are looked at.
+const MAX_PATHS: usize = 200_000;
+
+/// Every path of a commit, as far as they are looked at.
+///
+/// # Errors
+///
+/// The mirror could not be read.
+pub async fn paths(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, GitError> {
+    let listed = mirror.list_files(commit, MAX_PATHS).await?;
+    Ok(listed.entries.iter().map(|entry| entry.path.to_string()).collect())
+}
+
+/// The commands for a commit.
+///
+/// # Errors
+///
+/// The mirror could not be read.
+pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) -> Result<Chosen, GitError> {
+    let paths = paths(mirror, commit).await?;
+    let mut texts = BTreeMap::new();
+    for path in TELLING
+        .into_iter()
+        .filter(|telling| paths.iter().any(|path| path == telling))
+    {
+        if let Some(file) = mirror.read_file(commit, path, MAX_TELLING).await? {
+            texts.insert(path, file.text());
+        }
+    }
+    let repository = Repository {
+        paths: &paths,
+        read: &|path| texts.get(path).cloned(),
+    };
+    Ok(choose(settings, &repository))
 }
 
 /// Takes each command from the settings, else from what the repository's files tell.
@@ -50,7 +108,16 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         Some(command) => format!("{tests} Set-up is `{command}` ({setup_why})."),
         None => tests,
     };
-    Chosen { setup, test, why }
+    let naming = match &test {
+        Some(command) => naming::arguments(command, repository),
+        None => Vec::new(),
+    };
+    Chosen {
+        setup,
+        test,
+        naming,
+        why,
+    }
 }
 
 fn in_settings() -> String {

@@ -1,17 +1,36 @@
-//! Gates: set-up and tests of a clean checkout, run by the service itself.
+//! Gates: everything that is run or read for evidence on a commit, by the service itself, in clean checkouts.
 //!
-//! [`choose`] says which commands a repository's tests need, [`run`] runs them and reports what it found. What that means
-//! for a task is decided in the domain; nothing here knows what an agent claimed.
+//! [`preflight`] says what was so before, [`verify`] what holds of a task's commit, [`verify_wave`] what holds of a merged
+//! wave, [`blame`] which merge broke it, and [`probe`] runs what a Coach asked for. What that means for a task is decided
+//! in the domain; nothing here believes what an agent claimed.
 
-mod commands;
-mod counts;
+mod bench;
+pub mod commands;
 mod detect;
+pub mod integrity;
+pub mod language;
+mod naming;
 mod output;
-mod run;
+mod place;
+mod preflight;
+mod probe;
+mod results;
+mod stand;
+mod subject;
+mod verify;
+mod wave;
 
+pub use bench::Bench;
+pub use bench::Deadlines;
+pub use bench::GateError;
 pub use commands::Chosen;
 pub use commands::choose;
 pub use detect::Repository;
-pub use run::GateError;
-pub use run::GateSpec;
-pub use run::run;
+pub use preflight::preflight;
+pub use probe::probe;
+pub use subject::Subject;
+pub use subject::Suspects;
+pub use subject::WaveSubject;
+pub use verify::verify;
+pub use wave::blame;
+pub use wave::verify_wave;

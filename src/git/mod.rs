@@ -68,3 +68,4 @@ pub use remote::ForgeAccess;
 pub use remote::NotAForgeUrl;
 pub use remote::Remote;
 pub use secrets::SecretKind;
+pub(crate) use secrets::find as find_secrets;

@@ -70,6 +70,7 @@ impl Service {
             data_dir: folder.path().to_owned(),
             agents: Agents {
                 planner: agent.clone(),
+                designer: agent.clone(),
                 player: agent.clone(),
                 coach: agent,
                 named: BTreeMap::new(),

@@ -262,6 +262,7 @@ fn blueprint(
         data_dir,
         agents: Agents {
             planner: agent.clone(),
+            designer: agent.clone(),
             player: agent.clone(),
             coach: agent,
             named: BTreeMap::new(),

@@ -5,6 +5,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::evidence::TestNames;
 use crate::domain::ids::Sha;
+use crate::domain::ids::User;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -17,6 +18,15 @@ pub struct Baseline {
     pub setup: Option<Evidence>,
     /// The test command.
     pub tests: Evidence,
+}
+
+/// A failing test that a person waived: from then on it belongs to what was so before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaivedTest {
+    /// The test's name, as its runner spells it.
+    pub test: String,
+    /// Who waived it.
+    pub by: User,
 }
 
 /// What a baseline says of the tests.

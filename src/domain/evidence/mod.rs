@@ -7,6 +7,7 @@ mod profile;
 
 pub use crate::domain::evidence::baseline::Baseline;
 pub use crate::domain::evidence::baseline::Ground;
+pub use crate::domain::evidence::baseline::WaivedTest;
 pub use crate::domain::evidence::gate::Excuse;
 pub use crate::domain::evidence::gate::Excused;
 pub use crate::domain::evidence::gate::Gate;

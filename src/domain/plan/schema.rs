@@ -47,6 +47,12 @@ fn task() -> Value {
     })
 }
 
+/// The schemas of these keys of a task, for answers that hold a part of one.
+pub(crate) fn of_task<const N: usize>(keys: [&str; N]) -> [Value; N] {
+    let task = task();
+    keys.map(|key| task["properties"][key].clone())
+}
+
 fn criterion() -> Value {
     let bound = |key: &str| {
         json!({

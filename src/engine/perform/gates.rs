@@ -1,40 +1,46 @@
 //! Running the Gates: on a turn's commit, and on the integration branch after a wave.
 
-use crate::domain::evidence::GateReport;
 use crate::domain::feature::event::Event;
 use crate::domain::ids::Sha;
-use crate::domain::report::ChangedPaths;
-use crate::domain::report::discrepancies;
+use crate::domain::plan::TaskType;
 use crate::domain::task;
 use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
-use crate::engine::perform::commands;
+use crate::engine::perform::baseline::baseline;
+use crate::engine::perform::claims;
+use crate::engine::perform::coach::fork_point;
 use crate::engine::perform::turn;
 use crate::engine::repository::tip;
 use crate::gates;
+use crate::gates::Bench;
+use crate::gates::Deadlines;
 use crate::gates::GateError;
-use crate::gates::GateSpec;
-use crate::git::FileStatus;
+use crate::gates::Subject;
+use crate::gates::WaveSubject;
 use crate::git::Mirror;
-use std::time::Duration;
-
-/// The longest that set-up may take.
-const SETUP: Duration = Duration::from_secs(20 * 60);
-
-/// The longest that the tests may take.
-const TESTS: Duration = Duration::from_secs(30 * 60);
 
 pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (turn, head) = turn::open(task)?;
     let mirror = scene.holding(head).await?;
-    let report = run_on(scene, &mirror, head).await?;
-    let discrepancies = match &turn.report {
-        Some(said) => discrepancies(said, &changed(&mirror, turn, head).await?, &report.tests),
-        None => Vec::new(),
+    let settings = scene.settings();
+    let base = base(scene)?;
+    let baseline = baseline(scene, &mirror, &base).await?;
+    let subject = Subject {
+        mirror: &mirror,
+        fork: &fork_point(scene, &mirror, head).await?,
+        head,
+        task: &task.plan,
+        origin: &task.origin,
+        mode: settings.mode,
+        baseline: &baseline,
+        settings: &settings,
+        waived: &[],
+        people: &[],
     };
+    let report = gates::verify(&scene.bench(), &subject, &scene.job.cancel).await?;
+    let discrepancies = claims::contradicted(scene, &mirror, task, (turn, head), &report).await?;
     let event = task::Event::Gated {
         run,
         head: head.clone(),
@@ -52,7 +58,18 @@ pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undon
         .fetch(feature.installation, feature.key.repo, &[&folder])
         .await?;
     let head = tip(&mirror, &feature.key.integration_branch()).await?;
-    let report = run_on(scene, &mirror, &head).await?;
+    let settings = scene.settings();
+    let baseline = baseline(scene, &mirror, &base(scene)?).await?;
+    let subject = WaveSubject {
+        mirror: &mirror,
+        head: &head,
+        smoke: feature.plan.as_ref().and_then(|version| version.plan.smoke.as_deref()),
+        kind: TaskType::Scaffolding,
+        baseline: &baseline,
+        settings: &settings,
+        waived: &[],
+    };
+    let report = gates::verify_wave(&scene.bench(), &subject, &scene.job.cancel).await?;
     Ok(scene.event(Event::WaveGated {
         run,
         head,
@@ -60,45 +77,42 @@ pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undon
     }))
 }
 
-async fn run_on(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<GateReport, Undone> {
-    let settings = scene.settings();
-    let paths = commands::paths(mirror, head).await?;
-    let chosen = commands::chosen(&settings, mirror, head, &paths).await?;
-    let checkout = mirror.checkout(head).await?;
-    let spec = GateSpec {
-        checkout: checkout.path().to_path_buf(),
-        setup: chosen.setup,
-        test: chosen.test,
-        setup_deadline: SETUP,
-        test_deadline: TESTS,
-        folder: scene.engine.settings.data_dir.join("gates"),
-        secrets: scene.engine.secrets.clone(),
-    };
-    match gates::run(&spec, &scene.engine.sandbox, &scene.job.cancel).await {
-        Ok(report) => Ok(report),
-        Err(GateError::Cancelled) => Err(Undone::Stopped),
-        Err(error @ GateError::Host { .. }) => Err(Undone::Later {
-            why: error.to_string(),
-            not_before: None,
-        }),
-    }
+/// The default branch's commit that the Feature is built on.
+fn base(scene: &Scene<'_>) -> Result<Sha, Undone> {
+    let integration = scene.feature.integration.as_ref();
+    integration
+        .map(|integration| integration.base.clone())
+        .ok_or_else(|| Undone::Refused {
+            why: "there is no integration branch".to_owned(),
+        })
 }
 
-async fn changed(mirror: &Mirror, turn: &Turn, head: &Sha) -> Result<ChangedPaths, Undone> {
-    let mut changed = ChangedPaths::default();
-    let Some(base) = &turn.base else { return Ok(changed) };
-    for file in mirror.changed_files(base, head).await? {
-        let path = file.path.to_string();
-        match file.status {
-            FileStatus::Added | FileStatus::Renamed { .. } => changed.created.push(path),
-            FileStatus::Modified | FileStatus::TypeChanged => changed.modified.push(path),
-            FileStatus::Deleted => changed.deleted.push(path),
+impl From<GateError> for Undone {
+    fn from(error: GateError) -> Self {
+        match error {
+            GateError::Cancelled => Self::Stopped,
+            GateError::Git(error) => error.into(),
+            GateError::Host { doing, source } => Self::Later {
+                why: format!("running the Gates: {doing}: {source}"),
+                not_before: None,
+            },
         }
     }
-    Ok(changed)
 }
 
 impl Scene<'_> {
+    /// Where Gates run.
+    pub(super) fn bench(&self) -> Bench {
+        let data = &self.engine.settings.data_dir;
+        Bench {
+            sandbox: self.engine.sandbox.clone(),
+            folder: data.join("gates"),
+            caches: data.join("caches"),
+            secrets: self.engine.secrets.clone(),
+            deadlines: Deadlines::default(),
+        }
+    }
+
     /// The mirror, holding this commit.
     pub(super) async fn holding(&self, head: &Sha) -> Result<Mirror, Undone> {
         let mirror = self.engine.mirrors.mirror(self.key().repo);

@@ -2,9 +2,11 @@
 //! that its Feature waits for, or with nothing.
 
 mod ask;
+mod baseline;
 mod branches;
 mod checks;
 mod ci;
+mod claims;
 mod coach;
 mod commands;
 mod gates;

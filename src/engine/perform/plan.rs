@@ -44,7 +44,7 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
         }
     };
     let files = commands::paths(&branch.mirror, &branch.head).await?;
-    let chosen = commands::chosen(&read.settings, &branch.mirror, &branch.head, &files).await?;
+    let chosen = commands::chosen(&read.settings, &branch.mirror, &branch.head).await?;
     let paths: BTreeSet<String> = files.into_iter().collect();
     let header = PlanHeader::planned(feature.key.shown(), rfc3339(scene));
     let context = PlanContext {

@@ -231,6 +231,7 @@ impl Setup {
             database_url: SecretString::from(self.database.clone().unwrap_or(file)),
             agents: Agents {
                 planner: self.agent(Role::Planner, folder),
+                designer: self.agent(Role::Designer, folder),
                 player: self.agent(Role::Player, folder),
                 coach: self.agent(Role::Coach, folder),
                 named: BTreeMap::new(),

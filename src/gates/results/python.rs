@@ -1,8 +1,8 @@
 //! pytest and unittest.
 
-use crate::gates::counts::Tally;
-use crate::gates::counts::after;
-use crate::gates::counts::before;
+use crate::gates::results::Tally;
+use crate::gates::results::after;
+use crate::gates::results::before;
 
 /// The last line: `=== 1 failed, 2 passed in 0.12s ===`, with `-q` without the frame.
 pub(super) fn pytest(text: &str) -> Option<Tally> {

@@ -1,7 +1,7 @@
 //! The Test Anything Protocol, and `prove`, which sums it up.
 
-use crate::gates::counts::Tally;
-use crate::gates::counts::after;
+use crate::gates::results::Tally;
+use crate::gates::results::after;
 
 /// `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.
 pub(super) fn prove(text: &str) -> Option<Tally> {

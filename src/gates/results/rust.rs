@@ -1,7 +1,7 @@
 //! `cargo test` and `cargo nextest`.
 
-use crate::gates::counts::Tally;
-use crate::gates::counts::before;
+use crate::gates::results::Tally;
+use crate::gates::results::before;
 
 /// Adds up every `test result:` line: one per test binary and one for documentation tests.
 pub(super) fn libtest(text: &str) -> Option<Tally> {

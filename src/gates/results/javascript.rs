@@ -1,7 +1,7 @@
 //! jest, vitest, mocha and Node's own runner.
 
-use crate::gates::counts::Tally;
-use crate::gates::counts::before;
+use crate::gates::results::Tally;
+use crate::gates::results::before;
 
 /// `Tests:       1 failed, 1 skipped, 2 passed, 4 total`.
 pub(super) fn jest(text: &str) -> Option<Tally> {

@@ -1,7 +1,7 @@
 //! `go test`, with and without `-v`.
 
-use crate::gates::counts::Tally;
-use crate::gates::counts::Uncounted;
+use crate::gates::results::Tally;
+use crate::gates::results::Uncounted;
 
 /// Names of tests stand on `--- FAIL: TestX (0.00s)` lines; without `-v` those that pass are not printed at all, and a
 /// package that passes is one line: `ok  <TAB>pkg<TAB>0.01s`.

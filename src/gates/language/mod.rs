@@ -1,0 +1,35 @@
+//! What the Gates know of programming languages: one value per language, all of it in that language's own file.
+//!
+//! [`of`] finds the language of a path, [`role`] says what a path is to tests and their runner, also where the language
+//! is unknown. A language is added by one file and one line in [`ALL`]. Nothing here compares versions or judges.
+
+mod javascript;
+mod python;
+mod role;
+mod rust;
+
+pub use role::Role;
+pub use role::role;
+
+/// Everything that the Gates know of one language.
+pub struct Language {
+    /// Its name, as people write it.
+    pub name: &'static str,
+    /// Ends of the names of its source files, without the dot.
+    pub extensions: &'static [&'static str],
+    /// Whether tests may stand in the same file as the code that they test.
+    pub inline_tests: bool,
+    /// What a path is to tests and their runner; `None` where the language has nothing to say about it.
+    pub role: fn(&str) -> Option<Role>,
+}
+
+/// The languages.
+pub static ALL: [&Language; 3] = [&rust::RUST, &python::PYTHON, &javascript::JAVASCRIPT];
+
+/// The language that a file of this path is written in.
+#[must_use]
+pub fn of(path: &str) -> Option<&'static Language> {
+    let (stem, extension) = role::file_name(path).rsplit_once('.')?;
+    let known = |language: &&&'static Language| language.extensions.contains(&extension);
+    (!stem.is_empty()).then(|| ALL.iter().find(known).copied()).flatten()
+}

@@ -1,0 +1,196 @@
+//! A clean checkout of one commit with a private home, in which commands are run and then everything is thrown away.
+
+use crate::config::CommandLine;
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Finding;
+use crate::domain::ids::Sha;
+use crate::domain::mask;
+use crate::domain::shorten;
+use crate::gates::bench::Bench;
+use crate::gates::bench::GateError;
+use crate::gates::bench::host;
+use crate::gates::naming;
+use crate::gates::output;
+use crate::gates::results;
+use crate::git::Checkout;
+use crate::git::Mirror;
+use crate::sandbox::Exit;
+use crate::sandbox::Finished;
+use crate::sandbox::OutputCap;
+use crate::sandbox::Spec;
+use crate::sandbox::StartError;
+use crate::sandbox::environment;
+use secrecy::ExposeSecret;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// What is kept of each stream, for counting; far more than is shown.
+const KEPT: OutputCap = OutputCap {
+    head: 256 * 1024,
+    tail: 2 * 1024 * 1024,
+    stop_after: Some(1024 * 1024 * 1024),
+};
+const MAX_FAILING: usize = 50;
+const MAX_NAME: usize = 200;
+
+/// A clean checkout with a private home. The commands in it get no secrets, and share the home.
+pub(crate) struct Place<'a> {
+    bench: &'a Bench,
+    cancel: &'a CancellationToken,
+    checkout: Checkout,
+    env: Vec<(OsString, OsString)>,
+    home: Home,
+}
+
+/// What is run and for how long at most.
+pub(crate) struct Order<'a> {
+    pub(crate) command: &'a CommandLine,
+    /// Arguments beyond those that people wrote, which make the runner name its tests.
+    pub(crate) naming: &'a [String],
+    pub(crate) deadline: Duration,
+}
+
+impl<'a> Place<'a> {
+    pub(crate) async fn new(
+        bench: &'a Bench,
+        mirror: &Mirror,
+        commit: &Sha,
+        cancel: &'a CancellationToken,
+    ) -> Result<Self, GateError> {
+        let home = Home::new(&bench.folder).map_err(host("making a private folder"))?;
+        let mut env = environment(home.path(), &[]).map_err(host("preparing the environment"))?;
+        env.push(("CI".into(), "true".into()));
+        env.extend(naming::variables());
+        Ok(Self {
+            bench,
+            cancel,
+            checkout: mirror.checkout(commit).await?,
+            env,
+            home,
+        })
+    }
+
+    /// The working copy.
+    pub(crate) fn path(&self) -> &Path {
+        self.checkout.path()
+    }
+
+    /// The folder of the private home.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Runs one command to its end.
+    pub(crate) async fn run(&self, order: &Order<'_>) -> Result<Evidence, GateError> {
+        let command = order.command;
+        let args = command.args().iter().chain(order.naming);
+        let mut spec = Spec::new(command.program(), self.path()).args(args);
+        spec.env.clone_from(&self.env);
+        spec.deadline = order.deadline;
+        spec.stdout = KEPT;
+        spec.stderr = KEPT;
+        let could_not_start = |reason: String| {
+            Evidence::Absent(Absence::CouldNotStart {
+                command: command.text().to_owned(),
+                reason,
+            })
+        };
+        match self.bench.sandbox.run(&spec, self.cancel).await {
+            Ok(finished) => self.ended(order, &finished),
+            Err(StartError::NotFound(program)) => Ok(could_not_start(format!("program not found: {program}"))),
+            Err(error @ (StartError::NotExecutable(_) | StartError::Refused(_))) => {
+                Ok(could_not_start(error.to_string()))
+            }
+            Err(error @ StartError::NoFolder(_)) => Err(host("starting a command")(io::Error::other(error))),
+        }
+    }
+
+    fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
+        let command = order.command;
+        let code = match finished.exit {
+            Exit::Exited(code) => Some(code),
+            Exit::Signalled(_) | Exit::TooMuchOutput | Exit::Escaped => None,
+            Exit::Cancelled => return Err(GateError::Cancelled),
+            Exit::TimedOut | Exit::Idle => {
+                return Ok(Evidence::Absent(Absence::TimedOut {
+                    command: command.text().to_owned(),
+                    seconds: order.deadline.as_secs(),
+                }));
+            }
+        };
+        let finding = self.finding(command, code, finished);
+        if let Some(reason) = missing_runner(command, &finding) {
+            return Ok(Evidence::Absent(Absence::CouldNotStart {
+                command: command.text().to_owned(),
+                reason,
+            }));
+        }
+        match code {
+            Some(0) => Ok(Evidence::Passed(finding)),
+            _ => Ok(Evidence::Failed(finding)),
+        }
+    }
+
+    fn finding(&self, command: &CommandLine, exit_code: Option<i32>, finished: &Finished) -> Finding {
+        let secrets: Vec<&str> = self.bench.secrets.iter().map(ExposeSecret::expose_secret).collect();
+        let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
+        let read = results::read(&stdout, &stderr);
+        let name = |name: &String| shorten::middle(&mask::secrets(name, &secrets), MAX_NAME);
+        Finding {
+            command: command.text().to_owned(),
+            exit_code,
+            counts: read.counts,
+            failing: read.failing.iter().take(MAX_FAILING).map(name).collect(),
+            output: output::shown(&stdout, &stderr, &secrets),
+            names: None,
+        }
+    }
+
+    /// Output as people read it. Where the checkout lies differs from run to run and says nothing.
+    fn plain(&self, text: &str) -> String {
+        let plain = output::plain(text);
+        match self.path().to_str() {
+            Some(path) => plain.replace(&format!("{path}/"), ""),
+            None => plain,
+        }
+    }
+}
+
+/// A private folder that takes itself away, and not on a thread that others wait for.
+struct Home(Option<TempDir>);
+
+impl Home {
+    fn new(below: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(below)?;
+        let made = tempfile::Builder::new().prefix("gates-").tempdir_in(below)?;
+        Ok(Self(Some(made)))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.as_ref().map_or(Path::new("/nonexistent"), TempDir::path)
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let folder = self.0.take();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            drop(runtime.spawn_blocking(move || drop(folder)));
+        }
+    }
+}
+
+/// `python3 -m pytest` starts Python also where there is no pytest, which is then the runner that could not start.
+fn missing_runner(command: &CommandLine, finding: &Finding) -> Option<String> {
+    let [flag, module, ..] = command.args() else {
+        return None;
+    };
+    let absent = format!("No module named {module}");
+    let says_so = finding.output.lines().any(|line| line.trim_end().ends_with(&absent));
+    (flag == "-m" && finding.exit_code == Some(1) && says_so).then_some(absent)
+}

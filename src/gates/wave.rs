@@ -1,0 +1,129 @@
+//! The wave gate: tasks that pass alone can fail together, and a feature can be dead under green unit tests.
+
+use crate::config::RepositorySettings;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Weight;
+use crate::domain::ids::Sha;
+use crate::gates::bench::Bench;
+use crate::gates::bench::GateError;
+use crate::gates::probe;
+use crate::gates::stand::Stand;
+use crate::gates::subject::Suspects;
+use crate::gates::subject::WaveSubject;
+use crate::git::Mirror;
+use tokio_util::sync::CancellationToken;
+
+/// The most commits of the integration branch that are looked through for the one that broke it.
+const MOST_SUSPECTS: usize = 200;
+
+/// Runs set-up, tests and the smoke command on the merged result of a wave.
+///
+/// # Errors
+///
+/// A cancellation, or a failure of the service itself. What a command does is evidence, never an error.
+pub async fn verify_wave(
+    bench: &Bench,
+    subject: &WaveSubject<'_>,
+    cancel: &CancellationToken,
+) -> Result<GateReport, GateError> {
+    let stand = Stand::new(bench, subject.mirror, subject.head, subject.settings, cancel).await?;
+    let tests = stand.tests(bench).await?;
+    let mut report = GateReport::new(stand.setup.clone(), tests);
+    if let Some(smoke) = subject.smoke {
+        let evidence = probe::one(bench, &stand, smoke).await?;
+        report.more.push(GateResult {
+            gate: Gate::Smoke,
+            evidence,
+            weight: Weight::Demanded,
+            items: Vec::new(),
+        });
+    }
+    Ok(report)
+}
+
+/// The commit of the integration branch that broke what fails now, found by halving the commits since the wave gate last
+/// held. `None` where none can be told: nothing was merged since, or a commit between could not be judged.
+///
+/// # Errors
+///
+/// A cancellation, or a failure of the service itself.
+pub async fn blame(
+    bench: &Bench,
+    suspects: &Suspects<'_>,
+    cancel: &CancellationToken,
+) -> Result<Option<Sha>, GateError> {
+    let since = first_parents(suspects.mirror, suspects.green, suspects.head).await?;
+    let Some(mut bad) = since.len().checked_sub(1) else {
+        return Ok(None);
+    };
+    let mut low = 0;
+    while low < bad {
+        let middle = low.midpoint(bad);
+        let Some(commit) = since.get(middle) else {
+            return Ok(None);
+        };
+        match state(bench, suspects, commit, cancel).await? {
+            State::Broken => bad = middle,
+            State::Sound => low = middle.saturating_add(1),
+            State::Unknown => return Ok(None),
+        }
+    }
+    Ok(since.get(bad).cloned())
+}
+
+/// The commits after `green` up to `head` along first parents, oldest first; none if `green` is not among them.
+async fn first_parents(mirror: &Mirror, green: &Sha, head: &Sha) -> Result<Vec<Sha>, GateError> {
+    let mut since = Vec::new();
+    let mut at = head.clone();
+    while at != *green {
+        let info = mirror.commit_info(&at).await?;
+        let parent = info.and_then(|info| info.parents.into_iter().next());
+        since.push(at);
+        match parent {
+            Some(parent) if since.len() < MOST_SUSPECTS => at = parent,
+            _ => return Ok(Vec::new()),
+        }
+    }
+    since.reverse();
+    Ok(since)
+}
+
+/// What can be said of one commit between.
+enum State {
+    Broken,
+    Sound,
+    Unknown,
+}
+
+async fn state(
+    bench: &Bench,
+    suspects: &Suspects<'_>,
+    commit: &Sha,
+    cancel: &CancellationToken,
+) -> Result<State, GateError> {
+    let settings: &RepositorySettings = suspects.settings;
+    let stand = Stand::new(bench, suspects.mirror, commit, settings, cancel).await?;
+    if !stand.is_ready() {
+        return Ok(State::Unknown);
+    }
+    let evidence = match suspects.smoke {
+        Some(smoke) => probe::one(bench, &stand, smoke).await?,
+        None => stand.tests(bench).await?,
+    };
+    Ok(match &evidence {
+        Evidence::Absent(_) => State::Unknown,
+        Evidence::Passed(_) => State::Sound,
+        Evidence::Failed(finding) => match &finding.names {
+            Some(names) if !suspects.failing.is_empty() && suspects.smoke.is_none() => {
+                match names.failed.iter().any(|name| suspects.failing.contains(name)) {
+                    true => State::Broken,
+                    false => State::Sound,
+                }
+            }
+            _ => State::Broken,
+        },
+    })
+}

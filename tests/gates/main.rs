@@ -1,0 +1,150 @@
+//! Gates with real commands on small checkouts.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod stage;
+
+use autobuild::config::RepositorySettings;
+use autobuild::domain::evidence::Absence;
+use autobuild::domain::evidence::Baseline;
+use autobuild::domain::evidence::Counts;
+use autobuild::domain::evidence::Evidence;
+use autobuild::domain::evidence::Finding;
+use autobuild::gates::GateError;
+use autobuild::gates::preflight;
+use stage::Stage;
+use stage::finding;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Set-up and tests of an empty repository with one script, as pre-flight finds them.
+async fn found(stage: &Stage, script: &str, setup: Option<&str>, test: Option<&str>) -> Baseline {
+    let head = stage.commit(None, &[("t.sh", Some(script))]);
+    let settings = RepositorySettings {
+        setup: setup.map(|command| command.parse().unwrap()),
+        test: test.map(|command| command.parse().unwrap()),
+        ..RepositorySettings::default()
+    };
+    stage.baseline(&head, &settings).await
+}
+
+async fn tests(stage: &Stage, test: &str) -> Evidence {
+    found(stage, "", None, Some(test)).await.tests
+}
+
+fn command_left(command: &str, exit_code: i32, output: &str) -> Finding {
+    Finding {
+        command: command.to_owned(),
+        exit_code: Some(exit_code),
+        counts: Counts::Unknown,
+        failing: vec![],
+        output: output.to_owned(),
+        names: None,
+    }
+}
+
+#[tokio::test]
+async fn set_up_prepares_what_the_tests_find() {
+    let stage = Stage::new().await;
+    let setup = "sh -c 'echo ready > made; touch $HOME/x'";
+    let test = "sh -c 'cat made; ls $HOME; echo $CI$USER'";
+    let baseline = found(&stage, "", Some(setup), Some(test)).await;
+    assert_eq!(baseline.setup, Some(Evidence::Passed(command_left(setup, 0, ""))));
+    assert_eq!(
+        baseline.tests,
+        Evidence::Passed(command_left(test, 0, "ready\nx\ntrue"))
+    );
+}
+
+#[tokio::test]
+async fn tests_do_not_run_after_a_failed_set_up() {
+    let stage = Stage::new().await;
+    let setup = "sh -c 'echo no >&2; exit 4'";
+    let marker = stage.dir.path().join("ran");
+    let test = format!("touch {}", marker.display());
+    let baseline = found(&stage, "", Some(setup), Some(&test)).await;
+    assert_eq!(baseline.setup, Some(Evidence::Failed(command_left(setup, 4, "no"))));
+    assert_eq!(baseline.tests, Evidence::Absent(Absence::NotReached));
+    assert!(!marker.exists());
+}
+
+#[tokio::test]
+async fn a_red_run_names_numbers_and_tests() {
+    let stage = Stage::new().await;
+    let script = "printf '1..2\\nok 1 - adds\\n\\033[31mnot ok 2 - halves\\033[0m\\n'; exit 1";
+    let baseline = found(&stage, script, None, Some("sh t.sh")).await;
+    let found = finding(&baseline.tests);
+    assert_eq!(
+        (found.exit_code, found.failing.as_slice()),
+        (Some(1), ["halves".to_owned()].as_slice())
+    );
+    let counts = Counts::Known {
+        passed: 1,
+        failed: 1,
+        skipped: 0,
+    };
+    assert_eq!(found.counts, counts);
+    assert_eq!(found.output, "1..2\nok 1 - adds\nnot ok 2 - halves");
+}
+
+#[tokio::test]
+async fn what_cannot_start_is_absent() {
+    let stage = Stage::new().await;
+    let could_not_start = |command: &str, reason: &str| {
+        Evidence::Absent(Absence::CouldNotStart {
+            command: command.to_owned(),
+            reason: reason.to_owned(),
+        })
+    };
+    assert_eq!(
+        tests(&stage, "no-such-runner --all").await,
+        could_not_start("no-such-runner --all", "program not found: no-such-runner")
+    );
+    assert_eq!(
+        tests(&stage, "python3 -m no_such_runner").await,
+        could_not_start("python3 -m no_such_runner", "No module named no_such_runner")
+    );
+    let baseline = found(&stage, "", Some("no-such-setup"), Some("true")).await;
+    assert_eq!(
+        baseline.setup,
+        Some(could_not_start("no-such-setup", "program not found: no-such-setup"))
+    );
+    assert_eq!(baseline.tests, Evidence::Absent(Absence::NotReached));
+    let nothing = found(&stage, "", None, None).await;
+    assert_eq!(nothing.tests, Evidence::Absent(Absence::NoCommand));
+}
+
+#[tokio::test]
+async fn an_endless_run_is_absent_and_a_killed_one_failed() {
+    let mut stage = Stage::new().await;
+    assert_eq!(finding(&tests(&stage, "sh -c 'kill -9 $$'").await).exit_code, None);
+    stage.bench.deadlines.test = Duration::from_millis(300);
+    let timed_out = Absence::TimedOut {
+        command: "sleep 600".to_owned(),
+        seconds: 0,
+    };
+    assert_eq!(tests(&stage, "sleep 600").await, Evidence::Absent(timed_out));
+}
+
+#[tokio::test]
+async fn output_is_short_and_holds_no_secret() {
+    let stage = Stage::new().await;
+    let ran = tests(&stage, "sh -c 'echo own-secret-value; seq 1 200000; echo the end'").await;
+    let output = &finding(&ran).output;
+    assert!(output.chars().count() <= 8_000);
+    assert!(output.starts_with("[masked]\n1\n") && output.ends_with("200000\nthe end"));
+}
+
+#[tokio::test]
+async fn a_cancelled_run_is_no_evidence() {
+    let stage = Stage::new().await;
+    let head = stage.commit(None, &[("x", Some("x"))]);
+    let settings = RepositorySettings {
+        test: Some("sleep 600".parse().unwrap()),
+        ..RepositorySettings::default()
+    };
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let ended = preflight(&stage.bench, &stage.mirror, &head, &settings, &cancel).await;
+    assert!(matches!(ended, Err(GateError::Cancelled)));
+}

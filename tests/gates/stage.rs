@@ -1,0 +1,197 @@
+//! A real repository with commits, and a bench that runs real commands on them.
+
+use autobuild::config::RepositorySettings;
+use autobuild::domain::evidence::Baseline;
+use autobuild::domain::evidence::Evidence;
+use autobuild::domain::evidence::Finding;
+use autobuild::domain::evidence::GateReport;
+use autobuild::domain::feature::Mode;
+use autobuild::domain::ids::RepoId;
+use autobuild::domain::ids::Sha;
+use autobuild::domain::plan::Check;
+use autobuild::domain::plan::Criterion;
+use autobuild::domain::plan::Factors;
+use autobuild::domain::plan::PlannedTask;
+use autobuild::domain::plan::TaskType;
+use autobuild::domain::plan::TestEffort;
+use autobuild::domain::task::Origin;
+use autobuild::gates::Bench;
+use autobuild::gates::Deadlines;
+use autobuild::gates::Subject;
+use autobuild::gates::preflight;
+use autobuild::gates::verify;
+use autobuild::git::ForgeAccess;
+use autobuild::git::Mirror;
+use autobuild::git::Mirrors;
+use autobuild::sandbox::Sandbox;
+use autobuild::sandbox::SandboxOptions;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// A repository, its mirror, and a bench.
+pub struct Stage {
+    pub dir: TempDir,
+    pub bench: Bench,
+    pub mirror: Mirror,
+}
+
+/// One file of a commit: `None` deletes it.
+pub type File<'a> = (&'a str, Option<&'a str>);
+
+impl Stage {
+    pub async fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mirrors = Mirrors::new(
+            &dir.path().join("data"),
+            ForgeAccess::new("http://127.0.0.1:1").unwrap(),
+        );
+        let mirror = mirrors.unwrap().mirror(RepoId(7));
+        let nothing = "0".repeat(40).parse().unwrap();
+        assert!(!mirror.has_commit(&nothing).await.unwrap());
+        fs::create_dir(dir.path().join("people")).unwrap();
+        git(&dir.path().join("people"), &["init", "-q", "-b", "main"]);
+        let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
+        let bench = Bench {
+            sandbox: Sandbox::new(SandboxOptions { launcher }),
+            folder: dir.path().join("homes"),
+            caches: dir.path().join("caches"),
+            secrets: vec!["own-secret-value".to_owned().into()],
+            deadlines: Deadlines {
+                setup: Duration::from_secs(300),
+                test: Duration::from_secs(300),
+            },
+        };
+        Self { dir, bench, mirror }
+    }
+
+    /// Commits these changes on top of `parent`, or as the first commit.
+    pub fn commit(&self, parent: Option<&Sha>, files: &[File<'_>]) -> Sha {
+        let work = self.dir.path().join("people");
+        if let Some(parent) = parent {
+            git(&work, &["checkout", "-q", "--detach", parent.as_str()]);
+        }
+        for (path, content) in files {
+            let file = work.join(path);
+            match content {
+                Some(content) => {
+                    fs::create_dir_all(file.parent().unwrap()).unwrap();
+                    fs::write(file, content).unwrap();
+                }
+                None => fs::remove_file(file).unwrap(),
+            }
+        }
+        git(&work, &["add", "-A"]);
+        git(&work, &["commit", "-q", "--allow-empty", "-m", "work"]);
+        let sha: Sha = git(&work, &["rev-parse", "HEAD"]).trim().parse().unwrap();
+        let to = format!("HEAD:refs/heads/at-{sha}");
+        git(&work, &["push", "-q", self.mirror.dir().to_str().unwrap(), &to]);
+        sha
+    }
+
+    pub async fn baseline(&self, commit: &Sha, settings: &RepositorySettings) -> Baseline {
+        let cancel = CancellationToken::new();
+        preflight(&self.bench, &self.mirror, commit, settings, &cancel)
+            .await
+            .unwrap()
+    }
+
+    /// Pre-flight on `fork`, then every Gate on `head`.
+    pub async fn verified(&self, fork: &Sha, head: &Sha, case: &Case) -> GateReport {
+        let baseline = self.baseline(fork, &case.settings).await;
+        self.verified_on(&baseline, fork, head, case).await
+    }
+
+    pub async fn verified_on(&self, baseline: &Baseline, fork: &Sha, head: &Sha, case: &Case) -> GateReport {
+        let subject = Subject {
+            mirror: &self.mirror,
+            fork,
+            head,
+            task: &case.task,
+            origin: &case.origin,
+            mode: case.mode,
+            baseline,
+            settings: &case.settings,
+            waived: &[],
+            people: &[],
+        };
+        let cancel = CancellationToken::new();
+        verify(&self.bench, &subject, &cancel).await.unwrap()
+    }
+}
+
+/// A task and the settings under which its change is judged.
+pub struct Case {
+    pub task: PlannedTask,
+    pub origin: Origin,
+    pub mode: Mode,
+    pub settings: RepositorySettings,
+}
+
+impl Case {
+    pub fn new(kind: TaskType, settings: &str) -> Self {
+        let (settings, _) = RepositorySettings::parse(settings, &[]).unwrap();
+        Self {
+            task: PlannedTask {
+                id: "TASK-001".parse().unwrap(),
+                name: "Do it".to_owned(),
+                kind,
+                description: String::new(),
+                acceptance_criteria: vec![],
+                files: vec![],
+                factors: Factors {
+                    integration_points: 0,
+                    tests: TestEffort::Unit,
+                    risks: vec![],
+                },
+                dependencies: vec![],
+            },
+            origin: Origin::Planned,
+            mode: Mode::Tdd,
+            settings,
+        }
+    }
+
+    pub fn checking(mut self, check: Check) -> Self {
+        self.task.acceptance_criteria.push(Criterion {
+            text: "it holds".to_owned(),
+            check,
+        });
+        self
+    }
+}
+
+/// What a command left behind, whether it passed or failed.
+pub fn finding(evidence: &Evidence) -> &Finding {
+    match evidence {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => finding,
+        Evidence::Absent(reason) => panic!("absent: {reason:?}"),
+    }
+}
+
+fn git(folder: &Path, args: &[&str]) -> String {
+    let who = [
+        "-c",
+        "user.name=p",
+        "-c",
+        "user.email=p@example.com",
+        "-c",
+        "commit.gpgsign=false",
+    ];
+    let output = Command::new("git")
+        .current_dir(folder)
+        .args(who)
+        .args(args)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "git {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
