@@ -26,6 +26,7 @@ use autobuild::domain::plan::TaskType;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::path::PathBuf;
 
 /// Everything that is written in the folder.
 pub struct Library {
@@ -107,15 +108,23 @@ impl Library {
             .map(|entry| entry.unwrap().path())
             .collect();
         files.sort();
+        let read = |file: &PathBuf| {
+            let place = file.file_stem().unwrap().to_string_lossy().into_owned();
+            (place, fs::read_to_string(file).unwrap())
+        };
+        Self::parse(&files.iter().map(read).collect::<Vec<_>>())
+    }
+
+    /// Reads texts, each with the name of its place.
+    pub fn parse(texts: &[(String, String)]) -> Self {
         let mut library = Self {
             bases: BTreeMap::new(),
             works: BTreeMap::new(),
             cases: Vec::new(),
         };
         let mut written = Vec::new();
-        for file in files {
-            let place = file.file_stem().unwrap().to_string_lossy().into_owned();
-            for section in sections(&fs::read_to_string(&file).unwrap()) {
+        for (place, text) in texts {
+            for section in sections(text) {
                 match section.name.split_once(' ') {
                     Some(("base", name)) => keep(&mut library.bases, name, section.clone()),
                     Some(("work", name)) => keep(&mut library.works, name, section.clone()),

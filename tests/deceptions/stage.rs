@@ -57,6 +57,7 @@ pub struct Stage {
 /// A repository as it is before a change, and what pre-flight finds there, once.
 struct Base {
     commit: Sha,
+    tree: Tree,
     settings: RepositorySettings,
     baseline: OnceCell<Baseline>,
     /// How long the longest command may take.
@@ -85,23 +86,19 @@ impl Stage {
         for case in cases {
             let outside = folder.path().join(format!("outside-{}", case.number));
             fs::create_dir_all(&outside).unwrap();
-            let mut tree = Tree::new();
-            tree::take(&mut tree, &library.base_steps(&case.base), &outside);
+            let (before, after) = tree::of_case(library, case, &outside);
             // A base that remembers its runs outside the checkout belongs to one case alone.
-            let remembers = tree.values().any(|text| text.contains(outside.to_str().unwrap()));
+            let remembers = before.values().any(|text| text.contains(outside.to_str().unwrap()));
             let name = match remembers {
                 true => format!("{} of {}", case.base, case.number),
                 false => case.base.clone(),
             };
             if !bases.contains_key(&name) {
-                bases.insert(
-                    name.clone(),
-                    (import.commit(None, &tree), library.base_settings(&case.base)),
-                );
+                let settings = library.base_settings(&case.base);
+                bases.insert(name.clone(), (import.commit(None, &before), before, settings));
             }
             let parent = bases[&name].0;
-            tree::take(&mut tree, &case.steps, &outside);
-            changes.insert(case.number, (name, import.commit(Some(parent), &tree), tree));
+            changes.insert(case.number, (name, import.commit(Some(parent), &after), after));
         }
         let commits = import.into_mirror(mirror.dir());
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
@@ -112,12 +109,13 @@ impl Stage {
             secrets: Vec::new(),
             deadlines: Deadlines::default(),
         };
-        let base = |(name, (mark, settings)): (String, (usize, String))| {
+        let base = |(name, (mark, tree, settings)): (String, (usize, Tree, String))| {
             let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
             let (settings, _) =
                 RepositorySettings::parse(&settings, &[]).unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
             let base = Base {
                 commit: commits[mark].clone(),
+                tree,
                 settings,
                 baseline: OnceCell::new(),
                 patience,
@@ -143,24 +141,49 @@ impl Stage {
         }
     }
 
-    /// Runs what the engine runs, then asks a Coach that always approves.
-    pub async fn judge(&self, case: &Case) -> Judged {
-        let change = &self.changes[&case.number];
-        let base = &self.bases[&change.base];
+    /// The same stage, whose Gates keep and look for build caches in another folder.
+    pub fn with_caches(mut self, folder: PathBuf) -> Self {
+        self.bench.caches = folder;
+        self
+    }
+
+    /// What pre-flight finds on a case's base, and fills the caches with. It runs once for all cases of a base.
+    pub async fn preflight(&self, case: &Case) -> &Baseline {
+        let base = &self.bases[&self.changes[&case.number].base];
         let cancel = CancellationToken::new();
-        let bench = Bench {
-            deadlines: Deadlines {
-                setup: base.patience,
-                test: base.patience,
-            },
-            ..self.bench.clone()
-        };
+        let bench = self.bench(base);
         let preflight = || async {
             gates::preflight(&bench, &self.mirror, &base.commit, &base.settings, &cancel)
                 .await
                 .unwrap()
         };
-        let baseline = base.baseline.get_or_init(preflight).await;
+        base.baseline.get_or_init(preflight).await
+    }
+
+    /// A case's files before and after the change.
+    pub fn trees(&self, case: &Case) -> (&Tree, &Tree) {
+        let change = &self.changes[&case.number];
+        (&self.bases[&change.base].tree, &change.tree)
+    }
+
+    fn bench(&self, base: &Base) -> Bench {
+        let deadlines = Deadlines {
+            setup: base.patience,
+            test: base.patience,
+        };
+        Bench {
+            deadlines,
+            ..self.bench.clone()
+        }
+    }
+
+    /// Runs what the engine runs, then asks a Coach that always approves.
+    pub async fn judge(&self, case: &Case) -> Judged {
+        let change = &self.changes[&case.number];
+        let base = &self.bases[&change.base];
+        let cancel = CancellationToken::new();
+        let bench = self.bench(base);
+        let baseline = self.preflight(case).await;
         let task = planned(case);
         let subject = Subject {
             mirror: &self.mirror,
@@ -197,7 +220,8 @@ impl Stage {
     }
 }
 
-fn planned(case: &Case) -> PlannedTask {
+/// The task of a case.
+pub fn planned(case: &Case) -> PlannedTask {
     PlannedTask {
         id: "TASK-001".parse::<TaskId>().unwrap(),
         name: case.task_name.clone(),
