@@ -7,6 +7,7 @@ use crate::domain::decision::Issue;
 use crate::domain::decision::Outcome;
 use crate::domain::effect::TaskWork;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
 use crate::domain::evidence::Profile;
 use crate::domain::evidence::profile;
 use crate::domain::ids::Millis;
@@ -57,10 +58,20 @@ pub(super) fn gated(mut task: Task, run: u64, head: &Sha, report: GateReport, di
     }
 }
 
-pub(super) fn judged(mut task: Task, run: u64, head: &Sha, judgement: Judgement, at: Millis, rules: &Rules) -> Step {
+pub(super) fn judged(
+    mut task: Task,
+    run: u64,
+    head: &Sha,
+    (judgement, probes): (Judgement, Vec<GateResult>),
+    at: Millis,
+    rules: &Rules,
+) -> Step {
     let Some(turn) = looked_at(&task, Stage::Coach, run, head) else {
         return unchanged(task);
     };
+    if let Some(gates) = task.turns.last_mut().and_then(|open| open.gates.as_mut()) {
+        gates.more.extend(probes);
+    }
     let verdict = match judgement {
         Judgement::Verdict(verdict) => *verdict,
         Judgement::EvidenceAbsent { reasons } => {

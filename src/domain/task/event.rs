@@ -5,6 +5,7 @@ use crate::domain::blocked::BlockReason;
 use crate::domain::contract::Judgement;
 use crate::domain::decision::Issue;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
@@ -59,6 +60,9 @@ pub enum Event {
         head: Sha,
         /// What stands.
         judgement: Box<Judgement>,
+        /// What the commands that the Coach asked for showed.
+        #[serde(default)]
+        probes: Vec<GateResult>,
     },
     /// The Coach gave no usable answer after every try.
     CoachFailed {

@@ -327,6 +327,7 @@ impl Story {
                 run,
                 head,
                 judgement: Box::new(judgement),
+                probes: Vec::new(),
             },
         )
     }
