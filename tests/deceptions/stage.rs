@@ -214,18 +214,12 @@ impl Stage {
         let begun = Instant::now();
         let report = gates::verify(&bench, &subject, &cancel).await.unwrap();
         let took = begun.elapsed();
-        let folder_of = |path: &str| {
-            change
-                .tree
-                .keys()
-                .any(|file| file.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
-        };
-        let in_tree = |path: &str| change.tree.contains_key(path) || folder_of(path);
+        let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);
         let facts = TurnFacts {
             kind: case.kind,
             criteria: &case.criteria,
             gates: &report,
-            in_tree: &in_tree,
+            lines_of: &lines_of,
             checkout: &CheckoutState::Unchanged,
             open_reviews: &[],
         };
