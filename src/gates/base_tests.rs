@@ -47,8 +47,10 @@ pub(crate) async fn base_tests(
     let has_settings = touched.iter().any(|change| role_of(change) == Some(Role::Settings));
     let mut found = attempt(run, chosen, &touched).await?;
     if has_settings && compare::names(&found).is_none_or(|names| ran_nothing(names, before)) {
-        let without: Vec<&RawChange> =
-            touched.into_iter().filter(|change| role_of(change) != Some(Role::Settings)).collect();
+        let without: Vec<&RawChange> = touched
+            .into_iter()
+            .filter(|change| role_of(change) != Some(Role::Settings))
+            .collect();
         found = match without.is_empty() {
             true => head.clone(),
             false => attempt(run, chosen, &without).await?,
@@ -77,7 +79,10 @@ fn touched(change: &Change) -> Vec<&RawChange> {
     };
     let all: Vec<&RawChange> = change.raw.iter().filter(is_put_back).collect();
     // Files that are only new hide nothing that was there before.
-    match all.iter().any(|raw| raw.old_mode != 0 || role_of(raw) == Some(Role::Settings)) {
+    match all
+        .iter()
+        .any(|raw| raw.old_mode != 0 || role_of(raw) == Some(Role::Settings))
+    {
         true => all,
         false => Vec::new(),
     }
@@ -120,7 +125,11 @@ async fn attempt(run: &Run<'_>, chosen: &Chosen, changes: &[&RawChange]) -> Resu
 /// Whether none of the tests that passed before gave a result: then it was not they that ran.
 fn ran_nothing(names: &TestNames, before: &TestNames) -> bool {
     let known: BTreeSet<&String> = before.passed.iter().collect();
-    !names.passed.iter().chain(&names.failed).any(|name| known.contains(name))
+    !names
+        .passed
+        .iter()
+        .chain(&names.failed)
+        .any(|name| known.contains(name))
 }
 
 fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence) -> GateResult {
@@ -135,12 +144,15 @@ fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence) -> GateResult {
     let known: BTreeSet<&String> = before.passed.iter().collect();
     let waived = |name: &String| run.subject.waived.iter().any(|waived| waived.test == *name);
     let failing = names.failed.iter().filter(|name| known.contains(name) && !waived(name));
-    let (unchanged, changed): (Vec<&String>, Vec<&String>) =
-        failing.partition(|name| is_unchanged(run.change, name));
+    let (unchanged, changed): (Vec<&String>, Vec<&String>) = failing.partition(|name| is_unchanged(run.change, name));
     let mut result = match unchanged.is_empty() {
         true => {
             let ran = names.passed.iter().filter(|name| known.contains(name)).count();
-            said::passed(GATE, Weight::Demanded, format!("{ran} tests of the base pass on the new code"))
+            said::passed(
+                GATE,
+                Weight::Demanded,
+                format!("{ran} tests of the base pass on the new code"),
+            )
         }
         false => {
             let sentence = format!(
@@ -151,7 +163,8 @@ fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence) -> GateResult {
         }
     };
     result.items.extend(unchanged.iter().map(|name| {
-        let what = format!("`{name}` passed before, is not changed, and fails on the new code with the base's test set-up");
+        let what =
+            format!("`{name}` passed before, is not changed, and fails on the new code with the base's test set-up");
         Issue::must_fix("test", &what)
     }));
     result.items.extend(changed.iter().map(|name| {

@@ -44,7 +44,11 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
 /// Names the criterion where its check failed.
 fn with_item(mut result: GateResult, criterion: &Criterion, number: usize) -> GateResult {
     if let Evidence::Failed(finding) = &result.evidence {
-        let text = format!("criterion {number} ({}) does not hold: {}", criterion.text, finding.sentence());
+        let text = format!(
+            "criterion {number} ({}) does not hold: {}",
+            criterion.text,
+            finding.sentence()
+        );
         result.items.push(Issue::must_fix("requirement", &text));
     }
     result
@@ -70,9 +74,7 @@ fn test(number: usize, wanted: &str, tests: &Evidence) -> GateResult {
             let why = format!("the runner does not name every test, and none that it names is called `{wanted}`");
             said::absent(gate, Absence::Unfinished { what: why })
         }
-        (false, false, false) => {
-            said::failed(gate, Weight::Demanded, format!("no test called `{wanted}` ran"))
-        }
+        (false, false, false) => said::failed(gate, Weight::Demanded, format!("no test called `{wanted}` ran")),
     }
 }
 
@@ -98,7 +100,15 @@ pub(crate) fn is_called(name: &str, wanted: &str) -> bool {
 async fn command(run: &Run<'_>, number: usize, command: &str) -> Result<GateResult, GateError> {
     let subject = run.subject;
     let from = From::Cache;
-    let stand = Stand::new(run.bench, subject.mirror, subject.head, subject.settings, from, run.cancel).await?;
+    let stand = Stand::new(
+        run.bench,
+        subject.mirror,
+        subject.head,
+        subject.settings,
+        from,
+        run.cancel,
+    )
+    .await?;
     let evidence = stand.command(command).await?;
     Ok(said::result(Gate::Check(number), Weight::Demanded, evidence))
 }

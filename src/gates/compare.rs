@@ -40,9 +40,7 @@ pub(crate) fn excused(tests: &Evidence, baseline: &Baseline, waived: &[WaivedTes
     };
     let excuse = |name: &String| {
         let why = match waived.iter().find(|waived| waived.test == *name) {
-            Some(waived) => Excuse::Waived {
-                by: waived.by.clone(),
-            },
+            Some(waived) => Excuse::Waived { by: waived.by.clone() },
             None if before.contains(name.as_str()) => Excuse::Baseline,
             None => return None,
         };

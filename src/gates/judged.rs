@@ -9,6 +9,7 @@ use crate::domain::integrity::Author;
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::bench::GateError;
+use crate::gates::bench::host;
 use crate::gates::change::Change;
 use crate::gates::integrity::Change as Looked;
 use crate::gates::integrity::inspect;
@@ -18,34 +19,26 @@ use crate::gates::verify::Run;
 use crate::git::TakeOutLimits;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Looks at the difference, and at what ran.
 pub(crate) async fn integrity(run: &Run<'_>, tests: &Evidence) -> Result<GateResult, GateError> {
-    let subject = run.subject;
-    let settings = subject.settings;
-    let results: Vec<String> = settings.test_report.iter().chain(&settings.coverage.file).cloned().collect();
-    let mut findings = tokio::task::block_in_place(|| {
-        inspect(&Looked {
-            files: &run.change.files,
-            base: &run.change.base,
-            head: &run.change.head,
-            task: subject.task,
-            protected: &settings.protected(),
-            known_secrets: &run.bench.secrets,
-            results: &results,
-            max_file_bytes: TakeOutLimits::default().file_bytes,
-        })
-    });
+    let kind = run.subject.task.kind;
+    let mut findings = looked(run).await?;
     let shown = ran::compared(run, tests, &mut findings).await?;
     People::read(run).await?.mark(run.change, &mut findings);
-    let kind = subject.task.kind;
-    let demanded = findings.iter().filter(|finding| finding.weight(kind) == Weight::Demanded).count();
+    let demanded = findings
+        .iter()
+        .filter(|finding| finding.weight(kind) == Weight::Demanded)
+        .count();
     let gate = Gate::Integrity;
     let mut result = match (demanded, findings.len()) {
         (0, 0) => said::passed(gate, Weight::Demanded, "nothing found"),
         (0, all) => said::passed(gate, Weight::Demanded, format!("{all} found, which are only shown")),
         (held, _) => {
-            let held_rules = findings.iter().filter(|finding| finding.weight(kind) == Weight::Demanded);
+            let held_rules = findings
+                .iter()
+                .filter(|finding| finding.weight(kind) == Weight::Demanded);
             let rules: BTreeSet<Rule> = held_rules.map(|finding| finding.rule).collect();
             let names: Vec<&str> = rules.into_iter().map(Rule::name).collect();
             said::failed(gate, Weight::Demanded, format!("{held} found: {}", names.join(", ")))
@@ -58,6 +51,32 @@ pub(crate) async fn integrity(run: &Run<'_>, tests: &Evidence) -> Result<GateRes
     });
     result.items = items.chain(shown).collect();
     Ok(result)
+}
+
+/// What the difference shows. Reading syntax takes a while, and not on a thread that others wait for.
+async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
+    let (change, task) = (Arc::clone(run.change), run.subject.task.clone());
+    let settings = run.subject.settings;
+    let (protected, secrets) = (settings.protected(), run.bench.secrets.clone());
+    let results: Vec<String> = settings
+        .test_report
+        .iter()
+        .chain(&settings.coverage.file)
+        .cloned()
+        .collect();
+    let looking = tokio::task::spawn_blocking(move || {
+        inspect(&Looked {
+            files: &change.files,
+            base: &change.base,
+            head: &change.head,
+            task: &task,
+            protected: &protected,
+            known_secrets: &secrets,
+            results: &results,
+            max_file_bytes: TakeOutLimits::default().file_bytes,
+        })
+    });
+    looking.await.map_err(|error| host("looking at a change")(error.into()))
 }
 
 /// Lines by file.
@@ -90,7 +109,9 @@ impl People {
     /// Notes the findings on lines that only persons touched.
     fn mark(&self, change: &Change, findings: &mut [IntegrityFinding]) {
         for finding in findings {
-            let Some(persons) = self.persons.get(&finding.path) else { continue };
+            let Some(persons) = self.persons.get(&finding.path) else {
+                continue;
+            };
             let is_persons = match (self.player.get(&finding.path), finding.line) {
                 (None, _) => true,
                 (Some(_), None) => false,
@@ -112,12 +133,7 @@ fn line_of<'a>(change: &'a Change, path: &str, line: u32) -> Option<&'a str> {
     text.split('\n').nth(at)
 }
 
-async fn add(
-    run: &Run<'_>,
-    from: &Sha,
-    to: &Sha,
-    lines: &mut Lines,
-) -> Result<(), GateError> {
+async fn add(run: &Run<'_>, from: &Sha, to: &Sha, lines: &mut Lines) -> Result<(), GateError> {
     if from == to {
         return Ok(());
     }
@@ -125,7 +141,10 @@ async fn add(
         lines.entry(change.path.to_string()).or_default();
     }
     for (path, added) in run.subject.mirror.added_lines(from, to).await?.files() {
-        lines.entry(path.to_string()).or_default().extend(added.values().cloned());
+        lines
+            .entry(path.to_string())
+            .or_default()
+            .extend(added.values().cloned());
     }
     Ok(())
 }

@@ -38,7 +38,9 @@ impl Overlay {
         let mut entries = Vec::new();
         for (change, (mode, _)) in changes.iter().zip(versions) {
             // A path that is not text cannot be named to a test runner either.
-            let Some(path) = change.path.to_str().map(str::to_owned) else { continue };
+            let Some(path) = change.path.to_str().map(str::to_owned) else {
+                continue;
+            };
             match mode {
                 0 => entries.push((path, None)),
                 mode => {
@@ -51,11 +53,6 @@ impl Overlay {
         // Taken away first: a file may have become a folder, or the other way round.
         entries.sort_by_key(|(_, content)| content.is_some());
         Ok(Self { entries })
-    }
-
-    /// Whether nothing is put anywhere.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// Puts everything in its place.
@@ -75,4 +72,3 @@ impl Overlay {
         laid.map_err(host("putting files of another commit in place"))
     }
 }
-

@@ -34,7 +34,7 @@ pub(crate) async fn compared(
     // What was so before is a commit of the default branch: others may have deleted tests since.
     let since;
     let change = match run.subject.baseline.commit == *run.subject.fork {
-        true => run.change,
+        true => run.change.as_ref(),
         false => {
             since = Change::read(run.subject.mirror, &run.subject.baseline.commit, run.subject.head).await?;
             &since
@@ -45,15 +45,28 @@ pub(crate) async fn compared(
     findings.extend(known);
     let mut shown = Vec::new();
     for name in skipped.into_iter().take(MOST) {
-        let place = change.after.find(name).first().map(|site| (site.path.clone(), site.line));
+        let place = change
+            .after
+            .find(name)
+            .first()
+            .map(|site| (site.path.clone(), site.line));
         let is_found = |finding: &IntegrityFinding| {
             finding.rule == Rule::SkipAdded && place.as_ref().is_none_or(|(path, _)| finding.path == *path)
         };
         if before.passed.iter().any(|passed| passed == name) && !findings.iter().any(is_found) {
             let (path, line) = place.map_or((String::new(), None), |(path, line)| (path, Some(line)));
-            findings.push(finding(Rule::SkipAdded, path, line, format!("`{name}` passed before and is skipped now")));
+            findings.push(finding(
+                Rule::SkipAdded,
+                path,
+                line,
+                format!("`{name}` passed before and is skipped now"),
+            ));
         } else {
-            shown.push(said::should_fix("test", format!("`{name}` is skipped: a skip is not a pass"), place));
+            shown.push(said::should_fix(
+                "test",
+                format!("`{name}` is skipped: a skip is not a pass"),
+                place,
+            ));
         }
     }
     Ok(shown)
@@ -64,10 +77,17 @@ fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
     let all = || now.passed.iter().chain(&now.failed).chain(&now.skipped);
     let named: BTreeSet<&str> = all().map(String::as_str).collect();
     let families: BTreeSet<&str> = all().map(|name| sites::bare(name)).collect();
-    let known: BTreeSet<&str> =
-        before.passed.iter().chain(&before.failed).chain(&before.skipped).map(String::as_str).collect();
-    let mut moved: Vec<&str> =
-        all().filter(|name| !known.contains(name.as_str())).map(|name| last(name)).collect();
+    let known: BTreeSet<&str> = before
+        .passed
+        .iter()
+        .chain(&before.failed)
+        .chain(&before.skipped)
+        .map(String::as_str)
+        .collect();
+    let mut moved: Vec<&str> = all()
+        .filter(|name| !known.contains(name.as_str()))
+        .map(|name| last(name))
+        .collect();
     let missing = before.passed.iter().map(String::as_str);
     missing
         .filter(|name| !named.contains(name) && !families.contains(sites::bare(name)))
@@ -109,8 +129,15 @@ fn is_vanished(change: &Change, name: &str) -> bool {
 
 fn vanished_finding(change: &Change, name: &str) -> IntegrityFinding {
     let after = change.after.find(name);
-    let (path, line) = after.first().map_or((String::new(), None), |site| (site.path.clone(), Some(site.line)));
-    finding(Rule::TestVanished, path, line, format!("`{name}` passed before and does not run any more"))
+    let (path, line) = after
+        .first()
+        .map_or((String::new(), None), |site| (site.path.clone(), Some(site.line)));
+    finding(
+        Rule::TestVanished,
+        path,
+        line,
+        format!("`{name}` passed before and does not run any more"),
+    )
 }
 
 fn finding(rule: Rule, path: String, line: Option<u32>, what: String) -> IntegrityFinding {

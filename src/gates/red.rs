@@ -169,7 +169,10 @@ impl Tests {
             return said::absent(GATE, Absence::Unfinished { what });
         }
         if self.new.is_empty() {
-            let what = format!("no test is new; those that changed pass without the change too: {}", said::list(&all));
+            let what = format!(
+                "no test is new; those that changed pass without the change too: {}",
+                said::list(&all)
+            );
             return said::failed(GATE, Weight::Shown, what);
         }
         let sentence = format!(
@@ -225,7 +228,11 @@ fn is_separable(site: &Site) -> bool {
 fn without_tests(run: &Run<'_>, weight: Weight, tests: &Tests, known: &BTreeSet<&str>) -> GateResult {
     let touches_source = run.change.of_role(Role::Source).next().is_some();
     if run.change.touches_tests() {
-        return said::failed(GATE, Weight::Shown, "the change renames, changes or deletes tests and brings no new one");
+        return said::failed(
+            GATE,
+            Weight::Shown,
+            "the change renames, changes or deletes tests and brings no new one",
+        );
     }
     if !touches_source {
         return said::passed(GATE, Weight::Shown, "the change touches neither code nor tests");

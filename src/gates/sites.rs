@@ -58,7 +58,10 @@ impl Sites {
     /// The tests that a runner may mean by `name`.
     pub(crate) fn find(&self, name: &str) -> Vec<&Site> {
         let bare = bare(name);
-        let named = self.tests.iter().filter(|(own, _)| ends_with(bare, own) || ends_with(name, own));
+        let named = self
+            .tests
+            .iter()
+            .filter(|(own, _)| ends_with(bare, own) || ends_with(name, own));
         let longest = named.clone().map(|(own, _)| own.len()).max();
         let found: Vec<&Site> = named
             .filter(|(own, _)| Some(own.len()) == longest)

@@ -15,6 +15,7 @@ use crate::gates::rerun;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::subject::Subject;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// One run of all Gates.
@@ -22,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Run<'a> {
     pub(crate) bench: &'a Bench,
     pub(crate) subject: &'a Subject<'a>,
-    pub(crate) change: &'a Change,
+    pub(crate) change: &'a Arc<Change>,
     pub(crate) cancel: &'a CancellationToken,
 }
 
@@ -31,12 +32,8 @@ pub(crate) struct Run<'a> {
 /// # Errors
 ///
 /// A cancellation, or a failure of the service itself. What a command does is evidence, never an error.
-pub async fn verify(
-    bench: &Bench,
-    subject: &Subject<'_>,
-    cancel: &CancellationToken,
-) -> Result<GateReport, GateError> {
-    let change = Change::read(subject.mirror, subject.fork, subject.head).await?;
+pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationToken) -> Result<GateReport, GateError> {
+    let change = Arc::new(Change::read(subject.mirror, subject.fork, subject.head).await?);
     let run = Run {
         bench,
         subject,
@@ -48,8 +45,12 @@ pub async fn verify(
     let ran = stand.tests().await?;
     let mut report = run.tests(stand.setup.clone(), ran.clone()).await?;
     if is_sound(&report) {
-        report.more.extend(base_tests::base_tests(&run, &stand.chosen, &ran).await?);
-        report.more.extend(red::red_before_green(&run, &stand.chosen, &ran).await?);
+        report
+            .more
+            .extend(base_tests::base_tests(&run, &stand.chosen, &ran).await?);
+        report
+            .more
+            .extend(red::red_before_green(&run, &stand.chosen, &ran).await?);
         report.more.extend(coverage::coverage(&stand, subject).await?);
     }
     report.more.push(judged::integrity(&run, &ran).await?);
@@ -61,7 +62,9 @@ pub async fn verify(
 fn is_sound(report: &GateReport) -> bool {
     match &report.tests {
         Evidence::Passed(_) => true,
-        Evidence::Failed(_) => compare::names(&report.tests).is_some() && compare::held(&report.tests, &report.excused).is_empty(),
+        Evidence::Failed(_) => {
+            compare::names(&report.tests).is_some() && compare::held(&report.tests, &report.excused).is_empty()
+        }
         Evidence::Absent(_) => false,
     }
 }

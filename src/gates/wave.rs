@@ -38,7 +38,9 @@ pub async fn verify_wave(
     let mut report = GateReport::new(stand.setup.clone(), compare::against(ran, subject.baseline));
     report.excused = excused;
     let held = compare::held(&report.tests, &report.excused);
-    report.excused.extend(rerun::flaky(bench, of, settings, &held, None, cancel).await?);
+    report
+        .excused
+        .extend(rerun::flaky(bench, of, settings, &held, None, cancel).await?);
     if let Some(smoke) = subject.smoke {
         let evidence = stand.command(smoke).await?;
         report.more.push(said::result(Gate::Smoke, Weight::Demanded, evidence));

@@ -153,7 +153,12 @@ impl Mirror {
             None => {}
         };
         sizes.iter_mut().for_each(&mut fits);
-        let wanted: Vec<&str> = oids.iter().zip(&sizes).filter(|(_, size)| size.is_some_and(|size| size <= cap)).map(|(oid, _)| *oid).collect();
+        let wanted: Vec<&str> = oids
+            .iter()
+            .zip(&sizes)
+            .filter(|(_, size)| size.is_some_and(|size| size <= cap))
+            .map(|(oid, _)| *oid)
+            .collect();
         let mut read = read_blobs(&self.dir, &wanted, BLOBS_CAP).await?.into_iter();
         let blob = |size: Option<u64>| match size {
             None => Blob::None,

@@ -121,7 +121,9 @@ impl Copier {
 /// Copies a link that stays within its folder or goes up a little; one that names a place of the host is left out.
 fn link(from: &Path, to: &Path) -> io::Result<()> {
     let target = fs::read_link(from)?;
-    let is_own = target.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir | Component::ParentDir));
+    let is_own = target
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir | Component::ParentDir));
     match is_own {
         true => std::os::unix::fs::symlink(target, to),
         false => Ok(()),
@@ -157,10 +159,19 @@ mod tests {
         fs::create_dir_all(from.join("a/b")).unwrap();
         fs::write(folder.path().join("secret"), "s").unwrap();
         fs::write(from.join("a/b/file"), "text").unwrap();
-        let old = std::fs::File::options().write(true).open(from.join("a/b/file")).unwrap();
+        let old = std::fs::File::options()
+            .write(true)
+            .open(from.join("a/b/file"))
+            .unwrap();
         let times = Timestamps {
-            last_access: Timespec { tv_sec: 1_000, tv_nsec: 0 },
-            last_modification: Timespec { tv_sec: 1_000, tv_nsec: 0 },
+            last_access: Timespec {
+                tv_sec: 1_000,
+                tv_nsec: 0,
+            },
+            last_modification: Timespec {
+                tv_sec: 1_000,
+                tv_nsec: 0,
+            },
         };
         rustix::fs::futimens(&old, &times).unwrap();
         symlink("b/file", from.join("a/inside")).unwrap();

@@ -85,7 +85,11 @@ impl Key {
         let is_entry = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.parse::<Sha>().is_ok());
         entries
             .filter(|entry| is_entry(&entry.file_name()))
-            .max_by_key(|entry| entry.metadata().map_or((0, 0), |meta| (meta.mtime(), meta.mtime_nsec())))
+            .max_by_key(|entry| {
+                entry
+                    .metadata()
+                    .map_or((0, 0), |meta| (meta.mtime(), meta.mtime_nsec()))
+            })
             .map(|entry| entry.path())
     }
 }

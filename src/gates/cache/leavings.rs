@@ -40,7 +40,9 @@ impl Leavings {
         let is_worth = |path: &&PathBuf| {
             let by_setup = setup.found.contains(*path);
             let full = work.join(path);
-            let is_named = path.file_name().is_some_and(|name| OF_NO_USE.iter().any(|no_use| name == *no_use));
+            let is_named = path
+                .file_name()
+                .is_some_and(|name| OF_NO_USE.iter().any(|no_use| name == *no_use));
             // A virtual environment of Python names its own place in its scripts.
             let is_bound = full.join("pyvenv.cfg").exists();
             !is_named && !is_bound && (by_setup || full.join(TAG).is_file())
@@ -61,7 +63,10 @@ fn look(work: &Path, below: &Path, tracked: &BTreeSet<String>, found: &mut BTree
             continue;
         }
         let folder = format!("{text}/");
-        let holds_tracked = tracked.range(folder.clone()..).next().is_some_and(|next| next.starts_with(&folder));
+        let holds_tracked = tracked
+            .range(folder.clone()..)
+            .next()
+            .is_some_and(|next| next.starts_with(&folder));
         match holds_tracked && entry.file_type()?.is_dir() {
             true => look(work, &path, tracked, found)?,
             false => drop(found.insert(path)),

@@ -28,7 +28,9 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
         .collect();
     let mut measured = Measured::default();
     for class in root.descendants().filter(|node| node.has_tag_name("class")) {
-        let Some(file) = class.attribute("filename") else { continue };
+        let Some(file) = class.attribute("filename") else {
+            continue;
+        };
         let name = match sources.as_slice() {
             [only] if !file.starts_with('/') => format!("{only}/{file}"),
             _ => file.to_owned(),

@@ -26,6 +26,7 @@ struct File {
 #[serde(from = "Raw")]
 struct Segment {
     line: u32,
+    column: u32,
     count: u64,
     counted: Counted,
     begins: Begins,
@@ -53,15 +54,22 @@ enum Raw {
 
 impl From<Raw> for Segment {
     fn from(raw: Raw) -> Self {
-        let (line, count, has_count, is_entry, is_gap) = match raw {
-            Raw::New(line, _, count, has_count, is_entry, is_gap) => (line, count, has_count, is_entry, is_gap),
-            Raw::Old(line, _, count, has_count, is_entry) => (line, count, has_count, is_entry, false),
+        let (line, column, count, has_count, is_entry, is_gap) = match raw {
+            Raw::New(line, column, count, has_count, is_entry, is_gap) => {
+                (line, column, count, has_count, is_entry, is_gap)
+            }
+            Raw::Old(line, column, count, has_count, is_entry) => (line, column, count, has_count, is_entry, false),
         };
         Self {
             line,
+            column,
             count,
             counted: if has_count { Counted::Yes } else { Counted::No },
-            begins: if is_entry && !is_gap { Begins::Region } else { Begins::Nothing },
+            begins: if is_entry && !is_gap {
+                Begins::Region
+            } else {
+                Begins::Nothing
+            },
         }
     }
 }
@@ -73,7 +81,8 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
     let export: Export =
         serde_json::from_str(text).map_err(|error| format!("it is not cargo-llvm-cov's JSON: {error}"))?;
     let mut measured = Measured::default();
-    for file in export.data.into_iter().flat_map(|data| data.files) {
+    for mut file in export.data.into_iter().flat_map(|data| data.files) {
+        file.segments.sort_by_key(|segment| (segment.line, segment.column));
         measured.file(&file.filename);
         lines(&file, &mut measured);
     }
@@ -94,7 +103,9 @@ fn lines(file: &File, measured: &mut Measured) {
             }
             last = next;
         }
-        let carried = open.filter(|(_, counted)| *counted == Counted::Yes).map(|(count, _)| count);
+        let carried = open
+            .filter(|(_, counted)| *counted == Counted::Yes)
+            .map(|(count, _)| count);
         if let Some(count) = begun.max(carried) {
             measured.line(&file.filename, line, count);
         }

@@ -156,7 +156,12 @@ impl Sum {
             return said::passed(gate, weight, sentence);
         }
         let mut result = said::failed(gate, weight, sentence);
-        result.items = self.uncovered.iter().take(MOST_ITEMS).map(|(path, lines)| item(path, lines, weight)).collect();
+        result.items = self
+            .uncovered
+            .iter()
+            .take(MOST_ITEMS)
+            .map(|(path, lines)| item(path, lines, weight))
+            .collect();
         result
     }
 }

@@ -30,7 +30,13 @@ fn every_format_says_the_same() {
 #[test]
 fn files_are_found_however_they_are_spelled_and_never_guessed() {
     let read = |name: &str| Measured::read(format!("SF:{name}\nDA:1,1\n").as_bytes()).unwrap();
-    for name in ["pkg/src/a.py", "./pkg/src/a.py", "/work/pkg/src/a.py", "src/a.py", "a.py"] {
+    for name in [
+        "pkg/src/a.py",
+        "./pkg/src/a.py",
+        "/work/pkg/src/a.py",
+        "src/a.py",
+        "a.py",
+    ] {
         assert!(read(name).of("pkg/src/a.py", "/work").is_some(), "{name}");
     }
     for name in ["b.py", "xa.py", "/elsewhere/a.py", "other/src/a.py"] {

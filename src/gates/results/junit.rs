@@ -59,7 +59,7 @@ fn name(case: Node<'_, '_>) -> String {
     };
     let own = attribute("name").unwrap_or("a test without a name");
     match attribute("classname") {
-        Some(class) if class != own && !own.starts_with(class) => format!("{class}.{own}"),
+        Some(class) if class != own && !own.starts_with(&format!("{class}.")) => format!("{class}.{own}"),
         _ => own.to_owned(),
     }
 }
