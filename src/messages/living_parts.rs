@@ -26,6 +26,8 @@ pub(super) fn phase(feature: &Feature) -> String {
     };
     match phase {
         Phase::Planning { .. } => "The plan is being made.".to_owned(),
+        Phase::PreFlight { .. } => "Set-up and tests run on the default branch before any Player starts.".to_owned(),
+        Phase::Syncing { task, .. } => format!("{task} resolves a conflict with the default branch."),
         Phase::OpeningBranch { .. } => "The integration branch is being made.".to_owned(),
         Phase::MergingDefault { .. } => "The default branch is being merged into the integration branch.".to_owned(),
         Phase::Tasks => format!("Wave {} of {} is at work.", feature.wave, feature.last_wave()),
