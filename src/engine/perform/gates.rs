@@ -3,15 +3,13 @@
 use crate::domain::feature::event::Event;
 use crate::domain::ids::Sha;
 use crate::domain::plan::TaskType;
-use crate::domain::report::ChangedPaths;
-use crate::domain::report::discrepancies;
 use crate::domain::task;
 use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::baseline::baseline;
+use crate::engine::perform::claims;
 use crate::engine::perform::coach::fork_point;
 use crate::engine::perform::turn;
 use crate::engine::repository::tip;
@@ -21,7 +19,6 @@ use crate::gates::Deadlines;
 use crate::gates::GateError;
 use crate::gates::Subject;
 use crate::gates::WaveSubject;
-use crate::git::FileStatus;
 use crate::git::Mirror;
 
 pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
@@ -43,10 +40,7 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         people: &[],
     };
     let report = gates::verify(&scene.bench(), &subject, &scene.job.cancel).await?;
-    let discrepancies = match &turn.report {
-        Some(said) => discrepancies(said, &changed(&mirror, turn, head).await?, &report.tests),
-        None => Vec::new(),
-    };
+    let discrepancies = claims::contradicted(scene, &mirror, task, (turn, head), &report).await?;
     let event = task::Event::Gated {
         run,
         head: head.clone(),
@@ -81,20 +75,6 @@ pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undon
         head,
         report: Box::new(report),
     }))
-}
-
-async fn changed(mirror: &Mirror, turn: &Turn, head: &Sha) -> Result<ChangedPaths, Undone> {
-    let mut changed = ChangedPaths::default();
-    let Some(base) = &turn.base else { return Ok(changed) };
-    for file in mirror.changed_files(base, head).await? {
-        let path = file.path.to_string();
-        match file.status {
-            FileStatus::Added | FileStatus::Renamed { .. } => changed.created.push(path),
-            FileStatus::Modified | FileStatus::TypeChanged => changed.modified.push(path),
-            FileStatus::Deleted => changed.deleted.push(path),
-        }
-    }
-    Ok(changed)
 }
 
 /// The default branch's commit that the Feature is built on.

@@ -5,6 +5,7 @@ mod ask;
 mod baseline;
 mod branches;
 mod checks;
+mod claims;
 mod coach;
 mod commands;
 mod gates;
