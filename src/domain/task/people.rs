@@ -5,6 +5,7 @@ use crate::domain::decision::Outcome;
 use crate::domain::effect::ClosedWhy;
 use crate::domain::effect::DismissedWhy;
 use crate::domain::effect::TaskWork;
+use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Profile;
 use crate::domain::evidence::profile;
 use crate::domain::ids::Millis;
@@ -92,6 +93,7 @@ fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) -> Step {
     task.waived.push(Waiver {
         by: by.clone(),
         what: waived(&task, turn),
+        tests: waived_tests(&task, turn),
     });
     if let Some(open) = task.turns.last_mut().filter(|turn| turn.ended_at.is_none()) {
         open.ended_at = Some(at);
@@ -133,6 +135,18 @@ fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
         format!("the request for changes of {login} is open")
     }));
     what
+}
+
+/// The tests that failed on the branch's head.
+fn waived_tests(task: &Task, turn: TurnNumber) -> Vec<String> {
+    let turn = task.turn(turn).filter(|turn| turn.head == task.head);
+    match turn.and_then(|turn| turn.gates.as_ref()) {
+        Some(gates) => match &gates.tests {
+            Evidence::Passed(finding) | Evidence::Failed(finding) => gates.held_names(finding),
+            Evidence::Absent(_) => Vec::new(),
+        },
+        None => Vec::new(),
+    }
 }
 
 fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {

@@ -115,4 +115,7 @@ pub struct Waiver {
     pub by: User,
     /// What failed or was missing, as sentences.
     pub what: Vec<String>,
+    /// The failing tests among it, by name: from now on they belong to what was so before.
+    #[serde(default)]
+    pub tests: Vec<String>,
 }

@@ -1,6 +1,7 @@
 //! Deliveries become facts: what does it mean, for which Feature, and may the sender do this?
 
 mod comment;
+mod default_branch;
 mod hands;
 mod label;
 mod life;

@@ -19,6 +19,7 @@ use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
 use crate::engine::perform::commands;
+use crate::engine::perform::sync::fork_of;
 use crate::engine::perform::turn;
 use crate::git::Checkout;
 use crate::git::Mirror;
@@ -70,7 +71,7 @@ async fn prompt(
     schema: &serde_json::Value,
 ) -> Result<String, Undone> {
     let diff = mirror
-        .diff_text(&fork_point(scene, mirror, head).await?, head, MAX_DIFF)
+        .diff_text(&fork_of(scene, mirror, task, head).await?, head, MAX_DIFF)
         .await?;
     let before = task.turns_now().rev().filter(|before| before.number != turn.number);
     let previous = before.into_iter().find_map(|before| before.verdict.as_ref());
