@@ -148,7 +148,12 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
     let on = links.commit(&found.commit);
     let text = measure.text.min(1_000);
     let mut lines: Vec<String> = Vec::new();
-    lines.extend(found.setup.iter().map(|setup| format!("- Set-up: {}.", untrusted::inline(setup, text))));
+    lines.extend(
+        found
+            .setup
+            .iter()
+            .map(|setup| format!("- Set-up: {}.", untrusted::inline(setup, text))),
+    );
     lines.push(match &found.before {
         Before::NoTests { why } => format!(
             "- No test ran on {on}: {}. That is an empty baseline: each `feature` task must bring tests.",
@@ -168,7 +173,12 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
             )
         }
     });
-    lines.extend(found.notes.iter().map(|note| format!("- {}", untrusted::inline(note, text))));
+    lines.extend(
+        found
+            .notes
+            .iter()
+            .map(|note| format!("- {}", untrusted::inline(note, text))),
+    );
     lines.join("\n")
 }
 

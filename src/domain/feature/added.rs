@@ -66,7 +66,9 @@ fn fix_description(
         (Some(sha), None) => format!("The merge {} broke it.", sha.short()),
         (None, _) => "No single merge of the wave could be found that broke it.".to_owned(),
     });
-    let output = failing(report).map(|finding| finding.output.as_str()).find(|output| !output.is_empty());
+    let output = failing(report)
+        .map(|finding| finding.output.as_str())
+        .find(|output| !output.is_empty());
     parts.extend(output.map(|output| fenced(&shorten::middle(output, MAX_OUTPUT))));
     parts.join("\n\n")
 }
@@ -184,7 +186,10 @@ fn merged_as<'a>(feature: &'a Feature, sha: &Sha) -> Option<&'a Task> {
 fn latest(feature: &Feature) -> Vec<TaskId> {
     let completed = || feature.tasks.iter().filter(|task| task.is_completed());
     let wave = completed().map(|task| task.wave).max();
-    completed().filter(|task| Some(task.wave) == wave).map(|task| task.id).collect()
+    completed()
+        .filter(|task| Some(task.wave) == wave)
+        .map(|task| task.id)
+        .collect()
 }
 
 /// What failed, as what has to hold.
@@ -206,7 +211,10 @@ fn broken(report: &GateReport) -> Vec<Criterion> {
     }
     for result in demanded(report) {
         if let Evidence::Failed(finding) = &result.evidence {
-            criteria.push(command(&format!("The Gate \"{}\" passes", result.gate), &finding.command));
+            criteria.push(command(
+                &format!("The Gate \"{}\" passes", result.gate),
+                &finding.command,
+            ));
         }
     }
     criteria.retain(|criterion| !matches!(&criterion.check, Check::Command(line) if line.is_empty()));

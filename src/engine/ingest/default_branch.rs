@@ -12,7 +12,9 @@ use crate::store::Scope;
 
 /// Tells every Feature in review that the default branch has a new head.
 pub async fn pushed(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {
-    let Some(head) = &push.after else { return Ok(Done::Nothing) };
+    let Some(head) = &push.after else {
+        return Ok(Done::Nothing);
+    };
     let rows = engine.store.unfinished(Scope::Repo(place.repo.id)).await?;
     let in_review = State::InReview.word();
     let rows: Vec<_> = rows.into_iter().filter(|row| row.state == in_review).collect();

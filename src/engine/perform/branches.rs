@@ -39,11 +39,7 @@ pub(super) async fn open_integration(scene: &Scene<'_>, run: u64) -> Result<Done
     let request = request(scene, vec![base.clone()], messages::plan_commit(feature)).await?;
     let head = default.mirror.commit_files(files, &request).await?;
     push(scene, &default.mirror, &branch, &head, &Lease::Absent).await?;
-    Ok(scene.event(Event::IntegrationOpened {
-        run,
-        base,
-        head,
-    }))
+    Ok(scene.event(Event::IntegrationOpened { run, base, head }))
 }
 
 /// The commit that pre-flight looked at: what came after it is merged in before the next wave, and looked at then.
@@ -134,7 +130,12 @@ async fn with_histories(scene: &Scene<'_>, mirror: &Mirror, head: Sha) -> Result
     let feature = &scene.feature;
     let mut files = BTreeMap::new();
     let over = feature.tasks.iter().filter(|task| task.is_over());
-    let pages = over.map(|task| (messages::task_file_path(feature, task.id), messages::task_file(feature, task)));
+    let pages = over.map(|task| {
+        (
+            messages::task_file_path(feature, task.id),
+            messages::task_file(feature, task),
+        )
+    });
     let plan = messages::whole_plan_file(feature).map(|text| (messages::plan_file_path(feature), text));
     for (path, text) in pages.chain(plan) {
         let text = text.into_bytes();

@@ -79,7 +79,10 @@ async fn fetched(scene: &Scene<'_>, task: &Task) -> Result<Mirror, Undone> {
     let (engine, key) = (scene.engine, scene.key());
     let (installation, folder) = (scene.feature.installation, key.branch_prefix());
     match task.origin {
-        Origin::Sync { .. } => Ok(engine.fetch_default(installation, key.repo, Some(&folder)).await?.mirror),
+        Origin::Sync { .. } => Ok(engine
+            .fetch_default(installation, key.repo, Some(&folder))
+            .await?
+            .mirror),
         Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => {
             engine.fetch(installation, key.repo, &[&format!("{folder}/*")]).await
         }

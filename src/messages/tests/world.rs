@@ -309,9 +309,11 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         }),
         request: PlanRequest::default(),
         plan: None,
+        preflight: None,
         integration: None,
         pull: None,
         wave: 0,
+        more_fixes: 0,
         gates: Vec::new(),
         living: None,
         checking: None,
@@ -354,6 +356,7 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
     third.waived = vec![Waiver {
         by: user("ida"),
         what: vec![say("1 test failed")],
+        tests: Vec::new(),
     }];
     third.state = task::State::Completed {
         commit: Some(sha('f')),
