@@ -4,6 +4,7 @@
 
 pub mod blocked;
 pub mod check_boxes;
+pub mod ci;
 pub mod claims;
 pub mod command;
 pub mod complexity;

@@ -3,9 +3,11 @@
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
 use crate::domain::task::Task;
+use crate::engine::ingest::button::Button;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::github::CheckAction;
 use crate::github::CheckConclusion;
 use crate::github::CheckOutput;
 use crate::github::CheckReport;
@@ -25,7 +27,7 @@ pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNu
         return Ok(Done::Nothing);
     };
     match messages::check_run(&scene.feature, task, turn, &scene.links().await?) {
-        Some(check) => publish(scene, head, &check).await,
+        Some(check) => publish(scene, head, &check, buttons(task, number)).await,
         None => Ok(Done::Nothing),
     }
 }
@@ -36,10 +38,24 @@ pub(super) async fn publish_wave_check(scene: &Scene<'_>) -> Result<Done, Undone
         return Ok(Done::Nothing);
     };
     let check = messages::wave_check(&scene.feature, gate);
-    publish(scene, &gate.head, &check).await
+    publish(scene, &gate.head, &check, Vec::new()).await
 }
 
-async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun) -> Result<Done, Undone> {
+/// The buttons of a blocked task, on the check run of its newest turn.
+fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
+    let newest = task.turns.last().is_some_and(|last| last.number == number);
+    if !newest || !task.is_blocked() {
+        return Vec::new();
+    }
+    let action = |button: Button| CheckAction {
+        label: button.label().to_owned(),
+        description: button.description().to_owned(),
+        identifier: button.identifier().to_owned(),
+    };
+    Button::ALL.map(action).to_vec()
+}
+
+async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun, actions: Vec<CheckAction>) -> Result<Done, Undone> {
     let conclusion = match check.conclusion {
         Conclusion::Success => CheckConclusion::Success,
         Conclusion::Failure => CheckConclusion::Failure,
@@ -56,7 +72,7 @@ async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun) -> Result<Done
             title: check.title.clone(),
             summary: check.summary.clone(),
         },
-        actions: Vec::new(),
+        actions,
     };
     let repo = scene.repo();
     scene.may_write()?;

@@ -7,6 +7,7 @@ use crate::domain::contract::TurnFacts;
 use crate::domain::contract::judge;
 use crate::domain::decision::CoachDecision;
 use crate::domain::decision::DecisionKind;
+use crate::domain::decision::Issue;
 use crate::domain::decision_parse::parse_decision;
 use crate::domain::decision_parse::schema;
 use crate::domain::evidence::GateReport;
@@ -113,15 +114,18 @@ fn decision(answer: &serde_json::Value, task: &Task) -> Result<CoachDecision, St
 
 /// What people said about the work: shown, never an instruction.
 fn remarks(turn: &Turn) -> Vec<String> {
-    let reviews = turn.told.reviews.iter();
+    let reviews = turn.told.reviews.iter().chain(&turn.told.remarks);
     reviews
-        .flat_map(|review| {
-            review
-                .items
-                .iter()
-                .map(|item| format!("{}: {}", review.by.login, item.description))
-        })
+        .flat_map(|review| review.items.iter().map(|item| remark(&review.by.login, item)))
         .collect()
+}
+
+fn remark(login: &str, item: &Issue) -> String {
+    match (&item.file, item.line) {
+        (Some(file), Some(line)) => format!("{login} on {file}:{line}: {}", item.description),
+        (Some(file), None) => format!("{login} on {file}: {}", item.description),
+        (None, _) => format!("{login}: {}", item.description),
+    }
 }
 
 /// The commit that the task's change is counted from: `merge-base(integration, head)`.

@@ -1,5 +1,6 @@
 //! Features, tasks and turns to speak about; every text of others comes from one place.
 
+use crate::domain::ci::CiPolicy;
 use crate::domain::decision::CoachDecision;
 use crate::domain::decision::CriterionFinding;
 use crate::domain::decision::CriterionMet;
@@ -218,6 +219,7 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
         told: NextTurn::default(),
         started_at: Millis(0),
         ended_at: Some(Millis(1)),
+        ci_since: None,
         base: Some(sha('a')),
         head: Some(sha('b')),
         work: Work::Pushed,
@@ -243,6 +245,7 @@ pub(super) fn rules() -> Rules {
         merge: MergePolicy::Auto,
         plan_approval: PlanApproval::From(7),
         mode: Mode::Tdd,
+        ci: CiPolicy::Wait,
     }
 }
 

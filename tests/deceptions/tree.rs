@@ -1,0 +1,62 @@
+//! A tree of files, and the steps that change it.
+
+use crate::cases::Step;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Paths and contents.
+pub type Tree = BTreeMap<String, String>;
+
+/// What may not stand in a file of this repository, because it looks like what it is a fixture for.
+const SPELLED_OUT: [(&str, &str); 8] = [
+    ("{<}", "<<<<<<<"),
+    ("{=}", "======="),
+    ("{>}", ">>>>>>>"),
+    ("{|}", "|||||||"),
+    ("{key}", concat!("RSA PRIVATE", " KEY")),
+    ("{aws}", concat!("AKIA", "Q3EGZX7NWLT2VYBH")),
+    ("{example}", concat!("AKIA", "IOSFODNN7EXAMPLE")),
+    ("{github}", concat!("ghp", "_9fKq2LmZx7Rt4VbN8sWc3YdH6jPgT1uQaE5o")),
+];
+
+/// Takes the steps. A step that does not fit the tree is a mistake in the case.
+pub fn take(tree: &mut Tree, steps: &[Step], outside: &Path) {
+    let spelled = |text: &str| {
+        let text = text.replace("{outside}", &outside.display().to_string());
+        SPELLED_OUT
+            .iter()
+            .fold(text, |text, (short, long)| text.replace(short, long))
+    };
+    for step in steps {
+        match step {
+            Step::Write { path, text } => {
+                tree.insert(path.clone(), spelled(text));
+            }
+            Step::Append { path, text } => {
+                tree.entry(path.clone()).or_default().push_str(&spelled(text));
+            }
+            Step::Replace { path, old, new } => replace(tree, path, old, &spelled(new)),
+            Step::Delete { path } => {
+                tree.remove(path).unwrap_or_else(|| panic!("{path} is not there"));
+            }
+            Step::Move { from, to } => {
+                let text = tree.remove(from).unwrap_or_else(|| panic!("{from} is not there"));
+                tree.insert(to.clone(), text);
+            }
+            Step::Fill { path, bytes } => {
+                tree.insert(path.clone(), "0123456789abcde\n".repeat(bytes / 16));
+            }
+        }
+    }
+}
+
+/// Whole lines, or a part of one line if `old` is one line.
+fn replace(tree: &mut Tree, path: &str, old: &str, new: &str) {
+    let text = tree.get_mut(path).unwrap_or_else(|| panic!("{path} is not there"));
+    let part = [(old, new), (old.trim_end_matches('\n'), new.trim_end_matches('\n'))];
+    let (old, new) = part
+        .into_iter()
+        .find(|(old, _)| text.contains(old))
+        .unwrap_or_else(|| panic!("{path} does not hold:\n{old}"));
+    *text = text.replacen(old, new, 1);
+}
