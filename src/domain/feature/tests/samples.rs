@@ -372,6 +372,7 @@ impl Story {
                 run,
                 head,
                 judgement: Box::new(judgement),
+                probes: Vec::new(),
             },
         )
     }
