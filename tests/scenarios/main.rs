@@ -13,11 +13,13 @@
 #[path = "../support/postgres.rs"]
 mod postgres;
 
+mod ci;
 mod edges;
 mod hands;
 mod loop_of_one_task;
 mod misbehaving;
 mod on_postgres;
+mod people;
 mod planning;
 mod repository;
 mod rights;
