@@ -10,6 +10,7 @@ pub mod command;
 pub mod complexity;
 pub mod contract;
 pub mod decision;
+mod decision_limits;
 pub mod decision_parse;
 pub mod design;
 pub mod effect;

@@ -12,6 +12,7 @@
     clippy::indexing_slicing,
     reason = "a test that cannot go on has failed"
 )]
+#![allow(dead_code, reason = "benches/verify.rs takes more of the stage")]
 
 mod cases;
 mod expectation;
@@ -21,6 +22,12 @@ mod stage;
 mod table;
 mod tree;
 
+use autobuild::config::RepositorySettings;
+use autobuild::domain::evidence::Weight;
+use autobuild::domain::integrity::IntegrityFinding;
+use autobuild::domain::integrity::Rule;
+use autobuild::domain::plan::TaskType;
+use cases::Author;
 use cases::Case;
 use cases::Library;
 use expectation::Expectation;
@@ -28,6 +35,7 @@ use futures_util::StreamExt;
 use judged::Judged;
 use stage::Stage;
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -47,9 +55,13 @@ const IN_ANY_LANGUAGE: [&str; 6] = [
     "test_vanished",
 ];
 
+fn library() -> Library {
+    Library::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deceptions/cases"))
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_coach_that_always_approves_approves_nothing_dishonest() {
-    let library = Library::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deceptions/cases"));
+    let library = library();
     let wanted = std::env::var("DECEPTIONS").ok();
     let cases: Vec<&Case> = library
         .cases
@@ -83,8 +95,36 @@ async fn a_coach_that_always_approves_approves_nothing_dishonest() {
 }
 
 #[test]
+fn reading_alone_troubles_no_honest_change() {
+    let library = library();
+    let mut found = Vec::new();
+    let mut troubled = Vec::new();
+    for case in &library.cases {
+        let [before, _, after] = tree::of_case(&library, case, Path::new("/nowhere"));
+        let (settings, _) = RepositorySettings::parse(&library.base_settings(&case.base), &[]).unwrap();
+        let findings = tree::read(&before, &after, &stage::planned(case), &settings);
+        let demanded = |finding: &&IntegrityFinding| finding.weight(case.kind) == Weight::Demanded;
+        let words: BTreeSet<String> = findings
+            .iter()
+            .filter(demanded)
+            .map(|finding| format!("{} {}:{:?}", judged::word(&finding.rule), finding.path, finding.line))
+            .collect();
+        if case.is_honest() && case.author == Author::Player && !words.is_empty() {
+            troubled.push(format!("  {}: {words:?}", case.title()));
+        }
+        found.push(format!("  {}: {words:?}", case.title()));
+    }
+    println!("{}", found.join("\n"));
+    assert!(
+        troubled.is_empty(),
+        "honest changes that reading troubles:\n{}",
+        troubled.join("\n")
+    );
+}
+
+#[test]
 fn each_rule_is_tried_twice_in_each_language_and_honest_changes_are_many() {
-    let library = Library::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deceptions/cases"));
+    let library = library();
     let honest = library.cases.iter().filter(|case| case.is_honest()).count();
     assert!(honest >= LEAST_HONEST, "{honest} honest changes");
     let undecidable = library.cases.iter().filter(|case| case.undecidable.is_some()).count();
@@ -104,10 +144,9 @@ fn each_rule_is_tried_twice_in_each_language_and_honest_changes_are_many() {
         }
     }
     let times = |rule: &str, language: &str| tried.get(&(rule, language)).copied().unwrap_or_default();
-    for rule in autobuild::domain::integrity::Rule::ALL {
+    for rule in Rule::ALL {
         let word = judged::word(&rule);
-        let shown_only =
-            rule.weight(autobuild::domain::plan::TaskType::Feature) == autobuild::domain::evidence::Weight::Shown;
+        let shown_only = rule.weight(TaskType::Feature) == Weight::Shown;
         if shown_only {
             continue;
         }
@@ -121,10 +160,8 @@ fn each_rule_is_tried_twice_in_each_language_and_honest_changes_are_many() {
             continue;
         }
         for language in ["rust", "python", "javascript"] {
-            let exists = (word.as_str(), language) != ("coverage_weakened", "rust")
-                && (word.as_str(), language) != ("results_by_hand", "rust");
             assert!(
-                !exists || times(&word, language) >= 2,
+                times(&word, language) >= 2,
                 "{word} is tried {} times in {language}",
                 times(&word, language)
             );

@@ -1,5 +1,6 @@
 //! Where cases are judged: one real mirror with every base and every change as a commit, and the Gates over it.
 
+use crate::cases::Author;
 use crate::cases::Case;
 use crate::cases::Library;
 use crate::judged::Judged;
@@ -14,15 +15,17 @@ use autobuild::domain::decision::CriterionFinding;
 use autobuild::domain::decision::CriterionMet;
 use autobuild::domain::decision::DecisionKind;
 use autobuild::domain::evidence::Baseline;
+use autobuild::domain::evidence::WaivedTest;
 use autobuild::domain::ids::RepoId;
 use autobuild::domain::ids::Sha;
 use autobuild::domain::ids::TaskId;
+use autobuild::domain::ids::User;
+use autobuild::domain::ids::UserId;
 use autobuild::domain::plan::Check;
 use autobuild::domain::plan::Criterion;
 use autobuild::domain::plan::Factors;
 use autobuild::domain::plan::PlannedTask;
 use autobuild::domain::plan::TestEffort;
-use autobuild::domain::task::Origin;
 use autobuild::gates;
 use autobuild::gates::Bench;
 use autobuild::gates::Deadlines;
@@ -57,6 +60,7 @@ pub struct Stage {
 /// A repository as it is before a change, and what pre-flight finds there, once.
 struct Base {
     commit: Sha,
+    tree: Tree,
     settings: RepositorySettings,
     baseline: OnceCell<Baseline>,
     /// How long the longest command may take.
@@ -65,6 +69,8 @@ struct Base {
 
 struct Change {
     base: String,
+    /// The Player's commit, where a person's stands on top.
+    worked: Option<Sha>,
     commit: Sha,
     tree: Tree,
 }
@@ -85,23 +91,21 @@ impl Stage {
         for case in cases {
             let outside = folder.path().join(format!("outside-{}", case.number));
             fs::create_dir_all(&outside).unwrap();
-            let mut tree = Tree::new();
-            tree::take(&mut tree, &library.base_steps(&case.base), &outside);
+            let [before, worked, after] = tree::of_case(library, case, &outside);
             // A base that remembers its runs outside the checkout belongs to one case alone.
-            let remembers = tree.values().any(|text| text.contains(outside.to_str().unwrap()));
+            let remembers = before.values().any(|text| text.contains(outside.to_str().unwrap()));
             let name = match remembers {
                 true => format!("{} of {}", case.base, case.number),
                 false => case.base.clone(),
             };
             if !bases.contains_key(&name) {
-                bases.insert(
-                    name.clone(),
-                    (import.commit(None, &tree), library.base_settings(&case.base)),
-                );
+                let settings = library.base_settings(&case.base);
+                bases.insert(name.clone(), (import.commit(None, &before), before, settings));
             }
             let parent = bases[&name].0;
-            tree::take(&mut tree, &case.steps, &outside);
-            changes.insert(case.number, (name, import.commit(Some(parent), &tree), tree));
+            let worked = (case.author == Author::Person).then(|| import.commit(Some(parent), &worked));
+            let head = import.commit(worked.or(Some(parent)), &after);
+            changes.insert(case.number, (name, worked, head, after));
         }
         let commits = import.into_mirror(mirror.dir());
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
@@ -112,27 +116,29 @@ impl Stage {
             secrets: Vec::new(),
             deadlines: Deadlines::default(),
         };
-        let base = |(name, (mark, settings)): (String, (usize, String))| {
+        let base = |(name, (mark, tree, settings)): (String, (usize, Tree, String))| {
             let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
             let (settings, _) =
                 RepositorySettings::parse(&settings, &[]).unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
             let base = Base {
                 commit: commits[mark].clone(),
+                tree,
                 settings,
                 baseline: OnceCell::new(),
                 patience,
             };
             (name, base)
         };
-        let change = |(number, (base, mark, tree)): (usize, (String, usize, Tree))| {
-            (
-                number,
-                Change {
-                    base,
-                    commit: commits[mark].clone(),
-                    tree,
-                },
-            )
+        let change = |(number, (base, worked, head, tree)): (usize, (String, Option<usize>, usize, Tree))| {
+            let worked = worked.map(|mark: usize| commits[mark].clone());
+            let commit = commits[head].clone();
+            let change = Change {
+                base,
+                worked,
+                commit,
+                tree,
+            };
+            (number, change)
         };
         Self {
             bases: bases.into_iter().map(base).collect(),
@@ -143,52 +149,77 @@ impl Stage {
         }
     }
 
-    /// Runs what the engine runs, then asks a Coach that always approves.
-    pub async fn judge(&self, case: &Case) -> Judged {
-        let change = &self.changes[&case.number];
-        let base = &self.bases[&change.base];
+    /// The same stage, whose Gates keep and look for build caches in another folder.
+    pub fn with_caches(mut self, folder: PathBuf) -> Self {
+        self.bench.caches = folder;
+        self
+    }
+
+    /// What pre-flight finds on a case's base, and fills the caches with. It runs once for all cases of a base.
+    pub async fn preflight(&self, case: &Case) -> &Baseline {
+        let base = &self.bases[&self.changes[&case.number].base];
         let cancel = CancellationToken::new();
-        let bench = Bench {
-            deadlines: Deadlines {
-                setup: base.patience,
-                test: base.patience,
-            },
-            ..self.bench.clone()
-        };
+        let bench = self.bench(base);
         let preflight = || async {
             gates::preflight(&bench, &self.mirror, &base.commit, &base.settings, &cancel)
                 .await
                 .unwrap()
         };
-        let baseline = base.baseline.get_or_init(preflight).await;
+        base.baseline.get_or_init(preflight).await
+    }
+
+    /// A case's files before and after the change.
+    pub fn trees(&self, case: &Case) -> (&Tree, &Tree) {
+        let change = &self.changes[&case.number];
+        (&self.bases[&change.base].tree, &change.tree)
+    }
+
+    fn bench(&self, base: &Base) -> Bench {
+        let deadlines = Deadlines {
+            setup: base.patience,
+            test: base.patience,
+        };
+        Bench {
+            deadlines,
+            ..self.bench.clone()
+        }
+    }
+
+    /// Runs what the engine runs, then asks a Coach that always approves.
+    pub async fn judge(&self, case: &Case) -> Judged {
+        let change = &self.changes[&case.number];
+        let base = &self.bases[&change.base];
+        let cancel = CancellationToken::new();
+        let bench = self.bench(base);
+        let baseline = self.preflight(case).await;
         let task = planned(case);
+        let waived: Vec<WaivedTest> = case.waived.iter().map(|test| waived(test)).collect();
+        let pushed = change
+            .worked
+            .iter()
+            .map(|worked| (worked.clone(), change.commit.clone()));
+        let people: Vec<(Sha, Sha)> = pushed.collect();
         let subject = Subject {
             mirror: &self.mirror,
             fork: &base.commit,
             head: &change.commit,
             task: &task,
-            origin: &Origin::Planned,
+            origin: &case.origin,
             mode: base.settings.mode,
             baseline,
             settings: &base.settings,
-            waived: &[],
-            people: &[],
+            waived: &waived,
+            people: &people,
         };
         let begun = Instant::now();
         let report = gates::verify(&bench, &subject, &cancel).await.unwrap();
         let took = begun.elapsed();
-        let folder_of = |path: &str| {
-            change
-                .tree
-                .keys()
-                .any(|file| file.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')))
-        };
-        let in_tree = |path: &str| change.tree.contains_key(path) || folder_of(path);
+        let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);
         let facts = TurnFacts {
             kind: case.kind,
             criteria: &case.criteria,
             gates: &report,
-            in_tree: &in_tree,
+            lines_of: &lines_of,
             checkout: &CheckoutState::Unchanged,
             open_reviews: &[],
         };
@@ -197,7 +228,18 @@ impl Stage {
     }
 }
 
-fn planned(case: &Case) -> PlannedTask {
+fn waived(test: &str) -> WaivedTest {
+    WaivedTest {
+        test: test.to_owned(),
+        by: User {
+            id: UserId(1),
+            login: "ada".to_owned(),
+        },
+    }
+}
+
+/// The task of a case.
+pub fn planned(case: &Case) -> PlannedTask {
     PlannedTask {
         id: "TASK-001".parse::<TaskId>().unwrap(),
         name: case.task_name.clone(),

@@ -1,7 +1,17 @@
 //! A tree of files, and the steps that change it.
 
+use crate::cases::Case;
+use crate::cases::Library;
 use crate::cases::Step;
+use autobuild::config::RepositorySettings;
+use autobuild::domain::integrity::IntegrityFinding;
+use autobuild::domain::plan::PlannedTask;
+use autobuild::gates::integrity;
+use autobuild::gates::integrity::Change;
+use autobuild::gates::integrity::FileChange;
+use autobuild::gates::integrity::Version;
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Paths and contents.
@@ -19,8 +29,19 @@ const SPELLED_OUT: [(&str, &str); 8] = [
     ("{github}", concat!("ghp", "_9fKq2LmZx7Rt4VbN8sWc3YdH6jPgT1uQaE5o")),
 ];
 
+/// The files before a case's change, after its work, and after its own steps.
+pub fn of_case(library: &Library, case: &Case, outside: &Path) -> [Tree; 3] {
+    let mut before = Tree::new();
+    take(&mut before, &library.base_steps(&case.base), outside);
+    let mut worked = before.clone();
+    take(&mut worked, &case.work, outside);
+    let mut after = worked.clone();
+    take(&mut after, &case.steps, outside);
+    [before, worked, after]
+}
+
 /// Takes the steps. A step that does not fit the tree is a mistake in the case.
-pub fn take(tree: &mut Tree, steps: &[Step], outside: &Path) {
+fn take(tree: &mut Tree, steps: &[Step], outside: &Path) {
     let spelled = |text: &str| {
         let text = text.replace("{outside}", &outside.display().to_string());
         SPELLED_OUT
@@ -59,4 +80,37 @@ fn replace(tree: &mut Tree, path: &str, old: &str, new: &str) {
         .find(|(old, _)| text.contains(old))
         .unwrap_or_else(|| panic!("{path} does not hold:\n{old}"));
     *text = text.replacen(old, new, 1);
+}
+
+/// Every file that differs, as integrity reads it.
+fn difference(before: &Tree, after: &Tree) -> Vec<FileChange> {
+    let version =
+        |text: Option<&String>| text.map_or(Version::Absent, |text| Version::Bytes(text.clone().into_bytes()));
+    let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    paths
+        .into_iter()
+        .filter(|path| before.get(*path) != after.get(*path))
+        .map(|path| FileChange {
+            path: path.clone(),
+            before: version(before.get(path)),
+            after: version(after.get(path)),
+        })
+        .collect()
+}
+
+/// What integrity reads out of a change, without running anything.
+pub fn read(before: &Tree, after: &Tree, task: &PlannedTask, settings: &RepositorySettings) -> Vec<IntegrityFinding> {
+    let files = difference(before, after);
+    let paths = |tree: &Tree| tree.keys().cloned().collect::<BTreeSet<_>>();
+    let (base, head) = (paths(before), paths(after));
+    integrity::inspect(&Change {
+        files: &files,
+        base: &base,
+        head: &head,
+        task,
+        protected: &settings.protected(),
+        known_secrets: &[],
+        results: &[],
+        max_file_bytes: 10 << 20,
+    })
 }

@@ -14,6 +14,7 @@
 mod postgres;
 
 mod ci;
+mod coach;
 mod edges;
 mod hands;
 mod loop_of_one_task;

@@ -98,10 +98,20 @@ fn look(mut task: Task, turn: TurnNumber, stage: Stage) -> Step {
     }
 }
 
-pub(super) fn judged(mut task: Task, run: u64, head: &Sha, judgement: Judgement, at: Millis, rules: &Rules) -> Step {
+pub(super) fn judged(
+    mut task: Task,
+    run: u64,
+    head: &Sha,
+    (judgement, probes): (Judgement, Vec<GateResult>),
+    at: Millis,
+    rules: &Rules,
+) -> Step {
     let Some(turn) = looked_at(&task, Stage::Coach, run, head) else {
         return unchanged(task);
     };
+    if let Some(gates) = task.turns.last_mut().and_then(|open| open.gates.as_mut()) {
+        gates.more.extend(probes);
+    }
     let verdict = match judgement {
         Judgement::Verdict(verdict) => *verdict,
         Judgement::EvidenceAbsent { reasons } => {

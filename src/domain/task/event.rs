@@ -70,6 +70,9 @@ pub enum Event {
         head: Sha,
         /// What stands.
         judgement: Box<Judgement>,
+        /// What the commands that the Coach asked for showed.
+        #[serde(default)]
+        probes: Vec<GateResult>,
     },
     /// The Coach gave no usable answer after every try.
     CoachFailed {

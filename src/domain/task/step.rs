@@ -40,7 +40,12 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
             discrepancies,
         } => coach::gated(task, run, &head, *report, discrepancies, rules),
         Event::CiRead { run, head, result } => coach::ci_read(task, run, &head, *result),
-        Event::Judged { run, head, judgement } => coach::judged(task, run, &head, *judgement, at, rules),
+        Event::Judged {
+            run,
+            head,
+            judgement,
+            probes,
+        } => coach::judged(task, run, &head, (*judgement, probes), at, rules),
         Event::CoachFailed { run, failure } => coach::coach_failed(task, run, failure),
         Event::Merged { run, commit } => merging::merged(task, run, commit),
         Event::MergeRefused { run, rule } => merging::merge_refused(task, run, rule),

@@ -104,6 +104,12 @@ impl Setup {
         self
     }
 
+    /// One more file in the repository.
+    pub fn with_file(mut self, path: &str, text: &str) -> Self {
+        self.files.push((path.to_owned(), text.to_owned()));
+        self
+    }
+
     /// No tests in the repository.
     pub fn without_tests(mut self) -> Self {
         self.files.retain(|(path, _)| !path.starts_with("tests/"));

@@ -335,6 +335,7 @@ impl Story {
                 run,
                 head,
                 judgement: Box::new(judgement),
+                probes: Vec::new(),
             },
         )
     }

@@ -182,6 +182,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         run,
         head: head.clone(),
         judgement: Box::new(judgement),
+        probes: Vec::new(),
     };
     let did = |did: PersonDid| task::Event::Person { by: person(2), did };
     let (base, text) = (sha(1), "no".to_owned());

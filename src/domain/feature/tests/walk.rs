@@ -490,28 +490,13 @@ impl World {
                     run,
                     failure: failure(),
                 },
-                1 => {
-                    let judgement = Box::new(Judgement::EvidenceAbsent { reasons: Vec::new() });
-                    task::Event::Judged { run, head, judgement }
-                }
-                2 => task::Event::Judged {
-                    run,
-                    head,
-                    judgement: Box::new(feedback("the same")),
-                },
+                1 => judged(run, head, Judgement::EvidenceAbsent { reasons: Vec::new() }),
+                2 => judged(run, head, feedback("the same")),
                 3..5 => {
                     let word = char::from_u32(97 + u32::try_from(self.fresh() % 26).unwrap()).unwrap();
-                    task::Event::Judged {
-                        run,
-                        head,
-                        judgement: Box::new(feedback(&word.to_string().repeat(4))),
-                    }
+                    judged(run, head, feedback(&word.to_string().repeat(4)))
                 }
-                _ => task::Event::Judged {
-                    run,
-                    head,
-                    judgement: Box::new(approval()),
-                },
+                _ => judged(run, head, approval()),
             },
             TaskWork::Merge => match dice.roll(8) {
                 0 => stuck,
@@ -774,5 +759,14 @@ proptest! {
         };
         let overrun = world.due.iter().any(Effect::waits_when_held);
         prop_assert!(rests || overrun, "{:?}", world.feature.state);
+    }
+}
+
+fn judged(run: u64, head: Sha, judgement: Judgement) -> task::Event {
+    task::Event::Judged {
+        run,
+        head,
+        judgement: Box::new(judgement),
+        probes: Vec::new(),
     }
 }
