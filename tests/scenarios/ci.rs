@@ -80,7 +80,10 @@ async fn green_checks_of_others_are_evidence_and_our_own_are_not() {
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     let ci = world.ci().await;
-    assert!(matches!(ci.evidence, Evidence::Passed(_)) && ci.weight == Weight::Demanded, "{ci:?}");
+    assert!(
+        matches!(ci.evidence, Evidence::Passed(_)) && ci.weight == Weight::Demanded,
+        "{ci:?}"
+    );
     world.end().await;
 }
 
@@ -107,7 +110,9 @@ async fn a_red_check_goes_back_to_the_player_with_its_output_whatever_the_coach_
     assert_eq!(world.review_states(pull).await[0], "CHANGES_REQUESTED");
     let items = &world.feature().await.tasks[0].turns[0].verdict.clone().unwrap().items;
     assert!(
-        items.iter().any(|item| item.description.contains("lint: line 3 is too long")),
+        items
+            .iter()
+            .any(|item| item.description.contains("lint: line 3 is too long")),
         "{items:#?}"
     );
     world.forge.set_ci(REPO, &[BUILD]).unwrap();
@@ -141,7 +146,10 @@ async fn what_gives_no_answer_blocks_without_a_coach_and_a_person_may_override()
         let pull = world.pull(1).await;
         let report = world.reviews(pull).await.last().unwrap().2.clone();
         assert!(report.contains("build"), "{report}");
-        assert!(world.feature().await.tasks[0].turns[0].verdict.is_none(), "nobody's fault");
+        assert!(
+            world.feature().await.tasks[0].turns[0].verdict.is_none(),
+            "nobody's fault"
+        );
         world.say(WRITER, pull, "/autobuild approve").await;
         assert_eq!(world.state().await, "in_review");
         let waived = &world.feature().await.tasks[0].waived[0];
@@ -186,7 +194,12 @@ async fn a_check_that_runs_beyond_the_deadline_is_absent_and_resume_looks_again(
     assert_eq!(world.tasks().await, ["blocked"]);
     let pull = world.pull(1).await;
     let head = world.pull_json(pull).await["head"]["sha"].as_str().unwrap().to_owned();
-    assert!(world.checks(&head).await.contains(&"AutoBuild action_required".to_owned()));
+    assert!(
+        world
+            .checks(&head)
+            .await
+            .contains(&"AutoBuild action_required".to_owned())
+    );
     world.forge.report_check(REPO, &head, &BUILD).unwrap();
     world.script.approves(1);
     world.say(WRITER, pull, "/autobuild resume").await;

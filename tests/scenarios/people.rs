@@ -47,12 +47,8 @@ async fn approved_world() -> World {
 }
 
 /// A task that was given feedback in its only turn.
-async fn blocked_world(settings: &str) -> World {
-    let world = Setup::new()
-        .settings("max_turns: 1")
-        .settings(settings)
-        .build()
-        .await;
+async fn blocked_world() -> World {
+    let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::one());
     world
         .script
@@ -114,9 +110,16 @@ async fn a_request_for_changes_starts_a_turn_with_its_words_and_no_approval_is_g
         .await;
     let prompt = told(&world, "player", 2);
     assert!(prompt.contains(WORDS), "word for word: {prompt}");
-    assert!(prompt.contains("Say it louder.") && prompt.contains("hello/1.txt"), "{prompt}");
+    assert!(
+        prompt.contains("Say it louder.") && prompt.contains("hello/1.txt"),
+        "{prompt}"
+    );
     assert!(told(&world, "coach", 2).contains("wendy on hello/1.txt:1: Say it louder."));
-    assert_eq!(world.tasks().await, ["blocked"], "the Coach approves, the person did not yet");
+    assert_eq!(
+        world.tasks().await,
+        ["blocked"],
+        "the Coach approves, the person did not yet"
+    );
     let reviews = world.reviews(pull).await;
     let approvals = reviews.iter().filter(|(_, state, _)| state == "APPROVED").count();
     assert_eq!(approvals, 1, "none was given over it: {reviews:#?}");
@@ -160,7 +163,10 @@ async fn a_request_for_changes_while_a_player_works_is_kept_for_the_next_turn() 
     pipes.started().await;
     pipes.go().await;
     world.settle().await;
-    assert_eq!((world.tasks().await, turns(&world).await), (vec!["blocked".to_owned()], 3));
+    assert_eq!(
+        (world.tasks().await, turns(&world).await),
+        (vec!["blocked".to_owned()], 3)
+    );
     let (second, third) = (told(&world, "player", 2), told(&world, "player", 3));
     assert!(second.contains("Louder.") && !second.contains("Slower."), "{second}");
     assert!(third.contains("Slower."), "{third}");
@@ -169,13 +175,16 @@ async fn a_request_for_changes_while_a_player_works_is_kept_for_the_next_turn() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_for_changes_grants_one_turn_beyond_the_limit() {
-    let world = blocked_world("").await;
+    let world = blocked_world().await;
     world
         .script
         .writes(1, &[("hello/1.txt", "helo\n")])
         .feedback(1, "It says helo.");
     world.review(WRITER, "REQUEST_CHANGES", "Two l's, please.", &[]).await;
-    assert_eq!((world.tasks().await, turns(&world).await), (vec!["blocked".to_owned()], 2));
+    assert_eq!(
+        (world.tasks().await, turns(&world).await),
+        (vec!["blocked".to_owned()], 2)
+    );
     world.end().await;
 }
 
@@ -186,7 +195,10 @@ async fn who_asked_for_changes_takes_that_back_by_approving() {
     assert_eq!(world.tasks().await, ["blocked"]);
     world.review(WRITER, "APPROVE", "", &[]).await;
     assert_eq!(world.tasks().await, ["approved"]);
-    assert!(world.feature().await.tasks[0].waived.is_empty(), "nothing had to be waived");
+    assert!(
+        world.feature().await.tasks[0].waived.is_empty(),
+        "nothing had to be waived"
+    );
     world.end().await;
 }
 
@@ -198,14 +210,21 @@ async fn a_review_without_the_right_is_shown_to_one_coach_and_starts_nothing() {
         .await;
     world.review(STRANGER, "APPROVE", "Nice.", &[]).await;
     world.review(WRITER, "COMMENT", "By the way.", &[]).await;
-    assert_eq!((world.tasks().await, turns(&world).await), (vec!["approved".to_owned()], 1));
+    assert_eq!(
+        (world.tasks().await, turns(&world).await),
+        (vec!["approved".to_owned()], 1)
+    );
     let branch = world.branch(1).await;
     for (text, turn) in [("hello once\n", 2), ("hello twice\n", 3)] {
         let change = [("hello/1.txt", Some(text))];
         world.by(WRITER).push(REPO, &branch, "Mine", &change).await.unwrap();
         world.settle().await;
         let prompt = told(&world, "coach", turn);
-        for words in ["sam: Greet *politely*", "sam on hello/1.txt:1: I would not.", "wendy: By the way."] {
+        for words in [
+            "sam: Greet *politely*",
+            "sam on hello/1.txt:1: I would not.",
+            "wendy: By the way.",
+        ] {
             assert_eq!(prompt.contains(words), turn == 2, "{words} in turn {turn}:\n{prompt}");
         }
     }
@@ -215,7 +234,7 @@ async fn a_review_without_the_right_is_shown_to_one_coach_and_starts_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approving_review_overrides_the_coach_and_says_who_and_what() {
-    let world = blocked_world("").await;
+    let world = blocked_world().await;
     let pull = world.pull(1).await;
     let head = world.pull_json(pull).await["head"]["sha"].as_str().unwrap().to_owned();
     world.review(STRANGER, "APPROVE", "Fine by me.", &[]).await;
@@ -237,18 +256,31 @@ async fn an_approving_review_overrides_the_coach_and_says_who_and_what() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_writer_may_ask_for_changes_where_only_administrators_command() {
-    let world = blocked_world("commands: {permission: admin}").await;
-    world.script.step(serde_json::json!({"role": "player", "fail": "exit"}));
+    let world = Setup::new()
+        .settings("max_turns: 1\ncommands: {permission: admin}")
+        .build()
+        .await;
+    world.script.plans(&Plan::one());
+    world
+        .script
+        .writes(1, &[("hello/1.txt", "hullo\n")])
+        .feedback(1, "It says hullo.");
+    world.open_issue(ADMIN, "Say hello.");
+    world.by(ADMIN).label(REPO, 1, "autobuild").unwrap();
+    world.settle().await;
     world.review(WRITER, "APPROVE", "Good enough.", &[]).await;
     assert_eq!(world.tasks().await, ["blocked"], "a writer does not override here");
     let said = world.last_answer(world.pull(1).await).await;
     assert!(said.contains("admin"), "{said}");
     world
         .script
-        .step(serde_json::json!({"role": "player", "fail": "exit"}))
-        .step(serde_json::json!({"role": "player", "fail": "exit"}));
+        .writes(1, &[("hello/1.txt", "helo\n")])
+        .feedback(1, "It says helo.");
     world.review(WRITER, "REQUEST_CHANGES", "Two l's, please.", &[]).await;
-    assert_eq!(world.tasks().await, ["blocked"]);
+    assert_eq!(
+        (world.tasks().await, turns(&world).await),
+        (vec!["blocked".to_owned()], 2)
+    );
     assert_eq!(world.feature().await.tasks[0].next.reviews.len(), 1);
     world.review(ADMIN, "APPROVE", "Good enough.", &[]).await;
     assert_eq!(world.state().await, "in_review");
@@ -257,7 +289,7 @@ async fn a_writer_may_ask_for_changes_where_only_administrators_command() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_in_a_review_is_obeyed_or_refused_where_it_was_given() {
-    let world = blocked_world("").await;
+    let world = blocked_world().await;
     let pull = world.pull(1).await;
     world.review(STRANGER, "COMMENT", "/autobuild resume", &[]).await;
     assert_eq!(world.tasks().await, ["blocked"]);
@@ -265,26 +297,33 @@ async fn a_command_in_a_review_is_obeyed_or_refused_where_it_was_given() {
     world.script.succeeds(1);
     world.review(WRITER, "COMMENT", "/autobuild resume two l's", &[]).await;
     assert_eq!(world.state().await, "in_review");
-    assert_eq!(world.comments(pull).await.len(), 1, "one refusal, and no word where it is done");
+    assert_eq!(
+        world.comments(pull).await.len(),
+        1,
+        "one refusal, and no word where it is done"
+    );
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_button_resume_resumes_once() {
-    let world = blocked_world("").await;
+    let world = blocked_world().await;
     let run = world.check_run().await;
     world.script.succeeds(1);
     world.by(WRITER).click_check(REPO, run, Some("resume")).unwrap();
     world.by(WRITER).click_check(REPO, run, Some("resume")).unwrap();
     world.settle().await;
     assert_eq!((world.state().await, turns(&world).await), ("in_review".to_owned(), 2));
-    assert!(world.comments(world.pull(1).await).await.is_empty(), "a double click says nothing");
+    assert!(
+        world.comments(world.pull(1).await).await.is_empty(),
+        "a double click says nothing"
+    );
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_button_retry_starts_again_and_an_old_one_does_not() {
-    let world = blocked_world("").await;
+    let world = blocked_world().await;
     let (old, run) = (world.branch(1).await, world.check_run().await);
     let old_pull = world.pull(1).await;
     world.script.succeeds(1);
@@ -296,17 +335,26 @@ async fn the_button_retry_starts_again_and_an_old_one_does_not() {
     world.by(WRITER).click_check(REPO, run, Some("resume")).unwrap();
     world.settle().await;
     assert_eq!(world.tasks().await, ["completed"]);
-    assert!(world.last_answer(world.pull(1).await).await.contains("when it was blocked"));
+    assert!(
+        world
+            .last_answer(world.pull(1).await)
+            .await
+            .contains("when it was blocked")
+    );
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_button_pressed_without_the_right_is_refused_once() {
-    let world = blocked_world("").await;
+    let world = blocked_world().await;
     let (pull, run) = (world.pull(1).await, world.check_run().await);
     for button in ["resume", "resume", "unknown"] {
         let clicked = world.by(STRANGER).click_check(REPO, run, Some(button));
-        assert_eq!(clicked.is_ok(), button == "resume", "only what is offered can be pressed");
+        assert_eq!(
+            clicked.is_ok(),
+            button == "resume",
+            "only what is offered can be pressed"
+        );
         world.settle().await;
     }
     assert_eq!(world.tasks().await, ["blocked"]);

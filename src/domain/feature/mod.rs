@@ -16,6 +16,7 @@ mod tests;
 mod waves;
 
 use crate::domain::effect::Effect;
+use crate::domain::evidence::WaivedTest;
 pub use crate::domain::feature::records::ApprovalWhy;
 pub use crate::domain::feature::records::Integration;
 pub use crate::domain::feature::records::Living;
@@ -159,6 +160,21 @@ impl Feature {
     pub fn completed(&self) -> Vec<TaskId> {
         let completed = self.tasks.iter().filter(|task| task.is_completed());
         completed.map(|task| task.id).collect()
+    }
+
+    /// The failing tests that people waived by overriding the Coach: for every later commit they failed before.
+    #[must_use]
+    pub fn waived_tests(&self) -> Vec<WaivedTest> {
+        let waivers = self.tasks.iter().flat_map(|task| &task.waived);
+        waivers
+            .flat_map(|waiver| {
+                let by = &waiver.by;
+                waiver.tests.iter().map(|test| WaivedTest {
+                    test: test.clone(),
+                    by: by.clone(),
+                })
+            })
+            .collect()
     }
 
     /// The number of the last wave.

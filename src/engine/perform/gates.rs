@@ -11,6 +11,7 @@ use crate::engine::perform::Scene;
 use crate::engine::perform::baseline::baseline;
 use crate::engine::perform::claims;
 use crate::engine::perform::coach::fork_point;
+use crate::engine::perform::persons;
 use crate::engine::perform::turn;
 use crate::engine::repository::tip;
 use crate::gates;
@@ -27,17 +28,18 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
     let settings = scene.settings();
     let base = base(scene)?;
     let baseline = baseline(scene, &mirror, &base).await?;
+    let fork = fork_point(scene, &mirror, head).await?;
     let subject = Subject {
         mirror: &mirror,
-        fork: &fork_point(scene, &mirror, head).await?,
+        fork: &fork,
         head,
         task: &task.plan,
         origin: &task.origin,
         mode: settings.mode,
         baseline: &baseline,
         settings: &settings,
-        waived: &[],
-        people: &[],
+        waived: &scene.feature.waived_tests(),
+        people: &persons::pushes(scene, &mirror, &fork, head).await?,
     };
     let report = gates::verify(&scene.bench(), &subject, &scene.job.cancel).await?;
     let discrepancies = claims::contradicted(scene, &mirror, task, (turn, head), &report).await?;
@@ -67,7 +69,7 @@ pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undon
         kind: TaskType::Scaffolding,
         baseline: &baseline,
         settings: &settings,
-        waived: &[],
+        waived: &feature.waived_tests(),
     };
     let report = gates::verify_wave(&scene.bench(), &subject, &scene.job.cancel).await?;
     Ok(scene.event(Event::WaveGated {

@@ -14,6 +14,7 @@ pub(super) mod give_up;
 mod ground;
 mod inspect;
 mod merge;
+mod persons;
 mod plan;
 mod play;
 mod pulls;

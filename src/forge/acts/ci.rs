@@ -19,7 +19,13 @@ pub(in crate::forge) fn check_status(word: &str) -> Result<(), Refusal> {
 
 impl State {
     /// A commit arrived on a branch: every job of the repository that looks at it reports.
-    pub(in crate::forge) fn ci_reports(&mut self, by: Actor, repo: u64, branch: &str, sha: &str) -> Result<(), Refusal> {
+    pub(in crate::forge) fn ci_reports(
+        &mut self,
+        by: Actor,
+        repo: u64,
+        branch: &str,
+        sha: &str,
+    ) -> Result<(), Refusal> {
         let jobs = self.repo(repo)?.ci.clone();
         for job in jobs.iter().filter(|job| matches(&job.branches, branch)) {
             match job.app {
@@ -45,7 +51,14 @@ impl State {
         let user = self.apps.get(&app).ok_or_else(Refusal::not_found)?.bot;
         let change = CheckRunChange {
             name: Some(job.name.clone()),
-            status: Some(if job.conclusion.is_some() { "completed" } else { "in_progress" }.to_owned()),
+            status: Some(
+                if job.conclusion.is_some() {
+                    "completed"
+                } else {
+                    "in_progress"
+                }
+                .to_owned(),
+            ),
             conclusion: job.conclusion.clone(),
             output: Some(object!({"title": job.name, "summary": job.summary})),
             ..CheckRunChange::default()

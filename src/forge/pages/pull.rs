@@ -62,7 +62,10 @@ fn whole(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, seen: &Comparis
 }
 
 fn said<'a>(action: &'a serde_json::Value, field: &str) -> &'a str {
-    action.get(field).and_then(serde_json::Value::as_str).unwrap_or_default()
+    action
+        .get(field)
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or_default()
 }
 
 fn check(state: &State, run: &CheckRun) -> Markup {

@@ -1,6 +1,7 @@
 mod behaviour;
 mod commands;
 mod hands;
+mod reviews;
 mod samples;
 mod table;
 mod walk;
