@@ -372,9 +372,10 @@ impl BlockedReport {
 
 /// What stands in the way of an approval by a person, if anything.
 fn approvable(task: &Task) -> Approvable {
-    match task.overridable() {
-        Some(_) => Approvable::Yes,
-        None => Approvable::NothingPushed,
+    match (task.overridable(), task.secret()) {
+        (None, _) => Approvable::NothingPushed,
+        (Some(_), Some(_)) => Approvable::Secret,
+        (Some(_), None) => Approvable::Yes,
     }
 }
 

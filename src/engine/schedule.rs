@@ -65,11 +65,13 @@ pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<Can
             lane: Some(Lane::Agent),
             kind: None,
         });
-        rules.push(CancelRule {
-            subject,
-            lane: None,
-            kind: Some("merge".to_owned()),
-        });
+        for kind in ["merge", "ci"] {
+            rules.push(CancelRule {
+                subject: subject.clone(),
+                lane: None,
+                kind: Some(kind.to_owned()),
+            });
+        }
         if *scope == StopScope::Feature {
             for kind in ["open_integration", "merge_default", "open_feature_pull"] {
                 rules.push(CancelRule {
@@ -96,7 +98,8 @@ fn lane(effect: &Effect) -> Lane {
         Effect::Plan { .. } | Effect::WaveGate { .. } => Lane::Agent,
         Effect::Task { work, .. } => match work {
             TaskWork::Design | TaskWork::Play | TaskWork::Gates | TaskWork::Coach => Lane::Agent,
-            TaskWork::OpenPull
+            TaskWork::Ci
+            | TaskWork::OpenPull
             | TaskWork::PostReview { .. }
             | TaskWork::PublishCheck { .. }
             | TaskWork::PostBlocked
@@ -122,6 +125,8 @@ fn lane(effect: &Effect) -> Lane {
 fn ordered(effect: &Effect) -> Ordered {
     match effect {
         Effect::Reply { .. } | Effect::Living { .. } => Ordered::Free,
+        // It is looked at again and again for half an hour, and what people read must not wait for that.
+        Effect::Task { work: TaskWork::Ci, .. } => Ordered::Free,
         _ => Ordered::InOrder,
     }
 }

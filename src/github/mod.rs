@@ -9,6 +9,7 @@
 
 mod app;
 mod checks;
+mod ci;
 mod client;
 mod comments;
 mod error;
@@ -40,6 +41,10 @@ pub use checks::CheckConclusion;
 pub use checks::CheckOutput;
 pub use checks::CheckReport;
 pub use checks::MOST_ANNOTATIONS;
+pub use ci::SeenCheck;
+pub use ci::SeenOutput;
+pub use ci::SeenStatus;
+pub use ci::Suite;
 pub use client::Client;
 pub use comments::Reaction;
 pub use comments::ReactionTarget;

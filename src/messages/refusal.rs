@@ -3,6 +3,7 @@
 use crate::domain::feature::Feature;
 use crate::domain::feature::command::Refusal;
 use crate::domain::ids::FeatureKey;
+use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::messages::links::Links;
 use crate::messages::untrusted;
@@ -45,6 +46,8 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
         Refusal::PlanChanged { current } => plan_changed(current),
         Refusal::NoSuchTask { task, known } => no_such_task(*task, known),
         Refusal::NameTheTask { command } => name_the_task(command),
+        Refusal::SecretFound { task, place } => secret_found(*task, place),
+        Refusal::StaleReview { task, head } => stale_review(*task, head),
     }
 }
 
@@ -131,6 +134,24 @@ fn no_such_task(task: TaskId, known: &[TaskId]) -> String {
     format!(
         "Not done: there is no {task} here. The tasks are {}.",
         words::tasks(known, 40)
+    )
+}
+
+fn secret_found(task: TaskId, place: &str) -> String {
+    format!(
+        "Not done: the commit of {task} holds what looks like a secret, at {}, and that can never be waived. Revoke it, \
+         push a commit without it or ask for one with {}.",
+        untrusted::code(place, 200),
+        untrusted::code("/autobuild resume", 80)
+    )
+}
+
+fn stale_review(task: TaskId, head: &Sha) -> String {
+    format!(
+        "Not done: {task} is at another commit now, `{}`, than the one that this review approves. Review that one, or \
+         give {} in a comment.",
+        head.short(),
+        untrusted::code("/autobuild approve", 80)
     )
 }
 

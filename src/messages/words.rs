@@ -95,6 +95,7 @@ pub(super) fn state(task: &Task) -> String {
         State::CoachTurn { turn, stage, .. } => {
             let who = match stage {
                 Stage::Gates => "Gates",
+                Stage::Ci => "CI",
                 Stage::Coach => "Coach",
             };
             format!("{word} ({who}), turn {turn} of {}", task.limit.max(turn.0))

@@ -13,6 +13,7 @@
 #[path = "../support/postgres.rs"]
 mod postgres;
 
+mod coach;
 mod edges;
 mod hands;
 mod loop_of_one_task;

@@ -3,6 +3,7 @@
 //! whatever the size of an issue, a diff or a log.
 
 mod coach;
+mod evidence;
 mod planner;
 mod player;
 

@@ -8,12 +8,18 @@ use super::repair;
 use crate::agents::definition::Definition;
 use crate::agents::definition::Definitions;
 use crate::domain::decision::Issue;
+use crate::domain::decision::Probing;
 use crate::domain::decision::Severity;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Excuse;
+use crate::domain::evidence::Excused;
 use crate::domain::evidence::Finding;
+use crate::domain::evidence::Gate;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Weight;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::plan::Check;
@@ -142,6 +148,63 @@ fn red(output: &str) -> GateReport {
     }
 }
 
+/// A report with something of every Gate.
+fn everything() -> GateReport {
+    let found = |command: &str, output: &str| Finding {
+        command: command.to_owned(),
+        exit_code: Some(0),
+        counts: Counts::Unknown,
+        failing: vec![],
+        output: output.to_owned(),
+        names: None,
+    };
+    let result = |gate, weight, evidence| GateResult {
+        gate,
+        evidence,
+        weight,
+        items: Vec::new(),
+    };
+    let absent = |what: &str| Evidence::Absent(Absence::Unfinished { what: what.to_owned() });
+    let mut report = red("test count::tabs ... FAILED");
+    report.excused = vec![Excused {
+        test: "net::slow".to_owned(),
+        why: Excuse::Baseline,
+    }];
+    report.more = vec![
+        result(
+            Gate::BaseTests,
+            Weight::Shown,
+            Evidence::Passed(found("", "1 changed test: tests/count.rs\n-assert!(x)\n+assert!(true)")),
+        ),
+        GateResult {
+            items: items(),
+            ..result(
+                Gate::Integrity,
+                Weight::Demanded,
+                Evidence::Failed(found("", "2 findings")),
+            )
+        },
+        result(
+            Gate::Check(1),
+            Weight::Demanded,
+            Evidence::Failed(found("", "no such test")),
+        ),
+        result(
+            Gate::Check(2),
+            Weight::Demanded,
+            Evidence::Passed(found("", "it exists")),
+        ),
+        result(Gate::Ci, Weight::Demanded, absent("lint: cancelled")),
+        result(
+            Gate::Probe(1),
+            Weight::Shown,
+            Evidence::Passed(found("grep -c x src", "3")),
+        ),
+        result(Gate::Probe(2), Weight::Shown, absent("`nope` could not start")),
+    ];
+    report
+}
+
 #[test]
 fn a_planner_is_told_the_issue_and_the_repository() {
     let input = PlannerInput {
@@ -205,12 +268,13 @@ fn a_coach_is_told_facts_apart_from_claims() {
         task: &task,
         turn: TurnNumber(2),
         diff: "+++ b/src/count.rs\n+pub fn count() {}\n",
-        gates: &red("test count::tabs ... FAILED"),
+        gates: &everything(),
         report: Some(&report),
         discrepancies: &discrepancies,
         previous: &items(),
         remarks: &["Nice work!".to_owned()],
         instructions: &[],
+        probing: Probing::Over,
     };
     insta::assert_snapshot!(input.prompt(&coach(), &json!({"type": "object"})));
 }
@@ -234,6 +298,7 @@ fn a_coach_is_told_what_could_not_run() {
         previous: &[],
         remarks: &[],
         instructions: &[],
+        probing: Probing::Allowed,
     };
     let prompt = input.prompt(&coach(), &json!({}));
     assert!(prompt.contains("Tests: absent, no command is set and none could be detected."));
@@ -269,6 +334,7 @@ fn prompts_stay_bounded_whatever_the_input() {
         previous: &found,
         remarks: &many,
         instructions: &[],
+        probing: Probing::Allowed,
     };
     assert!(input.prompt(&coach(), &json!({})).len() < 700_000);
     let files = vec!["a/very/long/path".repeat(100); 2_000];

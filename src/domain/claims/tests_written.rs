@@ -72,7 +72,12 @@ fn ran(finding: &Finding, name: &str, last: &str) -> bool {
         let lists = [&names.passed, &names.failed, &names.skipped];
         lists.into_iter().flatten()
     });
-    finding.failing.iter().chain(listed).any(ends)
+    finding.failing.iter().chain(listed).any(ends) || is_printed(finding, last)
+}
+
+/// Where no result has a name, a runner that prints the words is believed to mean the test.
+fn is_printed(finding: &Finding, last: &str) -> bool {
+    finding.names.is_none() && last.chars().count() >= SHORTEST && finding.output.contains(last)
 }
 
 /// Without results by name a test is known by its words in what the task changed. A dotted name is looked for by its end.

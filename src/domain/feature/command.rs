@@ -33,20 +33,21 @@ use crate::domain::task;
 use crate::domain::task::PersonDid;
 use crate::domain::task::Task;
 
-/// Obeys or refuses: 👀 and 🚀, or 😕 with one reply.
+/// Obeys or refuses: 👀 and 🚀, or 😕 with one reply. Only comments can be reacted to.
 pub(super) fn commanded(feature: Feature, commanded: Commanded, at: Millis) -> Step {
-    let (thread, comment) = (commanded.thread, commanded.comment);
-    let react = |reaction: Reaction| Effect::React {
-        on: ReactOn::Comment(comment),
-        reaction,
-    };
-    match obey(feature.clone(), commanded, at) {
-        Ok(mut step) => {
+    let (thread, to) = (commanded.thread, commanded.to.clone());
+    match (obey(feature.clone(), commanded, at), &to) {
+        (Ok(mut step), ReplyTo::Comment(comment)) => {
+            let react = |reaction: Reaction| Effect::React {
+                on: ReactOn::Comment(*comment),
+                reaction,
+            };
             step.effects.insert(0, react(Reaction::Eyes));
             step.effects.push(react(Reaction::Rocket));
             step
         }
-        Err(refusal) => answered(feature, thread, ReplyTo::Comment(comment), Reply::Refused(refusal)),
+        (Ok(step), ReplyTo::Fact(_)) => step,
+        (Err(refusal), _) => answered(feature, thread, to, Reply::Refused(refusal)),
     }
 }
 
@@ -101,7 +102,7 @@ fn reply(feature: Feature, said: &Commanded, reply: Reply) -> Step {
     let mut step = unchanged(feature);
     step.effects.push(Effect::Reply {
         thread: said.thread,
-        to: ReplyTo::Comment(said.comment),
+        to: said.to.clone(),
         reply,
     });
     step

@@ -177,13 +177,13 @@ pub struct Commanded {
     pub command: Command,
     /// Where they said it.
     pub on: Target,
-    /// The thread of the comment.
+    /// The thread to answer in.
     pub thread: Thread,
-    /// The comment.
-    pub comment: CommentId,
+    /// The comment, review or button that says it.
+    pub to: ReplyTo,
     /// Who.
     pub by: User,
-    /// GitHub's time of the comment.
+    /// GitHub's time of it.
     pub written_at: Millis,
     /// What the repository's settings allow now, where the command reads them again.
     pub rules: Option<Rules>,

@@ -4,7 +4,7 @@ pub mod command;
 pub mod event;
 pub mod flow;
 mod gate;
-mod over_task;
+pub mod over_task;
 mod people;
 mod planning;
 mod records;
@@ -173,6 +173,7 @@ impl Feature {
         task::Rules {
             max_turns: self.rules.max_turns,
             merge: self.rules.merge,
+            ci: self.rules.ci,
             branch_prefix: self.key.branch_prefix(),
         }
     }

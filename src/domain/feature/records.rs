@@ -1,5 +1,6 @@
 //! What a Feature remembers: the issue, the rules, the plan, the integration branch, what Gates found.
 
+use crate::domain::ci::CiPolicy;
 use crate::domain::evidence::GateReport;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::Millis;
@@ -52,6 +53,9 @@ pub struct Rules {
     /// Whether new tests must fail on the old code.
     #[serde(default)]
     pub mode: Mode,
+    /// Whether the repository's own CI is evidence.
+    #[serde(default)]
+    pub ci: CiPolicy,
 }
 
 /// Whether new tests must fail on the old code.

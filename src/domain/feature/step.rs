@@ -65,6 +65,10 @@ fn visible(feature: &Feature) -> Feature {
         task.emitted = 0;
         task.opening = None;
         task.head = None;
+        task.next.remarks.clear();
+        for turn in &mut task.turns {
+            turn.told.remarks.clear();
+        }
     }
     seen
 }

@@ -5,7 +5,9 @@ use crate::domain::blocked::BlockReason;
 use crate::domain::contract::Judgement;
 use crate::domain::decision::Issue;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
 use crate::domain::ids::PullNumber;
+use crate::domain::ids::ReviewId;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
@@ -51,6 +53,15 @@ pub enum Event {
         /// Claims of the Player that the tree or the Gates contradict.
         discrepancies: Vec<Discrepancy>,
     },
+    /// CI said its last word, or its time is over.
+    CiRead {
+        /// The effect that ended.
+        run: u64,
+        /// The commit.
+        head: Sha,
+        /// What it comes to.
+        result: Box<GateResult>,
+    },
     /// The Coach ended, and the contracts were checked.
     Judged {
         /// The effect that ended.
@@ -59,6 +70,9 @@ pub enum Event {
         head: Sha,
         /// What stands.
         judgement: Box<Judgement>,
+        /// What the commands that the Coach asked for showed.
+        #[serde(default)]
+        probes: Vec<GateResult>,
     },
     /// The Coach gave no usable answer after every try.
     CoachFailed {
@@ -173,8 +187,15 @@ pub enum PersonDid {
         /// How many turns more.
         turns: u32,
     },
-    /// `/autobuild approve` on a blocked task, or an approving review there.
+    /// `/autobuild approve` on a blocked task.
     Override,
+    /// Approves in a review: that takes their own requests for changes back, and overrides where the task stays blocked.
+    Approve {
+        /// The review.
+        review: ReviewId,
+        /// The commit that was looked at; only the branch's head can be approved.
+        commit: Option<Sha>,
+    },
     /// `/autobuild retry`.
     Retry {
         /// How many turns the new attempt has.
@@ -215,6 +236,11 @@ pub enum PersonDid {
     },
     /// Requests changes.
     RequestChanges(HumanReview),
-    /// Takes a request for changes back: dismissed, or approved since.
-    WithdrawChanges,
+    /// Takes requests for changes back, this one and those before it.
+    WithdrawChanges {
+        /// The newest that is taken back.
+        until: ReviewId,
+    },
+    /// Reviews without deciding anything.
+    Remark(HumanReview),
 }

@@ -9,10 +9,14 @@ mod origin;
 mod people;
 mod player;
 mod resuming;
+mod reviews;
 mod state;
 pub mod step;
 mod turn;
 
+use crate::domain::ci::CiPolicy;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Severity;
 use crate::domain::decision::Verdict;
 use crate::domain::effect::TaskWork;
 use crate::domain::ids::PullNumber;
@@ -20,6 +24,7 @@ use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
+use crate::domain::integrity::Rule;
 use crate::domain::plan::PlannedTask;
 pub use crate::domain::task::event::Event;
 pub use crate::domain::task::event::PersonDid;
@@ -118,6 +123,8 @@ pub struct Rules {
     pub max_turns: u32,
     /// Who merges an approved task.
     pub merge: MergePolicy,
+    /// Whether the repository's own CI is evidence.
+    pub ci: CiPolicy,
     /// The folder of the Feature's branches.
     pub branch_prefix: String,
 }
@@ -213,6 +220,15 @@ impl Task {
             .and(self.head.as_ref())
             .and_then(|_| with_commit.next())
             .map(|turn| turn.number)
+    }
+
+    /// A secret in the branch's head, as the Gates found it: no person can waive that.
+    #[must_use]
+    pub fn secret(&self) -> Option<&Issue> {
+        let at_head = self.last_turn().filter(|turn| turn.head == self.head);
+        let gates = at_head.and_then(|turn| turn.gates.as_ref())?;
+        let mut items = gates.more.iter().flat_map(|result| &result.items);
+        items.find(|item| item.severity == Severity::MustFix && Rule::never_waived(item))
     }
 
     /// Whether `resume` does something here: it is blocked, about to pause, or its merge was refused.

@@ -42,7 +42,7 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
         return unchanged(task);
     }
     match outcome {
-        Played::Pushed { base, head, report } => pushed(task, turn, base, head, report),
+        Played::Pushed { base, head, report } => pushed(task, turn, (base, head), report, at),
         Played::NoChange { base, report } => no_change(task, base, report, at),
         Played::Held { base, report, items } => held(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
@@ -50,7 +50,7 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
     }
 }
 
-fn pushed(mut task: Task, turn: TurnNumber, base: Sha, head: Sha, report: PlayerReport) -> Step {
+fn pushed(mut task: Task, turn: TurnNumber, (base, head): (Sha, Sha), report: PlayerReport, at: Millis) -> Step {
     task.head = Some(head.clone());
     if let Some(open) = task.turns.last_mut() {
         open.base = Some(base);
@@ -59,7 +59,7 @@ fn pushed(mut task: Task, turn: TurnNumber, base: Sha, head: Sha, report: Player
         open.report = Some(report);
     }
     let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
-    effects.push(verify(&mut task, turn));
+    effects.push(verify(&mut task, turn, at));
     Step {
         task,
         effects,

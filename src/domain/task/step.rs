@@ -38,8 +38,14 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
             head,
             report,
             discrepancies,
-        } => coach::gated(task, run, &head, *report, discrepancies),
-        Event::Judged { run, head, judgement } => coach::judged(task, run, &head, *judgement, at, rules),
+        } => coach::gated(task, run, &head, *report, discrepancies, rules),
+        Event::CiRead { run, head, result } => coach::ci_read(task, run, &head, *result),
+        Event::Judged {
+            run,
+            head,
+            judgement,
+            probes,
+        } => coach::judged(task, run, &head, (*judgement, probes), at, rules),
         Event::CoachFailed { run, failure } => coach::coach_failed(task, run, failure),
         Event::Merged { run, commit } => merging::merged(task, run, commit),
         Event::MergeRefused { run, rule } => merging::merge_refused(task, run, rule),
@@ -96,6 +102,7 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
         told,
         started_at: at,
         ended_at: None,
+        ci_since: None,
         base: task.head.clone(),
         head,
         work: Work::Open,
@@ -106,7 +113,7 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
     });
     effects.push(match kind {
         TurnKind::Full | TurnKind::Conflict => play(&mut task, number),
-        TurnKind::VerifyOnly => verify(&mut task, number),
+        TurnKind::VerifyOnly => verify(&mut task, number, at),
     });
     Step {
         task,
@@ -122,9 +129,12 @@ pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Asked {
     asked
 }
 
-/// Sends the turn's commit to the Gates.
-pub(super) fn verify(task: &mut Task, turn: TurnNumber) -> Asked {
+/// Sends the turn's commit, which was pushed or is to be looked at once more `at` this time, to the Gates.
+pub(super) fn verify(task: &mut Task, turn: TurnNumber, at: Millis) -> Asked {
     let asked = ask(task, TaskWork::Gates);
+    if let Some(open) = task.turns.last_mut().filter(|open| open.number == turn) {
+        open.ci_since = Some(at);
+    }
     task.state = State::CoachTurn {
         turn,
         stage: Stage::Gates,

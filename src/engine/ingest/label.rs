@@ -86,18 +86,10 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
 }
 
 async fn refusal(scene: &Scene<'_>, needed: Permission) -> Result<Option<Refusal>, Undone> {
-    let place = scene.place;
-    if place.sender.kind != ActorKind::Person {
+    if scene.place.sender.kind != ActorKind::Person {
         return Ok(Some(Refusal::BotLabel));
     }
-    let login = &place.sender.user.login;
-    Ok(match right::of(scene, login, needed).await? {
-        Right::Yes => None,
-        Right::No => Some(Refusal::NoPermission {
-            needed: needed.word().to_owned(),
-        }),
-        Right::Unknown => Some(Refusal::PermissionUnknown),
-    })
+    right::refused(scene, needed).await
 }
 
 /// The issue as the label found it. An edit since then by someone without the right is not what was labelled.

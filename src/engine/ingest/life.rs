@@ -22,10 +22,10 @@ use crate::github::webhook::RepositoryEvent;
 use crate::store::Scope;
 
 /// Something happened to an issue.
-pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: IssueEvent) -> Result<Done, Undone> {
+pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Result<Done, Undone> {
     let Scene { engine, place, .. } = *scene;
     let by = &place.sender.user;
-    if let IssueEvent::Labeled(label) = &event {
+    if let IssueEvent::Labeled(label) = event {
         return label::labelled(scene, issue, label).await;
     }
     let Some(feature) = newest(engine, place.repo.id, issue.number).await? else {
@@ -36,7 +36,7 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: IssueEvent) -> Resul
         IssueEvent::Unlabeled(label) => {
             let ours = serde_json::from_value::<RepositorySettings>(feature.settings.clone())
                 .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label);
-            if label != ours {
+            if *label != ours {
                 return Ok(Done::Nothing);
             }
             (
@@ -99,7 +99,7 @@ pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) 
 pub async fn installation(
     engine: &Engine,
     installation: InstallationId,
-    event: InstallationEvent,
+    event: &InstallationEvent,
 ) -> Result<Done, Undone> {
     let scope = Scope::Installation(installation);
     match event {

@@ -3,10 +3,12 @@
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
 use crate::domain::task::Task;
+use crate::engine::ingest::button::Button;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::annotations;
+use crate::github::CheckAction;
 use crate::github::CheckAnnotation;
 use crate::github::CheckConclusion;
 use crate::github::CheckOutput;
@@ -29,7 +31,7 @@ pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNu
     match messages::check_run(&scene.feature, task, turn, &scene.links().await?) {
         Some(check) => {
             let annotations = annotations::of_turn(scene, task, turn, head).await?;
-            publish(scene, head, &check, &annotations).await
+            publish(scene, head, &check, buttons(task, number), &annotations).await
         }
         None => Ok(Done::Nothing),
     }
@@ -41,13 +43,28 @@ pub(super) async fn publish_wave_check(scene: &Scene<'_>) -> Result<Done, Undone
         return Ok(Done::Nothing);
     };
     let check = messages::wave_check(&scene.feature, gate);
-    publish(scene, &gate.head, &check, &[]).await
+    publish(scene, &gate.head, &check, Vec::new(), &[]).await
+}
+
+/// The buttons of a blocked task, on the check run of its newest turn.
+fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
+    let newest = task.turns.last().is_some_and(|last| last.number == number);
+    if !newest || !task.is_blocked() {
+        return Vec::new();
+    }
+    let action = |button: Button| CheckAction {
+        label: button.label().to_owned(),
+        description: button.description().to_owned(),
+        identifier: button.identifier().to_owned(),
+    };
+    Button::ALL.map(action).to_vec()
 }
 
 async fn publish(
     scene: &Scene<'_>,
     head: &Sha,
     check: &CheckRun,
+    actions: Vec<CheckAction>,
     annotations: &[CheckAnnotation],
 ) -> Result<Done, Undone> {
     let conclusion = match check.conclusion {
@@ -66,7 +83,7 @@ async fn publish(
             title: check.title.clone(),
             summary: check.summary.clone(),
         },
-        actions: Vec::new(),
+        actions,
     };
     let repo = scene.repo();
     scene.may_write()?;

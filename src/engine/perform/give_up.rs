@@ -60,7 +60,9 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
             let run = *run;
             let event = match work {
                 TaskWork::Play => play::failed(engine, job, run, reason).await,
-                TaskWork::Design | TaskWork::Gates | TaskWork::OpenPull => task::Event::Stuck { run, reason },
+                TaskWork::Design | TaskWork::Gates | TaskWork::Ci | TaskWork::OpenPull => {
+                    task::Event::Stuck { run, reason }
+                }
                 TaskWork::Coach => match undone {
                     Undone::Agent(failure) => task::Event::CoachFailed {
                         run,
@@ -100,6 +102,7 @@ fn reason(job: &Job, undone: &Undone) -> BlockReason {
         _ if job.effect.crashes >= AGENT_TRIES => BlockReason::Crashed { doing },
         Undone::Later { .. }
         | Undone::Limited { .. }
+        | Undone::Waiting { .. }
         | Undone::Suspended
         | Undone::Refused { .. }
         | Undone::Stopped => BlockReason::ForgeRefused {

@@ -6,6 +6,7 @@ mod ask;
 mod baseline;
 mod branches;
 mod checks;
+mod ci;
 mod claims;
 mod coach;
 mod commands;
@@ -91,6 +92,7 @@ async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWor
         TaskWork::Play => play::play(scene, task, run).await,
         TaskWork::OpenPull => pulls::open_pull(scene, task, run).await,
         TaskWork::Gates => gates::gates(scene, task, run).await,
+        TaskWork::Ci => ci::ci(scene, task, run).await,
         TaskWork::Coach => coach::coach(scene, task, run).await,
         TaskWork::PostReview { turn } => review::post_review(scene, task, turn).await,
         TaskWork::PublishCheck { turn } => checks::publish_check(scene, task, turn).await,

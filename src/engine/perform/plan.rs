@@ -137,6 +137,7 @@ async fn planner(
         task: None,
         turn: TurnNumber::FIRST,
         checkout: checkout.path(),
+        part: "",
         prompt: input.prompt(definition, &schema),
         schema,
     };

@@ -246,6 +246,7 @@ fn every_state_of_a_task() {
         task::State::PreLoop { run: 1 },
         task::State::PlayerTurn { turn, run: 1 },
         coach(Stage::Gates),
+        coach(Stage::Ci),
         coach(Stage::Coach),
         approved(Approval::Coach, MergeState::Due { run: 1 }),
         approved(Approval::Coach, MergeState::Person),

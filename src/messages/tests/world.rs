@@ -1,5 +1,6 @@
 //! Features, tasks and turns to speak about; every text of others comes from one place.
 
+use crate::domain::ci::CiPolicy;
 use crate::domain::decision::CoachDecision;
 use crate::domain::decision::CriterionFinding;
 use crate::domain::decision::CriterionMet;
@@ -219,6 +220,7 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
         told: NextTurn::default(),
         started_at: Millis(0),
         ended_at: Some(Millis(1)),
+        ci_since: None,
         base: Some(sha('a')),
         head: Some(sha('b')),
         work: Work::Pushed,
@@ -244,6 +246,7 @@ pub(super) fn rules() -> Rules {
         merge: MergePolicy::Auto,
         plan_approval: PlanApproval::From(7),
         mode: Mode::Tdd,
+        ci: CiPolicy::Wait,
     }
 }
 
@@ -355,6 +358,7 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
     third.waived = vec![Waiver {
         by: user("ida"),
         what: vec![say("1 test failed")],
+        tests: Vec::new(),
     }];
     third.state = task::State::Completed {
         commit: Some(sha('f')),

@@ -220,7 +220,7 @@ fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_aga
         said: "no".to_owned(),
     };
     let effects = story.task_event(ONE, task::Event::Stuck { run: opening, reason });
-    assert_eq!(kinds(&effects), ["post_blocked", "living"]);
+    assert_eq!(kinds(&effects), ["publish_check", "post_blocked", "living"]);
     assert!(story.task(ONE).is_blocked());
     let effects = story.person(
         ONE,

@@ -286,12 +286,15 @@ fn a_request_for_changes_during_a_turn_is_kept_for_the_next_and_no_approval_is_s
     assert_eq!(kinds(&story.judge(ONE, approval())), ["play", "living"]);
     story.push(ONE, 21);
     story.gate(ONE, green());
-    assert_eq!(kinds(&story.judge(ONE, approval())), ["post_blocked", "living"]);
+    assert_eq!(
+        kinds(&story.judge(ONE, approval())),
+        ["publish_check", "post_blocked", "living"]
+    );
     let reason = BlockReason::OpenReview { by: person(3) };
     assert_eq!(story.task(ONE).state, task::State::Blocked { reason });
     let withdrawn = task::Event::Person {
         by: person(3),
-        did: PersonDid::WithdrawChanges,
+        did: PersonDid::WithdrawChanges { until: ReviewId(1) },
     };
     let effects = story.task_event(ONE, withdrawn);
     assert_eq!(

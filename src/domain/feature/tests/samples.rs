@@ -1,5 +1,11 @@
 //! Features and tasks in every state, reached through the machine itself wherever it leads there.
 
+use crate::domain::ci;
+use crate::domain::ci::CiCheck;
+use crate::domain::ci::CiPolicy;
+use crate::domain::ci::CiReading;
+use crate::domain::ci::CiSays;
+use crate::domain::ci::CiTimes;
 use crate::domain::contract::Judgement;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Outcome;
@@ -10,6 +16,7 @@ use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Mode;
 use crate::domain::feature::PlanApproval;
@@ -121,6 +128,7 @@ pub fn rules() -> Rules {
         merge: MergePolicy::Auto,
         plan_approval: PlanApproval::Never,
         mode: Mode::Tdd,
+        ci: CiPolicy::Ignore,
     }
 }
 
@@ -327,6 +335,7 @@ impl Story {
                 run,
                 head,
                 judgement: Box::new(judgement),
+                probes: Vec::new(),
             },
         )
     }
@@ -383,4 +392,17 @@ impl Story {
 /// The words of effects, in order.
 pub fn kinds(effects: &[Effect]) -> Vec<&'static str> {
     effects.iter().map(Effect::kind).collect()
+}
+
+/// What CI comes to when one check has ended like this.
+pub fn ci_says(says: CiSays) -> GateResult {
+    let check = CiCheck {
+        name: "build".to_owned(),
+        says,
+        at: None,
+    };
+    match ci::reading(&[check], AT, AT, &CiTimes::AT_ONCE) {
+        CiReading::Ended(result) => *result,
+        CiReading::Again(until) => panic!("to be read again at {until:?}"),
+    }
 }

@@ -7,6 +7,7 @@ use crate::domain::blocked::BlockReason;
 use crate::domain::command::Command;
 use crate::domain::contract::Judgement;
 use crate::domain::effect::Effect;
+use crate::domain::effect::ReplyTo;
 use crate::domain::effect::Thread;
 use crate::domain::evidence::GateReport;
 use crate::domain::feature::CancelledWhy;
@@ -181,6 +182,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         run,
         head: head.clone(),
         judgement: Box::new(judgement),
+        probes: Vec::new(),
     };
     let did = |did: PersonDid| task::Event::Person { by: person(2), did };
     let (base, text) = (sha(1), "no".to_owned());
@@ -282,8 +284,19 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         ("pull merged", did(PersonDid::MergePull { commit: Some(sha(54)) })),
         ("push", did(PersonDid::Push { head: sha(55) })),
         ("force-push", did(PersonDid::ForcePush { head: sha(56) })),
+        ("remark", did(PersonDid::Remark(review.clone()))),
         ("changes requested", did(PersonDid::RequestChanges(review))),
-        ("changes withdrawn", did(PersonDid::WithdrawChanges)),
+        (
+            "changes withdrawn",
+            did(PersonDid::WithdrawChanges { until: ReviewId(1) }),
+        ),
+        (
+            "approving review",
+            did(PersonDid::Approve {
+                review: ReviewId(2),
+                commit: task.head.clone(),
+            }),
+        ),
         ("Feature cancelled", task::Event::FeatureCancelled { by: None }),
     ]
 }
@@ -297,6 +310,7 @@ fn task_state(task: &Task) -> String {
         task::State::PlayerTurn { turn, .. } => format!(" {turn}/{}", task.limit),
         task::State::CoachTurn { turn, stage, .. } => match stage {
             Stage::Gates => format!(" {turn}/{}, Gates", task.limit),
+            Stage::Ci => format!(" {turn}/{}, CI", task.limit),
             Stage::Coach => format!(" {turn}/{}, Coach", task.limit),
         },
         task::State::Approved { merge, .. } => match merge {
@@ -449,7 +463,7 @@ fn command(command: Command, on: Target) -> Event {
         command,
         on,
         thread: Thread::Issue(IssueNumber(42)),
-        comment: CommentId(1),
+        to: ReplyTo::Comment(CommentId(1)),
         by: person(2),
         written_at: AT,
         rules: None,

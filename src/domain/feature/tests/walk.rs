@@ -5,9 +5,13 @@
 
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
+use crate::domain::ci;
+use crate::domain::ci::CiPolicy;
+use crate::domain::ci::CiSays;
 use crate::domain::command::Command;
 use crate::domain::contract::Judgement;
 use crate::domain::effect::Effect;
+use crate::domain::effect::ReplyTo;
 use crate::domain::effect::TaskWork;
 use crate::domain::effect::Thread;
 use crate::domain::evidence::Profile;
@@ -78,7 +82,11 @@ fn refused() -> BlockReason {
 
 impl World {
     fn new(merge: MergePolicy) -> Self {
-        let step = new(crate::domain::feature::Rules { merge, ..rules() });
+        let step = new(crate::domain::feature::Rules {
+            merge,
+            ci: CiPolicy::Wait,
+            ..rules()
+        });
         let mut world = Self {
             feature: step.feature.clone(),
             due: Vec::new(),
@@ -464,33 +472,31 @@ impl World {
                     discrepancies: Vec::new(),
                 },
             },
+            TaskWork::Ci => match dice.roll(8) {
+                0 => stuck,
+                said => task::Event::CiRead {
+                    run,
+                    head,
+                    result: Box::new(match said {
+                        1 => ci_says(CiSays::NoAnswer("cancelled".to_owned())),
+                        2 => ci_says(CiSays::Failed("line 3".to_owned())),
+                        3 => ci::none_ran(),
+                        _ => ci_says(CiSays::Passed),
+                    }),
+                },
+            },
             TaskWork::Coach => match dice.roll(10) {
                 0 => task::Event::CoachFailed {
                     run,
                     failure: failure(),
                 },
-                1 => {
-                    let judgement = Box::new(Judgement::EvidenceAbsent { reasons: Vec::new() });
-                    task::Event::Judged { run, head, judgement }
-                }
-                2 => task::Event::Judged {
-                    run,
-                    head,
-                    judgement: Box::new(feedback("the same")),
-                },
+                1 => judged(run, head, Judgement::EvidenceAbsent { reasons: Vec::new() }),
+                2 => judged(run, head, feedback("the same")),
                 3..5 => {
                     let word = char::from_u32(97 + u32::try_from(self.fresh() % 26).unwrap()).unwrap();
-                    task::Event::Judged {
-                        run,
-                        head,
-                        judgement: Box::new(feedback(&word.to_string().repeat(4))),
-                    }
+                    judged(run, head, feedback(&word.to_string().repeat(4)))
                 }
-                _ => task::Event::Judged {
-                    run,
-                    head,
-                    judgement: Box::new(approval()),
-                },
+                _ => judged(run, head, approval()),
             },
             TaskWork::Merge => match dice.roll(8) {
                 0 => stuck,
@@ -589,7 +595,7 @@ impl World {
             command,
             on,
             thread: Thread::Issue(IssueNumber(42)),
-            comment,
+            to: ReplyTo::Comment(comment),
             by: person(2),
             written_at: AT,
             rules: None,
@@ -609,7 +615,8 @@ impl World {
             by: person(3),
             items: Vec::new(),
         };
-        let mut did = vec![PersonDid::WithdrawChanges];
+        let withdrawn = PersonDid::WithdrawChanges { until: review.id };
+        let mut did = vec![withdrawn, PersonDid::Remark(review.clone())];
         if let Some(pull) = task.pull {
             did.extend([
                 PersonDid::ClosePull { pull },
@@ -620,12 +627,16 @@ impl World {
                 PersonDid::Push { head: self.sha() },
                 PersonDid::Push { head: self.sha() },
                 PersonDid::ForcePush { head: self.sha() },
+                PersonDid::Approve {
+                    review: review.id,
+                    commit: task.head.clone(),
+                },
                 PersonDid::RequestChanges(review),
                 PersonDid::Override,
             ]);
         }
         let by = match dice.pick(&did) {
-            PersonDid::WithdrawChanges => person(3),
+            PersonDid::WithdrawChanges { .. } | PersonDid::Approve { .. } => person(3),
             _ => person(2),
         };
         let did = dice.pick(&did);
@@ -748,5 +759,14 @@ proptest! {
         };
         let overrun = world.due.iter().any(Effect::waits_when_held);
         prop_assert!(rests || overrun, "{:?}", world.feature.state);
+    }
+}
+
+fn judged(run: u64, head: Sha, judgement: Judgement) -> task::Event {
+    task::Event::Judged {
+        run,
+        head,
+        judgement: Box::new(judgement),
+        probes: Vec::new(),
     }
 }
