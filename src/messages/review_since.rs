@@ -1,4 +1,4 @@
-//! What a review says of the turn before: which items are solved, which are still there, what else changed.
+//! What a review says of the turn before: which items are named again, which are not, what else changed.
 
 use crate::domain::decision::Issue;
 use crate::domain::ids::TurnNumber;
@@ -36,7 +36,7 @@ fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
     let (Some(before), Some(now)) = (&before.verdict, &turn.verdict) else {
         return String::new();
     };
-    let (recurred, solved) = parted(&before.items, &now.items);
+    let (recurred, silent) = parted(&before.items, &now.items);
     let (_, new) = parted(&now.items, &before.items);
     let list = |title: &str, items: &[&Issue]| {
         let lines = bullets(items, measure.rows.min(60), |item| {
@@ -49,7 +49,12 @@ fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
         0 => String::new(),
         number => format!("New: {}, listed above.", count(number, "item")),
     };
-    sections(vec![list("Solved:", &solved), list("Still there:", &recurred), new])
+    // Where no Coach looked, what is not said again may well be there.
+    let silent = match now.decision {
+        Some(_) => list("No longer named:", &silent),
+        None => String::new(),
+    };
+    sections(vec![silent, list("Named again:", &recurred), new])
 }
 
 /// Items that are among `others` too, and those that are not.

@@ -58,6 +58,7 @@ fn is_judged(reason: &BlockReason) -> bool {
         | BlockReason::ForcePushed { .. }
         | BlockReason::ForgeRefused { .. }
         | BlockReason::BranchRule { .. }
+        | BlockReason::PreFlightFailed { .. }
         | BlockReason::DefaultConflict { .. }
         | BlockReason::WaveGateRed { .. }
         | BlockReason::TasksBlocked { .. }
@@ -123,6 +124,14 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
             "Except the branches autobuild/** from the rule {}, or let AutoBuild bypass it, then resume",
             plain(rule)
         )],
+        BlockReason::PreFlightFailed { what, .. } => vec![
+            format!(
+                "Make it run on the default branch: mend or set `setup` and `test` in `.github/autobuild.yml` there, or \
+                 install what they need where AutoBuild runs ({})",
+                plain(what)
+            ),
+            "Then resume: pre-flight runs again, and until it holds nothing is spent on a model".to_owned(),
+        ],
         BlockReason::DefaultConflict { files } => vec![conflict(files)],
         BlockReason::TasksBlocked { .. } => {
             fixed(&["Answer the blocked report of each task: resume, approve, retry or skip it"])

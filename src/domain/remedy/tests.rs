@@ -207,6 +207,10 @@ fn reasons() -> Vec<BlockReason> {
             said: text(),
         },
         BlockReason::BranchRule { rule: text() },
+        BlockReason::PreFlightFailed {
+            what: text(),
+            output: text(),
+        },
         BlockReason::DefaultConflict { files: vec![text()] },
         BlockReason::WaveGateRed { failures: vec![text()] },
         BlockReason::TasksBlocked {
