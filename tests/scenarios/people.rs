@@ -367,3 +367,45 @@ async fn a_button_pressed_without_the_right_is_refused_once() {
     assert_eq!(world.state().await, "in_review");
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_for_changes_on_the_feature_pull_request_becomes_a_task_of_its_words() {
+    let world = Setup::new().settings("mode: standard").build().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let feature_pull = world.feature_pull().await;
+    let review = async |login: &str, event: &str, body: &str, remarks: &[InlineRemark]| {
+        let reviewed = world.by(login).review(REPO, feature_pull, event, body, remarks).await;
+        reviewed.unwrap();
+        world.settle().await;
+    };
+    review(STRANGER, "REQUEST_CHANGES", "I do not like it.", &[]).await;
+    review(WRITER, "APPROVE", "Fine.", &[]).await;
+    assert_eq!(
+        (world.state().await, world.tasks().await.len()),
+        ("in_review".to_owned(), 1)
+    );
+    world
+        .script
+        .step(serde_json::json!({
+            "role": "player", "task": "TASK-REVIEW-1", "write": {"hello/1.txt": "hello one, please\n"},
+            "answer": {
+                "summary": "Said it politely.", "files_modified": ["hello/1.txt"], "files_created": [],
+                "ready_for_validation": true,
+            },
+        }))
+        .step(serde_json::json!({
+            "role": "coach", "task": "TASK-REVIEW-1", "answer": {
+                "decision": "approve", "summary": "Polite.", "criteria": [
+                    {"criterion": 1, "met": true, "evidence": "hello/1.txt"},
+                    {"criterion": 2, "met": true, "evidence": "hello/1.txt"},
+                ],
+            },
+        }));
+    review(WRITER, "REQUEST_CHANGES", "Greet politely.", &[remark("Here.")]).await;
+    assert_eq!(world.tasks().await, ["completed", "completed"]);
+    assert_eq!(world.state().await, "in_review");
+    let text = world.file("autobuild/1/integration", "hello/1.txt");
+    assert_eq!(text.as_deref(), Some("hello one, please\n"));
+    world.end().await;
+}

@@ -1,6 +1,8 @@
 //! What was so before: found once per commit and commands, kept in the store, and made again where it is missing.
 
 use crate::domain::evidence::Baseline;
+use crate::domain::evidence::WaivedTest;
+use crate::domain::feature::obstacle;
 use crate::domain::ids::Sha;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
@@ -22,7 +24,10 @@ pub(super) async fn baseline(scene: &Scene<'_>, mirror: &Mirror, commit: &Sha) -
         return Ok(known);
     }
     let found = gates::preflight(&scene.bench(), mirror, commit, &settings, &scene.job.cancel).await?;
-    if let Ok(body) = serde_json::to_string(&found) {
+    // What could not be run is tried again the next time that someone asks.
+    if obstacle(&found).is_none()
+        && let Ok(body) = serde_json::to_string(&found)
+    {
         store
             .keep_baseline(repo, commit, &named, &body, scene.engine.now())
             .await?;
@@ -40,4 +45,29 @@ fn hash(chosen: &Chosen) -> String {
     };
     let all = format!("{}\0{}", text(&chosen.setup), text(&chosen.test));
     Sha256::digest(all).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Scene<'_> {
+    /// What was so before on the newest commit of the default branch that the work stands on.
+    pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, Undone> {
+        let found = self.feature.preflight.as_ref().map(|found| &found.commit);
+        let made_from = self.feature.integration.as_ref().map(|integration| &integration.base);
+        let commit = found.or(made_from).ok_or_else(|| Undone::Refused {
+            why: "there is no integration branch".to_owned(),
+        })?;
+        baseline(self, mirror, commit).await
+    }
+
+    /// The failing tests that people waived, of all tasks: they belong to what was so before.
+    pub(super) fn waived(&self) -> Vec<WaivedTest> {
+        let waivers = self.feature.tasks.iter().flat_map(|task| &task.waived);
+        waivers
+            .flat_map(|waiver| {
+                waiver.tests.iter().map(|test| WaivedTest {
+                    test: test.clone(),
+                    by: waiver.by.clone(),
+                })
+            })
+            .collect()
+    }
 }

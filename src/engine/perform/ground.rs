@@ -7,6 +7,7 @@ use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::decision::Issue;
 use crate::domain::ids::Sha;
+use crate::domain::task::Origin;
 use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::domain::task::TurnKind;
@@ -47,11 +48,7 @@ pub(super) enum Found {
 
 pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Result<Found, Undone> {
     let feature = &scene.feature;
-    let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = scene
-        .engine
-        .fetch(feature.installation, feature.key.repo, &[&folder])
-        .await?;
+    let mirror = fetched(scene, task).await?;
     let integration = tip(&mirror, &feature.key.integration_branch()).await?;
     let stood = mirror.rev_parse(&branch_name(&task.branch)?).await?;
     let start = match (&stood, &task.head) {
@@ -62,9 +59,9 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         (Some(tip), _) => return Ok(Found::Overtaken(tip.clone())),
     };
     let instructions = scene.instructions(&mirror).await?;
-    let (checkout, other, conflicts) = match turn.kind {
-        TurnKind::Conflict => merged(&mirror, &start, &integration).await?,
-        TurnKind::Full | TurnKind::VerifyOnly => (mirror.checkout(&start).await?, None, Vec::new()),
+    let (checkout, other, conflicts) = match to_merge(&mirror, task, turn, &start, &integration).await? {
+        Some(other) => merged(&mirror, &start, &other).await?,
+        None => (mirror.checkout(&start).await?, None, Vec::new()),
     };
     Ok(Found::Ground(Box::new(Ground {
         mirror,
@@ -75,6 +72,41 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         conflicts,
         instructions,
     })))
+}
+
+/// The mirror with the Feature's branches, and the default branch where that is to be merged.
+async fn fetched(scene: &Scene<'_>, task: &Task) -> Result<Mirror, Undone> {
+    let (engine, key) = (scene.engine, scene.key());
+    let (installation, folder) = (scene.feature.installation, key.branch_prefix());
+    match task.origin {
+        Origin::Sync { .. } => Ok(engine
+            .fetch_default(installation, key.repo, Some(&folder))
+            .await?
+            .mirror),
+        Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => {
+            engine.fetch(installation, key.repo, &[&format!("{folder}/*")]).await
+        }
+    }
+}
+
+/// What the Player has to take up: the default branch where that is the task and was not done yet, else the integration
+/// branch where the turn is about a conflict with it.
+async fn to_merge(
+    mirror: &Mirror,
+    task: &Task,
+    turn: &Turn,
+    start: &Sha,
+    integration: &Sha,
+) -> Result<Option<Sha>, Undone> {
+    if let Origin::Sync { other } = &task.origin
+        && !mirror.is_ancestor(other, start).await?
+    {
+        return Ok(Some(other.clone()));
+    }
+    Ok(match turn.kind {
+        TurnKind::Conflict => Some(integration.clone()),
+        TurnKind::Full | TurnKind::VerifyOnly => None,
+    })
 }
 
 /// Whether an earlier try of this very effect pushed the commit.

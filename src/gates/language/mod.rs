@@ -3,12 +3,22 @@
 //! [`of`] finds the language of a path, [`role`] says what a path is to tests and their runner, also where the language
 //! is unknown. A language is added by one file and one line in [`ALL`]. Nothing here compares versions or judges.
 
+mod flow;
+mod glance;
 mod javascript;
+pub mod outline;
 mod python;
 mod role;
 mod rust;
+pub mod syntax;
 
+pub use glance::Glance;
+pub use glance::Shadow;
 pub use role::Role;
+pub(in crate::gates) use role::file_name;
+pub(in crate::gates) use role::folders;
+pub(in crate::gates) use role::in_support_folder;
+pub(in crate::gates) use role::in_test_folder;
 pub use role::role;
 
 /// Everything that the Gates know of one language.
@@ -21,6 +31,28 @@ pub struct Language {
     pub inline_tests: bool,
     /// What a path is to tests and their runner; `None` where the language has nothing to say about it.
     pub role: fn(&str) -> Option<Role>,
+    /// The grammar for a path.
+    pub grammar: fn(&str) -> tree_sitter::Language,
+    /// What a parsed file holds.
+    pub outline: for<'a> fn(&outline::Source<'a>) -> outline::Outline,
+    /// Whether the runner looks into a file of this path, where other files of the change include these names.
+    pub is_collected: fn(&str, &[String]) -> bool,
+    /// What a changed file puts in the place of something real.
+    pub shadows: fn(&Glance<'_>) -> Vec<Shadow>,
+}
+
+/// What a file holds; `None` where the language is unknown or the file cannot be parsed within limits.
+#[must_use]
+pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
+    let language = of(path)?;
+    let grammar = (language.grammar)(path);
+    let tree = syntax::parse(&grammar, text)?;
+    let source = outline::Source {
+        path,
+        role: role::role(path),
+        root: tree.root(),
+    };
+    Some((language.outline)(&source))
 }
 
 /// The languages.
