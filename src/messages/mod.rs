@@ -10,6 +10,7 @@ mod check;
 mod clean;
 mod commit;
 mod defuse;
+mod design;
 mod feature_pull;
 mod gates;
 mod graph;

@@ -20,6 +20,7 @@ mod loop_of_one_task;
 mod misbehaving;
 mod on_postgres;
 mod planning;
+mod pre_loop;
 mod repository;
 mod rights;
 mod turns;

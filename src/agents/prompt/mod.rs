@@ -13,6 +13,7 @@ pub use designer::DesignerInput;
 pub use designer::ToDesign;
 pub use planner::PlannerInput;
 pub use player::Delivered;
+pub use player::Demands;
 pub use player::PlayerInput;
 
 use crate::agents::fence::NOTICE;

@@ -11,6 +11,17 @@ use crate::git::Mirror;
 use sha2::Digest;
 use sha2::Sha256;
 
+/// The baseline of a commit, if it was found before.
+pub(super) async fn known(scene: &Scene<'_>, mirror: &Mirror, commit: &Sha) -> Result<Option<Baseline>, Undone> {
+    let chosen = commands::chosen(&scene.settings(), mirror, commit).await?;
+    let kept = scene
+        .engine
+        .store
+        .baseline(scene.key().repo, commit, &hash(&chosen))
+        .await?;
+    Ok(kept.and_then(|body| serde_json::from_str(&body).ok()))
+}
+
 /// The baseline of a commit of the default branch: from the store, else by running set-up and tests there.
 pub(super) async fn baseline(scene: &Scene<'_>, mirror: &Mirror, commit: &Sha) -> Result<Baseline, Undone> {
     let settings = scene.settings();

@@ -89,7 +89,10 @@ pub(super) async fn ask<T>(
         Ok(CheckoutState::Changed(paths)) => {
             let named: Vec<&str> = paths.iter().take(MOST_NAMED).map(String::as_str).collect();
             let contract = Contract::CheckoutUnchanged;
-            let how = format!("{contract}: the designer, who may only read, changed {}", named.join(", "));
+            let how = format!(
+                "{contract}: the designer, who may only read, changed {}",
+                named.join(", ")
+            );
             Err(RunError::Agent {
                 failure: AgentFailure::Failed { how },
                 log: String::new(),

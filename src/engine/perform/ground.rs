@@ -1,17 +1,24 @@
 //! Where a Player starts from: the branch as it stands, or the integration branch, or a merge that needs hands.
 
 use crate::agents::prompt::Delivered;
+use crate::agents::prompt::Demands;
 use crate::agents::prompt::InstructionFile;
 use crate::agents::prompt::PlayerInput;
+use crate::config::CiEvidence;
+use crate::config::Mode;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::decision::Issue;
+use crate::domain::evidence::Baseline;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Excuse;
 use crate::domain::ids::Sha;
 use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::domain::task::TurnKind;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::perform::baseline::known;
 use crate::engine::perform::branches::branch_name;
 use crate::engine::repository::tip;
 use crate::git::Checkout;
@@ -35,6 +42,8 @@ pub(super) struct Ground {
     pub conflicts: Vec<String>,
     /// The repository's own instructions.
     instructions: Vec<InstructionFile>,
+    /// What pre-flight found, where it is known.
+    baseline: Option<Baseline>,
 }
 
 /// The ground, or that a person was faster.
@@ -62,6 +71,10 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         (Some(tip), _) => return Ok(Found::Overtaken(tip.clone())),
     };
     let instructions = scene.instructions(&mirror).await?;
+    let baseline = match &scene.feature.integration {
+        Some(integration) => known(scene, &mirror, &integration.base).await?,
+        None => None,
+    };
     let (checkout, other, conflicts) = match turn.kind {
         TurnKind::Conflict => merged(&mirror, &start, &integration).await?,
         TurnKind::Full | TurnKind::VerifyOnly => (mirror.checkout(&start).await?, None, Vec::new()),
@@ -74,6 +87,7 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         other,
         conflicts,
         instructions,
+        baseline,
     })))
 }
 
@@ -131,9 +145,37 @@ impl Ground {
             instructions: &self.instructions,
             test_command: test.as_deref(),
             conflicts: &self.conflicts,
+            design: task.pre_loop.design(),
+            demands: Demands {
+                red_before_green: settings.mode == Mode::Tdd && task.origin.brings_tests(),
+                coverage: settings.coverage.file.as_ref().map(|_| settings.coverage.threshold),
+                ci: settings.ci == CiEvidence::Wait,
+                failing_before: &failing_before(scene, self.baseline.as_ref()),
+            },
         }
         .prompt(scene.engine.agents.definition(Role::Player), schema)
     }
+}
+
+/// The tests that failed before the Feature began, and those that a person waived since.
+fn failing_before(scene: &Scene<'_>, baseline: Option<&Baseline>) -> Vec<String> {
+    let mut failing: Vec<String> = match baseline.map(|baseline| &baseline.tests) {
+        Some(Evidence::Failed(finding) | Evidence::Passed(finding)) => match &finding.names {
+            Some(names) => names.failed.clone(),
+            None => finding.failing.clone(),
+        },
+        Some(Evidence::Absent(_)) | None => Vec::new(),
+    };
+    let turns = scene.feature.tasks.iter().flat_map(|task| &task.turns);
+    let excused = turns
+        .filter_map(|turn| turn.gates.as_ref())
+        .flat_map(|gates| &gates.excused);
+    for excused in excused.filter(|excused| !matches!(excused.why, Excuse::Flaky)) {
+        if !failing.contains(&excused.test) {
+            failing.push(excused.test.clone());
+        }
+    }
+    failing
 }
 
 /// What earlier waves delivered.
