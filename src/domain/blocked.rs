@@ -85,6 +85,14 @@ pub enum BlockReason {
         /// The rule as the forge names it.
         rule: String,
     },
+    /// Set-up or tests of the default branch cannot be run.
+    #[error("pre-flight: {what}")]
+    PreFlightFailed {
+        /// Which command, and how it ended.
+        what: String,
+        /// Its output, shortened.
+        output: String,
+    },
     /// Merging the default branch needs hands.
     #[error("the default branch conflicts with the integration branch in {}", named(.files))]
     DefaultConflict {
@@ -224,6 +232,7 @@ impl BlockReason {
             Self::GatesAbsent { .. }
             | Self::ForgeRefused { .. }
             | Self::BranchRule { .. }
+            | Self::PreFlightFailed { .. }
             | Self::BadSettings { .. }
             | Self::Crashed { .. } => Severity::Critical,
         }

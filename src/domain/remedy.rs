@@ -52,6 +52,10 @@ pub fn suggested_actions(reason: &BlockReason) -> Vec<String> {
                 "Except the branches autobuild/** from the rule {rule}, or let AutoBuild bypass it, then resume"
             )]
         }
+        BlockReason::PreFlightFailed { .. } => fixed(&[
+            "Make the command run on the default branch, or set another `setup` or `test` in .github/autobuild.yml, then resume: pre-flight runs again",
+            "If the program is missing where AutoBuild runs, ask whoever runs it to install it, then resume",
+        ]),
         BlockReason::DefaultConflict { .. } => {
             fixed(&["Merge the default branch into the integration branch by hand, push the result, then resume"])
         }
@@ -127,6 +131,10 @@ mod tests {
                 said: text(),
             },
             BlockReason::BranchRule { rule: text() },
+            BlockReason::PreFlightFailed {
+                what: text(),
+                output: text(),
+            },
             BlockReason::DefaultConflict { files: vec![text()] },
             BlockReason::WaveGateRed { failures: vec![text()] },
             BlockReason::TasksBlocked {

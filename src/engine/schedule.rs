@@ -95,7 +95,7 @@ pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<Can
 
 fn lane(effect: &Effect) -> Lane {
     match effect {
-        Effect::Plan { .. } | Effect::WaveGate { .. } => Lane::Agent,
+        Effect::Plan { .. } | Effect::PreFlight { .. } | Effect::WaveGate { .. } => Lane::Agent,
         Effect::Task { work, .. } => match work {
             TaskWork::Design | TaskWork::Play | TaskWork::Gates | TaskWork::Coach => Lane::Agent,
             TaskWork::Ci
@@ -111,6 +111,7 @@ fn lane(effect: &Effect) -> Lane {
         Effect::React { .. }
         | Effect::Reply { .. }
         | Effect::Living { .. }
+        | Effect::CompareDefault { .. }
         | Effect::OpenIntegration { .. }
         | Effect::MergeDefault { .. }
         | Effect::OpenFeaturePull { .. }

@@ -56,6 +56,7 @@ pub use measure::MAX_CHARS;
 pub use plan_file::plan_file;
 pub use plan_file::plan_file_path;
 pub use plan_file::plan_files;
+pub use plan_file::whole_plan_file;
 pub use reply::reply;
 pub use review::Inline;
 pub use review::Review;

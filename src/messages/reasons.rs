@@ -9,6 +9,7 @@ use crate::domain::ids::User;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
 use crate::messages::untrusted::code;
+use crate::messages::untrusted::fence;
 use crate::messages::untrusted::inline;
 use crate::messages::words::count;
 use crate::messages::words::person;
@@ -30,6 +31,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::ForcePushed { by } => force_pushed(by),
         BlockReason::ForgeRefused { doing, said } => refused(doing, said, max),
         BlockReason::BranchRule { rule } => branch_rule(rule, max),
+        BlockReason::PreFlightFailed { what, output } => preflight_failed(what, output, measure),
         BlockReason::DefaultConflict { files } => with_files(DEFAULT_CONFLICT, files, measure),
         BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, failures, measure),
         BlockReason::TasksBlocked { tasks } => tasks_blocked(tasks, measure),
@@ -82,6 +84,17 @@ fn branch_rule(rule: &str, max: usize) -> String {
         "A rule of the repository forbids AutoBuild's branches: {}.",
         code(rule, max)
     )
+}
+
+fn preflight_failed(what: &str, output: &str, measure: &Measure) -> String {
+    let sentence = format!(
+        "Pre-flight on the default branch failed, before any agent ran: {}.",
+        inline(what.trim_end_matches('.'), measure.text.min(2_000))
+    );
+    match output.trim().is_empty() {
+        true => sentence,
+        false => format!("{sentence}\n\n{}", fence(output, "text", measure.output)),
+    }
 }
 
 fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {

@@ -11,6 +11,9 @@
 //! criterion: test NAME              or `command LINE`, or `file PATH`; more than one may stand
 //! expect: approved                  or `approved with WORD`, `refused by WORD|WORD in PATH`, `absent WORD`
 //! undecidable: REASON               code cannot tell: listed as such
+//! by: person                        the case's own steps are a person's push on top of the Player's work
+//! waived: NAME                      a failing test that a person waived
+//! origin: fix                       the task is a TASK-FIX
 //! --- write PATH                    the lines that follow, up to the next step or section
 //! --- append PATH
 //! --- replace PATH                  the lines up to `--- with` by those after it
@@ -23,6 +26,7 @@ use crate::expectation::Expectation;
 use autobuild::domain::plan::Check;
 use autobuild::domain::plan::Criterion;
 use autobuild::domain::plan::TaskType;
+use autobuild::domain::task::Origin;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -54,6 +58,13 @@ pub enum Step {
     Fill { path: String, bytes: usize },
 }
 
+/// Who takes a case's own steps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    Player,
+    Person,
+}
+
 /// One change that is judged.
 pub struct Case {
     /// Its place among all.
@@ -62,7 +73,12 @@ pub struct Case {
     pub place: String,
     pub name: String,
     pub base: String,
+    /// Honest work that comes first.
+    pub work: Vec<Step>,
     pub steps: Vec<Step>,
+    pub author: Author,
+    pub waived: Vec<String>,
+    pub origin: Origin,
     pub kind: TaskType,
     pub task_name: String,
     pub description: String,
@@ -185,7 +201,15 @@ impl Library {
             base: section
                 .one("base")
                 .unwrap_or_else(|| panic!("{}: no base", section.name)),
-            steps: work.steps.iter().chain(&section.steps).cloned().collect(),
+            work: work.steps.clone(),
+            steps: section.steps.clone(),
+            author: section.one("by").map_or(Author::Player, |_| Author::Person),
+            waived: section.all("waived"),
+            origin: match section.one("origin").as_deref() {
+                None => Origin::Planned,
+                Some("fix") => Origin::Fix { broke: None },
+                Some(other) => panic!("{other} is no origin"),
+            },
             kind: one("task").map_or(TaskType::Feature, |word| kind(&word)),
             task_name: one("name").unwrap_or_else(|| "Build what was asked for".to_owned()),
             description: one("description").unwrap_or_default(),

@@ -1,5 +1,6 @@
 //! Where cases are judged: one real mirror with every base and every change as a commit, and the Gates over it.
 
+use crate::cases::Author;
 use crate::cases::Case;
 use crate::cases::Library;
 use crate::judged::Judged;
@@ -14,15 +15,17 @@ use autobuild::domain::decision::CriterionFinding;
 use autobuild::domain::decision::CriterionMet;
 use autobuild::domain::decision::DecisionKind;
 use autobuild::domain::evidence::Baseline;
+use autobuild::domain::evidence::WaivedTest;
 use autobuild::domain::ids::RepoId;
 use autobuild::domain::ids::Sha;
 use autobuild::domain::ids::TaskId;
+use autobuild::domain::ids::User;
+use autobuild::domain::ids::UserId;
 use autobuild::domain::plan::Check;
 use autobuild::domain::plan::Criterion;
 use autobuild::domain::plan::Factors;
 use autobuild::domain::plan::PlannedTask;
 use autobuild::domain::plan::TestEffort;
-use autobuild::domain::task::Origin;
 use autobuild::gates;
 use autobuild::gates::Bench;
 use autobuild::gates::Deadlines;
@@ -66,6 +69,8 @@ struct Base {
 
 struct Change {
     base: String,
+    /// The Player's commit, where a person's stands on top.
+    worked: Option<Sha>,
     commit: Sha,
     tree: Tree,
 }
@@ -86,7 +91,7 @@ impl Stage {
         for case in cases {
             let outside = folder.path().join(format!("outside-{}", case.number));
             fs::create_dir_all(&outside).unwrap();
-            let (before, after) = tree::of_case(library, case, &outside);
+            let [before, worked, after] = tree::of_case(library, case, &outside);
             // A base that remembers its runs outside the checkout belongs to one case alone.
             let remembers = before.values().any(|text| text.contains(outside.to_str().unwrap()));
             let name = match remembers {
@@ -98,7 +103,9 @@ impl Stage {
                 bases.insert(name.clone(), (import.commit(None, &before), before, settings));
             }
             let parent = bases[&name].0;
-            changes.insert(case.number, (name, import.commit(Some(parent), &after), after));
+            let worked = (case.author == Author::Person).then(|| import.commit(Some(parent), &worked));
+            let head = import.commit(worked.or(Some(parent)), &after);
+            changes.insert(case.number, (name, worked, head, after));
         }
         let commits = import.into_mirror(mirror.dir());
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
@@ -122,15 +129,16 @@ impl Stage {
             };
             (name, base)
         };
-        let change = |(number, (base, mark, tree)): (usize, (String, usize, Tree))| {
-            (
-                number,
-                Change {
-                    base,
-                    commit: commits[mark].clone(),
-                    tree,
-                },
-            )
+        let change = |(number, (base, worked, head, tree)): (usize, (String, Option<usize>, usize, Tree))| {
+            let worked = worked.map(|mark: usize| commits[mark].clone());
+            let commit = commits[head].clone();
+            let change = Change {
+                base,
+                worked,
+                commit,
+                tree,
+            };
+            (number, change)
         };
         Self {
             bases: bases.into_iter().map(base).collect(),
@@ -185,17 +193,23 @@ impl Stage {
         let bench = self.bench(base);
         let baseline = self.preflight(case).await;
         let task = planned(case);
+        let waived: Vec<WaivedTest> = case.waived.iter().map(|test| waived(test)).collect();
+        let pushed = change
+            .worked
+            .iter()
+            .map(|worked| (worked.clone(), change.commit.clone()));
+        let people: Vec<(Sha, Sha)> = pushed.collect();
         let subject = Subject {
             mirror: &self.mirror,
             fork: &base.commit,
             head: &change.commit,
             task: &task,
-            origin: &Origin::Planned,
+            origin: &case.origin,
             mode: base.settings.mode,
             baseline,
             settings: &base.settings,
-            waived: &[],
-            people: &[],
+            waived: &waived,
+            people: &people,
         };
         let begun = Instant::now();
         let report = gates::verify(&bench, &subject, &cancel).await.unwrap();
@@ -211,6 +225,16 @@ impl Stage {
         };
         let judgement = judge(&approval(&case.criteria), &facts);
         Judged::new(case, &report, &judgement, took)
+    }
+}
+
+fn waived(test: &str) -> WaivedTest {
+    WaivedTest {
+        test: test.to_owned(),
+        by: User {
+            id: UserId(1),
+            login: "ada".to_owned(),
+        },
     }
 }
 

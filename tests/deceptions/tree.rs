@@ -29,13 +29,15 @@ const SPELLED_OUT: [(&str, &str); 8] = [
     ("{github}", concat!("ghp", "_9fKq2LmZx7Rt4VbN8sWc3YdH6jPgT1uQaE5o")),
 ];
 
-/// The files before and after a case's change.
-pub fn of_case(library: &Library, case: &Case, outside: &Path) -> (Tree, Tree) {
+/// The files before a case's change, after its work, and after its own steps.
+pub fn of_case(library: &Library, case: &Case, outside: &Path) -> [Tree; 3] {
     let mut before = Tree::new();
     take(&mut before, &library.base_steps(&case.base), outside);
-    let mut after = before.clone();
+    let mut worked = before.clone();
+    take(&mut worked, &case.work, outside);
+    let mut after = worked.clone();
     take(&mut after, &case.steps, outside);
-    (before, after)
+    [before, worked, after]
 }
 
 /// Takes the steps. A step that does not fit the tree is a mistake in the case.

@@ -146,6 +146,15 @@ impl GateReport {
             && names.failed.iter().all(|name| excused.contains(name.as_str()))
     }
 
+    /// The failing tests that are held against the work, by name.
+    #[must_use]
+    pub fn held_names(&self, finding: &Finding) -> Vec<String> {
+        let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
+        let failed = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
+        let held = failed.iter().filter(|name| !excused.contains(name.as_str()));
+        held.cloned().collect()
+    }
+
     /// The finding without the tests that are excused, for sentences that say what is held against the work.
     #[must_use]
     pub fn held(&self, finding: &Finding) -> Finding {

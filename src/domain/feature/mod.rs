@@ -1,5 +1,6 @@
 //! One Feature: a labelled issue being built. `step` is the only way in.
 
+mod added;
 pub mod command;
 pub mod event;
 pub mod flow;
@@ -7,15 +8,22 @@ mod gate;
 pub mod over_task;
 mod people;
 mod planning;
+mod preflight;
 mod records;
 mod refusal;
 mod state;
 pub mod step;
+mod syncing;
 #[cfg(test)]
 mod tests;
 mod waves;
 
 use crate::domain::effect::Effect;
+pub use crate::domain::feature::people::ReviewOfFeature;
+pub use crate::domain::feature::preflight::Before;
+pub use crate::domain::feature::preflight::PreFlight;
+pub use crate::domain::feature::preflight::PreFlown;
+pub use crate::domain::feature::preflight::obstacle;
 pub use crate::domain::feature::records::ApprovalWhy;
 pub use crate::domain::feature::records::Integration;
 pub use crate::domain::feature::records::Living;
@@ -28,6 +36,7 @@ pub use crate::domain::feature::records::Snapshot;
 pub use crate::domain::feature::records::Trust;
 pub use crate::domain::feature::records::Wanted;
 pub use crate::domain::feature::records::WaveGate;
+pub use crate::domain::feature::state::Ahead;
 pub use crate::domain::feature::state::CancelledWhy;
 pub use crate::domain::feature::state::Phase;
 pub use crate::domain::feature::state::State;
@@ -61,6 +70,9 @@ pub struct Feature {
     pub request: PlanRequest,
     /// The plan in force or waiting for approval.
     pub plan: Option<PlanVersion>,
+    /// What pre-flight found on the newest commit of the default branch that the work stands on.
+    #[serde(default)]
+    pub preflight: Option<PreFlight>,
     /// The integration branch, once it exists.
     pub integration: Option<Integration>,
     /// The pull request into the default branch.
@@ -69,6 +81,9 @@ pub struct Feature {
     pub wave: u32,
     /// What wave gates found, oldest first.
     pub gates: Vec<WaveGate>,
+    /// How many more repairs of this wave people allowed.
+    #[serde(default)]
+    pub more_fixes: u32,
     /// The comment that shows plan and progress.
     pub living: Option<Living>,
     /// The wave gate that runs in review, on what a person pushed.

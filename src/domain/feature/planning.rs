@@ -5,6 +5,7 @@ use crate::domain::design::PreLoop;
 use crate::domain::effect::Effect;
 use crate::domain::effect::ReactOn;
 use crate::domain::effect::Reaction;
+use crate::domain::feature::Ahead;
 use crate::domain::feature::ApprovalWhy;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Living;
@@ -19,7 +20,7 @@ use crate::domain::feature::Step;
 use crate::domain::feature::Suspension;
 use crate::domain::feature::Trust;
 use crate::domain::feature::event::Planned;
-use crate::domain::feature::flow;
+use crate::domain::feature::preflight;
 use crate::domain::feature::step::emit;
 use crate::domain::feature::step::unchanged;
 use crate::domain::ids::CommentId;
@@ -44,10 +45,12 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         settings: serde_json::Value::Null,
         request: PlanRequest::default(),
         plan: None,
+        preflight: None,
         integration: None,
         pull: None,
         wave: 0,
         gates: Vec::new(),
+        more_fixes: 0,
         living: None,
         checking: None,
         suspension: Suspension::None,
@@ -93,7 +96,7 @@ pub(super) fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: M
         feature.state = State::AwaitingApproval;
         return unchanged(feature);
     }
-    flow::open_branch(unchanged(feature))
+    preflight::pre_flight(unchanged(feature), None, Ahead::OpenBranch)
 }
 
 /// Whether the plan of this emission is waited for, also while the Feature is paused.

@@ -21,6 +21,7 @@ use crate::domain::task::Approval;
 use crate::domain::task::Asked;
 use crate::domain::task::MergePolicy;
 use crate::domain::task::MergeState;
+use crate::domain::task::Origin;
 use crate::domain::task::Rules;
 use crate::domain::task::Stage;
 use crate::domain::task::State;
@@ -186,9 +187,11 @@ fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules) -> Step
 /// Puts the task into `approved` and asks for what leads to its merge.
 pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &Rules) -> Vec<Asked> {
     let mut effects = vec![ask(task, TaskWork::MarkReady)];
+    // Merging the default branch is AutoBuild's own work: only it lands that with both parents.
+    let lands = matches!(task.origin, Origin::Sync { .. });
     let merge = match rules.merge {
-        MergePolicy::Human => MergeState::Person,
-        MergePolicy::Auto => {
+        MergePolicy::Human if !lands => MergeState::Person,
+        MergePolicy::Human | MergePolicy::Auto => {
             let asked = ask(task, TaskWork::Merge);
             let run = asked.run;
             effects.push(asked);

@@ -106,6 +106,13 @@ pub enum Event {
         /// The files.
         files: Vec<String>,
     },
+    /// The integration branch had moved on and was merged into the branch: what came of that is not verified yet.
+    CaughtUp {
+        /// The effect that ended.
+        run: u64,
+        /// The branch's new head.
+        head: Sha,
+    },
     /// An effect that the task waits for was given up.
     Stuck {
         /// The effect that ended.

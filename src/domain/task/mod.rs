@@ -255,6 +255,22 @@ impl Task {
         matches!(self.state, State::Completed { .. })
     }
 
+    /// The commit on the integration branch that it was merged as.
+    #[must_use]
+    pub fn merged_as(&self) -> Option<&Sha> {
+        match &self.state {
+            State::Completed { commit, .. } => commit.as_ref(),
+            State::Pending
+            | State::PreLoop { .. }
+            | State::PlayerTurn { .. }
+            | State::CoachTurn { .. }
+            | State::Approved { .. }
+            | State::Blocked { .. }
+            | State::Skipped { .. }
+            | State::Cancelled => None,
+        }
+    }
+
     /// The turns of the present attempt, oldest first.
     pub fn turns_now(&self) -> impl DoubleEndedIterator<Item = &Turn> {
         self.turns.iter().filter(|turn| turn.attempt == self.attempt)

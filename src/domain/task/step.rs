@@ -20,6 +20,7 @@ use crate::domain::task::coach;
 use crate::domain::task::merging;
 use crate::domain::task::people;
 use crate::domain::task::player;
+use crate::domain::task::resuming::next_kind;
 
 /// Applies `event`; a late or repeated event leaves the task as it was.
 #[must_use]
@@ -50,6 +51,7 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
         Event::CoachFailed { run, failure } => coach::coach_failed(task, run, failure),
         Event::Merged { run, commit } => merging::merged(task, run, commit),
         Event::MergeRefused { run, rule } => merging::merge_refused(task, run, rule),
+        Event::CaughtUp { run, head } => merging::caught_up(task, run, head, at),
         Event::MergeConflict { run, files } => merging::merge_conflict(task, run, files, at),
         Event::Stuck { run, reason } => blocking::stuck(task, run, reason),
         Event::NeedGone { task: need } => blocking::need_gone(task, need),
@@ -88,7 +90,8 @@ fn begin(mut task: Task, at: Millis) -> Step {
             stop: Stop::Work,
         };
     }
-    start_turn(task, TurnKind::Full, at, Vec::new())
+    let kind = next_kind(&task);
+    start_turn(task, kind, at, Vec::new())
 }
 
 /// Opens the next turn. What the turn is told moves from the task into it; open reviews stay with the task as well, for

@@ -12,6 +12,7 @@ use crate::domain::task;
 use crate::domain::task::PersonDid;
 use crate::engine::Engine;
 use crate::engine::ingest::Scene;
+use crate::engine::ingest::default_branch;
 use crate::engine::ingest::fact;
 use crate::engine::ingest::one;
 use crate::engine::job::Done;
@@ -114,7 +115,7 @@ async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Resul
 /// Someone pushed to one of our branches, or deleted it.
 pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {
     let Some(found) = engine.store.by_branch(place.repo.id, &push.branch).await? else {
-        return Ok(Done::Nothing);
+        return default_branch::pushed(engine, place, push).await;
     };
     let Some(feature) = engine.feature(&found.feature.key).await? else {
         return Ok(Done::Nothing);

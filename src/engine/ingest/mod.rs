@@ -2,6 +2,7 @@
 
 pub(super) mod button;
 mod comment;
+mod default_branch;
 mod hands;
 mod label;
 mod life;

@@ -10,8 +10,8 @@ use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
-use crate::engine::perform::coach::fork_point;
 use crate::engine::perform::commands;
+use crate::engine::perform::sync::fork_of;
 use crate::git::FileStatus;
 use crate::git::Mirror;
 use ignore::gitignore::Gitignore;
@@ -38,7 +38,7 @@ pub(super) async fn contradicted(
     let (Some(report), Some(base)) = (&turn.report, &turn.base) else {
         return Ok(Vec::new());
     };
-    let fork = fork_point(scene, mirror, head).await?;
+    let fork = fork_of(scene, mirror, task, head).await?;
     let by_task = changed(mirror, &fork, head).await?;
     let written = written(mirror, &by_task, head).await?;
     let paths = commands::paths(mirror, head).await?;

@@ -26,6 +26,7 @@ use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
 use crate::engine::perform::commands;
+use crate::engine::perform::sync::fork_of;
 use crate::engine::perform::turn;
 use crate::gates;
 use crate::git::Checkout;
@@ -120,7 +121,7 @@ impl Look<'_> {
 
     async fn prompt(&self, gates: &GateReport, probing: Probing, schema: &serde_json::Value) -> Result<String, Undone> {
         let (scene, turn) = (self.scene, self.turn);
-        let fork = fork_point(scene, self.mirror, self.head).await?;
+        let fork = fork_of(scene, self.mirror, self.task, self.head).await?;
         let diff = self.mirror.diff_text(&fork, self.head, MAX_DIFF).await?;
         let before = self
             .task

@@ -52,6 +52,7 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
     let reason = reason(job, undone);
     match effect {
         Effect::Plan { run }
+        | Effect::PreFlight { run, .. }
         | Effect::OpenIntegration { run }
         | Effect::MergeDefault { run }
         | Effect::WaveGate { run }
@@ -86,6 +87,7 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
         Effect::React { .. }
         | Effect::Reply { .. }
         | Effect::Living { .. }
+        | Effect::CompareDefault { .. }
         | Effect::PublishWaveCheck { .. }
         | Effect::PostFeatureBlocked { .. }
         | Effect::CloseFeaturePull { .. }

@@ -11,14 +11,13 @@ use crate::config::Role;
 use crate::domain::decision::Issue;
 use crate::domain::evidence::Baseline;
 use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Excuse;
 use crate::domain::ids::Sha;
+use crate::domain::task::Origin;
 use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::domain::task::TurnKind;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
-use crate::engine::perform::baseline::known;
 use crate::engine::perform::branches::branch_name;
 use crate::engine::repository::tip;
 use crate::git::Checkout;
@@ -56,11 +55,7 @@ pub(super) enum Found {
 
 pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Result<Found, Undone> {
     let feature = &scene.feature;
-    let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = scene
-        .engine
-        .fetch(feature.installation, feature.key.repo, &[&folder])
-        .await?;
+    let mirror = fetched(scene, task).await?;
     let integration = tip(&mirror, &feature.key.integration_branch()).await?;
     let stood = mirror.rev_parse(&branch_name(&task.branch)?).await?;
     let start = match (&stood, &task.head) {
@@ -71,13 +66,10 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         (Some(tip), _) => return Ok(Found::Overtaken(tip.clone())),
     };
     let instructions = scene.instructions(&mirror).await?;
-    let baseline = match &scene.feature.integration {
-        Some(integration) => known(scene, &mirror, &integration.base).await?,
-        None => None,
-    };
-    let (checkout, other, conflicts) = match turn.kind {
-        TurnKind::Conflict => merged(&mirror, &start, &integration).await?,
-        TurnKind::Full | TurnKind::VerifyOnly => (mirror.checkout(&start).await?, None, Vec::new()),
+    let baseline = scene.known_baseline(&mirror).await?;
+    let (checkout, other, conflicts) = match to_merge(&mirror, task, turn, &start, &integration).await? {
+        Some(other) => merged(&mirror, &start, &other).await?,
+        None => (mirror.checkout(&start).await?, None, Vec::new()),
     };
     Ok(Found::Ground(Box::new(Ground {
         mirror,
@@ -89,6 +81,41 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         instructions,
         baseline,
     })))
+}
+
+/// The mirror with the Feature's branches, and the default branch where that is to be merged.
+async fn fetched(scene: &Scene<'_>, task: &Task) -> Result<Mirror, Undone> {
+    let (engine, key) = (scene.engine, scene.key());
+    let (installation, folder) = (scene.feature.installation, key.branch_prefix());
+    match task.origin {
+        Origin::Sync { .. } => Ok(engine
+            .fetch_default(installation, key.repo, Some(&folder))
+            .await?
+            .mirror),
+        Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => {
+            engine.fetch(installation, key.repo, &[&format!("{folder}/*")]).await
+        }
+    }
+}
+
+/// What the Player has to take up: the default branch where that is the task and was not done yet, else the integration
+/// branch where the turn is about a conflict with it.
+async fn to_merge(
+    mirror: &Mirror,
+    task: &Task,
+    turn: &Turn,
+    start: &Sha,
+    integration: &Sha,
+) -> Result<Option<Sha>, Undone> {
+    if let Origin::Sync { other } = &task.origin
+        && !mirror.is_ancestor(other, start).await?
+    {
+        return Ok(Some(other.clone()));
+    }
+    Ok(match turn.kind {
+        TurnKind::Conflict => Some(integration.clone()),
+        TurnKind::Full | TurnKind::VerifyOnly => None,
+    })
 }
 
 /// Whether an earlier try of this very effect pushed the commit.
@@ -166,15 +193,8 @@ fn failing_before(scene: &Scene<'_>, baseline: Option<&Baseline>) -> Vec<String>
         },
         Some(Evidence::Absent(_)) | None => Vec::new(),
     };
-    let turns = scene.feature.tasks.iter().flat_map(|task| &task.turns);
-    let excused = turns
-        .filter_map(|turn| turn.gates.as_ref())
-        .flat_map(|gates| &gates.excused);
-    for excused in excused.filter(|excused| !matches!(excused.why, Excuse::Flaky)) {
-        if !failing.contains(&excused.test) {
-            failing.push(excused.test.clone());
-        }
-    }
+    failing.extend(scene.waived().into_iter().map(|waived| waived.test));
+    failing.dedup();
     failing
 }
 

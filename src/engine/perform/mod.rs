@@ -18,11 +18,14 @@ mod merge;
 mod one_task;
 mod plan;
 mod play;
+mod preflight;
 mod pulls;
 mod push;
 mod review;
 mod say;
+mod sync;
 mod turn;
+mod wave_gate;
 
 use crate::domain::effect::Effect;
 use crate::domain::effect::TaskWork;
@@ -74,10 +77,12 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> 
         Effect::Living { .. } => say::living(&scene).await,
         Effect::PostFeatureBlocked { .. } => say::feature_blocked(&scene).await,
         Effect::Plan { run } => plan::plan(&scene, run).await,
+        Effect::PreFlight { run, commit } => preflight::pre_flight(&scene, run, commit.as_ref()).await,
+        Effect::CompareDefault { .. } => sync::compare_default(&scene).await,
         Effect::OpenIntegration { run } => branches::open_integration(&scene, run).await,
         Effect::MergeDefault { run } => branches::merge_default(&scene, run).await,
         Effect::CleanUp { .. } => branches::clean_up(&scene).await,
-        Effect::WaveGate { run } => gates::wave_gate(&scene, run).await,
+        Effect::WaveGate { run } => wave_gate::wave_gate(&scene, run).await,
         Effect::OpenFeaturePull { run } => pulls::open_feature_pull(&scene, run).await,
         Effect::CloseFeaturePull { pull, .. } => pulls::close_feature_pull(&scene, pull).await,
         Effect::PublishWaveCheck { .. } => checks::publish_wave_check(&scene).await,

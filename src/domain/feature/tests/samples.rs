@@ -13,6 +13,7 @@ use crate::domain::decision::Verdict;
 use crate::domain::design::PreLoop;
 use crate::domain::effect::Effect;
 use crate::domain::evidence::Absence;
+use crate::domain::evidence::Baseline;
 use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
@@ -21,6 +22,9 @@ use crate::domain::evidence::GateResult;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Mode;
 use crate::domain::feature::PlanApproval;
+use crate::domain::feature::PreFlight;
+use crate::domain::feature::PreFlown;
+use crate::domain::feature::ReviewOfFeature;
 use crate::domain::feature::Rules;
 use crate::domain::feature::Snapshot;
 use crate::domain::feature::Step;
@@ -37,6 +41,7 @@ use crate::domain::ids::IssueNumber;
 use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::RepoId;
+use crate::domain::ids::ReviewId;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
@@ -81,7 +86,10 @@ pub fn sha(n: u64) -> Sha {
 
 pub fn pull(task: TaskId) -> PullNumber {
     match task {
-        TaskId::Planned(k) | TaskId::Sync(k) | TaskId::Fix(k) | TaskId::Review(k) => PullNumber(10 + u64::from(k)),
+        TaskId::Planned(k) => PullNumber(10 + u64::from(k)),
+        TaskId::Sync(k) => PullNumber(30 + u64::from(k)),
+        TaskId::Fix(k) => PullNumber(40 + u64::from(k)),
+        TaskId::Review(k) => PullNumber(50 + u64::from(k)),
     }
 }
 
@@ -220,6 +228,28 @@ pub fn feedback(words: &str) -> Judgement {
     }))
 }
 
+/// What pre-flight found on commit `n`: green tests.
+pub fn ready(n: u64) -> Box<PreFlown> {
+    let baseline = Baseline {
+        commit: sha(n),
+        setup: None,
+        tests: Evidence::Passed(finding(&[])),
+    };
+    Box::new(PreFlown::Ready(PreFlight::of(&baseline, Vec::new())))
+}
+
+pub fn review_of_feature(id: u64) -> Box<ReviewOfFeature> {
+    Box::new(ReviewOfFeature {
+        id: ReviewId(id),
+        by: person(3),
+        items: vec![Issue {
+            file: Some("src/a.rs".to_owned()),
+            line: Some(3),
+            ..Issue::must_fix("review", "name it better")
+        }],
+    })
+}
+
 pub fn report() -> PlayerReport {
     PlayerReport::default()
 }
@@ -254,6 +284,7 @@ impl Story {
             run: 1,
             planned: planned(plan, rules),
         });
+        story.pre_flight(1);
         let run = story.waits_for();
         story.tell(Event::IntegrationOpened {
             run,
@@ -261,6 +292,12 @@ impl Story {
             head: sha(2),
         });
         story
+    }
+
+    /// Pre-flight finds nothing that forbids the work on this commit.
+    pub fn pre_flight(&mut self, n: u64) -> Vec<Effect> {
+        let run = self.waits_for();
+        self.tell(Event::PreFlown { run, outcome: ready(n) })
     }
 
     /// The emission that the Feature waits for.
@@ -362,11 +399,16 @@ impl Story {
     }
 
     pub fn wave_gate(&mut self, n: u64, report: GateReport) -> Vec<Effect> {
+        self.wave_gate_after(n, report, None)
+    }
+
+    pub fn wave_gate_after(&mut self, n: u64, report: GateReport, broke: Option<Sha>) -> Vec<Effect> {
         let run = self.feature.checking.unwrap_or(self.waits_for());
         self.tell(Event::WaveGated {
             run,
             head: sha(n),
             report: Box::new(report),
+            broke,
         })
     }
 
@@ -374,7 +416,21 @@ impl Story {
         let run = self.waits_for();
         self.tell(Event::DefaultMerged {
             run,
-            outcome: DefaultMerge::UpToDate { head: sha(n) },
+            outcome: DefaultMerge::UpToDate {
+                head: sha(n),
+                other: sha(1),
+            },
+        })
+    }
+
+    pub fn default_conflict(&mut self, files: &[&str], other: u64) -> Vec<Effect> {
+        let run = self.waits_for();
+        self.tell(Event::DefaultMerged {
+            run,
+            outcome: DefaultMerge::Conflict {
+                files: files.iter().map(|file| (*file).to_owned()).collect(),
+                other: sha(other),
+            },
         })
     }
 

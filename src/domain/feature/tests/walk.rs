@@ -18,6 +18,7 @@ use crate::domain::evidence::Profile;
 use crate::domain::evidence::profile;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Feature;
+use crate::domain::feature::PreFlown;
 use crate::domain::feature::State;
 use crate::domain::feature::Step;
 use crate::domain::feature::StopScope;
@@ -38,6 +39,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::task;
 use crate::domain::task::HumanReview;
 use crate::domain::task::MergePolicy;
+use crate::domain::task::Origin;
 use crate::domain::task::PersonDid;
 use crate::domain::task::Played;
 use crate::domain::task::Task;
@@ -158,6 +160,7 @@ impl World {
             self.due.iter().any(|effect| match effect {
                 Effect::Task { task, run: due, .. } => Some(*task) == id && *due == run,
                 Effect::Plan { run: due }
+                | Effect::PreFlight { run: due, .. }
                 | Effect::OpenIntegration { run: due }
                 | Effect::MergeDefault { run: due }
                 | Effect::WaveGate { run: due }
@@ -341,6 +344,28 @@ impl World {
                     planned: planned(three_tasks(), self.feature.rules.clone()),
                 },
             },
+            Effect::PreFlight { run, commit } => {
+                let run = *run;
+                let (reason, looked_at) = (refused(), commit.clone().unwrap_or_else(|| sha(1)));
+                match dice.roll(6) {
+                    0 => Event::Stuck { run, reason },
+                    1 => Event::PreFlown {
+                        run,
+                        outcome: Box::new(PreFlown::Refused(reason)),
+                    },
+                    _ => {
+                        let mut outcome = ready(1);
+                        if let PreFlown::Ready(found) = &mut *outcome {
+                            found.commit = looked_at;
+                        }
+                        Event::PreFlown { run, outcome }
+                    }
+                }
+            }
+            Effect::CompareDefault { .. } => Event::DefaultConflicts {
+                files: vec!["a".to_owned()],
+                other: self.sha(),
+            },
             Effect::OpenIntegration { run } => match dice.roll(6) {
                 0 => Event::Stuck {
                     run: *run,
@@ -364,15 +389,21 @@ impl World {
                     },
                     1 => Event::DefaultMerged {
                         run: *run,
-                        outcome: DefaultMerge::Conflict { files: Vec::new() },
+                        outcome: DefaultMerge::Conflict {
+                            files: Vec::new(),
+                            other: self.sha(),
+                        },
                     },
                     2 => Event::DefaultMerged {
                         run: *run,
-                        outcome: DefaultMerge::Merged { head },
+                        outcome: DefaultMerge::Merged {
+                            head,
+                            other: self.sha(),
+                        },
                     },
                     _ => Event::DefaultMerged {
                         run: *run,
-                        outcome: DefaultMerge::UpToDate { head },
+                        outcome: DefaultMerge::UpToDate { head, other: sha(1) },
                     },
                 }
             }
@@ -387,6 +418,7 @@ impl World {
                         run: *run,
                         head: self.sha(),
                         report: Box::new(report),
+                        broke: None,
                     }
                 }
             },
@@ -505,6 +537,7 @@ impl World {
                     rule: "two reviews".to_owned(),
                 },
                 2 => task::Event::MergeConflict { run, files: Vec::new() },
+                3 if matches!(task.origin, Origin::Sync { .. }) => task::Event::CaughtUp { run, head: self.sha() },
                 _ => task::Event::Merged {
                     run,
                     commit: self.sha(),
@@ -552,7 +585,7 @@ impl World {
     }
 
     fn command(&mut self, dice: &mut Dice<'_>) {
-        let id = dice.pick(&[ONE, TWO, THREE]);
+        let id = self.any_task(dice);
         let commands = [
             Command::Resume {
                 guidance: None,
@@ -605,8 +638,16 @@ impl World {
         })));
     }
 
+    fn any_task(&self, dice: &mut Dice<'_>) -> TaskId {
+        let known: Vec<TaskId> = self.feature.tasks.iter().map(|task| task.id).collect();
+        match known.is_empty() {
+            true => ONE,
+            false => dice.pick(&known),
+        }
+    }
+
     fn hands(&mut self, dice: &mut Dice<'_>) {
-        let id = dice.pick(&[ONE, TWO, THREE]);
+        let id = self.any_task(dice);
         let Some(task) = self.feature.task(id).cloned() else {
             return;
         };
@@ -656,6 +697,8 @@ impl World {
                 at: AT,
             },
             Event::IntegrationPushed { head: self.sha() },
+            Event::DefaultPushed { head: self.sha() },
+            Event::ReviewRequested(review_of_feature(self.fresh())),
             Event::Suspended,
             Event::Unsuspended,
         ];
