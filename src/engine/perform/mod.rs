@@ -1,6 +1,7 @@
 //! Effects become calls to the outside. Each looks before it makes, so that it may be done again; each ends with the fact
 //! that its Feature waits for, or with nothing.
 
+mod annotations;
 mod ask;
 mod baseline;
 mod branches;
