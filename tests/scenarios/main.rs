@@ -22,6 +22,7 @@ mod misbehaving;
 mod on_postgres;
 mod people;
 mod planning;
+mod pre_loop;
 mod repository;
 mod rights;
 mod turns;
