@@ -7,6 +7,7 @@ use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::claims;
+use crate::engine::perform::persons;
 use crate::engine::perform::sync::fork_of;
 use crate::engine::perform::turn;
 use crate::gates;
@@ -16,16 +17,12 @@ use crate::gates::GateError;
 use crate::gates::Subject;
 use crate::git::Mirror;
 
-/// The most commits of a branch that are looked through for those of people.
-const MOST_COMMITS: usize = 200;
-
 pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (turn, head) = turn::open(task)?;
     let mirror = scene.holding(head).await?;
     let settings = scene.settings();
     let baseline = scene.baseline(&mirror).await?;
     let fork = fork_of(scene, &mirror, task, head).await?;
-    let people = people(&mirror, &fork, head).await?;
     let subject = Subject {
         mirror: &mirror,
         fork: &fork,
@@ -36,7 +33,7 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         baseline: &baseline,
         settings: &settings,
         waived: &scene.waived(),
-        people: &people,
+        people: &persons::pushes(scene, &mirror, &fork, head).await?,
     };
     let report = gates::verify(&scene.bench(), &subject, &scene.job.cancel).await?;
     let discrepancies = claims::contradicted(scene, &mirror, task, (turn, head), &report).await?;
@@ -47,28 +44,6 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         discrepancies,
     };
     Ok(scene.task_event(task.id, event))
-}
-
-/// The commits of the branch that AutoBuild did not make, oldest first, each with the one before it. Ours say which effect
-/// made them; who writes that into a commit of their own has it judged like a Player's.
-async fn people(mirror: &Mirror, fork: &Sha, head: &Sha) -> Result<Vec<(Sha, Sha)>, Undone> {
-    let mut found = Vec::new();
-    let mut at = head.clone();
-    for _ in 0..MOST_COMMITS {
-        if at == *fork {
-            break;
-        }
-        let Some(info) = mirror.commit_info(&at).await? else {
-            break;
-        };
-        let Some(parent) = info.parents.first() else { break };
-        if info.trailer("AutoBuild-Attempt").is_none() {
-            found.push((parent.clone(), at.clone()));
-        }
-        at = parent.clone();
-    }
-    found.reverse();
-    Ok(found)
 }
 
 impl From<GateError> for Undone {
