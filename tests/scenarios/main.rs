@@ -13,6 +13,7 @@
 #[path = "../support/postgres.rs"]
 mod postgres;
 
+mod added;
 mod coach;
 mod edges;
 mod hands;
@@ -20,6 +21,7 @@ mod loop_of_one_task;
 mod misbehaving;
 mod on_postgres;
 mod planning;
+mod preflight;
 mod repository;
 mod rights;
 mod turns;
