@@ -193,7 +193,7 @@ async fn where_the_integration_branch_moves_while_a_conflict_is_resolved_the_res
         .writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
     let files = [("hello/1.txt", Some("theirs\n"))];
     world.by(WRITER).push(REPO, "main", "Theirs", &files).await.unwrap();
-    // There is no Coach yet: the task blocks with its work pushed, and a person is faster.
+    // No Coach answers: the task blocks with its work pushed, and a person is faster.
     world.settle().await;
     assert_eq!(world.state().await, "blocked");
     let more = [("more.txt", Some("more\n"))];
