@@ -3,10 +3,13 @@
 //! [`of`] finds the language of a path, [`role`] says what a path is to tests and their runner, also where the language
 //! is unknown. A language is added by one file and one line in [`ALL`]. Nothing here compares versions or judges.
 
+mod flow;
 mod javascript;
+pub mod outline;
 mod python;
 mod role;
 mod rust;
+pub mod syntax;
 
 pub use role::Role;
 pub use role::role;
@@ -21,6 +24,26 @@ pub struct Language {
     pub inline_tests: bool,
     /// What a path is to tests and their runner; `None` where the language has nothing to say about it.
     pub role: fn(&str) -> Option<Role>,
+    /// The grammar for a path.
+    pub grammar: fn(&str) -> tree_sitter::Language,
+    /// What a parsed file holds.
+    pub outline: for<'a> fn(&outline::Source<'a>) -> outline::Outline,
+    /// Whether the runner looks into a file of this path, where other files of the change include these names.
+    pub is_collected: fn(&str, &[String]) -> bool,
+}
+
+/// What a file holds; `None` where the language is unknown or the file cannot be parsed within limits.
+#[must_use]
+pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
+    let language = of(path)?;
+    let grammar = (language.grammar)(path);
+    let tree = syntax::parse(&grammar, text)?;
+    let source = outline::Source {
+        path,
+        role: role::role(path),
+        root: tree.root(),
+    };
+    Some((language.outline)(&source))
 }
 
 /// The languages.

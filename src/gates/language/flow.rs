@@ -1,0 +1,118 @@
+//! Whether a statement is reached, and whether its failure is heard.
+
+use crate::gates::language::outline::Strength;
+use crate::gates::language::syntax::At;
+
+/// How a language writes what decides over the flow of a program.
+pub struct Flow {
+    /// Statements with a `condition`, a `consequence` or `body`, and perhaps an `alternative`.
+    pub conditions: &'static [&'static str],
+    /// Loops over the field `iterable`.
+    pub loops: (&'static [&'static str], &'static str),
+    /// Functions and closures.
+    pub functions: &'static [&'static str],
+    /// Statements after which nothing of the same block is reached.
+    pub leaves: &'static [&'static str],
+    /// Conditions that never hold.
+    pub never: &'static [&'static str],
+    /// Conditions that always hold.
+    pub always: &'static [&'static str],
+    /// Whether this swallows failures of the part that stands in it.
+    pub swallows: for<'t> fn(At<'t>, At<'t>) -> bool,
+}
+
+/// What is left of a check's strength where it stands: nothing where it is not reached or not heard, little where it
+/// is reached on a condition.
+#[must_use]
+pub fn heard(flow: &Flow, at: At<'_>, body: At<'_>, strength: Strength) -> Strength {
+    if !is_heard(flow, at, body) {
+        return strength.min(Strength::Silenced);
+    }
+    let around = at.ancestors().take_while(|outer| !outer.is_same(body));
+    let mut guards = around.filter(|outer| outer.is(flow.conditions) && outer.field("alternative").is_none());
+    let guarded = guards.any(|outer| !outer.field("condition").is_some_and(|condition| condition.holds(at)));
+    let ends_test = matches!(at.kind(), "raise_statement" | "throw_statement") || at.text().starts_with("panic");
+    if guarded && !ends_test {
+        strength.min(Strength::Weak)
+    } else {
+        strength
+    }
+}
+
+/// Whether the failure of `at`, somewhere in `body`, is reached and heard.
+fn is_heard(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
+    let mut inner = at;
+    for outer in std::iter::once(at).chain(at.ancestors()) {
+        if !inner.is_same(outer) && is_cut_off(flow, outer, inner, body) {
+            return false;
+        }
+        if outer.is_same(body) {
+            return true;
+        }
+        inner = outer;
+    }
+    true
+}
+
+fn is_cut_off(flow: &Flow, outer: At<'_>, inner: At<'_>, body: At<'_>) -> bool {
+    (flow.swallows)(outer, inner)
+        || is_never(flow, outer, inner)
+        || is_empty_loop(flow, outer, inner)
+        || is_after_leaving(flow, outer, inner)
+        || is_uncalled(flow, outer, body)
+}
+
+/// Whether `inner` is the branch of `outer` that never runs.
+fn is_never(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
+    if !outer.is(flow.conditions) {
+        return false;
+    }
+    let condition = outer.field_text("condition").trim_matches(['(', ')', ' ']);
+    let otherwise = outer.field("alternative").is_some_and(|part| part.is_same(inner));
+    let tested = outer.field("condition").is_some_and(|part| part.is_same(inner));
+    !tested
+        && if otherwise {
+            flow.always.contains(&condition)
+        } else {
+            flow.never.contains(&condition)
+        }
+}
+
+fn is_empty_loop(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
+    let (kinds, field) = flow.loops;
+    let over = outer.field_text(field).trim();
+    let empty = ["[]", "()", "{}", "0..0", "&[]", "range(0)", "vec![]", "\"\""];
+    outer.is(kinds) && empty.contains(&over) && !outer.field(field).is_some_and(|part| part.is_same(inner))
+}
+
+/// Whether a statement of `outer` before `inner` leaves without a condition.
+fn is_after_leaving(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
+    let leaves = |at: At<'_>| {
+        at.is(flow.leaves) || at.is(&["expression_statement"]) && at.children().any(|part| part.is(flow.leaves))
+    };
+    let in_block = outer.kind().contains("block") || outer.is(&["module", "program", "source_file"]);
+    in_block && outer.children().take_while(|at| !at.holds(inner)).any(leaves)
+}
+
+/// Whether `outer` is a function with a name of its own that the body never mentions again.
+fn is_uncalled(flow: &Flow, outer: At<'_>, body: At<'_>) -> bool {
+    if !outer.is(flow.functions) || outer.is_same(body) || outer.holds(body) {
+        return false;
+    }
+    let own = outer.field("name");
+    let given = outer
+        .parent()
+        .filter(|at| at.is(&["let_declaration", "variable_declarator", "assignment"]));
+    let name = own.or_else(|| {
+        given.and_then(|at| {
+            at.field("name")
+                .or_else(|| at.field("pattern"))
+                .or_else(|| at.field("left"))
+        })
+    });
+    let Some(name) = name else { return false };
+    let mentions = body
+        .below()
+        .filter(|at| at.kind().ends_with("identifier") && at.text() == name.text());
+    mentions.count() < 2
+}

@@ -1,0 +1,343 @@
+//! What a JavaScript test checks, and how much.
+
+use super::FLOW;
+use crate::domain::integrity::Rule;
+use crate::gates::language::flow::heard;
+use crate::gates::language::outline::Check;
+use crate::gates::language::outline::Mark;
+use crate::gates::language::outline::Strength;
+use crate::gates::language::outline::quoted;
+use crate::gates::language::syntax::At;
+
+/// Every check of a body.
+pub(super) fn in_body(body: At<'_>) -> Vec<Check> {
+    body.below().filter_map(|at| check(at, body)).collect()
+}
+
+fn check(at: At<'_>, body: At<'_>) -> Option<Check> {
+    let (whole, strength) = match at.kind() {
+        "call_expression" => by_expect(at).or_else(|| by_assert(at)).or_else(|| by_helper(at))?,
+        "throw_statement" => (at, Strength::Strong),
+        "member_expression" if at.field_text("property") == "should" => (top(at).0, Strength::Strong),
+        _ => return None,
+    };
+    let strength = heard(&FLOW, whole, body, strength);
+    Some(Check {
+        line: whole.line(),
+        words: whole.words(),
+        strength,
+        tolerance: tolerance(whole),
+    })
+}
+
+/// The end of a chain of members and calls, and the names in it.
+fn top(at: At<'_>) -> (At<'_>, Vec<&str>) {
+    let mut end = at;
+    let mut names = Vec::new();
+    while let Some(outer) = end.parent() {
+        let goes_on = match outer.kind() {
+            "member_expression" => outer.field("object"),
+            "call_expression" => outer.field("function"),
+            _ => None,
+        };
+        if !goes_on.is_some_and(|part| part.is_same(end)) {
+            break;
+        }
+        if outer.is(&["member_expression"]) {
+            names.push(outer.field_text("property"));
+        }
+        end = outer;
+    }
+    (end, names)
+}
+
+fn arguments(at: At<'_>) -> Vec<At<'_>> {
+    at.field("arguments").into_iter().flat_map(At::children).collect()
+}
+
+fn by_expect(at: At<'_>) -> Option<(At<'_>, Strength)> {
+    if !matches!(at.field_text("function"), "expect" | "expect.soft") {
+        return None;
+    }
+    let (end, names) = top(at);
+    let subject = arguments(at).first().copied();
+    let expected = if end.is(&["call_expression"]) {
+        arguments(end)
+    } else {
+        Vec::new()
+    };
+    let chai = names
+        .iter()
+        .any(|name| matches!(*name, "to" | "be" | "is" | "have" | "should"));
+    let waits = names
+        .iter()
+        .any(|name| matches!(*name, "resolves" | "rejects" | "eventually"));
+    let strength = match (subject, names.last()) {
+        (_, None) => Strength::Silenced,
+        _ if !end.is(&["call_expression"]) && !chai => Strength::Silenced,
+        _ if waits && !is_awaited(end) => Strength::Silenced,
+        (None, Some(_)) => Strength::Strong,
+        (Some(subject), Some(matcher)) => matched(subject, &names, matcher, &expected),
+    };
+    Some((end, strength))
+}
+
+/// Whether a promise is awaited, returned or handed on.
+fn is_awaited(at: At<'_>) -> bool {
+    !at.parent().is_some_and(|outer| outer.is(&["expression_statement"]))
+}
+
+fn matched(subject: At<'_>, names: &[&str], matcher: &str, expected: &[At<'_>]) -> Strength {
+    let negated = names.contains(&"not");
+    let first = expected.first().copied();
+    let strength = match matcher {
+        "toBe" | "toEqual" | "toStrictEqual" | "equal" | "equals" | "eql" | "eq" | "deep" | "toMatchObject" => {
+            first.map_or(Strength::Weak, |expected| equality(subject, expected))
+        }
+        "toBeDefined" | "toBeTruthy" | "toBeInstanceOf" | "toBeTypeOf" | "ok" | "exist" | "a" | "an" | "instanceOf"
+        | "instanceof" | "toHaveBeenCalled" | "called" | "true" => {
+            if matcher == "true" {
+                condition(subject)
+            } else if is_constant(subject) {
+                Strength::Trivial
+            } else {
+                Strength::Weak
+            }
+        }
+        "toBeGreaterThanOrEqual" | "least" if first.is_some_and(|at| at.text() == "0") => {
+            if subject.text().ends_with(".length") || is_constant(subject) {
+                Strength::Trivial
+            } else {
+                Strength::Weak
+            }
+        }
+        "toBeGreaterThan" if first.is_some_and(|at| at.text() == "-1") && subject.text().ends_with(".length") => {
+            Strength::Trivial
+        }
+        "toThrow" | "toThrowError" | "throw" | "throws" if first.is_none() => Strength::Weak,
+        _ if is_constant(subject) && expected.iter().all(|at| is_constant(*at)) => Strength::Trivial,
+        _ => Strength::Strong,
+    };
+    let by_negation = [
+        "toBe",
+        "toEqual",
+        "toStrictEqual",
+        "equal",
+        "eql",
+        "toBeNull",
+        "toBeUndefined",
+        "null",
+        "undefined",
+        "toThrow",
+        "throw",
+        "toBeNaN",
+    ];
+    if negated && by_negation.contains(&matcher) {
+        strength.min(Strength::Weak)
+    } else {
+        strength
+    }
+}
+
+fn is_constant(at: At<'_>) -> bool {
+    match at.kind() {
+        "number" | "true" | "false" | "null" | "undefined" | "regex" => true,
+        "string" => true,
+        "template_string" => !at.children().any(|part| part.is(&["template_substitution"])),
+        "array" | "object" | "pair" | "unary_expression" | "parenthesized_expression" => at
+            .children()
+            .all(|part| part.is(&["property_identifier"]) || is_constant(part)),
+        _ => false,
+    }
+}
+
+fn equality(left: At<'_>, right: At<'_>) -> Strength {
+    let calls = left
+        .below()
+        .any(|part| part.is(&["call_expression", "new_expression", "await_expression"]));
+    if matches!(right.text(), "expect.anything()" | "sinon.match.any") {
+        Strength::Weak
+    } else if is_constant(left) && is_constant(right) {
+        Strength::Trivial
+    } else if left.phrase() == right.phrase() {
+        if calls { Strength::Weak } else { Strength::Trivial }
+    } else if right.text() == "true" {
+        condition(left)
+    } else {
+        Strength::Strong
+    }
+}
+
+/// How much a condition says that is asserted to hold.
+fn condition(at: At<'_>) -> Strength {
+    let at = if at.is(&["parenthesized_expression"]) {
+        at.children().next().unwrap_or(at)
+    } else {
+        at
+    };
+    let sides = || at.field("left").zip(at.field("right"));
+    match at.kind() {
+        _ if is_constant(at) => {
+            if matches!(at.text(), "false" | "0" | "null" | "undefined" | "''" | "\"\"") {
+                Strength::Strong
+            } else {
+                Strength::Trivial
+            }
+        }
+        "arrow_function" | "function_expression" | "array" | "object" => Strength::Trivial,
+        "identifier" | "member_expression" => Strength::Weak,
+        "unary_expression" if at.text().starts_with("!!") => Strength::Weak,
+        "binary_expression" => {
+            let operator = at.field_text("operator");
+            let Some((left, right)) = sides() else {
+                return Strength::Strong;
+            };
+            match operator {
+                "||" => condition(left).min(condition(right)),
+                "&&" => condition(left).max(condition(right)),
+                "==" | "===" => equality(left, right),
+                "!=" | "!==" => Strength::Weak,
+                ">=" if right.text() == "0" => {
+                    if left.text().ends_with(".length") {
+                        Strength::Trivial
+                    } else {
+                        Strength::Weak
+                    }
+                }
+                _ if is_constant(left) && is_constant(right) => Strength::Trivial,
+                _ => Strength::Strong,
+            }
+        }
+        _ => Strength::Strong,
+    }
+}
+
+fn by_assert(at: At<'_>) -> Option<(At<'_>, Strength)> {
+    let called = at.field_text("function");
+    let (root, method) = called.rsplit_once('.').unwrap_or((called, ""));
+    let of_assert = matches!(
+        root,
+        "assert" | "assert.strict" | "t.assert" | "chai.assert" | "console.assert"
+    ) || root.ends_with("sinon.assert");
+    let of_test = root == "t"
+        && matches!(
+            method,
+            "is" | "equal"
+                | "same"
+                | "deepEqual"
+                | "ok"
+                | "true"
+                | "false"
+                | "truthy"
+                | "not"
+                | "throws"
+                | "like"
+                | "snapshot"
+                | "strictEqual"
+        );
+    if !of_assert && !of_test {
+        return None;
+    }
+    let given = arguments(at);
+    let first = given.first().copied();
+    let strength = match method {
+        "" | "ok" | "truthy" | "isOk" | "true" | "isTrue" => first.map_or(Strength::Trivial, condition),
+        "equal" | "strictEqual" | "deepEqual" | "deepStrictEqual" | "is" | "same" => first
+            .zip(given.get(1).copied())
+            .map_or(Strength::Strong, |(left, right)| equality(left, right)),
+        "notEqual" | "notStrictEqual" | "notDeepEqual" | "notDeepStrictEqual" | "not" | "exists" | "isDefined"
+        | "doesNotThrow" => Strength::Weak,
+        "throws" if given.len() < 2 => Strength::Weak,
+        "rejects" | "doesNotReject" if !is_awaited(at) => Strength::Silenced,
+        "rejects" if given.len() < 2 => Strength::Weak,
+        _ => Strength::Strong,
+    };
+    Some((
+        at,
+        if root == "console.assert" {
+            Strength::Silenced
+        } else {
+            strength
+        },
+    ))
+}
+
+/// Functions named like an assertion check something.
+fn by_helper(at: At<'_>) -> Option<(At<'_>, Strength)> {
+    let name = at
+        .field("function")
+        .filter(|function| function.is(&["identifier"]))?
+        .text();
+    let rest = ["assert", "expect", "check", "verify"]
+        .iter()
+        .find_map(|start| name.strip_prefix(start))?;
+    rest.starts_with(|c: char| c.is_uppercase())
+        .then_some((at, Strength::Strong))
+}
+
+/// `try` with a silent `catch`, `.catch(() => {})`, and callbacks that nobody waits for.
+pub(super) fn swallows(outer: At<'_>, inner: At<'_>) -> bool {
+    match outer.kind() {
+        "try_statement" => {
+            let tried = outer.field("body").is_some_and(|body| body.is_same(inner));
+            tried && outer.field("handler").is_some_and(is_silent)
+        }
+        "call_expression" => {
+            let function = outer.field("function").filter(|function| function.is_same(inner));
+            let catches = function.is_some_and(|function| function.field_text("property") == "catch");
+            let later = matches!(
+                outer.field_text("function"),
+                "setTimeout" | "setImmediate" | "queueMicrotask" | "process.nextTick"
+            );
+            let waited = || outer.ancestors().any(|at| at.is(&["new_expression"])) || outer.text().contains("done");
+            catches && arguments(outer).first().is_some_and(|handler| is_silent(*handler)) || later && !waited()
+        }
+        _ => false,
+    }
+}
+
+fn is_silent(handler: At<'_>) -> bool {
+    let speaks = |at: At<'_>| {
+        at.is(&["throw_statement"])
+            || at.is(&["call_expression"])
+                && ["expect", "assert", "fail", "done", "reject", "t."]
+                    .iter()
+                    .any(|name| at.field_text("function").contains(name))
+    };
+    !handler.is(&["identifier", "member_expression"]) && !handler.below().any(speaks)
+}
+
+/// How far off `toBeCloseTo` or `Math.abs(a - b) < …` lets a number be.
+fn tolerance(at: At<'_>) -> Option<f64> {
+    if at.field_text("function").ends_with("toBeCloseTo") {
+        let digits = arguments(at)
+            .get(1)
+            .map_or(Some(2.0), |digits| digits.text().parse::<f64>().ok())?;
+        return Some(10_f64.powf(-digits));
+    }
+    if at.text().contains("Math.abs(") && at.field_text("function").ends_with("toBeLessThan") {
+        return arguments(at).first()?.text().parse().ok();
+    }
+    let near = at
+        .below()
+        .find(|part| part.is(&["binary_expression"]) && matches!(part.field_text("operator"), "<" | "<="))?;
+    near.field_text("left")
+        .starts_with("Math.abs")
+        .then(|| near.field_text("right").parse().ok())
+        .flatten()
+}
+
+/// A return on a condition before anything is checked.
+pub(super) fn early_return(body: At<'_>) -> Option<Mark> {
+    let first_check = body
+        .below()
+        .find(|at| at.is(&["call_expression"]) && (by_expect(*at).is_some() || by_assert(*at).is_some()))?;
+    let before = body.children().take_while(|at| !at.holds(first_check));
+    let leaving = before.filter(|at| at.is(&["if_statement"]) && at.below().any(|part| part.is(&["return_statement"])));
+    let condition = leaving.filter_map(|at| at.field("condition")).next()?;
+    let what = format!(
+        "the test returns before it checks anything if {}",
+        quoted(condition.text())
+    );
+    Some(Mark::at(Rule::SkipAdded, condition, what))
+}

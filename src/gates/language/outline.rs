@@ -1,0 +1,191 @@
+//! What a file holds, as far as integrity asks: the same shape for every language.
+
+use crate::domain::integrity::Rule;
+use crate::gates::language::Role;
+use crate::gates::language::syntax::At;
+
+/// A file to be read.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// Its path.
+    pub path: &'a str,
+    /// What it is to tests.
+    pub role: Role,
+    /// Its syntax.
+    pub root: At<'a>,
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub struct Outline {
+    /// Tests that the runner finds, if it looks into the file.
+    pub tests: Vec<Test>,
+    /// Other functions.
+    pub functions: Vec<Function>,
+    /// Names of what the file defines.
+    pub defines: Vec<String>,
+    /// Names of files that this one makes part of the program.
+    pub includes: Vec<String>,
+    /// Places that are suspicious if they are new.
+    pub marks: Vec<Mark>,
+    /// What it puts other things in the place of.
+    pub replaced: Vec<Replaced>,
+    /// What it sets, where it is a settings file written in the language.
+    pub settings: Vec<Setting>,
+}
+
+/// One value of a settings file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name, below the names of what it stands in: `test.coverage.thresholds.lines`.
+    pub name: String,
+    /// Its values; one, or those of a list.
+    pub values: Vec<String>,
+    /// Where it stands; 1 where the format does not say.
+    pub line: u32,
+}
+
+/// Something that a test, or what tests need, puts another thing in the place of.
+#[derive(Clone, Debug)]
+pub struct Replaced {
+    /// What is replaced: a dotted name, or a path relative to the file.
+    pub name: String,
+    /// Where that is done.
+    pub line: u32,
+    /// How it is done, in one sentence.
+    pub what: String,
+}
+
+/// A test.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// Its own name.
+    pub name: String,
+    /// The names of what it stands in, outermost first.
+    pub scope: Vec<String>,
+    /// Where it begins.
+    pub line: u32,
+    /// The words of its body.
+    pub words: Vec<String>,
+    /// Whether the body does anything.
+    pub work: Work,
+    /// What keeps it from running, or from counting.
+    pub skips: Vec<Mark>,
+    /// What it checks.
+    pub checks: Vec<Check>,
+}
+
+/// Whether a body does anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// It has statements that do something.
+    Some,
+    /// It has none.
+    None,
+}
+
+/// A function that is no test.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its own name.
+    pub name: String,
+    /// Where it begins.
+    pub line: u32,
+    /// The words of its body.
+    pub words: Vec<String>,
+    /// What it checks.
+    pub checks: Vec<Check>,
+}
+
+/// One check in a test.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// Where it stands.
+    pub line: u32,
+    /// Its words.
+    pub words: Vec<String>,
+    /// How much it checks.
+    pub strength: Strength,
+    /// How far off a number may be, where it says so.
+    pub tolerance: Option<f64>,
+}
+
+/// How much a check checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// Nothing: it always holds.
+    Trivial,
+    /// Nothing: it is never reached, or its failure is swallowed.
+    Silenced,
+    /// That something is there, or is no error; or a value, but on a condition.
+    Weak,
+    /// A value.
+    Strong,
+}
+
+/// A place that is suspicious if it is new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The rule that it breaks.
+    pub rule: Rule,
+    /// Where it is.
+    pub line: u32,
+    /// What is there, in one sentence.
+    pub what: String,
+    /// What makes it the same mark in another version of the file.
+    pub key: String,
+}
+
+impl Mark {
+    /// A mark at `at`; the words of `at` are its key.
+    #[must_use]
+    pub fn at(rule: Rule, at: At<'_>, what: impl Into<String>) -> Self {
+        Self {
+            rule,
+            line: at.line(),
+            what: what.into(),
+            key: shorten(&at.phrase(), 400),
+        }
+    }
+}
+
+/// The beginning of a text.
+#[must_use]
+pub fn shorten(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+/// The text for a sentence: one line, short, in code marks.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let line: Vec<&str> = text.split_whitespace().collect();
+    format!("`{}`", shorten(&line.join(" "), 80).replace('`', "'"))
+}
+
+/// Whether two of the words are equal that a check compares: `a == a`, `1 == 1`.
+#[must_use]
+pub fn is_number(text: &str) -> bool {
+    text.replace('_', "").parse::<f64>().is_ok()
+}
+
+/// Whether a message says that something is still to be done.
+#[must_use]
+pub fn is_promise(message: &str) -> bool {
+    let text = message.to_lowercase();
+    let text = text.trim_matches(|c: char| !c.is_alphanumeric());
+    let anywhere = [
+        "not implemented",
+        "not yet implemented",
+        "unimplemented",
+        "to be implemented",
+        "implement me",
+        "notimplemented",
+        "not_implemented",
+    ];
+    anywhere.iter().any(|words| text.contains(words))
+        || text
+            .split(|c: char| !c.is_alphanumeric())
+            .next()
+            .is_some_and(|first| matches!(first, "todo" | "fixme"))
+        || text == "stub"
+}

@@ -1,0 +1,161 @@
+//! Suspicious places in Rust: stubs, exits, assertions with another meaning, code that knows of its tests.
+
+use super::attribute;
+use super::checks::macro_call;
+use super::is_test_code;
+use crate::domain::integrity::Rule;
+use crate::gates::language::Role;
+use crate::gates::language::outline::Mark;
+use crate::gates::language::outline::Source;
+use crate::gates::language::outline::is_promise;
+use crate::gates::language::outline::quoted;
+use crate::gates::language::syntax::At;
+
+const ASSERTIONS: [&str; 9] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "panic",
+    "unreachable",
+    "matches",
+];
+
+/// What is suspicious about one place.
+pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
+    match at.kind() {
+        "identifier" | "scoped_identifier" => marks.extend(by_macro(source, at)),
+        "call_expression" => marks.extend(exit(source, at)),
+        "macro_definition" if ASSERTIONS.contains(&at.field_text("name")) => {
+            let what = format!(
+                "`{}!` is defined anew, so that assertions mean something else",
+                at.field_text("name")
+            );
+            marks.push(Mark::at(Rule::ShadowModule, at, what));
+        }
+        "use_declaration" => marks.extend(shadowing_use(at)),
+        "attribute_item" | "inner_attribute_item" => marks.extend(by_attribute(source, at)),
+        "line_comment" | "block_comment" => marks.extend(by_comment(source, at)),
+        _ => {}
+    }
+}
+
+/// The function that a place stands in, for a key that survives a move.
+fn within(at: At<'_>) -> &str {
+    at.ancestors()
+        .find(|outer| outer.is(&["function_item"]))
+        .map_or("", |outer| outer.field_text("name"))
+}
+
+fn by_macro(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let (name, tokens) = macro_call(at)?;
+    let words = tokens.words().join(" ");
+    if name == "cfg" {
+        let knows = tokens.words().iter().any(|word| word == "test") && !is_test_code(source, at);
+        let what = format!(
+            "{} lets the code behave differently under test",
+            quoted(&format!("cfg!{}", tokens.text()))
+        );
+        return knows.then(|| Mark {
+            key: format!("{} {words}", within(at)),
+            ..Mark::at(Rule::DiffersUnderTest, at, what)
+        });
+    }
+    let stub = match name {
+        "todo" | "unimplemented" => true,
+        "panic" => is_promise(&words),
+        "unreachable" => is_whole_body(at),
+        _ => false,
+    };
+    if !stub || is_test_code(source, at) {
+        return None;
+    }
+    let what = format!(
+        "{} stands where the work should be",
+        quoted(&format!("{name}!{}", tokens.text()))
+    );
+    Some(Mark {
+        key: format!("{} {name}", within(at)),
+        ..Mark::at(Rule::Stub, at, what)
+    })
+}
+
+fn is_whole_body(at: At<'_>) -> bool {
+    let mut outer = at
+        .ancestors()
+        .skip_while(|outer| outer.is(&["macro_invocation", "expression_statement"]));
+    let Some(block) = outer.next().filter(|outer| outer.is(&["block"])) else {
+        return false;
+    };
+    let function = block.parent().filter(|outer| outer.is(&["function_item"]));
+    block.children().count() == 1 && function.is_some_and(|function| function.field_text("return_type") != "!")
+}
+
+fn exit(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let called = at.field_text("function");
+    let path = called.rsplit_once("::").map_or("", |(path, _)| path);
+    let name = called.rsplit("::").next().unwrap_or_default();
+    let exits = matches!(name, "exit" | "abort" | "_exit")
+        && (path.is_empty() && name != "abort" || path.ends_with("process") || path == "libc");
+    let in_hook = || {
+        at.ancestors()
+            .any(|outer| outer.is(&["call_expression"]) && outer.field_text("function").ends_with("set_hook"))
+    };
+    let what = format!("{} ends the process, and the tests with it", quoted(at.text()));
+    (exits && (is_test_code(source, at) || in_hook())).then(|| Mark::at(Rule::ExitInTest, at, what))
+}
+
+fn shadowing_use(at: At<'_>) -> Option<Mark> {
+    let words = at.words();
+    let own = words
+        .get(1)
+        .is_some_and(|first| matches!(first.as_str(), "crate" | "super" | "self"));
+    let last = words.last().map_or("", String::as_str);
+    let renamed = words.iter().any(|word| word == "as") && ASSERTIONS.contains(&last);
+    let what = format!("{} gives an assertion or `#[test]` another meaning", quoted(at.text()));
+    (renamed || own && (ASSERTIONS.contains(&last) || last == "test")).then(|| Mark::at(Rule::ShadowModule, at, what))
+}
+
+fn by_attribute(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let text = attribute(at);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if is_test_code(source, at) || source.role != Role::Source {
+        return None;
+    }
+    if matches!(words.as_slice(), ["coverage", "off", ..] | ["no_coverage", ..])
+        || words.contains(&"coverage") && words.contains(&"off")
+    {
+        let what = format!("{} keeps code out of the coverage", quoted(at.text()));
+        return Some(Mark {
+            key: format!("{text} {}", named_next(at)),
+            ..Mark::at(Rule::CoverageWeakened, at, what)
+        });
+    }
+    let conditional = words.first() == Some(&"cfg") && words.contains(&"test");
+    let item = std::iter::successors(at.next(), |next| next.next()).find(|next| !next.is(&["attribute_item"]))?;
+    let for_tests_alone = item.is(&["mod_item", "use_declaration", "extern_crate_declaration"]);
+    let what = format!("{} lets the code behave differently under test", quoted(at.text()));
+    (conditional && !for_tests_alone).then(|| Mark {
+        key: format!("{text} {}", named_next(at)),
+        ..Mark::at(Rule::DiffersUnderTest, at, what)
+    })
+}
+
+/// The name of the item that an attribute belongs to.
+fn named_next(at: At<'_>) -> &str {
+    let item = std::iter::successors(at.next(), |next| next.next()).find(|next| !next.is(&["attribute_item"]));
+    item.map_or("", |item| item.field_text("name"))
+}
+
+fn by_comment(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let excluded = ["LCOV_EXCL_", "grcov-excl", "tarpaulin::skip"]
+        .iter()
+        .any(|mark| at.text().contains(mark));
+    let what = format!("{} keeps code out of the coverage", quoted(at.text()));
+    (excluded && source.role == Role::Source).then(|| Mark {
+        key: at.text().to_owned(),
+        ..Mark::at(Rule::CoverageWeakened, at, what)
+    })
+}

@@ -1,0 +1,332 @@
+//! Syntax trees of hostile files: parsed within limits, copied flat, walked without recursion.
+
+use std::ops::ControlFlow;
+use tree_sitter::ParseOptions;
+use tree_sitter::ParseState;
+use tree_sitter::Parser;
+use tree_sitter::Tree;
+
+/// Larger files are not parsed.
+const MOST_BYTES: usize = 1 << 20;
+/// How often the parser may ask whether to go on: about every hundredth step of its work.
+const MOST_STEPS: usize = 60_000;
+const MOST_NODES: usize = 600_000;
+/// Code of people is never nested like this.
+const DEEPEST: usize = 500;
+
+/// A parsed file.
+pub struct Syntax<'s> {
+    text: &'s str,
+    nodes: Vec<Node<'s>>,
+}
+
+/// One node; the nodes stand in the order of their beginnings.
+struct Node<'s> {
+    kind: &'s str,
+    field: Option<&'s str>,
+    start: usize,
+    end: usize,
+    line: u32,
+    parent: Option<usize>,
+    /// The part of the same parent that stands before it.
+    previous: Option<usize>,
+    /// The first node that is not below this one.
+    next: usize,
+    named: bool,
+    extra: bool,
+}
+
+/// A place in a parsed file.
+#[derive(Clone, Copy)]
+pub struct At<'t> {
+    tree: &'t Syntax<'t>,
+    index: usize,
+}
+
+/// Parses `text`; `None` where it is too large, too deep or takes too long.
+pub fn parse<'s>(grammar: &'s tree_sitter::Language, text: &'s str) -> Option<Syntax<'s>> {
+    if text.len() > MOST_BYTES {
+        return None;
+    }
+    let mut parser = Parser::new();
+    parser.set_language(grammar).ok()?;
+    let bytes = text.as_bytes();
+    let mut steps = 0_usize;
+    let mut watch = |_: &ParseState| {
+        steps = steps.saturating_add(1);
+        if steps > MOST_STEPS {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let options = ParseOptions::new().progress_callback(&mut watch);
+    let mut read = |at: usize, _| bytes.get(at..).unwrap_or_default();
+    let tree = parser.parse_with_options(&mut read, None, Some(options))?;
+    let nodes = flatten(grammar, &tree)?;
+    Some(Syntax { text, nodes })
+}
+
+fn flatten<'s>(grammar: &'s tree_sitter::Language, tree: &Tree) -> Option<Vec<Node<'s>>> {
+    let mut cursor = tree.walk();
+    let mut nodes: Vec<Node<'s>> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    let mut previous = None;
+    loop {
+        let node = cursor.node();
+        if nodes.len() >= MOST_NODES || open.len() >= DEEPEST {
+            return None;
+        }
+        nodes.push(Node {
+            kind: grammar.node_kind_for_id(node.kind_id()).unwrap_or("ERROR"),
+            field: cursor.field_id().and_then(|id| grammar.field_name_for_id(id.get())),
+            start: node.start_byte(),
+            end: node.end_byte(),
+            line: u32::try_from(node.start_position().row)
+                .unwrap_or(u32::MAX)
+                .saturating_add(1),
+            parent: open.last().copied(),
+            previous,
+            next: 0,
+            named: node.is_named(),
+            extra: node.is_extra(),
+        });
+        let index = nodes.len().saturating_sub(1);
+        if cursor.goto_first_child() {
+            open.push(index);
+            previous = None;
+            continue;
+        }
+        close(&mut nodes, index);
+        previous = Some(index);
+        while !cursor.goto_next_sibling() {
+            let Some(parent) = open.pop() else { return Some(nodes) };
+            close(&mut nodes, parent);
+            previous = Some(parent);
+            if !cursor.goto_parent() {
+                return Some(nodes);
+            }
+        }
+    }
+}
+
+/// Notes that nothing more stands below the node.
+fn close(nodes: &mut [Node<'_>], index: usize) {
+    let next = nodes.len();
+    if let Some(node) = nodes.get_mut(index) {
+        node.next = next;
+    }
+}
+
+impl Syntax<'_> {
+    /// The whole file.
+    #[must_use]
+    pub fn root(&self) -> At<'_> {
+        At { tree: self, index: 0 }
+    }
+}
+
+impl<'t> At<'t> {
+    fn node(self) -> Option<&'t Node<'t>> {
+        self.tree.nodes.get(self.index)
+    }
+
+    /// What the grammar calls it.
+    #[must_use]
+    pub fn kind(self) -> &'t str {
+        self.node().map_or("", |node| node.kind)
+    }
+
+    /// Whether the grammar calls it one of these.
+    #[must_use]
+    pub fn is(self, kinds: &[&str]) -> bool {
+        kinds.contains(&self.kind())
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn text(self) -> &'t str {
+        self.node()
+            .and_then(|node| self.tree.text.get(node.start..node.end))
+            .unwrap_or_default()
+    }
+
+    /// The line on which it begins, from 1.
+    #[must_use]
+    pub fn line(self) -> u32 {
+        self.node().map_or(1, |node| node.line)
+    }
+
+    /// The whole line on which it begins.
+    #[must_use]
+    pub fn whole_line(self) -> &'t str {
+        let start = self.node().map_or(0, |node| node.start);
+        let (above, rest) = self.tree.text.split_at_checked(start).unwrap_or_default();
+        let begun = above.rfind('\n').map_or(0, |at| at.saturating_add(1));
+        let ended = rest
+            .find('\n')
+            .map_or(self.tree.text.len(), |at| at.saturating_add(start));
+        self.tree.text.get(begun..ended).unwrap_or_default()
+    }
+
+    /// Whether it is the same place as another of the same tree.
+    #[must_use]
+    pub fn is_same(self, other: Self) -> bool {
+        self.index == other.index
+    }
+
+    /// Whether `other` stands below it, or is it.
+    #[must_use]
+    pub fn holds(self, other: Self) -> bool {
+        self.index <= other.index && other.index < self.node().map_or(0, |node| node.next)
+    }
+
+    /// What it is part of.
+    #[must_use]
+    pub fn parent(self) -> Option<Self> {
+        let index = self.node()?.parent?;
+        Some(Self { index, ..self })
+    }
+
+    /// What stands before it in the same part; comments are passed over.
+    #[must_use]
+    pub fn previous(self) -> Option<Self> {
+        let before = |at: &Self| {
+            at.node()
+                .and_then(|node| node.previous)
+                .map(|index| Self { index, ..self })
+        };
+        let mut at = before(&self)?;
+        while at.node().is_some_and(|node| node.extra) {
+            at = before(&at)?;
+        }
+        Some(at)
+    }
+
+    /// What stands after it in the same part; comments are passed over.
+    #[must_use]
+    pub fn next(self) -> Option<Self> {
+        let node = self.node()?;
+        let mut index = node.next;
+        loop {
+            let after = self.tree.nodes.get(index).filter(|after| after.parent == node.parent)?;
+            if !after.extra {
+                return Some(Self { index, ..self });
+            }
+            index = after.next;
+        }
+    }
+
+    /// Everything that it is part of, nearest first.
+    pub fn ancestors(self) -> impl Iterator<Item = Self> {
+        std::iter::successors(self.parent(), |at| at.parent())
+    }
+
+    /// Its parts without comments, also keywords and punctuation.
+    pub fn parts(self) -> impl Iterator<Item = Self> {
+        self.everything().filter(|at| at.node().is_some_and(|node| !node.extra))
+    }
+
+    /// Its named parts without comments.
+    pub fn children(self) -> impl Iterator<Item = Self> {
+        self.parts().filter(|at| at.node().is_some_and(|node| node.named))
+    }
+
+    /// Its parts, comments among them.
+    pub fn everything(self) -> impl Iterator<Item = Self> {
+        let end = self.node().map_or(0, |node| node.next);
+        let mut index = self.index.saturating_add(1);
+        std::iter::from_fn(move || {
+            let at = Self { index, ..self };
+            let node = (index < end).then(|| at.node()).flatten()?;
+            index = node.next.max(index.saturating_add(1));
+            Some(at)
+        })
+    }
+
+    /// The part that the grammar names so.
+    #[must_use]
+    pub fn field(self, name: &str) -> Option<Self> {
+        self.everything()
+            .find(|at| at.node().is_some_and(|node| node.field == Some(name)))
+    }
+
+    /// The text of the part that the grammar names so.
+    #[must_use]
+    pub fn field_text(self, name: &str) -> &'t str {
+        self.field(name).map_or("", Self::text)
+    }
+
+    /// It and everything below, in the order of the text, comments among them.
+    pub fn below(self) -> impl Iterator<Item = Self> {
+        let end = self.node().map_or(0, |node| node.next);
+        (self.index..end).map(move |index| Self { index, ..self })
+    }
+
+    /// Whether it is a leaf that says something.
+    fn is_word(self) -> bool {
+        let leaf = self
+            .node()
+            .is_some_and(|node| node.next == self.index.saturating_add(1) && !node.extra);
+        leaf && !matches!(self.text(), "," | ";" | "(" | ")" | "")
+    }
+
+    /// Its words: no comments, no layout, no separators, one kind of quotation mark.
+    #[must_use]
+    pub fn words(self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut comment_until = self.index;
+        for at in self.below() {
+            if at.index < comment_until {
+                continue;
+            }
+            if let Some(node) = at.node().filter(|node| node.extra) {
+                comment_until = node.next;
+            } else if at.is_word() {
+                let text = at.text();
+                words.push(if matches!(text, "'" | "`") {
+                    "\"".to_owned()
+                } else {
+                    text.trim().to_owned()
+                });
+            }
+        }
+        words
+    }
+
+    /// Its words in one line.
+    #[must_use]
+    pub fn phrase(self) -> String {
+        self.words().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_walked_as_it_was_written() {
+        let text = "fn a() { /* no */ b(1, 'x'); }\nfn c() {}\n";
+        let grammar = tree_sitter_rust::LANGUAGE.into();
+        let tree = parse(&grammar, text).unwrap();
+        let functions: Vec<_> = tree
+            .root()
+            .children()
+            .map(|at| (at.field_text("name"), at.line()))
+            .collect();
+        assert_eq!(functions, [("a", 1), ("c", 2)]);
+        let body = tree.root().children().next().and_then(|at| at.field("body")).unwrap();
+        assert_eq!(body.phrase(), "{ b 1 \" x \" }".replace("\" x \"", "'x'"));
+        assert!(tree.root().holds(body) && body.ancestors().count() == 2);
+    }
+
+    #[test]
+    fn what_no_person_writes_is_not_parsed() {
+        let grammar = tree_sitter_rust::LANGUAGE.into();
+        let deep = format!("fn a() {{ {}1{} }}", "(".repeat(5_000), ")".repeat(5_000));
+        assert!(parse(&grammar, &deep).is_none());
+        assert!(parse(&grammar, &" ".repeat(MOST_BYTES + 1)).is_none());
+        assert!(parse(&grammar, "fn \u{fffd} ((( {{{ \0").is_some());
+    }
+}
