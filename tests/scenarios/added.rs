@@ -16,8 +16,8 @@ const FIX: TaskId = TaskId::Fix(1);
 const SYNC: TaskId = TaskId::Sync(1);
 
 /// Holds alone with either file, and with both only if someone thought of it.
-const TOGETHER: &str =
-    "[ ! -f hello/1.txt ] || [ ! -f hello/2.txt ] || [ -f hello/both.txt ] || { echo together it breaks; exit 1; }\n";
+const TOGETHER: &str = "[ -f hello/1.txt ] || exit 1\n\
+     [ ! -f hello/2.txt ] || [ -f hello/both.txt ] || { echo together it breaks; exit 1; }\n";
 
 /// Two tasks of which each passes alone.
 fn breaks_together(world: &World) {
