@@ -11,7 +11,6 @@ use crate::messages::measure::bullets;
 use crate::messages::untrusted::code;
 use crate::messages::untrusted::fence;
 use crate::messages::untrusted::inline;
-use crate::messages::words::count;
 use crate::messages::words::person;
 use crate::messages::words::tasks;
 
@@ -46,8 +45,10 @@ const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged 
 const BAD_SETTINGS: &str = "The repository's settings, `.github/autobuild.yml`, cannot be read.";
 
 fn out_of_turns(turns: u32) -> String {
-    let turns = usize::try_from(turns).unwrap_or(usize::MAX);
-    format!("All {} that it may have ended with feedback.", count(turns, "turn"))
+    match turns {
+        1 => "Its one turn ended with feedback, and it may have no more.".to_owned(),
+        turns => format!("All {turns} turns that it may have ended with feedback."),
+    }
 }
 
 fn agent_failed(failure: &AgentFailure, max: usize) -> String {

@@ -114,7 +114,7 @@ fn reading_alone_troubles_no_honest_change() {
         }
         found.push(format!("  {}: {words:?}", case.title()));
     }
-    println!("{}", found.join("\n"));
+    println!("FOUND\n{}", found.join("\n"));
     assert!(
         troubled.is_empty(),
         "honest changes that reading troubles:\n{}",

@@ -138,7 +138,7 @@ impl<'a> About<'a> {
         Ok(Standing::Speaks)
     }
 
-    /// What the review itself comes to. On the feature pull request only a request for changes counts.
+    /// What the review itself comes to.
     async fn verdict(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, Undone> {
         let Some(task) = self.task else {
             return self.of_feature(standing, said).await;
@@ -169,16 +169,21 @@ impl<'a> About<'a> {
         }))
     }
 
+    /// On the feature pull request only a request for changes counts: it becomes a task.
     async fn of_feature(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, Undone> {
         match (self.review.state, standing) {
             (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
                 let asked = self.content(Severity::MustFix, said).await?;
                 Ok(Some(Event::ReviewRequested(Box::new(asked))))
             }
-            (ReviewState::ChangesRequested, Standing::Speaks)
-            | (ReviewState::Approved | ReviewState::Commented | ReviewState::Dismissed | ReviewState::Other, _) => {
-                Ok(None)
-            }
+            (
+                ReviewState::ChangesRequested
+                | ReviewState::Approved
+                | ReviewState::Commented
+                | ReviewState::Dismissed
+                | ReviewState::Other,
+                _,
+            ) => Ok(None),
         }
     }
 

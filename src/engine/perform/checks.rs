@@ -7,7 +7,9 @@ use crate::engine::ingest::button::Button;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::perform::annotations;
 use crate::github::CheckAction;
+use crate::github::CheckAnnotation;
 use crate::github::CheckConclusion;
 use crate::github::CheckOutput;
 use crate::github::CheckReport;
@@ -27,7 +29,10 @@ pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNu
         return Ok(Done::Nothing);
     };
     match messages::check_run(&scene.feature, task, turn, &scene.links().await?) {
-        Some(check) => publish(scene, head, &check, buttons(task, number)).await,
+        Some(check) => {
+            let annotations = annotations::of_turn(scene, task, turn, head).await?;
+            publish(scene, head, &check, buttons(task, number), &annotations).await
+        }
         None => Ok(Done::Nothing),
     }
 }
@@ -38,7 +43,7 @@ pub(super) async fn publish_wave_check(scene: &Scene<'_>) -> Result<Done, Undone
         return Ok(Done::Nothing);
     };
     let check = messages::wave_check(&scene.feature, gate);
-    publish(scene, &gate.head, &check, Vec::new()).await
+    publish(scene, &gate.head, &check, Vec::new(), &[]).await
 }
 
 /// The buttons of a blocked task, on the check run of its newest turn.
@@ -55,7 +60,13 @@ fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
     Button::ALL.map(action).to_vec()
 }
 
-async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun, actions: Vec<CheckAction>) -> Result<Done, Undone> {
+async fn publish(
+    scene: &Scene<'_>,
+    head: &Sha,
+    check: &CheckRun,
+    actions: Vec<CheckAction>,
+    annotations: &[CheckAnnotation],
+) -> Result<Done, Undone> {
     let conclusion = match check.conclusion {
         Conclusion::Success => CheckConclusion::Success,
         Conclusion::Failure => CheckConclusion::Failure,
@@ -76,9 +87,14 @@ async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun, actions: Vec<C
     };
     let repo = scene.repo();
     scene.may_write()?;
-    if !scene.job.is_fresh() && repo.find_check(head, NAME, &id).await?.is_some() {
-        return Ok(Done::Nothing);
-    }
-    repo.create_check(&report).await?;
+    let known = match scene.job.is_fresh() {
+        true => None,
+        false => repo.find_check(head, NAME, &id).await?,
+    };
+    let (run, there) = match known {
+        Some(run) => (run, repo.annotations_of_check(run).await?),
+        None => (repo.create_check(&report).await?, 0),
+    };
+    annotations::append(scene, run, &report.output, annotations.get(there..).unwrap_or_default()).await?;
     Ok(Done::Nothing)
 }

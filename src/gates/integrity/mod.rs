@@ -4,6 +4,9 @@
 //! Gates that run.
 
 mod anywhere;
+mod results;
+mod shadow;
+mod snapshots;
 
 use crate::domain::integrity::Author;
 use crate::domain::integrity::IntegrityFinding;
@@ -82,6 +85,9 @@ const MOST: usize = 200;
 #[must_use]
 pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     let mut findings = anywhere::find(change);
+    findings.extend(results::find(change));
+    findings.extend(snapshots::find(change));
+    findings.extend(shadow::find(change));
     findings.sort_by(|one, other| (&one.path, one.line, one.rule).cmp(&(&other.path, other.line, other.rule)));
     findings.dedup_by(|one, other| (&one.path, one.line, one.rule) == (&other.path, other.line, other.rule));
     findings.truncate(MOST);

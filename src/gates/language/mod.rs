@@ -4,6 +4,7 @@
 //! is unknown. A language is added by one file and one line in [`ALL`]. Nothing here compares versions or judges.
 
 mod flow;
+mod glance;
 mod javascript;
 pub mod outline;
 mod python;
@@ -11,7 +12,13 @@ mod role;
 mod rust;
 pub mod syntax;
 
+pub use glance::Glance;
+pub use glance::Shadow;
 pub use role::Role;
+pub(in crate::gates) use role::file_name;
+pub(in crate::gates) use role::folders;
+pub(in crate::gates) use role::in_support_folder;
+pub(in crate::gates) use role::in_test_folder;
 pub use role::role;
 
 /// Everything that the Gates know of one language.
@@ -30,6 +37,8 @@ pub struct Language {
     pub outline: for<'a> fn(&outline::Source<'a>) -> outline::Outline,
     /// Whether the runner looks into a file of this path, where other files of the change include these names.
     pub is_collected: fn(&str, &[String]) -> bool,
+    /// What a changed file puts in the place of something real.
+    pub shadows: fn(&Glance<'_>) -> Vec<Shadow>,
 }
 
 /// What a file holds; `None` where the language is unknown or the file cannot be parsed within limits.

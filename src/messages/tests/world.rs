@@ -26,6 +26,7 @@ use crate::domain::feature::Snapshot;
 use crate::domain::feature::State;
 use crate::domain::feature::Suspension;
 use crate::domain::feature::Trust;
+use crate::domain::feature::Wanted;
 use crate::domain::feature::WaveGate;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::FeatureKey;
@@ -58,6 +59,7 @@ use crate::domain::task::Waiver;
 use crate::domain::task::Work;
 use crate::domain::wave;
 use crate::messages::Links;
+use crate::messages::tests::evidence;
 
 /// Gives every text that issues, agents, tools and people write.
 pub(super) type Words<'a> = &'a dyn Fn(&str) -> String;
@@ -144,14 +146,14 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
         0 => GateReport {
             setup: Some(Evidence::Passed(finding("cargo fetch", Vec::new()))),
             tests: Evidence::Passed(finding("cargo test", Vec::new())),
-            excused: Vec::new(),
-            more: Vec::new(),
+            excused: evidence::excused(say),
+            more: evidence::held(say),
         },
         _ => GateReport {
             setup: None,
             tests: Evidence::Failed(finding("cargo test", vec![say("auth::refresh_once")])),
-            excused: Vec::new(),
-            more: Vec::new(),
+            excused: evidence::excused(say),
+            more: evidence::broken(say),
         },
     }
 }
@@ -301,6 +303,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             labelled_by: user("ida"),
             at: Millis(0),
             trust: Trust::Writers,
+            wanted: Wanted::Plan,
         },
         rules: rules(),
         settings: serde_json::json!({

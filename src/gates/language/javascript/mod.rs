@@ -2,6 +2,7 @@
 
 mod checks;
 mod marks;
+mod shadows;
 mod stubs;
 
 use crate::domain::integrity::Rule;
@@ -31,6 +32,7 @@ pub static JAVASCRIPT: Language = Language {
     grammar,
     outline,
     is_collected: |path, _| role(path) == Some(Role::Test),
+    shadows: shadows::shadows,
 };
 
 static FLOW: Flow = Flow {

@@ -2,6 +2,7 @@
 
 mod checks;
 mod marks;
+mod shadows;
 mod stubs;
 
 use crate::domain::integrity::Rule;
@@ -28,6 +29,7 @@ pub static PYTHON: Language = Language {
     grammar: |_| tree_sitter_python::LANGUAGE.into(),
     outline,
     is_collected: |path, _| role(path) == Some(Role::Test),
+    shadows: shadows::shadows,
 };
 
 static FLOW: Flow = Flow {

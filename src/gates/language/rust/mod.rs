@@ -2,6 +2,7 @@
 
 mod checks;
 mod marks;
+mod shadows;
 
 use crate::domain::integrity::Rule;
 use crate::gates::language::Language;
@@ -28,6 +29,7 @@ pub static RUST: Language = Language {
     grammar: |_| tree_sitter_rust::LANGUAGE.into(),
     outline,
     is_collected,
+    shadows: shadows::shadows,
 };
 
 static FLOW: Flow = Flow {
