@@ -7,8 +7,9 @@ mod flow;
 mod javascript;
 pub mod outline;
 mod python;
-mod role;
+pub mod role;
 mod rust;
+pub mod settings;
 pub mod syntax;
 
 pub use role::Role;
@@ -30,6 +31,10 @@ pub struct Language {
     pub outline: for<'a> fn(&outline::Source<'a>) -> outline::Outline,
     /// Whether the runner looks into a file of this path, where other files of the change include these names.
     pub is_collected: fn(&str, &[String]) -> bool,
+    /// Values of its settings files that decide what is run and what is asked.
+    pub watched: &'static [settings::Watched],
+    /// Names of modules that are not to be found in the repository itself, where a file of this path would be one.
+    pub shadows: fn(&str) -> Option<&str>,
 }
 
 /// What a file holds; `None` where the language is unknown or the file cannot be parsed within limits.
