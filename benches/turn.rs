@@ -16,6 +16,7 @@ use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
+use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
@@ -259,6 +260,7 @@ fn blueprint(
         secrets: Vec::new(),
         settings: EngineSettings {
             write_spacing_ms: spacing_ms,
+            ci: CiTimes::AT_ONCE,
             ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
         },
         data_dir,

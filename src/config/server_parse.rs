@@ -76,7 +76,7 @@ impl Parser {
                     coach_app,
                     write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
                     admin_token,
-                    log: log.unwrap_or_else(|| "info".to_owned()),
+                    log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
                     log_format: log_format.unwrap_or(LogFormat::Text),
                     unused: self.unused(),
                     agent_environment: self.found.agent_environment,

@@ -10,6 +10,9 @@ use crate::domain::ids::User;
 use crate::domain::recurring;
 use crate::domain::recurring::Recurring;
 use crate::domain::remedy;
+use crate::domain::remedy::Stopped;
+use crate::domain::task::State;
+use crate::domain::task::Task;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -84,6 +87,14 @@ pub enum BlockReason {
     BranchRule {
         /// The rule as the forge names it.
         rule: String,
+    },
+    /// Set-up or tests of the default branch cannot be run.
+    #[error("pre-flight: {what}")]
+    PreFlightFailed {
+        /// Which command, and how it ended.
+        what: String,
+        /// Its output, shortened.
+        output: String,
     },
     /// Merging the default branch needs hands.
     #[error("the default branch conflicts with the integration branch in {}", named(.files))]
@@ -224,6 +235,7 @@ impl BlockReason {
             Self::GatesAbsent { .. }
             | Self::ForgeRefused { .. }
             | Self::BranchRule { .. }
+            | Self::PreFlightFailed { .. }
             | Self::BadSettings { .. }
             | Self::Crashed { .. } => Severity::Critical,
         }
@@ -241,6 +253,51 @@ pub struct Cost {
     pub usd_micros: Option<u64>,
 }
 
+/// Whether a person can approve the work as it is, over the Coach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approvable {
+    /// There is a pull request with a commit.
+    Yes,
+    /// There is nothing that could be merged.
+    NothingPushed,
+    /// The commit holds what looks like a secret, which nobody can waive.
+    Secret,
+}
+
+/// A command that leads on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// Goes on, with guidance and with more turns.
+    Resume,
+    /// Takes the work as it is, over the Coach.
+    Approve,
+    /// Starts a task again from the integration branch.
+    Retry,
+    /// Gives a task up.
+    Skip,
+    /// Ends the Feature.
+    Cancel,
+}
+
+impl Way {
+    /// The ways on from a blocked task.
+    #[must_use]
+    pub fn of_task(approvable: Approvable) -> Vec<Self> {
+        match approvable {
+            Approvable::Yes => vec![Self::Resume, Self::Approve, Self::Retry, Self::Skip],
+            Approvable::NothingPushed | Approvable::Secret => vec![Self::Resume, Self::Retry, Self::Skip],
+        }
+    }
+
+    /// The ways on from a blocked Feature.
+    #[must_use]
+    pub fn of_feature() -> Vec<Self> {
+        vec![Self::Resume, Self::Retry, Self::Skip, Self::Cancel]
+    }
+}
+
 /// What a person gets when a Task or a Feature cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockedReport {
@@ -256,47 +313,98 @@ pub struct BlockedReport {
     pub last_feedback: Vec<Issue>,
     /// What the Gates said last; absent when none ran.
     pub gates: Option<GateReport>,
+    /// Whether a person can approve the work as it is.
+    pub approvable: Approvable,
     /// What a person can do about it, as sentences.
     pub suggested_actions: Vec<String>,
+    /// The commands that lead on.
+    pub ways: Vec<Way>,
     /// What the work cost so far.
     pub cost: Cost,
 }
 
 impl BlockedReport {
-    /// Makes the report from the verdicts' items, turn by turn.
+    /// The report on a task that is blocked now, from the turns of its present attempt.
     #[must_use]
-    pub fn new(reason: BlockReason, turns: &[(TurnNumber, &[Issue])], gates: Option<GateReport>, cost: Cost) -> Self {
+    pub fn of_task(task: &Task, cost: Cost) -> Option<Self> {
+        let State::Blocked { reason } = &task.state else {
+            return None;
+        };
+        let items: Vec<(TurnNumber, &[Issue])> = task
+            .turns_now()
+            .filter_map(|turn| Some((turn.number, turn.verdict.as_ref()?.items.as_slice())))
+            .collect();
+        let gates = task.turns_now().rev().find_map(|turn| turn.gates.clone());
+        let approvable = approvable(task);
+        let stopped = Stopped {
+            reason,
+            gates: gates.as_ref(),
+            approvable,
+        };
+        Some(Self {
+            severity: reason.severity(),
+            attempts: u32::try_from(task.turns_now().count()).unwrap_or(u32::MAX),
+            recurring: recurring::recurring(&items),
+            last_feedback: items.last().map(|(_, items)| items.to_vec()).unwrap_or_default(),
+            approvable,
+            suggested_actions: remedy::suggested_actions(&stopped),
+            ways: Way::of_task(approvable),
+            cost,
+            reason: reason.clone(),
+            gates,
+        })
+    }
+
+    /// The report on a Feature that is blocked for this reason, with what the Gates said about it.
+    #[must_use]
+    pub fn of_feature(reason: &BlockReason, gates: Option<&GateReport>, cost: Cost) -> Self {
+        let approvable = Approvable::NothingPushed;
+        let stopped = Stopped {
+            reason,
+            gates,
+            approvable,
+        };
         Self {
             severity: reason.severity(),
-            attempts: turns.iter().map(|(turn, _)| turn.0).max().unwrap_or(0),
-            recurring: recurring::recurring(turns),
-            last_feedback: turns.last().map(|(_, items)| items.to_vec()).unwrap_or_default(),
-            gates,
-            suggested_actions: remedy::suggested_actions(&reason),
+            attempts: 0,
+            recurring: Vec::new(),
+            last_feedback: Vec::new(),
+            approvable,
+            suggested_actions: remedy::suggested_actions(&stopped),
+            ways: Way::of_feature(),
             cost,
-            reason,
+            reason: reason.clone(),
+            gates: gates.cloned(),
         }
+    }
+}
+
+/// What stands in the way of an approval by a person, if anything.
+fn approvable(task: &Task) -> Approvable {
+    match (task.overridable(), task.secret()) {
+        (None, _) => Approvable::NothingPushed,
+        (Some(_), Some(_)) => Approvable::Secret,
+        (Some(_), None) => Approvable::Yes,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::evidence::Absence;
+    use crate::domain::evidence::Evidence;
 
     #[test]
     fn a_report_survives_storage_and_is_printable_as_yaml() {
-        let item = Issue {
-            line: Some(7),
-            ..Issue::must_fix("test", "no test for \"empty\"\ninput")
-        };
-        let items = [item];
-        let turns = [(TurnNumber(1), &items[..]), (TurnNumber(2), &items[..])];
-        let problem = "`decision` is missing".to_owned();
+        let problem = "`decision` is missing: \"x\"\n- y".to_owned();
         let reason = BlockReason::AgentFailed {
             failure: AgentFailure::DecisionInvalid { problem },
         };
-        let report = BlockedReport::new(reason, &turns, None, Cost::default());
-        assert_eq!((report.attempts, report.recurring.len()), (2, 1));
+        let gates = GateReport::new(None, Evidence::Absent(Absence::NoCommand));
+        let report = BlockedReport {
+            last_feedback: vec![Issue::must_fix("test", "no test for \"empty\"\ninput")],
+            ..BlockedReport::of_feature(&reason, Some(&gates), Cost::default())
+        };
         let json = serde_json::to_string(&report).unwrap();
         assert_eq!(serde_json::from_str::<BlockedReport>(&json).unwrap(), report);
         let yaml = serde_saphyr::to_string(&report).unwrap();

@@ -112,6 +112,21 @@ pub enum CheckoutState {
     Changed(Vec<String>),
 }
 
+impl CheckoutState {
+    /// What is so if both are.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unchanged, other) => other,
+            (changed @ Self::Changed(_), Self::Unchanged) => changed,
+            (Self::Changed(mut paths), Self::Changed(more)) => {
+                paths.extend(more);
+                Self::Changed(paths)
+            }
+        }
+    }
+}
+
 /// What code knows of the turn that a decision is about.
 #[derive(Clone, Copy)]
 pub struct TurnFacts<'a> {
@@ -121,8 +136,9 @@ pub struct TurnFacts<'a> {
     pub criteria: &'a [Criterion],
     /// What the Gates found on this very commit.
     pub gates: &'a GateReport,
-    /// Whether the tree of this commit has a file or folder of that path.
-    pub in_tree: &'a dyn Fn(&str) -> bool,
+    /// How many lines the commit's file of exactly that path has; `None` if it has no such file, the most where nobody
+    /// counted.
+    pub lines_of: &'a dyn Fn(&str) -> Option<u32>,
     /// The Coach's checkout after its turn.
     pub checkout: &'a CheckoutState,
     /// Logins of people with write access whose request for changes stands.
@@ -154,7 +170,7 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
     let verdict = match decision.decision {
         DecisionKind::Approve => approved_or_lowered(decision, facts, &gate_failures),
         DecisionKind::Feedback => feedback(decision, Vec::new(), evidence::items(facts.kind, facts.gates)),
-        DecisionKind::Probe => probe_lowered(decision, facts),
+        DecisionKind::Probe => probe_left(decision, facts),
     };
     Judgement::Verdict(Box::new(verdict))
 }
@@ -186,9 +202,9 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
     for why in grounds::wrong_numbers(decision, facts.criteria) {
         broken.push(sentence(Contract::DecisionValid, &why));
     }
-    for why in grounds::open_criteria(decision, facts) {
-        broken.push(sentence(Contract::CriteriaEvidenced, &why));
-        items.push(Issue::must_fix("requirement", &why));
+    for open in grounds::open_criteria(decision, facts) {
+        broken.push(sentence(Contract::CriteriaEvidenced, &open.why));
+        items.extend(open.item);
     }
     let left = decision
         .issues
@@ -221,31 +237,22 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
     }
 }
 
-/// A probe asks for commands that this version does not run, so it can only end as feedback.
-fn probe_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Verdict {
-    let why = "the Coach asked for a probe, which this version does not run";
-    let mut items = evidence::items(facts.kind, facts.gates);
-    let wanted = decision.commands.join("; ");
-    items.push(Issue::must_fix(
-        "test",
-        &format!("{why}; show by a test what it wanted to know: {wanted}"),
-    ));
+/// A Coach that asks a second time what it may ask once did not decide: that is no approval.
+fn probe_left(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Verdict {
+    let why = "the Coach asked for commands to be run instead of deciding";
+    let items = evidence::items(facts.kind, facts.gates);
     feedback(decision, vec![sentence(Contract::DecisionValid, why)], items)
 }
 
-/// Feedback with everything to mend: what code found, then what the Coach found, then the Coach's words if there is
-/// nothing else.
+/// Feedback with everything to mend: what code found, then what the Coach found. Where neither found anything in the
+/// work, the Coach's own words, or what was wrong with the review itself.
 fn feedback(decision: &CoachDecision, broken_contracts: Vec<String>, mut items: Vec<Issue>) -> Verdict {
     items.extend(decision.issues.iter().cloned());
     if items.is_empty() {
-        let words = [&decision.feedback, &decision.summary]
-            .into_iter()
-            .chain(&broken_contracts);
-        let first = words.map(|text| text.trim()).find(|text| !text.is_empty());
-        items.push(Issue::must_fix(
-            "requirement",
-            first.unwrap_or("the Coach gave no reason"),
-        ));
+        items.push(match broken_contracts.first() {
+            Some(broken) => without_a_finding(broken),
+            None => in_words(decision),
+        });
     }
     Verdict {
         outcome: Outcome::Feedback,
@@ -253,6 +260,21 @@ fn feedback(decision: &CoachDecision, broken_contracts: Vec<String>, mut items: 
         broken_contracts,
         items: must_fix_first(items),
     }
+}
+
+fn in_words(decision: &CoachDecision) -> Issue {
+    let words = [&decision.feedback, &decision.summary].into_iter();
+    let first = words.map(|text| text.trim()).find(|text| !text.is_empty());
+    Issue::must_fix("requirement", first.unwrap_or("the Coach gave no reason"))
+}
+
+/// What the Player is told when only the review was at fault.
+fn without_a_finding(broken: &str) -> Issue {
+    let words = format!(
+        "The review does not count: {broken}. That is no finding about the work. Look once more whether every criterion \
+         is met and easy to verify, add the test that would show it best, and name in the report what shows each."
+    );
+    Issue::must_fix("review", &words)
 }
 
 fn sentence(contract: Contract, why: &str) -> String {
@@ -342,12 +364,12 @@ mod tests {
 
     fn judged(decision: &CoachDecision, gates: &GateReport, checkout: &CheckoutState, open: &[String]) -> Judgement {
         let criteria = criteria();
-        let in_tree = |path: &str| path == "src/lib.rs";
+        let lines_of = |path: &str| (path == "src/lib.rs").then_some(9);
         let facts = TurnFacts {
             kind: TaskType::Feature,
             criteria: &criteria,
             gates,
-            in_tree: &in_tree,
+            lines_of: &lines_of,
             checkout,
             open_reviews: open,
         };
@@ -453,6 +475,8 @@ mod tests {
                 Judgement::Verdict(verdict) => {
                     assert_eq!(verdict.outcome, Outcome::Feedback);
                     assert_eq!(verdict.broken_contracts, [broken]);
+                    let said = &verdict.items[0].description;
+                    assert!(said.contains("That is no finding about the work"), "{said}");
                 }
                 other @ Judgement::EvidenceAbsent { .. } => panic!("{other:?}"),
             }
@@ -494,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_ends_as_feedback_that_says_so() {
+    fn a_probe_instead_of_a_decision_is_no_approval() {
         let mut decision = approval();
         decision.decision = DecisionKind::Probe;
         decision.commands = vec!["ls".to_owned()];

@@ -37,6 +37,15 @@ pub enum DecisionKind {
     Probe,
 }
 
+/// Whether a Coach may still ask for commands to be run: once per Turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probing {
+    /// It may.
+    Allowed,
+    /// It did.
+    Over,
+}
+
 /// What the Coach found of one acceptance criterion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriterionFinding {

@@ -6,7 +6,9 @@ use crate::domain::decision::CriterionFinding;
 use crate::domain::decision::CriterionMet;
 use crate::domain::decision::DecisionKind;
 use crate::domain::decision::Issue;
+use crate::domain::decision::Probing;
 use crate::domain::decision::Severity;
+use crate::domain::decision_limits::bounded;
 use crate::domain::fields::Field;
 use crate::domain::fields::Fields;
 use crate::domain::mistake::Mistakes;
@@ -17,6 +19,9 @@ use serde_json::json;
 
 /// Commands that one probe may ask for.
 const MOST_COMMANDS: usize = 3;
+
+/// The longest of them.
+const LONGEST_COMMAND: usize = 1_000;
 
 /// Reads a Coach's answer on a task with these criteria. Also returns the keys that no rule knows: they are ignored and
 /// shown.
@@ -59,7 +64,7 @@ pub fn parse_decision(
         demanded_by_kind(&decision, &mut wrong);
     }
     keep_unknown(&fields, &mut unknown);
-    wrong.or_else_value((decision, unknown))
+    wrong.or_else_value((bounded(decision), unknown))
 }
 
 const KINDS: [(&str, DecisionKind); 3] = [
@@ -86,10 +91,16 @@ fn demanded_by_kind(decision: &CoachDecision, wrong: &mut Mistakes) {
             }
         }
         DecisionKind::Probe => {
-            let blank = decision.commands.iter().any(|command| command.trim().is_empty());
-            if blank || !(1..=MOST_COMMANDS).contains(&decision.commands.len()) {
+            let fits = |command: &String| {
+                let line = command.trim();
+                !line.is_empty() && line.chars().count() <= LONGEST_COMMAND && !line.contains(char::is_control)
+            };
+            if !decision.commands.iter().all(fits) || !(1..=MOST_COMMANDS).contains(&decision.commands.len()) {
                 wrong.add(
-                    format!("probe needs commands: a list of 1 to {MOST_COMMANDS} texts that are not blank"),
+                    format!(
+                        "probe needs commands: a list of 1 to {MOST_COMMANDS} texts, each one line of at most \
+                         {LONGEST_COMMAND} characters that is not blank"
+                    ),
                     None,
                 );
             }
@@ -218,7 +229,23 @@ fn issue(item: &Field<'_>, unknown: &mut Vec<String>, wrong: &mut Mistakes) -> O
 
 /// The JSON Schema of a Coach's answer.
 #[must_use]
-pub fn schema() -> serde_json::Value {
+pub fn schema(probing: Probing) -> serde_json::Value {
+    let mut schema = schema_without_probe();
+    if probing == Probing::Allowed {
+        let commands = json!({ "type": "array", "items": { "type": "string" }, "maxItems": MOST_COMMANDS });
+        let demanded = json!({
+            "if": { "properties": { "decision": { "const": "probe" } } }, "then": { "required": ["commands"] }
+        });
+        schema["properties"]["decision"] = json!({ "enum": ["approve", "feedback", "probe"] });
+        schema["properties"]["commands"] = commands;
+        if let Some(rules) = schema["allOf"].as_array_mut() {
+            rules.push(demanded);
+        }
+    }
+    schema
+}
+
+fn schema_without_probe() -> serde_json::Value {
     let text = || json!({ "type": "string" });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
     json!({
@@ -227,7 +254,7 @@ pub fn schema() -> serde_json::Value {
         "type": "object",
         "required": ["decision", "summary"],
         "properties": {
-            "decision": { "enum": ["approve", "feedback", "probe"] },
+            "decision": { "enum": ["approve", "feedback"] },
             "summary": text(),
             "criteria": { "type": "array", "items": {
                 "type": "object",
@@ -250,12 +277,10 @@ pub fn schema() -> serde_json::Value {
                 "failures": texts()
             } },
             "issues": { "type": "array", "items": issue_schema() },
-            "feedback": text(),
-            "commands": { "type": "array", "items": { "type": "string" }, "maxItems": MOST_COMMANDS }
+            "feedback": text()
         },
         "allOf": [
-            { "if": { "properties": { "decision": { "const": "approve" } } }, "then": { "required": ["criteria"] } },
-            { "if": { "properties": { "decision": { "const": "probe" } } }, "then": { "required": ["commands"] } }
+            { "if": { "properties": { "decision": { "const": "approve" } } }, "then": { "required": ["criteria"] } }
         ]
     })
 }

@@ -1,186 +1,210 @@
-//! Which criteria are shown to hold, and whether a Coach's evidence names something real: a file of the commit, a test, or
-//! a command that AutoBuild knows. It does not tell whether the evidence is good, only that it is not made up.
+//! Which criteria are shown to hold, and whether a Coach's evidence names something real and specific: a file of the
+//! commit, a test that passed on it, or a command that AutoBuild ran. It does not tell whether the evidence is good, only
+//! that it is not made up.
+
+mod words;
 
 use crate::domain::contract::TurnFacts;
 use crate::domain::decision::CoachDecision;
+use crate::domain::decision::CriterionFinding;
 use crate::domain::decision::CriterionMet;
+use crate::domain::decision::Issue;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::Weight;
+use crate::domain::grounds::words::Place;
+use crate::domain::grounds::words::Word;
+use crate::domain::grounds::words::is_marked;
+use crate::domain::grounds::words::mentions;
+use crate::domain::grounds::words::words;
 use crate::domain::plan::Check;
 use crate::domain::plan::Criterion;
+use crate::domain::shorten;
+use std::collections::BTreeSet;
 
-/// Words looked at in one piece of evidence; beyond that nobody reads either.
-const MOST_WORDS: usize = 500;
+/// Wrong numbers that are named; a decision may have any number of them.
+const MOST_WRONG: usize = 10;
+
+/// How much of a Coach's own words goes into a sentence.
+const MOST_WORDS: usize = 600;
+
+/// A criterion that is not shown to hold.
+pub struct Open {
+    /// Why, as a sentence about the decision.
+    pub why: String,
+    /// What the Player can do about it; `None` where the Gates say it already.
+    pub item: Option<Issue>,
+}
 
 /// The numbers that no criterion has, each as a sentence.
 pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<String> {
     let wrong = |number: &usize| *number == 0 || *number > criteria.len();
-    let numbers = decision.criteria.iter().map(|finding| finding.criterion).filter(wrong);
+    let all = decision.criteria.iter().map(|finding| finding.criterion);
+    let numbers: BTreeSet<usize> = all.filter(wrong).collect();
     numbers
+        .iter()
+        .take(MOST_WRONG)
         .map(|number| format!("criterion {number} does not exist"))
         .collect()
 }
 
-/// The criteria that are not shown to hold, each as a sentence. Those for a person are never among them.
-pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<String> {
+/// The paths that a decision's evidence may name with a line: their lines have to be counted to judge it.
+#[must_use]
+pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
+    let places = decision.criteria.iter().flat_map(|finding| words(&finding.evidence));
+    places
+        .flat_map(|word| word.places())
+        .filter_map(|place| place.line.map(|_| place.path))
+        .collect()
+}
+
+/// The criteria that are not shown to hold. Those for a person are never among them.
+pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Open> {
     let demanded = (1..)
         .zip(facts.criteria)
         .filter(|(_, criterion)| criterion.check != Check::Human);
     demanded
-        .filter_map(|(number, criterion)| {
-            let why = open_reason(decision, facts, number, criterion)?;
-            Some(format!("criterion {number} ({}) {why}", criterion.text))
-        })
+        .filter_map(|(number, criterion)| open(decision, facts, number, criterion))
         .collect()
 }
 
-fn open_reason(
-    decision: &CoachDecision,
-    facts: &TurnFacts<'_>,
-    number: usize,
-    criterion: &Criterion,
-) -> Option<&'static str> {
-    let findings: Vec<_> = decision
+fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterion: &Criterion) -> Option<Open> {
+    let about: Vec<&CriterionFinding> = decision
         .criteria
         .iter()
         .filter(|finding| finding.criterion == number)
         .collect();
-    if findings.is_empty() {
-        return Some("was not looked at");
+    let name = format!("criterion {number} ({})", shorten::middle(&criterion.text, MOST_WORDS));
+    if let Some(not_met) = about.iter().find(|finding| finding.met == CriterionMet::NotMet) {
+        let words = shorten::middle(not_met.evidence.trim(), MOST_WORDS);
+        let said = match words.is_empty() {
+            true => String::new(),
+            false => format!(": {words}"),
+        };
+        return Some(Open {
+            why: format!("{name} is not met"),
+            item: Some(Issue::must_fix("requirement", &format!("{name} is not met{said}"))),
+        });
     }
-    if findings.iter().any(|finding| finding.met == CriterionMet::NotMet) {
-        return Some("is not met");
+    if let Some((found, weight)) = failed_check(facts, number) {
+        let why = format!("{name} is said to be met, and its check failed: {}", found.sentence());
+        let item = match weight {
+            Weight::Demanded => None,
+            Weight::Shown => Some(Issue::must_fix("requirement", &why)),
+        };
+        return Some(Open { why, item });
     }
-    if findings.iter().all(|finding| finding.evidence.trim().is_empty()) {
-        return Some("is said to be met without evidence");
-    }
-    let grounded = findings
-        .iter()
-        .any(|finding| names_something_real(&finding.evidence, criterion, facts));
-    (!grounded).then_some("is said to be met, and its evidence names no file, test or command that exists")
+    let lack = match about.as_slice() {
+        [] => "was not looked at",
+        all if all.iter().all(|finding| finding.evidence.trim().is_empty()) => "is said to be met without evidence",
+        all if all
+            .iter()
+            .any(|finding| is_real(&finding.evidence, number, criterion, facts)) =>
+        {
+            return None;
+        }
+        _ => "is said to be met, and its evidence names no file, test or command that exists on this commit",
+    };
+    // The Coach's fault alone: the Player hears what would leave it no way to err again.
+    let plain = format!(
+        "{name} was not shown to hold: the Coach named nothing on this commit that proves it. Prove it with a test, or \
+         make the proof that is there easy to find, and name it in the report."
+    );
+    Some(Open {
+        why: format!("{name} {lack}"),
+        item: Some(Issue::must_fix("requirement", &plain)),
+    })
 }
 
-/// Whether `evidence` names a file of the tree, a test that ran or that the criterion is bound to, or a known command.
-fn names_something_real(evidence: &str, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
-    let findings: Vec<&Finding> = [facts.gates.setup.as_ref(), Some(&facts.gates.tests)]
-        .into_iter()
-        .flatten()
-        .filter_map(finding)
-        .collect();
-    names_bound_check(evidence, &criterion.check)
-        || findings.iter().any(|finding| mentions(evidence, &finding.command))
-        || words(evidence).any(|word| is_file(word, facts.in_tree) || is_test(word, &findings))
-}
-
-fn finding(evidence: &Evidence) -> Option<&Finding> {
-    match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => Some(finding),
-        Evidence::Absent(_) => None,
+fn failed_check<'a>(facts: &TurnFacts<'a>, number: usize) -> Option<(&'a Finding, Weight)> {
+    let result = facts.gates.result(Gate::Check(number))?;
+    match &result.evidence {
+        Evidence::Failed(finding) => Some((finding, result.weight)),
+        Evidence::Passed(_) | Evidence::Absent(_) => None,
     }
 }
 
-fn names_bound_check(evidence: &str, check: &Check) -> bool {
-    match check {
-        Check::Test(name) | Check::Command(name) => mentions(evidence, name),
+/// Whether `evidence` names a file of the commit, a test that passed on it, the criterion's own check where that passed,
+/// or a command that ran.
+fn is_real(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
+    let found = words(evidence);
+    found.iter().any(|word| is_file(word, facts))
+        || names_bound_check(evidence, number, criterion, facts)
+        || names_command(evidence, facts)
+        || names_test(evidence, &found, facts)
+}
+
+fn is_file(word: &Word<'_>, facts: &TurnFacts<'_>) -> bool {
+    word.places().into_iter().any(|Place { path, line }| {
+        let is_name = word.marked || path.contains(['/', '.', '_']) || path.contains(char::is_uppercase);
+        is_name && (facts.lines_of)(&path).is_some_and(|lines| line.is_none_or(|line| (1..=lines).contains(&line)))
+    })
+}
+
+fn names_bound_check(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
+    let passed = facts
+        .gates
+        .result(Gate::Check(number))
+        .is_some_and(|result| matches!(result.evidence, Evidence::Passed(_)));
+    match &criterion.check {
+        Check::Test(name) | Check::Command(name) => passed && mentions(evidence, name),
         Check::File(_) | Check::Human => false,
     }
 }
 
-/// Whether `name` stands in `text` as a whole, not as a part of a longer word.
-fn mentions(text: &str, name: &str) -> bool {
-    let name = name.trim();
-    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
-    !name.is_empty()
-        && text.match_indices(name).any(|(at, _)| {
-            let before = text.get(..at).and_then(|before| before.chars().next_back());
-            let after = text.get(at + name.len()..).and_then(|after| after.chars().next());
-            !before.is_some_and(part_of_word) && !after.is_some_and(part_of_word)
+/// Everything that ran on this commit.
+fn ran<'a>(facts: &TurnFacts<'a>) -> impl Iterator<Item = &'a Finding> {
+    let first = facts.gates.setup.iter().chain(std::iter::once(&facts.gates.tests));
+    first
+        .chain(facts.gates.more.iter().map(|result| &result.evidence))
+        .filter_map(|evidence| match evidence {
+            Evidence::Passed(finding) | Evidence::Failed(finding) => Some(finding),
+            Evidence::Absent(_) => None,
         })
 }
 
-fn words(evidence: &str) -> impl Iterator<Item = &str> {
-    let separates = |c: char| c.is_whitespace() || "`\"'()[]{}<>,;|“”‘’".contains(c);
-    evidence
-        .split(separates)
-        .filter(|word| !word.is_empty())
-        .take(MOST_WORDS)
+/// A command of one plain word, such as `make` or `true`, is an English word too: it has to be marked as code.
+fn names_command(evidence: &str, facts: &TurnFacts<'_>) -> bool {
+    ran(facts).any(|finding| {
+        let command = finding.command.trim();
+        let is_phrase = command.contains([' ', '/']);
+        mentions(evidence, command) && (is_phrase || is_marked(evidence, command))
+    })
 }
 
-fn is_file(word: &str, in_tree: &dyn Fn(&str) -> bool) -> bool {
-    let word = word.trim_end_matches(['.', ':', '!', '?']);
-    let word = word.strip_prefix("./").unwrap_or(word);
-    let path = word.split(['#', ':']).next().unwrap_or_default().trim_end_matches('/');
-    [word, path]
-        .into_iter()
-        .any(|path| !matches!(path, "" | "." | "/") && in_tree(path))
+/// Whether a test is named that passed. A skip is not a pass; without results by name the runner's output has to know it.
+fn names_test(evidence: &str, found: &[Word<'_>], facts: &TurnFacts<'_>) -> bool {
+    ran(facts).any(|finding| match &finding.names {
+        Some(names) => names.passed.iter().any(|test| names_this_test(evidence, found, test)),
+        None => found.iter().any(|word| {
+            let name = word.bare();
+            let failing = finding.failing.iter().any(|test| test == name);
+            looks_like_a_test(name) && !failing && mentions(&finding.output, name)
+        }),
+    })
 }
 
-/// A word that looks like a test's name and that the runner printed.
-fn is_test(word: &str, findings: &[&Finding]) -> bool {
-    let name = word.trim_end_matches(['.', ':', '!', '?']);
-    let looks_like_a_name = name.len() >= 4 && (name.contains("::") || name.contains('_') || name.contains('#'));
-    looks_like_a_name
-        && findings
-            .iter()
-            .any(|finding| finding.failing.iter().any(|test| test == name) || mentions(&finding.output, name))
+fn names_this_test(evidence: &str, found: &[Word<'_>], test: &str) -> bool {
+    let test = test.trim();
+    // A sentence, as JavaScript's runners name tests.
+    if test.contains(' ') && mentions(evidence, test) {
+        return true;
+    }
+    found.iter().any(|word| {
+        let name = word.bare();
+        let is_name = word.marked || looks_like_a_test(name);
+        let ends = test.strip_suffix(name).is_some_and(|before| {
+            before.is_empty() || before.ends_with(['.', '/', '#']) || before.ends_with("::") || before.ends_with("> ")
+        });
+        is_name && !name.is_empty() && ends
+    })
+}
+
+/// More than a plain word.
+fn looks_like_a_test(name: &str) -> bool {
+    name.len() >= 4 && (name.contains("::") || name.contains(['_', '#', '.']))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::contract::CheckoutState;
-    use crate::domain::evidence::Counts;
-    use crate::domain::evidence::GateReport;
-    use crate::domain::plan::TaskType;
-
-    #[test]
-    fn evidence_must_name_a_file_a_test_or_a_command() {
-        let tests = Evidence::Passed(Finding {
-            command: "cargo test".to_owned(),
-            exit_code: Some(0),
-            counts: Counts::Unknown,
-            failing: Vec::new(),
-            output: "test tests::parses_empty ... ok".to_owned(),
-            names: None,
-        });
-        let gates = GateReport {
-            setup: None,
-            tests,
-            excused: Vec::new(),
-            more: Vec::new(),
-        };
-        let in_tree = |path: &str| ["src/lib.rs", "src", "Makefile"].contains(&path);
-        let facts = TurnFacts {
-            kind: TaskType::Feature,
-            criteria: &[],
-            gates: &gates,
-            in_tree: &in_tree,
-            checkout: &CheckoutState::Unchanged,
-            open_reviews: &[],
-        };
-        let test = Criterion {
-            text: "t".to_owned(),
-            check: Check::Test("auth::wired".to_owned()),
-        };
-        let table = [
-            ("see src/lib.rs", true),
-            ("(`./src/lib.rs:12`).", true),
-            ("src/lib.rs#L12 does it", true),
-            ("Makefile.", true),
-            ("auth::wired passes", true),
-            ("auth::wired_twice passes", false),
-            ("`tests::parses_empty` passes", true),
-            ("tests::parses_full passes", false),
-            ("cargo test is green", true),
-            ("cargo testing", false),
-            ("it works, I promise", false),
-            ("ok", false),
-            ("src/other.rs", false),
-            (". / ./", false),
-            ("", false),
-        ];
-        for (evidence, expected) in table {
-            assert_eq!(names_something_real(evidence, &test, &facts), expected, "{evidence:?}");
-        }
-    }
-}
+mod tests;

@@ -9,6 +9,9 @@ use crate::domain::plan::TaskType;
 use serde::Deserialize;
 use serde::Serialize;
 
+/// The category of items about integrity.
+const CATEGORY: &str = "integrity";
+
 /// One way to look finished without being so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -141,6 +144,16 @@ impl Rule {
         }
     }
 
+    /// Whether an item is about a rule that no person may waive.
+    #[must_use]
+    pub fn never_waived(item: &Issue) -> bool {
+        let is_about = |rule: &Self| {
+            let text = item.description.strip_prefix(rule.name());
+            item.category == CATEGORY && text.is_some_and(|text| text.starts_with(": "))
+        };
+        Self::ALL.iter().any(|rule| !rule.can_be_waived() && is_about(rule))
+    }
+
     /// Whether a person may waive it by overriding the Coach: everything but a secret.
     #[must_use]
     pub fn can_be_waived(self) -> bool {
@@ -192,7 +205,7 @@ impl IntegrityFinding {
         };
         Issue {
             severity,
-            category: "integrity".to_owned(),
+            category: CATEGORY.to_owned(),
             description: format!("{}: {}", self.rule.name(), self.what),
             file: Some(self.path.clone()),
             line: self.line,

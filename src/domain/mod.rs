@@ -4,10 +4,13 @@
 
 pub mod blocked;
 pub mod check_boxes;
+pub mod ci;
+pub mod claims;
 pub mod command;
 pub mod complexity;
 pub mod contract;
 pub mod decision;
+mod decision_limits;
 pub mod decision_parse;
 pub mod design;
 pub mod effect;

@@ -1,9 +1,7 @@
 //! What a Player says of its turn. A claim, never a fact.
 
-use crate::domain::evidence::Evidence;
 use crate::domain::fields::Fields;
 use crate::domain::mistake::Mistakes;
-use crate::domain::mistake::quoted;
 use crate::domain::node::Node;
 use serde::Deserialize;
 use serde::Serialize;
@@ -147,70 +145,9 @@ pub struct ChangedPaths {
     pub deleted: Vec<String>,
 }
 
-/// Discrepancies shown of one report.
-const MOST_DISCREPANCIES: usize = 50;
-
-/// The claims of a report that the tree or the Gates contradict. A path that is only spelled differently is no lie.
-#[must_use]
-pub fn discrepancies(report: &PlayerReport, changed: &ChangedPaths, tests: &Evidence) -> Vec<Discrepancy> {
-    let in_list = |list: &[String], claimed: &str| list.iter().any(|path| same_file(claimed, path));
-    let mut found = Vec::new();
-    for (key, path) in claims("files_modified", &report.files_modified) {
-        let known = [&changed.modified, &changed.created, &changed.deleted];
-        if !known.into_iter().any(|list| in_list(list, path)) {
-            found.push(contradiction(key, path, "this turn did not change it"));
-        }
-    }
-    for (key, path) in claims("files_created", &report.files_created) {
-        if in_list(&changed.deleted, path) {
-            found.push(contradiction(key, path, "this turn deleted it"));
-        } else if ![&changed.created, &changed.modified]
-            .into_iter()
-            .any(|list| in_list(list, path))
-        {
-            found.push(contradiction(key, path, "this turn did not create it"));
-        }
-    }
-    if let (true, Evidence::Failed(finding)) = (report.tests_passed, tests) {
-        found.push(Discrepancy {
-            claim: "tests_passed is true".to_owned(),
-            fact: finding.sentence(),
-        });
-    }
-    found.dedup();
-    found.truncate(MOST_DISCREPANCIES);
-    found
-}
-
-fn claims<'a>(key: &'static str, paths: &'a [String]) -> impl Iterator<Item = (&'static str, &'a str)> {
-    paths.iter().map(move |path| (key, path.as_str()))
-}
-
-fn contradiction(key: &str, path: &str, fact: &str) -> Discrepancy {
-    Discrepancy {
-        claim: format!("{key} names {}", quoted(path)),
-        fact: fact.to_owned(),
-    }
-}
-
-/// Whether `claimed` is a spelling of `path`: other separators, `./`, doubled slashes, or with the checkout's own folder
-/// before it.
-fn same_file(claimed: &str, path: &str) -> bool {
-    let parts: Vec<&str> = claimed
-        .trim()
-        .split(['/', '\\'])
-        .filter(|part| !matches!(*part, "" | "."))
-        .collect();
-    let spelled = parts.join("/");
-    spelled == path || (claimed.starts_with('/') && spelled.strip_suffix(path).is_some_and(|rest| rest.ends_with('/')))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::evidence::Absence;
-    use crate::domain::evidence::Counts;
-    use crate::domain::evidence::Finding;
     use proptest::prelude::*;
     use serde_json::Value;
 
@@ -255,77 +192,7 @@ mod tests {
         }
     }
 
-    fn red() -> Evidence {
-        Evidence::Failed(Finding {
-            command: "t".to_owned(),
-            exit_code: Some(1),
-            counts: Counts::Unknown,
-            failing: Vec::new(),
-            output: String::new(),
-            names: None,
-        })
-    }
-
-    #[test]
-    fn another_spelling_is_no_lie_and_an_invention_is() {
-        let strings = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
-        let changed = ChangedPaths {
-            modified: strings(&["src/a.rs", "c.rs"]),
-            created: strings(&["src/new.rs"]),
-            deleted: strings(&["old.rs", "gone.rs"]),
-        };
-        let report = PlayerReport {
-            files_modified: strings(&[
-                "./src//a.rs",
-                "src\\a.rs",
-                "/tmp/w/src/a.rs",
-                "src/new.rs",
-                "old.rs",
-                "a.rs",
-                "/etc/xc.rs",
-            ]),
-            files_created: strings(&["src/new.rs", "c.rs", "gone.rs", "made/up.rs"]),
-            tests_passed: true,
-            ..PlayerReport::default()
-        };
-        let found: Vec<String> = discrepancies(&report, &changed, &red())
-            .into_iter()
-            .map(|d| format!("{}: {}", d.claim, d.fact))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                "files_modified names `a.rs`: this turn did not change it",
-                "files_modified names `/etc/xc.rs`: this turn did not change it",
-                "files_created names `gone.rs`: this turn deleted it",
-                "files_created names `made/up.rs`: this turn did not create it",
-                "tests_passed is true: `t` exited with 1, count unknown",
-            ]
-        );
-    }
-
-    #[test]
-    fn tests_that_could_not_run_contradict_nobody() {
-        let report = PlayerReport {
-            tests_passed: true,
-            ..PlayerReport::default()
-        };
-        let absent = Evidence::Absent(Absence::NoCommand);
-        assert_eq!(discrepancies(&report, &ChangedPaths::default(), &absent), []);
-        assert_eq!(
-            discrepancies(&PlayerReport::default(), &ChangedPaths::default(), &red()),
-            []
-        );
-    }
-
     proptest! {
-        #[test]
-        fn no_claim_makes_the_comparison_fail(claims in proptest::collection::vec("[a/.\\\\é ]{0,8}", 0..60)) {
-            let report = PlayerReport { files_modified: claims.clone(), files_created: claims, ..PlayerReport::default() };
-            let changed = ChangedPaths { created: vec!["a".to_owned()], ..ChangedPaths::default() };
-            prop_assert!(discrepancies(&report, &changed, &red()).len() <= MOST_DISCREPANCIES);
-        }
-
         #[test]
         fn what_was_stored_is_read_again(summary in "\\PC{0,20}", files in proptest::collection::vec("\\PC{0,9}", 0..4)) {
             let report = PlayerReport { summary, files_modified: files, tests_run: true, ..PlayerReport::default() };

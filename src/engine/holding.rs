@@ -138,6 +138,10 @@ impl Engine {
                 tracing::info!(%id, "{id} waits: {why}");
                 written(self.store.postpone(&job.hold, *until, why).await?);
             }
+            Undone::Waiting { until } => {
+                tracing::debug!(%id, "{id} waits for others");
+                written(self.store.postpone(&job.hold, *until, &undone.to_string()).await?);
+            }
             Undone::Refused { .. } => return self.give_up(job, &undone).await,
             Undone::Later { .. } | Undone::Agent(_) => return self.later(job, &undone).await,
         }

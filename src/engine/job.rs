@@ -62,6 +62,12 @@ pub enum Undone {
         /// For operators.
         why: String,
     },
+    /// It looked, and what it waits for is not there yet; counts as nothing.
+    #[error("to be looked at again at {} (ms)", until.0)]
+    Waiting {
+        /// When to look again.
+        until: Millis,
+    },
     /// The installation is suspended; counts as nothing.
     #[error("the installation is suspended")]
     Suspended,

@@ -3,6 +3,7 @@
 use crate::domain::decision::Verdict;
 use crate::domain::evidence::GateReport;
 use crate::domain::feature::Feature;
+use crate::domain::ids::Millis;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::report::Discrepancy;
@@ -46,6 +47,8 @@ struct Account {
     attempt: u32,
     kind: TurnKind,
     told: NextTurn,
+    #[serde(default)]
+    ci_since: Option<Millis>,
     work: Work,
     report: Option<PlayerReport>,
     discrepancies: Vec<Discrepancy>,
@@ -91,8 +94,9 @@ fn read_turn(row: &TurnRow) -> Result<Turn, Unreadable> {
         attempt: account.attempt,
         kind: account.kind,
         told: account.told,
-        started_at: row.started_at.unwrap_or(crate::domain::ids::Millis(0)),
+        started_at: row.started_at.unwrap_or(Millis(0)),
         ended_at: row.ended_at,
+        ci_since: account.ci_since,
         base: row.base.clone(),
         head: row.head.clone(),
         work: account.work,
@@ -182,6 +186,7 @@ fn turn_row(task: TaskId, turn: &Turn) -> Result<TurnRow, Unreadable> {
         attempt: turn.attempt,
         kind: turn.kind,
         told: turn.told.clone(),
+        ci_since: turn.ci_since,
         work: turn.work,
         report: turn.report.clone(),
         discrepancies: turn.discrepancies.clone(),

@@ -1,9 +1,11 @@
 //! A repository as the engine reaches it: its name now, its branches in the mirror, its settings on the default branch.
 
 use crate::config::Approval;
+use crate::config::CiEvidence;
 use crate::config::Merge;
 use crate::config::RepositorySettings;
 use crate::config::SETTINGS_FILE;
+use crate::domain::ci::CiPolicy;
 use crate::domain::feature::PlanApproval;
 use crate::domain::feature::Rules;
 use crate::domain::ids::InstallationId;
@@ -169,5 +171,9 @@ pub fn rules(settings: &RepositorySettings) -> Rules {
             Approval::From(from) => PlanApproval::From(from),
         },
         mode: settings.mode,
+        ci: match settings.ci {
+            CiEvidence::Wait => CiPolicy::Wait,
+            CiEvidence::Ignore => CiPolicy::Ignore,
+        },
     }
 }

@@ -65,11 +65,13 @@ pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<Can
             lane: Some(Lane::Agent),
             kind: None,
         });
-        rules.push(CancelRule {
-            subject,
-            lane: None,
-            kind: Some("merge".to_owned()),
-        });
+        for kind in ["merge", "ci"] {
+            rules.push(CancelRule {
+                subject: subject.clone(),
+                lane: None,
+                kind: Some(kind.to_owned()),
+            });
+        }
         if *scope == StopScope::Feature {
             for kind in ["open_integration", "merge_default", "open_feature_pull"] {
                 rules.push(CancelRule {
@@ -93,10 +95,11 @@ pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<Can
 
 fn lane(effect: &Effect) -> Lane {
     match effect {
-        Effect::Plan { .. } | Effect::WaveGate { .. } => Lane::Agent,
+        Effect::Plan { .. } | Effect::PreFlight { .. } | Effect::WaveGate { .. } => Lane::Agent,
         Effect::Task { work, .. } => match work {
             TaskWork::Design | TaskWork::Play | TaskWork::Gates | TaskWork::Coach => Lane::Agent,
-            TaskWork::OpenPull
+            TaskWork::Ci
+            | TaskWork::OpenPull
             | TaskWork::PostReview { .. }
             | TaskWork::PublishCheck { .. }
             | TaskWork::PostBlocked
@@ -108,6 +111,7 @@ fn lane(effect: &Effect) -> Lane {
         Effect::React { .. }
         | Effect::Reply { .. }
         | Effect::Living { .. }
+        | Effect::CompareDefault { .. }
         | Effect::OpenIntegration { .. }
         | Effect::MergeDefault { .. }
         | Effect::OpenFeaturePull { .. }
@@ -122,6 +126,8 @@ fn lane(effect: &Effect) -> Lane {
 fn ordered(effect: &Effect) -> Ordered {
     match effect {
         Effect::Reply { .. } | Effect::Living { .. } => Ordered::Free,
+        // It is looked at again and again for half an hour, and what people read must not wait for that.
+        Effect::Task { work: TaskWork::Ci, .. } => Ordered::Free,
         _ => Ordered::InOrder,
     }
 }

@@ -1,5 +1,6 @@
 //! Limits and times of the engine.
 
+use crate::domain::ci::CiTimes;
 use crate::github::Clock;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub struct EngineSettings {
     pub grace: Duration,
     /// How long a failed effect waits before it is tried again.
     pub backoff: Backoff,
+    /// How long the repository's own CI is waited for.
+    pub ci: CiTimes,
 }
 
 /// Effects of this process that run at once.
@@ -87,6 +90,7 @@ impl EngineSettings {
                 first: Duration::from_secs(10),
                 most: Duration::from_secs(900),
             },
+            ci: CiTimes::PRODUCT,
         }
     }
 }

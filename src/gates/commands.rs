@@ -19,8 +19,10 @@ pub struct Chosen {
     pub setup: Option<CommandLine>,
     /// Runs the tests; `None` when no command is known.
     pub test: Option<CommandLine>,
-    /// Arguments that make the test command's runner name its tests, beyond those that people wrote.
-    pub naming: Vec<String>,
+    /// The test command's arguments: those that people wrote, and what makes a known runner name every test.
+    pub test_args: Vec<String>,
+    /// The results file that the test command writes, where the settings name one.
+    pub report: Option<String>,
     /// Which commands these are, and why, for people.
     pub why: String,
 }
@@ -108,14 +110,15 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         Some(command) => format!("{tests} Set-up is `{command}` ({setup_why})."),
         None => tests,
     };
-    let naming = match &test {
+    let test_args = match &test {
         Some(command) => naming::arguments(command, repository),
         None => Vec::new(),
     };
     Chosen {
         setup,
         test,
-        naming,
+        test_args,
+        report: settings.test_report.clone(),
         why,
     }
 }

@@ -4,17 +4,31 @@
 //! wave, [`blame`] which merge broke it, and [`probe`] runs what a Coach asked for. What that means for a task is decided
 //! in the domain; nothing here believes what an agent claimed.
 
+mod base_tests;
 mod bench;
+mod cache;
+mod change;
+mod checks;
 pub mod commands;
+mod compare;
+mod coverage;
 mod detect;
+mod files;
 pub mod integrity;
+mod judged;
 pub mod language;
 mod naming;
 mod output;
+mod overlay;
 mod place;
 mod preflight;
 mod probe;
+mod ran;
+mod red;
+mod rerun;
 mod results;
+mod said;
+mod sites;
 mod stand;
 mod subject;
 mod verify;

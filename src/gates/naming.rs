@@ -6,32 +6,62 @@ use serde_json::Value;
 use std::ffi::OsString;
 
 /// Variables for every test command. Each is read by one runner alone, also where a script or `make` starts it.
+///
+/// pytest goes on where a file cannot be loaded: what failed before must not keep the rest from running.
 pub(crate) fn variables() -> Vec<(OsString, OsString)> {
-    [("PYTEST_ADDOPTS", "-vv -rfEp"), ("NEXTEST_STATUS_LEVEL", "all")]
-        .map(|(name, value)| (name.into(), value.into()))
-        .to_vec()
+    [
+        ("PYTEST_ADDOPTS", "-vv -rfEp --continue-on-collection-errors"),
+        ("NEXTEST_STATUS_LEVEL", "all"),
+    ]
+    .map(|(name, value)| (name.into(), value.into()))
+    .to_vec()
 }
 
-/// Arguments after those that people wrote, for a command that plainly is one runner.
+/// The arguments of a command that plainly is one runner, with what makes it name every test, and run every test also
+/// where one fails.
 pub(crate) fn arguments(command: &CommandLine, repository: &Repository<'_>) -> Vec<String> {
     let words: Vec<&str> = std::iter::once(command.program())
         .chain(command.args().iter().map(String::as_str))
         .collect();
-    if is_unittest(&words) {
-        return vec!["-v".to_owned()];
+    let mut args = command.args().to_vec();
+    if let Some(flag) = cargo(&words).filter(|_| !words.contains(&"--no-fail-fast")) {
+        // Arguments after `--` are the test binaries' own.
+        let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+        args.insert(end, flag.to_owned());
+        return args;
     }
-    let script;
-    let (ran, through) = match through_script(&words) {
+    args.extend(more(&words, repository).into_iter().map(str::to_owned));
+    args
+}
+
+/// What is added behind what people wrote.
+fn more(words: &[&str], repository: &Repository<'_>) -> Vec<&'static str> {
+    match words {
+        ["go", "test", ..] if !words.contains(&"-v") && !words.contains(&"-args") => return vec!["-v"],
+        _ if is_unittest(words) => return vec!["-v"],
+        _ => {}
+    }
+    match through_script(words) {
         Some(through) => {
-            script = test_script(repository).unwrap_or_default();
-            (script.split_whitespace().collect(), through)
+            let script = test_script(repository).unwrap_or_default();
+            let ran: Vec<&str> = script.split_whitespace().collect();
+            javascript(&ran).map_or_else(Vec::new, |flag| through.iter().copied().chain([flag]).collect())
         }
-        None => (words, Vec::new()),
+        None => javascript(words).into_iter().collect(),
+    }
+}
+
+/// `cargo test` and `cargo nextest run`, which leave out the other test binaries when one fails.
+fn cargo(words: &[&str]) -> Option<&'static str> {
+    let words = match words {
+        ["cargo", toolchain, rest @ ..] if toolchain.starts_with('+') => rest,
+        ["cargo", rest @ ..] => rest,
+        _ => return None,
     };
-    let Some(argument) = javascript(&ran) else {
-        return Vec::new();
-    };
-    through.into_iter().chain([argument]).map(str::to_owned).collect()
+    match words {
+        ["test" | "t", ..] | ["nextest", "run" | "r", ..] => Some("--no-fail-fast"),
+        _ => None,
+    }
 }
 
 /// `python3 -m unittest …`, also through `uv run`.
@@ -47,10 +77,10 @@ fn is_plain(words: &[&str]) -> bool {
 }
 
 /// `npm test` and its like, with what must stand before arguments for the script itself.
-fn through_script<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
+fn through_script(words: &[&str]) -> Option<&'static [&'static str]> {
     match words {
-        ["npm", "test" | "t"] | ["npm", "run", "test"] => Some(vec!["--"]),
-        ["yarn" | "pnpm", "test"] | ["yarn" | "pnpm", "run", "test"] => Some(Vec::new()),
+        ["npm", "test" | "t"] | ["npm", "run", "test"] => Some(&["--"]),
+        ["yarn" | "pnpm", "test"] | ["yarn" | "pnpm", "run", "test"] => Some(&[]),
         _ => None,
     }
 }
@@ -97,20 +127,32 @@ mod tests {
     #[test]
     fn only_what_is_plainly_one_runner_gets_arguments() {
         let table = [
-            ("python3 -m unittest", "", "-v"),
-            ("uv run python -m unittest discover -s tests", "", "-v"),
-            ("python3 -m pytest", "", ""),
-            ("npm test", "jest", "-- --verbose"),
-            ("npm test", "NODE_ENV=test jest --coverage", "-- --verbose"),
-            ("npm test", "jest && eslint .", ""),
-            ("npm test", "jest --verbose", ""),
-            ("npm test", "node --test", ""),
-            ("yarn test", "vitest run", "--reporter=verbose"),
-            ("pnpm test", "vitest --reporter=json", ""),
-            ("npx jest", "", "--verbose"),
-            ("./node_modules/.bin/vitest run", "", "--reporter=verbose"),
-            ("npm run lint", "jest", ""),
-            ("cargo test", "jest", ""),
+            ("python3 -m unittest", "", "-m unittest -v"),
+            (
+                "uv run python -m unittest discover -s tests",
+                "",
+                "run python -m unittest discover -s tests -v",
+            ),
+            ("python3 -m pytest", "", "-m pytest"),
+            ("npm test", "jest", "test -- --verbose"),
+            ("npm test", "NODE_ENV=test jest --coverage", "test -- --verbose"),
+            ("npm test", "jest && eslint .", "test"),
+            ("npm test", "jest --verbose", "test"),
+            ("npm test", "node --test", "test"),
+            ("yarn test", "vitest run", "test --reporter=verbose"),
+            ("pnpm test", "vitest --reporter=json", "test"),
+            ("npx jest", "", "jest --verbose"),
+            ("./node_modules/.bin/vitest run", "", "run --reporter=verbose"),
+            ("npm run lint", "jest", "run lint"),
+            ("cargo test", "jest", "test --no-fail-fast"),
+            (
+                "cargo +nightly test -- --nocapture",
+                "",
+                "+nightly test --no-fail-fast -- --nocapture",
+            ),
+            ("cargo nextest run --no-fail-fast", "", "nextest run --no-fail-fast"),
+            ("cargo build", "", "build"),
+            ("go test ./...", "", "test ./... -v"),
         ];
         for (command, script, expected) in table {
             assert_eq!(told(command, script), expected, "{command} with {script}");

@@ -2,17 +2,22 @@
 
 use crate::config::CommandLine;
 use crate::domain::evidence::Absence;
+use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
+use crate::domain::evidence::TestNames;
 use crate::domain::ids::Sha;
 use crate::domain::mask;
 use crate::domain::shorten;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
+use crate::gates::commands::Chosen;
+use crate::gates::files;
 use crate::gates::naming;
 use crate::gates::output;
 use crate::gates::results;
+use crate::gates::results::Read;
 use crate::git::Checkout;
 use crate::git::Mirror;
 use crate::sandbox::Exit;
@@ -25,6 +30,7 @@ use secrecy::ExposeSecret;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -35,6 +41,8 @@ const KEPT: OutputCap = OutputCap {
     tail: 2 * 1024 * 1024,
     stop_after: Some(1024 * 1024 * 1024),
 };
+/// The largest results file that is read.
+const MAX_REPORT: u64 = 64 * 1024 * 1024;
 const MAX_FAILING: usize = 50;
 const MAX_NAME: usize = 200;
 
@@ -44,15 +52,17 @@ pub(crate) struct Place<'a> {
     cancel: &'a CancellationToken,
     checkout: Checkout,
     env: Vec<(OsString, OsString)>,
-    home: Home,
+    private: Home,
 }
 
 /// What is run and for how long at most.
 pub(crate) struct Order<'a> {
     pub(crate) command: &'a CommandLine,
-    /// Arguments beyond those that people wrote, which make the runner name its tests.
-    pub(crate) naming: &'a [String],
+    /// Its arguments, where they are not those that people wrote: some make a runner name its tests.
+    pub(crate) args: &'a [String],
     pub(crate) deadline: Duration,
+    /// A results file that the command writes.
+    pub(crate) report: Option<&'a str>,
 }
 
 impl<'a> Place<'a> {
@@ -71,7 +81,7 @@ impl<'a> Place<'a> {
             cancel,
             checkout: mirror.checkout(commit).await?,
             env,
-            home,
+            private: home,
         })
     }
 
@@ -80,16 +90,41 @@ impl<'a> Place<'a> {
         self.checkout.path()
     }
 
-    /// The folder of the private home.
-    pub(crate) fn home(&self) -> &Path {
-        self.home.path()
+    /// The home of the commands.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.private.path().join("home")
+    }
+
+    /// Runs set-up, where there is one.
+    pub(crate) async fn set_up(&self, chosen: &Chosen) -> Result<Option<Evidence>, GateError> {
+        let Some(command) = &chosen.setup else { return Ok(None) };
+        let order = Order {
+            command,
+            args: command.args(),
+            deadline: self.bench.deadlines.setup,
+            report: None,
+        };
+        self.run(&order).await.map(Some)
+    }
+
+    /// Runs the command that measures coverage.
+    pub(crate) async fn measure(&self, command: &CommandLine) -> Result<Evidence, GateError> {
+        let order = Order {
+            command,
+            args: command.args(),
+            deadline: self.bench.deadlines.test,
+            report: None,
+        };
+        self.run(&order).await
     }
 
     /// Runs one command to its end.
     pub(crate) async fn run(&self, order: &Order<'_>) -> Result<Evidence, GateError> {
         let command = order.command;
-        let args = command.args().iter().chain(order.naming);
-        let mut spec = Spec::new(command.program(), self.path()).args(args);
+        if let Some(Err(reason)) = order.report.map(|path| files::clear(self.path(), path)) {
+            return Ok(unreadable(order.report, &reason));
+        }
+        let mut spec = Spec::new(command.program(), self.path()).args(order.args);
         spec.env.clone_from(&self.env);
         spec.deadline = order.deadline;
         spec.stdout = KEPT;
@@ -101,7 +136,7 @@ impl<'a> Place<'a> {
             })
         };
         match self.bench.sandbox.run(&spec, self.cancel).await {
-            Ok(finished) => self.ended(order, &finished),
+            Ok(finished) => self.ended(order, &finished).await,
             Err(StartError::NotFound(program)) => Ok(could_not_start(format!("program not found: {program}"))),
             Err(error @ (StartError::NotExecutable(_) | StartError::Refused(_))) => {
                 Ok(could_not_start(error.to_string()))
@@ -110,7 +145,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
+    async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
         let command = order.command;
         let code = match finished.exit {
             Exit::Exited(code) => Some(code),
@@ -130,24 +165,61 @@ impl<'a> Place<'a> {
                 reason,
             }));
         }
+        let finding = match self.reported(order, finding, code).await {
+            Ok(finding) => finding,
+            Err(absent) => return Ok(absent),
+        };
         match code {
             Some(0) => Ok(Evidence::Passed(finding)),
             _ => Ok(Evidence::Failed(finding)),
         }
     }
 
+    /// The finding with what a results file says in place of what the output said. A command that failed without writing
+    /// one has failed; one that passed without is no evidence.
+    async fn reported(&self, order: &Order<'_>, finding: Finding, code: Option<i32>) -> Result<Finding, Evidence> {
+        let Some(path) = order.report else { return Ok(finding) };
+        let (root, file) = (self.path().to_path_buf(), path.to_owned());
+        let reading = tokio::task::spawn_blocking(move || {
+            let bytes = files::read(&root, &file, MAX_REPORT).map_err(|error| error.to_string())?;
+            results::junit(&bytes).map_err(|error| error.to_string())
+        });
+        let read = reading.await.unwrap_or_else(|error| Err(error.to_string()));
+        match (read, code) {
+            (Ok(read), _) => Ok(self.with_results(finding, read)),
+            (Err(_), Some(1..) | None) => Ok(finding),
+            (Err(reason), Some(_)) => Err(unreadable(Some(path), &reason)),
+        }
+    }
+
     fn finding(&self, command: &CommandLine, exit_code: Option<i32>, finished: &Finished) -> Finding {
         let secrets: Vec<&str> = self.bench.secrets.iter().map(ExposeSecret::expose_secret).collect();
         let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
-        let read = results::read(&stdout, &stderr);
-        let name = |name: &String| shorten::middle(&mask::secrets(name, &secrets), MAX_NAME);
-        Finding {
+        let bare = Finding {
             command: command.text().to_owned(),
             exit_code,
-            counts: read.counts,
-            failing: read.failing.iter().take(MAX_FAILING).map(name).collect(),
+            counts: Counts::Unknown,
+            failing: Vec::new(),
             output: output::shown(&stdout, &stderr, &secrets),
             names: None,
+        };
+        self.with_results(bare, results::read(&stdout, &stderr))
+    }
+
+    /// Names come from foreign programs: they are masked and cut like all their output.
+    fn with_results(&self, finding: Finding, read: Read) -> Finding {
+        let secrets: Vec<&str> = self.bench.secrets.iter().map(ExposeSecret::expose_secret).collect();
+        let name = |name: String| shorten::middle(&mask::secrets(&name, &secrets), MAX_NAME);
+        let all = |names: Vec<String>| names.into_iter().map(name).collect::<Vec<_>>();
+        Finding {
+            counts: read.counts,
+            failing: all(read.failing.into_iter().take(MAX_FAILING).collect()),
+            names: read.names.map(|names| TestNames {
+                passed: all(names.passed),
+                failed: all(names.failed),
+                skipped: all(names.skipped),
+            }),
+            ..finding
         }
     }
 
@@ -183,6 +255,13 @@ impl Drop for Home {
             drop(runtime.spawn_blocking(move || drop(folder)));
         }
     }
+}
+
+fn unreadable(path: Option<&str>, reason: &impl ToString) -> Evidence {
+    Evidence::Absent(Absence::Unreadable {
+        path: path.unwrap_or_default().to_owned(),
+        reason: reason.to_string(),
+    })
 }
 
 /// `python3 -m pytest` starts Python also where there is no pytest, which is then the runner that could not start.

@@ -5,8 +5,13 @@ use crate::domain::evidence::Baseline;
 use crate::domain::ids::Sha;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
+use crate::gates::cache;
+use crate::gates::cache::Leavings;
+use crate::gates::commands;
+use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::git::Mirror;
+use std::collections::BTreeSet;
 use tokio_util::sync::CancellationToken;
 
 /// Runs set-up and tests on a commit of the default branch, and keeps what they built for later runs.
@@ -21,8 +26,16 @@ pub async fn preflight(
     settings: &RepositorySettings,
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
-    let stand = Stand::new(bench, mirror, commit, settings, cancel).await?;
-    let tests = stand.tests(bench).await?;
+    let stand = Stand::new(bench, mirror, commit, settings, From::Nothing, cancel).await?;
+    let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
+    let after_setup = Leavings::of(stand.place.path(), &tracked).await?;
+    let tests = stand.tests().await?;
+    if stand.is_ready() {
+        let work = stand.place.path();
+        let after_tests = Leavings::of(work, &tracked).await?;
+        let kept = Leavings::worth_keeping(&after_setup, &after_tests, work);
+        cache::keep(bench, mirror, commit, &stand.chosen, &stand.place, kept).await?;
+    }
     Ok(Baseline {
         commit: commit.clone(),
         setup: stand.setup,

@@ -1,23 +1,38 @@
 //! Set-up and tests of one commit, in a place of their own.
 
+use crate::config::CommandLine;
 use crate::config::RepositorySettings;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::Sha;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
+use crate::gates::cache;
 use crate::gates::commands;
 use crate::gates::commands::Chosen;
+use crate::gates::files;
+use crate::gates::overlay::Overlay;
 use crate::gates::place::Order;
 use crate::gates::place::Place;
 use crate::git::Mirror;
 use tokio_util::sync::CancellationToken;
 
+/// What a place starts from besides the commit's files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    /// Nothing at all.
+    Nothing,
+    /// What pre-flight built on the default branch, where that fits.
+    Cache,
+}
+
 /// A prepared place and what set-up said.
 pub(crate) struct Stand<'a> {
+    bench: &'a Bench,
     pub(crate) place: Place<'a>,
     pub(crate) chosen: Chosen,
     pub(crate) setup: Option<Evidence>,
+    coverage_file: Option<String>,
 }
 
 impl<'a> Stand<'a> {
@@ -27,42 +42,97 @@ impl<'a> Stand<'a> {
         mirror: &Mirror,
         commit: &Sha,
         settings: &RepositorySettings,
+        from: From,
         cancel: &'a CancellationToken,
     ) -> Result<Self, GateError> {
         let chosen = commands::at(mirror, commit, settings).await?;
-        let place = Place::new(bench, mirror, commit, cancel).await?;
-        let setup = match &chosen.setup {
-            Some(command) => {
-                let order = Order {
-                    command,
-                    naming: &[],
-                    deadline: bench.deadlines.setup,
-                };
-                Some(place.run(&order).await?)
+        Self::with(bench, (mirror, commit), settings, (chosen, from), None, cancel).await
+    }
+
+    /// A fresh checkout of `commit` with some files put in place of its own, set up by commands chosen elsewhere.
+    pub(crate) async fn with(
+        bench: &'a Bench,
+        (mirror, commit): (&Mirror, &Sha),
+        settings: &RepositorySettings,
+        (chosen, from): (Chosen, From),
+        overlay: Option<&Overlay>,
+        cancel: &'a CancellationToken,
+    ) -> Result<Self, GateError> {
+        let mut place = Place::new(bench, mirror, commit, cancel).await?;
+        let mut warmed = cache::Warmed::No;
+        if from == From::Cache {
+            warmed = cache::warm(bench, mirror, commit, &chosen, &place).await?;
+        }
+        if let Some(overlay) = overlay {
+            overlay.lay(&place).await?;
+        }
+        let mut setup = place.set_up(&chosen).await?;
+        // What was built elsewhere may not fit here; only without it a failure of set-up says something.
+        if warmed == cache::Warmed::Yes && !is_ready(setup.as_ref()) {
+            place = Place::new(bench, mirror, commit, cancel).await?;
+            if let Some(overlay) = overlay {
+                overlay.lay(&place).await?;
             }
-            None => None,
-        };
-        Ok(Self { place, chosen, setup })
+            setup = place.set_up(&chosen).await?;
+        }
+        Ok(Self {
+            bench,
+            place,
+            chosen,
+            setup,
+            coverage_file: settings.coverage.file.clone(),
+        })
     }
 
     /// Whether commands can be run here.
     pub(crate) fn is_ready(&self) -> bool {
-        !matches!(self.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
+        is_ready(self.setup.as_ref())
     }
 
     /// Runs the tests.
-    pub(crate) async fn tests(&self, bench: &Bench) -> Result<Evidence, GateError> {
+    pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
         let Some(command) = &self.chosen.test else {
             return Ok(Evidence::Absent(Absence::NoCommand));
         };
         if !self.is_ready() {
             return Ok(Evidence::Absent(Absence::NotReached));
         }
+        if let Some(file) = &self.coverage_file {
+            // Coverage that was there before is nobody's measurement. What cannot be cleared is refused when it is read.
+            let _ = files::clear(self.place.path(), file);
+        }
         let order = Order {
             command,
-            naming: &self.chosen.naming,
-            deadline: bench.deadlines.test,
+            args: &self.chosen.test_args,
+            deadline: self.bench.deadlines.test,
+            report: self.chosen.report.as_deref(),
         };
         self.place.run(&order).await
     }
+
+    /// Runs one command as it was written in a plan, in the settings, or by a model.
+    pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
+        if !self.is_ready() {
+            return Ok(Evidence::Absent(Absence::NotReached));
+        }
+        match command.parse::<CommandLine>() {
+            Ok(command) => {
+                let order = Order {
+                    command: &command,
+                    args: command.args(),
+                    deadline: self.bench.deadlines.test,
+                    report: None,
+                };
+                self.place.run(&order).await
+            }
+            Err(error) => Ok(Evidence::Absent(Absence::CouldNotStart {
+                command: command.to_owned(),
+                reason: error.to_string(),
+            })),
+        }
+    }
+}
+
+fn is_ready(setup: Option<&Evidence>) -> bool {
+    !matches!(setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
 }

@@ -1,11 +1,31 @@
 //! Everything that is run and read for one task's commit, in one report.
 
+use crate::domain::evidence::Evidence;
 use crate::domain::evidence::GateReport;
+use crate::gates::base_tests;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
+use crate::gates::change::Change;
+use crate::gates::checks;
+use crate::gates::compare;
+use crate::gates::coverage;
+use crate::gates::judged;
+use crate::gates::red;
+use crate::gates::rerun;
+use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::subject::Subject;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+
+/// One run of all Gates.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) bench: &'a Bench,
+    pub(crate) subject: &'a Subject<'a>,
+    pub(crate) change: &'a Arc<Change>,
+    pub(crate) cancel: &'a CancellationToken,
+}
 
 /// Runs every Gate of a task's commit.
 ///
@@ -13,7 +33,54 @@ use tokio_util::sync::CancellationToken;
 ///
 /// A cancellation, or a failure of the service itself. What a command does is evidence, never an error.
 pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationToken) -> Result<GateReport, GateError> {
-    let stand = Stand::new(bench, subject.mirror, subject.head, subject.settings, cancel).await?;
-    let tests = stand.tests(bench).await?;
-    Ok(GateReport::new(stand.setup, tests))
+    let change = Arc::new(Change::read(subject.mirror, subject.fork, subject.head).await?);
+    let run = Run {
+        bench,
+        subject,
+        change: &change,
+        cancel,
+    };
+    let settings = subject.settings;
+    let stand = Stand::new(bench, subject.mirror, subject.head, settings, From::Cache, cancel).await?;
+    let ran = stand.tests().await?;
+    let mut report = run.tests(stand.setup.clone(), ran.clone()).await?;
+    if is_sound(&report) {
+        report
+            .more
+            .extend(base_tests::base_tests(&run, &stand.chosen, &ran).await?);
+        report
+            .more
+            .extend(red::red_before_green(&run, &stand.chosen, &ran).await?);
+        report.more.extend(coverage::coverage(&stand, subject).await?);
+    }
+    report.more.push(judged::integrity(&run, &ran).await?);
+    report.more.extend(checks::checks(&run, &ran, stand.is_ready()).await?);
+    Ok(report)
+}
+
+/// Whether the tests ran and nothing is held against the work: only then it is worth the time to look closer.
+fn is_sound(report: &GateReport) -> bool {
+    match &report.tests {
+        Evidence::Passed(_) => true,
+        Evidence::Failed(_) => {
+            compare::names(&report.tests).is_some() && compare::held(&report.tests, &report.excused).is_empty()
+        }
+        Evidence::Absent(_) => false,
+    }
+}
+
+impl Run<'_> {
+    /// The tests with what excuses their failures.
+    async fn tests(&self, setup: Option<Evidence>, ran: Evidence) -> Result<GateReport, GateError> {
+        let subject = self.subject;
+        let excused = compare::excused(&ran, subject.baseline, subject.waived);
+        let tests = compare::against(ran, subject.baseline);
+        let mut report = GateReport::new(setup, tests);
+        report.excused = excused;
+        let held = compare::held(&report.tests, &report.excused);
+        let of = (subject.mirror, subject.head);
+        let flaky = rerun::flaky(self.bench, of, subject.settings, &held, Some(self.change), self.cancel).await?;
+        report.excused.extend(flaky);
+        Ok(report)
+    }
 }

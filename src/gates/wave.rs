@@ -4,12 +4,14 @@ use crate::config::RepositorySettings;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Gate;
 use crate::domain::evidence::GateReport;
-use crate::domain::evidence::GateResult;
 use crate::domain::evidence::Weight;
 use crate::domain::ids::Sha;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
-use crate::gates::probe;
+use crate::gates::compare;
+use crate::gates::rerun;
+use crate::gates::said;
+use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::subject::Suspects;
 use crate::gates::subject::WaveSubject;
@@ -29,17 +31,19 @@ pub async fn verify_wave(
     subject: &WaveSubject<'_>,
     cancel: &CancellationToken,
 ) -> Result<GateReport, GateError> {
-    let stand = Stand::new(bench, subject.mirror, subject.head, subject.settings, cancel).await?;
-    let tests = stand.tests(bench).await?;
-    let mut report = GateReport::new(stand.setup.clone(), tests);
+    let (settings, of) = (subject.settings, (subject.mirror, subject.head));
+    let stand = Stand::new(bench, subject.mirror, subject.head, settings, From::Cache, cancel).await?;
+    let ran = stand.tests().await?;
+    let excused = compare::excused(&ran, subject.baseline, subject.waived);
+    let mut report = GateReport::new(stand.setup.clone(), compare::against(ran, subject.baseline));
+    report.excused = excused;
+    let held = compare::held(&report.tests, &report.excused);
+    report
+        .excused
+        .extend(rerun::flaky(bench, of, settings, &held, None, cancel).await?);
     if let Some(smoke) = subject.smoke {
-        let evidence = probe::one(bench, &stand, smoke).await?;
-        report.more.push(GateResult {
-            gate: Gate::Smoke,
-            evidence,
-            weight: Weight::Demanded,
-            items: Vec::new(),
-        });
+        let evidence = stand.command(smoke).await?;
+        report.more.push(said::result(Gate::Smoke, Weight::Demanded, evidence));
     }
     Ok(report)
 }
@@ -105,13 +109,13 @@ async fn state(
     cancel: &CancellationToken,
 ) -> Result<State, GateError> {
     let settings: &RepositorySettings = suspects.settings;
-    let stand = Stand::new(bench, suspects.mirror, commit, settings, cancel).await?;
+    let stand = Stand::new(bench, suspects.mirror, commit, settings, From::Cache, cancel).await?;
     if !stand.is_ready() {
         return Ok(State::Unknown);
     }
     let evidence = match suspects.smoke {
-        Some(smoke) => probe::one(bench, &stand, smoke).await?,
-        None => stand.tests(bench).await?,
+        Some(smoke) => stand.command(smoke).await?,
+        None => stand.tests().await?,
     };
     Ok(match &evidence {
         Evidence::Absent(_) => State::Unknown,

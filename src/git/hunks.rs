@@ -41,7 +41,42 @@ impl VisibleLines {
     }
 }
 
+/// For each file the lines that a diff adds, by their number in the new version, with their text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AddedLines {
+    files: BTreeMap<RepoPath, BTreeMap<u32, String>>,
+}
+
+impl AddedLines {
+    /// Every file with its added lines.
+    pub fn files(&self) -> impl Iterator<Item = (&RepoPath, &BTreeMap<u32, String>)> {
+        self.files.iter()
+    }
+
+    /// The lines added to one file.
+    #[must_use]
+    pub fn of(&self, path: &str) -> Option<&BTreeMap<u32, String>> {
+        self.files.get(&RepoPath::from(path))
+    }
+
+    /// Reads a unified diff as git prints it.
+    #[must_use]
+    pub fn of_patch(patch: &[u8]) -> Self {
+        let mut reader = Reader::default();
+        for line in patch.split(|byte| *byte == b'\n') {
+            reader.line(line);
+        }
+        Self { files: reader.added }
+    }
+}
+
 impl Mirror {
+    /// The lines of `head` that are not in `base`; files after a cap of 32 MiB of patch are left out.
+    pub async fn added_lines(&self, base: &Sha, head: &Sha) -> Result<AddedLines, GitError> {
+        let (patch, _) = self.patch(base, head, PATCH_CAP).await?;
+        Ok(AddedLines::of_patch(&patch))
+    }
+
     /// The lines that the diff from `base` to `head` shows on its right side. For a pull request `base` is the merge base.
     pub async fn hunks(&self, base: &Sha, head: &Sha) -> Result<VisibleLines, GitError> {
         let (patch, _) = self.patch(base, head, PATCH_CAP).await?;
@@ -53,7 +88,10 @@ impl Mirror {
 #[derive(Default)]
 struct Reader {
     files: BTreeMap<RepoPath, Vec<RangeInclusive<u32>>>,
+    added: BTreeMap<RepoPath, BTreeMap<u32, String>>,
     file: Option<RepoPath>,
+    /// The number of the next line of the new version.
+    next: u32,
     old_left: u32,
     new_left: u32,
 }
@@ -73,12 +111,20 @@ impl Reader {
 
     fn content(&mut self, line: &[u8]) {
         match line.first() {
-            Some(b'+') => self.new_left = self.new_left.saturating_sub(1),
+            Some(b'+') => {
+                self.new_left = self.new_left.saturating_sub(1);
+                if let (Some(file), Some(text)) = (&self.file, line.get(1..)) {
+                    let text = String::from_utf8_lossy(text).into_owned();
+                    self.added.entry(file.clone()).or_default().insert(self.next, text);
+                }
+                self.next = self.next.saturating_add(1);
+            }
             Some(b'-') => self.old_left = self.old_left.saturating_sub(1),
             Some(b'\\') => {}
             _ => {
                 self.new_left = self.new_left.saturating_sub(1);
                 self.old_left = self.old_left.saturating_sub(1);
+                self.next = self.next.saturating_add(1);
             }
         }
     }
@@ -91,7 +137,7 @@ impl Reader {
         let (Some((_, old_count)), Some((start, count))) = (old, new) else {
             return;
         };
-        (self.old_left, self.new_left) = (old_count, count);
+        (self.old_left, self.new_left, self.next) = (old_count, count, start);
         if let (Some(file), true) = (&self.file, count > 0) {
             let end = start.saturating_add(count).saturating_sub(1);
             self.files.entry(file.clone()).or_default().push(start..=end);
@@ -131,5 +177,9 @@ mod tests {
             !lines.shows("x y", 5) && !lines.shows("x y", 20) && !lines.shows("gone", 1) && !lines.shows("evil", 1)
         );
         assert_eq!(lines.files().count(), 1);
+        let added = AddedLines::of_patch(patch);
+        let expected = [(2, "++ b/evil".to_owned()), (21, "new".to_owned())];
+        assert_eq!(added.of("x y"), Some(&BTreeMap::from(expected)));
+        assert_eq!(added.files().count(), 1);
     }
 }

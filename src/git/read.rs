@@ -9,6 +9,10 @@ use std::path::Path;
 
 /// The most that a commit object may be for us to read it.
 const COMMIT_CAP: usize = 4 << 20;
+/// The most bytes of all blobs that are asked for together; what does not fit counts as too large.
+const BLOBS_ROOM: u64 = 192 << 20;
+/// The most that git may print of them, with what stands around each.
+const BLOBS_CAP: usize = 256 << 20;
 /// What stands before an object's content, at most.
 const HEADER_CAP: usize = 16 << 10;
 
@@ -27,6 +31,17 @@ impl FileContent {
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
+}
+
+/// One blob as far as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blob {
+    /// There is no such blob.
+    None,
+    /// Its bytes.
+    Bytes(Vec<u8>),
+    /// It has this many bytes, more than the cap.
+    Large(u64),
 }
 
 /// One entry of a commit's tree.
@@ -127,6 +142,32 @@ impl Mirror {
         })
     }
 
+    /// Blobs by their ids, in order and in one process for all; `None` for one that is no blob or larger than `cap` bytes.
+    pub async fn blobs(&self, oids: &[&str], cap: u64) -> Result<Vec<Blob>, GitError> {
+        self.ready()?;
+        let mut room = BLOBS_ROOM;
+        let mut sizes = blob_sizes(&self.dir, oids).await?;
+        let mut fits = |size: &mut Option<u64>| match *size {
+            Some(known) if known <= cap && known <= room => room -= known,
+            Some(known) => *size = Some(known.max(cap.saturating_add(1))),
+            None => {}
+        };
+        sizes.iter_mut().for_each(&mut fits);
+        let wanted: Vec<&str> = oids
+            .iter()
+            .zip(&sizes)
+            .filter(|(_, size)| size.is_some_and(|size| size <= cap))
+            .map(|(oid, _)| *oid)
+            .collect();
+        let mut read = read_blobs(&self.dir, &wanted, BLOBS_CAP).await?.into_iter();
+        let blob = |size: Option<u64>| match size {
+            None => Blob::None,
+            Some(size) if size > cap => Blob::Large(size),
+            Some(_) => read.next().map_or(Blob::None, Blob::Bytes),
+        };
+        Ok(sizes.into_iter().map(blob).collect())
+    }
+
     /// What a commit says of itself; `None` if the mirror does not hold it.
     pub async fn commit_info(&self, sha: &Sha) -> Result<Option<CommitInfo>, GitError> {
         self.ready()?;
@@ -173,6 +214,23 @@ impl Mirror {
                 stderr: output.stderr,
             }),
         }
+    }
+}
+
+/// The sizes of blobs, in order; `None` for what is no blob.
+async fn blob_sizes(git_dir: &Path, oids: &[&str]) -> Result<Vec<Option<u64>>, GitError> {
+    if oids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lines = oids.iter().flat_map(|oid| [*oid, "\n"]).collect::<String>();
+    let call = GitCall::new(git_dir, "cat-file").args(["--batch-check=%(objecttype) %(objectsize)", "--buffer"]);
+    let output = call.stdin(lines.into_bytes()).cap(BLOBS_CAP).ok().await?;
+    let text = output.text();
+    let size = |line: &str| line.strip_prefix("blob ").and_then(|size| size.parse().ok());
+    let sizes: Vec<Option<u64>> = text.lines().map(size).collect();
+    match sizes.len() == oids.len() {
+        true => Ok(sizes),
+        false => Err(GitError::unexpected("cat-file", "an early end")),
     }
 }
 

@@ -12,6 +12,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::json;
 
+/// Annotations that GitHub takes in one request.
+pub const MOST_ANNOTATIONS: usize = 50;
+
 /// How a check run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckConclusion {
@@ -46,6 +49,44 @@ pub struct CheckOutput {
     pub title: String,
     /// Markdown, at most 65,535 characters.
     pub summary: String,
+}
+
+/// A remark on lines of a file of a check run's commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckAnnotation {
+    /// The file, relative to the root.
+    pub path: String,
+    /// The first line, from 1.
+    pub start_line: u32,
+    /// The last line.
+    pub end_line: u32,
+    /// How it is marked.
+    pub level: AnnotationLevel,
+    /// At most 255 characters.
+    pub title: String,
+    /// Plain text, at most 64 KB.
+    pub message: String,
+}
+
+/// How an annotation is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnnotationLevel {
+    /// Red.
+    Failure,
+    /// Yellow.
+    Warning,
+    /// Grey.
+    Notice,
+}
+
+impl AnnotationLevel {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Failure => "failure",
+            Self::Warning => "warning",
+            Self::Notice => "notice",
+        }
+    }
 }
 
 /// A button of a check run that has ended; GitHub shows three at most.
@@ -85,6 +126,16 @@ struct CheckRunWire {
 }
 
 #[derive(Deserialize)]
+struct AnnotatedWire {
+    output: AnnotatedOutputWire,
+}
+
+#[derive(Deserialize)]
+struct AnnotatedOutputWire {
+    annotations_count: usize,
+}
+
+#[derive(Deserialize)]
 struct CheckRunsWire {
     check_runs: Vec<CheckRunWire>,
 }
@@ -108,6 +159,31 @@ impl Repo<'_> {
             .map(drop)
     }
 
+    /// Appends annotations to a check run, at most [`MOST_ANNOTATIONS`]: GitHub keeps those that are there.
+    pub async fn annotate_check(
+        &self,
+        id: CheckRunId,
+        output: &CheckOutput,
+        annotations: &[CheckAnnotation],
+    ) -> Result<(), GithubError> {
+        let tail = format!("/check-runs/{id}");
+        let body = json!({"output": {
+            "title": output.title,
+            "summary": output.summary,
+            "annotations": annotations.iter().map(annotation).collect::<Vec<Value>>(),
+        }});
+        self.send(Rights::Checks, Method::PATCH, &tail, Some(&body))
+            .await
+            .map(drop)
+    }
+
+    /// How many annotations a check run has.
+    pub async fn annotations_of_check(&self, id: CheckRunId) -> Result<usize, GithubError> {
+        let tail = format!("/check-runs/{id}");
+        let run: AnnotatedWire = self.get(Rights::Checks, &tail).await?;
+        Ok(run.output.annotations_count)
+    }
+
     /// Our own check run of this name and external id on a commit.
     pub async fn find_check(
         &self,
@@ -125,6 +201,17 @@ impl Repo<'_> {
         let ours = |run: &CheckRunWire| run.app == Some(app) && run.external_id.as_deref() == Some(external_id);
         Ok(runs.into_iter().find(ours).map(|run| run.id))
     }
+}
+
+fn annotation(annotation: &CheckAnnotation) -> Value {
+    json!({
+        "path": annotation.path,
+        "start_line": annotation.start_line,
+        "end_line": annotation.end_line,
+        "annotation_level": annotation.level.name(),
+        "title": annotation.title,
+        "message": annotation.message,
+    })
 }
 
 fn body(report: &CheckReport<'_>) -> Value {

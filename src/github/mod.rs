@@ -9,6 +9,7 @@
 
 mod app;
 mod checks;
+mod ci;
 mod client;
 mod comments;
 mod error;
@@ -33,10 +34,17 @@ pub use app::Identity;
 pub use app::Installation;
 pub use app::InstallationState;
 pub use app::SetupError;
+pub use checks::AnnotationLevel;
 pub use checks::CheckAction;
+pub use checks::CheckAnnotation;
 pub use checks::CheckConclusion;
 pub use checks::CheckOutput;
 pub use checks::CheckReport;
+pub use checks::MOST_ANNOTATIONS;
+pub use ci::SeenCheck;
+pub use ci::SeenOutput;
+pub use ci::SeenStatus;
+pub use ci::Suite;
 pub use client::Client;
 pub use comments::Reaction;
 pub use comments::ReactionTarget;

@@ -43,12 +43,21 @@ pub struct Rule {
     /// Its parameters, whatever they are.
     #[serde(default)]
     pub parameters: Value,
+    /// The ruleset that it belongs to.
+    #[serde(default, rename = "ruleset_id")]
+    pub ruleset: Option<u64>,
 }
 
 #[derive(Deserialize)]
 struct PermissionWire {
     permission: String,
     role_name: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RulesetWire {
+    #[serde(default)]
+    current_user_can_bypass: Option<String>,
 }
 
 impl Repo<'_> {
@@ -71,6 +80,18 @@ impl Repo<'_> {
         match self.list(Rights::Read, &tail, |reply| reply.json()).await {
             Err(GithubError::NotFound) => Ok(Vec::new()),
             other => other,
+        }
+    }
+}
+
+impl Repo<'_> {
+    /// Whether the App may always pass over the rule. A ruleset that we may not see is not ours to pass over.
+    pub async fn may_bypass(&self, rule: &Rule) -> Result<bool, GithubError> {
+        let Some(id) = rule.ruleset else { return Ok(false) };
+        match self.get::<RulesetWire>(Rights::Read, &format!("/rulesets/{id}")).await {
+            Ok(ruleset) => Ok(ruleset.current_user_can_bypass.as_deref() == Some("always")),
+            Err(GithubError::NotFound | GithubError::Forbidden { .. }) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::error::GithubError;
 use super::error::contains;
+use super::model::LineComment;
 use super::model::Review;
 use super::repo::Repo;
 use super::rights::Rights;
@@ -97,6 +98,14 @@ impl Repo<'_> {
     pub async fn reviews(&self, number: PullNumber) -> Result<Vec<Review>, GithubError> {
         let tail = format!("/pulls/{number}/reviews");
         self.list(Rights::Pulls, &tail, |reply| reply.json()).await
+    }
+
+    /// The comments on lines that belong to a review. They are picked from all of the pull request: GitHub's list of one
+    /// review's comments leaves their lines out.
+    pub async fn review_comments(&self, number: PullNumber, id: ReviewId) -> Result<Vec<LineComment>, GithubError> {
+        let tail = format!("/pulls/{number}/comments");
+        let all: Vec<LineComment> = self.list(Rights::Pulls, &tail, |reply| reply.json()).await?;
+        Ok(all.into_iter().filter(|comment| comment.review == Some(id)).collect())
     }
 
     /// Our own review that holds `marker`.

@@ -44,11 +44,13 @@ pub enum Rights {
     Land,
     /// Check runs.
     Checks,
+    /// Reading what others' checks say of a commit.
+    Evidence,
 }
 
 impl Rights {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Metadata,
         Self::Read,
         Self::Fetch,
@@ -57,6 +59,7 @@ impl Rights {
         Self::Pulls,
         Self::Land,
         Self::Checks,
+        Self::Evidence,
     ];
 
     /// The permissions by GitHub's names.
@@ -76,6 +79,7 @@ impl Rights {
             Self::Pulls => &[("metadata", "read"), ("pull_requests", "write")],
             Self::Land => &[("metadata", "read"), ("contents", "write"), ("pull_requests", "write")],
             Self::Checks => &[("metadata", "read"), ("checks", "write")],
+            Self::Evidence => &[("metadata", "read"), ("checks", "read"), ("statuses", "read")],
         }
     }
 }

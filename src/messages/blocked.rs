@@ -1,16 +1,17 @@
 //! The blocked report: what a person needs to decide how a Task or a Feature goes on.
 
+use crate::domain::blocked::Approvable;
 use crate::domain::blocked::BlockReason;
 use crate::domain::blocked::BlockedReport;
 use crate::domain::blocked::Cost;
+use crate::domain::blocked::Way;
 use crate::domain::decision::Issue;
 use crate::domain::feature::Feature;
 use crate::domain::feature::State as FeatureState;
+use crate::domain::feature::flow::strictest;
 use crate::domain::ids::TurnNumber;
 use crate::domain::recurring::Recurring;
-use crate::domain::task::State;
 use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::messages::gates;
 use crate::messages::items;
 use crate::messages::links::Links;
@@ -27,41 +28,27 @@ use crate::messages::words::count;
 /// The report on a task that is blocked now, for its pull request or, where there is none, the issue.
 #[must_use]
 pub fn blocked_report(feature: &Feature, task: &Task, links: &Links) -> Option<String> {
-    let State::Blocked { reason } = &task.state else {
-        return None;
-    };
-    let report = task_report(task, reason);
+    let report = BlockedReport::of_task(task, Cost::default())?;
     Some(fitting(|measure| {
         sections(vec![
             format!("### Blocked: {} {}", task.id, untrusted::inline(&task.plan.name, 200)),
             titled("**Why it stopped.**", &reasons::blocked(&report.reason, measure)),
             facts(&report, task),
+            titled("#### What you can do", &actions(&report)),
+            ways_on(&report, task),
             titled(
                 "#### Issues that came up again and again",
                 &recurring(&report.recurring, measure),
             ),
             titled("#### The last feedback", &feedback(&report.last_feedback, measure)),
-            titled("#### What the Gates say now", &gates_now(&report, measure)),
-            titled("#### What you can do", &actions(&report)),
-            ways_on(task),
+            titled("#### What the Gates say now", &gates_now(&report, task, measure)),
             work_so_far(feature, task, links),
         ])
     }))
 }
 
-/// The domain's report on a blocked task, from the turns of its present attempt.
-fn task_report(task: &Task, reason: &BlockReason) -> BlockedReport {
-    let turns: Vec<&Turn> = task.turns_now().collect();
-    let items: Vec<(TurnNumber, &[Issue])> = turns
-        .iter()
-        .filter_map(|turn| Some((turn.number, turn.verdict.as_ref()?.items.as_slice())))
-        .collect();
-    let gates = turns.iter().rev().find_map(|turn| turn.gates.clone());
-    BlockedReport::new(reason.clone(), &items, gates, Cost::default())
-}
-
 fn facts(report: &BlockedReport, task: &Task) -> String {
-    let turns = task.turns_now().count();
+    let turns = usize::try_from(report.attempts).unwrap_or(usize::MAX);
     let attempt = match task.attempt {
         1 => String::new(),
         attempt => format!(" in attempt {attempt}"),
@@ -96,9 +83,9 @@ fn feedback(issues: &[Issue], measure: &Measure) -> String {
     items::by_severity(&listed, measure)
 }
 
-fn gates_now(report: &BlockedReport, measure: &Measure) -> String {
+fn gates_now(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
     match &report.gates {
-        Some(gates) => gates::table(gates, measure),
+        Some(gates) => gates::table(task.plan.kind, gates, &report.last_feedback, measure),
         None => "No Gate has run in this attempt.".to_owned(),
     }
 }
@@ -112,29 +99,33 @@ fn actions(report: &BlockedReport) -> String {
 }
 
 /// The commands that lead on, never one that would be obeyed if it were quoted.
-fn ways_on(task: &Task) -> String {
+fn ways_on(report: &BlockedReport, task: &Task) -> String {
     let id = task.id;
-    let pushed = task.pull.is_some() && task.last_turn().is_some_and(|turn| turn.head.is_some());
-    let mut ways = vec![
-        "- `/autobuild resume`, with guidance for the Player after it if you like, and `--max-turns=N` for N more turns"
-            .to_owned(),
-    ];
-    if pushed {
-        ways.push(
-            "- `/autobuild approve` here: overrides the Coach; the report then names you and what was waived"
-                .to_owned(),
-        );
-    }
-    ways.push(format!(
-        "- `/autobuild retry {id}`: starts it again from the integration branch, on a new branch"
-    ));
-    ways.push(format!(
-        "- `/autobuild skip {id}`: gives it up; tasks that need it then wait for you"
-    ));
-    format!(
-        "**Ways on**, each as a new comment by someone with write access:\n\n{}",
-        ways.join("\n")
-    )
+    let way = |way: &Way| match way {
+        Way::Resume => {
+            "- `/autobuild resume`, with guidance for the Player after it if you like, and `--max-turns=N` for \
+                        N more turns"
+                .to_owned()
+        }
+        Way::Approve => {
+            "- `/autobuild approve` here: overrides the Coach; the report then names you and what was waived".to_owned()
+        }
+        Way::Retry => {
+            format!("- `/autobuild retry {id}`: starts it again from the integration branch, on a new branch")
+        }
+        Way::Skip => format!("- `/autobuild skip {id}`: gives it up; tasks that need it then wait for you"),
+        Way::Cancel => "- `/autobuild cancel`: stops everything; branches stay".to_owned(),
+    };
+    let ways: Vec<String> = report.ways.iter().map(way).collect();
+    let ways = ways.join("\n");
+    let no_approval = match report.approvable {
+        Approvable::Secret => "The commit holds what looks like a secret, so nobody can approve it as it is.",
+        Approvable::Yes | Approvable::NothingPushed => "",
+    };
+    sections(vec![
+        format!("**Ways on**, each as a new comment by someone with write access:\n\n{ways}"),
+        no_approval.to_owned(),
+    ])
 }
 
 fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
@@ -156,16 +147,15 @@ pub fn feature_blocked(feature: &Feature, links: &Links) -> Option<String> {
     };
     let gates = match reason {
         BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. } => {
-            feature.gates.last().map(|gate| gate.report.clone())
+            feature.gates.last().map(|gate| &gate.report)
         }
         _ => None,
     };
-    let report = BlockedReport::new(reason.clone(), &[], gates, Cost::default());
+    let report = BlockedReport::of_feature(reason, gates, Cost::default());
     Some(fitting(|measure| {
-        let now = report
-            .gates
-            .as_ref()
-            .map_or_else(String::new, |gates| gates::table(gates, measure));
+        let now = report.gates.as_ref().map_or_else(String::new, |gates| {
+            gates::table(strictest(feature), gates, &[], measure)
+        });
         sections(vec![
             format!(
                 "### Blocked: {} {}",
@@ -179,9 +169,9 @@ pub fn feature_blocked(feature: &Feature, links: &Links) -> Option<String> {
                 words::NO_COST
             ),
             blocked_tasks(feature, links, measure),
-            titled("#### What the Gates say now", &now),
             titled("#### What you can do", &actions(&report)),
             feature_ways_on(),
+            titled("#### What the Gates say now", &now),
         ])
     }))
 }

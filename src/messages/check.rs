@@ -21,6 +21,7 @@ use crate::messages::measure::titled;
 use crate::messages::reasons;
 use crate::messages::review;
 use crate::messages::review::Told;
+use crate::messages::review_criteria::criteria;
 use crate::messages::untrusted;
 use crate::messages::words;
 
@@ -150,7 +151,10 @@ pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
 
 fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let Some(verdict) = &turn.verdict else {
-        return titled("#### Gates", &review::gates_of(turn, measure));
+        return sections(vec![
+            titled("#### Criteria", &criteria(task, turn, measure)),
+            titled("#### Gates", &review::gates_of(task, turn, measure)),
+        ]);
     };
     let listed: Vec<_> = verdict.items.iter().collect();
     sections(vec![
@@ -158,8 +162,8 @@ fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
             "#### Why the Coach's approval does not stand",
             &review::broken(verdict, measure),
         ),
-        titled("#### Criteria", &review::criteria(task, verdict, measure)),
-        titled("#### Gates", &review::gates_of(turn, measure)),
+        titled("#### Criteria", &criteria(task, turn, measure)),
+        titled("#### Gates", &review::gates_of(task, turn, measure)),
         titled("#### Claims that are not so", &review::discrepancies(turn, measure)),
         titled("#### Items", &items::by_severity(&listed, measure)),
     ])
@@ -180,7 +184,7 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
             gate.wave,
             gate.head.short(),
             gates::line(&gate.report),
-            gates::table(&gate.report, measure)
+            gates::table(strictest(feature), &gate.report, &[], measure)
         )
     });
     CheckRun {

@@ -3,6 +3,7 @@
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Feature;
 use crate::domain::feature::State as FeatureState;
+use crate::domain::feature::flow::strictest;
 use crate::domain::task::State;
 use crate::domain::task::Task;
 use crate::messages::check::waived;
@@ -118,7 +119,7 @@ fn last_gate(feature: &Feature, links: &Links, measure: &Measure) -> String {
         "### The merged result\n\nThe Gates on {}, after wave {}:\n\n{}",
         links.commit(&gate.head),
         gate.wave,
-        gates::table(&gate.report, measure)
+        gates::table(strictest(feature), &gate.report, &[], measure)
     )
 }
 

@@ -1,31 +1,152 @@
-//! What the Gates found, as people read it.
+//! What the Gates found, as people read it: one row each with what it weighs, and below what did not pass.
 
+use crate::domain::decision::Issue;
+use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
+use crate::domain::evidence::Gate;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Weight;
+use crate::domain::plan::TaskType;
+use crate::messages::gate_details;
 use crate::messages::measure::Measure;
-use crate::messages::measure::first;
+use crate::messages::measure::folded;
 use crate::messages::measure::sections;
 use crate::messages::untrusted;
+use crate::messages::words::count;
 
-/// A table of all Gates, then names and outputs of what did not pass.
-pub(super) fn table(gates: &GateReport, measure: &Measure) -> String {
-    let mut rows = vec![
-        "| Gate | result | exit code | tests | command |".to_owned(),
-        "|---|---|---|---|---|".to_owned(),
+/// Rows that are shown without a fold.
+const OPEN_ROWS: usize = 20;
+
+/// A table of all Gates, then names and outputs of what did not pass. Places that are among `told` stand there already.
+pub(super) fn table(kind: TaskType, gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
+    let rows = rows(kind, gates);
+    let mut lines = vec![
+        "| Gate | for an approval | result | exit code | tests | what ran, or what it says |".to_owned(),
+        "|---|---|---|---|---|---|".to_owned(),
     ];
-    if let Some(setup) = &gates.setup {
-        rows.push(row("set-up", setup, Tests::None));
+    lines.extend(rows.iter().take(measure.rows).cloned());
+    let left = rows.len().saturating_sub(measure.rows);
+    if left > 0 {
+        lines.push(format!("| and {left} more | | | | | |"));
     }
-    rows.push(row("tests", &gates.tests, Tests::Counted));
-    rows.push("| smoke and command checks | not run in this version | – | – | – |".to_owned());
-    let mut parts = vec![rows.join("\n")];
-    for (name, evidence) in [("set-up", gates.setup.as_ref()), ("tests", Some(&gates.tests))] {
-        if let Some(evidence) = evidence {
-            parts.push(details(name, evidence, measure));
+    let table = match rows.len() > OPEN_ROWS {
+        true => folded(&summary(gates), &lines.join("\n")),
+        false => lines.join("\n"),
+    };
+    sections(vec![
+        table,
+        gate_details::excused(gates, measure),
+        gate_details::details(gates, told, measure),
+    ])
+}
+
+fn rows(kind: TaskType, gates: &GateReport) -> Vec<String> {
+    let tests = match kind {
+        TaskType::Feature | TaskType::Testing => "demanded",
+        TaskType::Scaffolding | TaskType::Documentation => "demanded if any exist",
+    };
+    let setup = gates.setup.as_ref();
+    setup
+        .map(|setup| row("set-up", "demanded", setup, Tests::None))
+        .into_iter()
+        .chain(std::iter::once(tests_row(tests, gates)))
+        .chain(gates.more.iter().map(other_row))
+        .collect()
+}
+
+fn tests_row(weight: &str, gates: &GateReport) -> String {
+    let plain = row("tests", weight, &gates.tests, Tests::Counted);
+    match &gates.tests {
+        Evidence::Failed(finding) if gates.all_excused(finding) => {
+            plain.replacen("| failed |", "| failed, but only what is excused below |", 1)
         }
+        Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_) => plain,
     }
-    sections(parts)
+}
+
+fn other_row(result: &GateResult) -> String {
+    let weight = match result.weight {
+        Weight::Demanded => "demanded",
+        Weight::Shown => "shown only",
+    };
+    let tests = match result.gate {
+        Gate::BaseTests => Tests::Counted,
+        Gate::RedBeforeGreen
+        | Gate::Coverage
+        | Gate::Integrity
+        | Gate::Check(_)
+        | Gate::Smoke
+        | Gate::Probe(_)
+        | Gate::Ci => Tests::Uncounted,
+    };
+    row(&result.gate.name(), weight, &result.evidence, tests)
+}
+
+/// Whether a Gate runs tests.
+#[derive(Clone, Copy)]
+enum Tests {
+    /// It does; that their number is unknown is worth a word.
+    Counted,
+    /// It may.
+    Uncounted,
+    /// It does not.
+    None,
+}
+
+fn row(name: &str, weight: &str, evidence: &Evidence, tests: Tests) -> String {
+    match evidence {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => {
+            let (code, says) = ran(finding);
+            let counts = match (finding.counts, tests) {
+                (_, Tests::None) | (Counts::Unknown, Tests::Uncounted) => "–".to_owned(),
+                (Counts::Known { .. }, _) | (Counts::Unknown, Tests::Counted) => finding.counts.sentence(),
+            };
+            format!(
+                "| {name} | {weight} | {} | {code} | {counts} | {says} |",
+                evidence.word()
+            )
+        }
+        Evidence::Absent(reason) => format!(
+            "| {name} | {weight} | absent | – | – | {} |",
+            untrusted::cell(&reason.sentence(), 400)
+        ),
+    }
+}
+
+/// The exit code and the command; of a Gate without one, its sentence.
+fn ran(finding: &Finding) -> (String, String) {
+    if finding.command.is_empty() {
+        return ("–".to_owned(), untrusted::cell(&finding.output, 400));
+    }
+    let code = finding.exit_code.map_or_else(
+        || "none: ended by a signal or a deadline".to_owned(),
+        |code| code.to_string(),
+    );
+    (code, untrusted::cell_code(&finding.command, 200))
+}
+
+/// How many Gates ended how.
+fn summary(gates: &GateReport) -> String {
+    let all: Vec<&Evidence> = every(gates).map(|(_, evidence)| evidence).collect();
+    let ended = |word: &str| all.iter().filter(|evidence| evidence.word() == word).count();
+    let words = ["passed", "failed", "absent"];
+    let counted: Vec<String> = words
+        .iter()
+        .map(|word| (ended(word), word))
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    format!("{}: {}", count(all.len(), "Gate"), counted.join(", "))
+}
+
+/// Every Gate of a report by its name, in the order in which people read them.
+pub(super) fn every(gates: &GateReport) -> impl Iterator<Item = (String, &Evidence)> {
+    let setup = gates.setup.iter().map(|setup| ("set-up".to_owned(), setup));
+    let tests = std::iter::once(("tests".to_owned(), &gates.tests));
+    let more = gates.more.iter().map(|result| (result.gate.name(), &result.evidence));
+    setup.chain(tests).chain(more)
 }
 
 /// The Gates in one line, for titles and lists.
@@ -36,63 +157,34 @@ pub(super) fn line(gates: &GateReport) -> String {
         }
         Evidence::Absent(_) => "tests absent".to_owned(),
     };
-    match &gates.setup {
-        Some(setup) => format!("set-up {}, {tests}", setup.word()),
-        None => tests,
-    }
+    let excused = match gates.excused.len() {
+        0 => None,
+        number => Some(format!("{} excused", count(number, "failure"))),
+    };
+    let named = |result: &&GateResult| !matches!(result.gate, Gate::Check(_) | Gate::Probe(_));
+    let setup = gates.setup.iter().map(|setup| format!("set-up {}", setup.word()));
+    let more = gates.more.iter().filter(named).map(|result| {
+        let shown = match (result.weight, &result.evidence) {
+            (Weight::Shown, Evidence::Failed(_)) => ", which is only shown",
+            (Weight::Demanded | Weight::Shown, _) => "",
+        };
+        format!("{} {}{shown}", result.gate, result.evidence.word())
+    });
+    let checks = ["passed", "failed", "absent"]
+        .into_iter()
+        .filter_map(|word| checks(gates, word));
+    let all: Vec<String> = setup.chain([tests]).chain(excused).chain(more).chain(checks).collect();
+    all.join(", ")
 }
 
-#[derive(Clone, Copy)]
-enum Tests {
-    Counted,
-    None,
-}
-
-fn row(name: &str, evidence: &Evidence, tests: Tests) -> String {
-    match evidence {
-        Evidence::Passed(finding) | Evidence::Failed(finding) => {
-            let code = finding.exit_code.map_or_else(
-                || "none: ended by a signal or a deadline".to_owned(),
-                |code| code.to_string(),
-            );
-            let counts = match tests {
-                Tests::Counted => finding.counts.sentence(),
-                Tests::None => "–".to_owned(),
-            };
-            let command = untrusted::cell_code(&finding.command, 200);
-            format!("| {name} | {} | {code} | {counts} | {command} |", evidence.word())
-        }
-        Evidence::Absent(reason) => format!(
-            "| {name} | absent: {} | – | – | – |",
-            untrusted::cell(&reason.sentence(), 300)
-        ),
+/// `3 checks passed`: one word for the checks of all criteria that ended so.
+fn checks(gates: &GateReport, word: &str) -> Option<String> {
+    let of_criteria = gates
+        .more
+        .iter()
+        .filter(|result| matches!(result.gate, Gate::Check(_)) && result.evidence.word() == word);
+    match of_criteria.count() {
+        0 => None,
+        number => Some(format!("{} {word}", count(number, "check"))),
     }
-}
-
-fn details(name: &str, evidence: &Evidence, measure: &Measure) -> String {
-    match evidence {
-        Evidence::Passed(_) | Evidence::Absent(_) => String::new(),
-        Evidence::Failed(finding) => sections(vec![failing(finding, measure), output(name, finding, measure)]),
-    }
-}
-
-fn failing(finding: &Finding, measure: &Measure) -> String {
-    if finding.failing.is_empty() {
-        return String::new();
-    }
-    let names = first(
-        &finding.failing,
-        measure.rows.min(50),
-        |name| untrusted::code(name, 200),
-        |left| format!("and {left} more"),
-    );
-    format!("Failing tests: {}", names.join(", "))
-}
-
-fn output(name: &str, finding: &Finding, measure: &Measure) -> String {
-    if finding.output.trim().is_empty() {
-        return String::new();
-    }
-    let block = untrusted::fence(&finding.output, "text", measure.output);
-    format!("<details>\n<summary>Output of {name}</summary>\n\n{block}\n\n</details>")
 }

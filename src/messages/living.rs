@@ -63,6 +63,10 @@ fn with_plan(feature: &Feature, version: &PlanVersion, links: &Links, measure: &
         progress::table(feature, links, measure),
         progress::remarks(feature, links, measure),
         living_parts::wave_gate(feature, links),
+        titled(
+            "### Before the work began",
+            &living_parts::preflight(feature, links, measure),
+        ),
         titled("### How it is checked", &living_parts::checks(version, measure)),
         titled(
             "### For a person to check",

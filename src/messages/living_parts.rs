@@ -1,5 +1,6 @@
 //! Sections of the living comment.
 
+use crate::domain::feature::Before;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Phase;
 use crate::domain::feature::PlanVersion;
@@ -26,6 +27,8 @@ pub(super) fn phase(feature: &Feature) -> String {
     };
     match phase {
         Phase::Planning { .. } => "The plan is being made.".to_owned(),
+        Phase::PreFlight { .. } => "Set-up and tests run on the default branch before any Player starts.".to_owned(),
+        Phase::Syncing { task, .. } => format!("{task} resolves a conflict with the default branch."),
         Phase::OpeningBranch { .. } => "The integration branch is being made.".to_owned(),
         Phase::MergingDefault { .. } => "The default branch is being merged into the integration branch.".to_owned(),
         Phase::Tasks => format!("Wave {} of {} is at work.", feature.wave, feature.last_wave()),
@@ -134,6 +137,48 @@ pub(super) fn checks(version: &PlanVersion, measure: &Measure) -> String {
             count(commands, "command check")
         ));
     }
+    lines.join("\n")
+}
+
+/// What pre-flight found before any Player ran, and what is not supported here.
+pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let Some(found) = &feature.preflight else {
+        return String::new();
+    };
+    let on = links.commit(&found.commit);
+    let text = measure.text.min(1_000);
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(
+        found
+            .setup
+            .iter()
+            .map(|setup| format!("- Set-up: {}.", untrusted::inline(setup, text))),
+    );
+    lines.push(match &found.before {
+        Before::NoTests { why } => format!(
+            "- No test ran on {on}: {}. That is an empty baseline: each `feature` task must bring tests.",
+            untrusted::inline(why, text)
+        ),
+        Before::Green { tests } => format!("- The tests on {on} pass: {}.", untrusted::inline(tests, text)),
+        Before::Red { tests, failing, more } => {
+            let names: Vec<String> = failing.iter().map(|name| untrusted::code(name, 200)).collect();
+            let names = match (names.is_empty(), more) {
+                (true, _) => "which ones is not named".to_owned(),
+                (false, 0) => names.join(", "),
+                (false, more) => format!("{} and {more} more", names.join(", ")),
+            };
+            format!(
+                "- Some tests fail on {on} already, which is not held against a task: {names}. {}.",
+                untrusted::inline(tests, text)
+            )
+        }
+    });
+    lines.extend(
+        found
+            .notes
+            .iter()
+            .map(|note| format!("- {}", untrusted::inline(note, text))),
+    );
     lines.join("\n")
 }
 

@@ -121,3 +121,8 @@ pub(super) fn titled(title: &str, body: &str) -> String {
         false => format!("{title}\n\n{body}"),
     }
 }
+
+/// A part that is opened by a click. `summary` is ours.
+pub(super) fn folded(summary: &str, body: &str) -> String {
+    format!("<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>")
+}

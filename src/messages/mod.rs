@@ -5,12 +5,15 @@
 
 pub mod untrusted;
 
+mod annotation;
 mod blocked;
 mod check;
 mod clean;
 mod commit;
 mod defuse;
+mod design;
 mod feature_pull;
+mod gate_details;
 mod gates;
 mod graph;
 mod items;
@@ -24,7 +27,9 @@ mod reasons;
 mod refusal;
 mod reply;
 mod review;
+mod review_criteria;
 mod review_inline;
+mod review_since;
 mod task_file;
 mod task_pull;
 mod words;
@@ -32,6 +37,10 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use annotation::Annotation;
+pub use annotation::Level;
+pub use annotation::annotated_files;
+pub use annotation::annotations;
 pub use blocked::blocked_report;
 pub use blocked::feature_blocked;
 pub use check::CheckRun;
@@ -55,10 +64,12 @@ pub use measure::MAX_CHARS;
 pub use plan_file::plan_file;
 pub use plan_file::plan_file_path;
 pub use plan_file::plan_files;
+pub use plan_file::whole_plan_file;
 pub use reply::reply;
 pub use review::Inline;
 pub use review::Review;
 pub use review::ReviewEvent;
+pub use review::Shown;
 pub use review::fold_inline;
 pub use review::review;
 pub use task_file::task_file;

@@ -1,11 +1,14 @@
 //! The plan as the YAML that the comment shows and the integration branch carries.
 
 use crate::domain::feature::Feature;
+use crate::domain::feature::PlanVersion;
 use crate::domain::feature::State;
 use crate::domain::ids::Millis;
+use crate::domain::plan::Plan;
 use crate::domain::plan::yaml::PlanHeader;
 use crate::domain::plan::yaml::PlanStatus;
 use crate::domain::plan::yaml::plan_yaml;
+use crate::domain::task::Origin;
 use crate::messages::task_file::task_file;
 use crate::messages::task_file::task_file_path;
 
@@ -19,19 +22,37 @@ pub fn plan_file_path(feature: &Feature) -> String {
 #[must_use]
 pub fn plan_file(feature: &Feature) -> Option<String> {
     let version = feature.plan.as_ref()?;
+    Some(written(feature, version, &version.plan))
+}
+
+/// The plan together with the tasks that AutoBuild added, for those who read it on the branch.
+#[must_use]
+pub fn whole_plan_file(feature: &Feature) -> Option<String> {
+    let version = feature.plan.as_ref()?;
+    let mut plan = version.plan.clone();
+    let planned = plan.tasks.len();
+    let added = feature.tasks.iter().filter(|task| task.origin != Origin::Planned);
+    plan.tasks.extend(added.map(|task| task.plan.clone()));
+    match plan.tasks.len() > planned {
+        true => Some(written(feature, version, &plan)),
+        false => plan_file(feature),
+    }
+}
+
+fn written(feature: &Feature, version: &PlanVersion, plan: &Plan) -> String {
     let words = feature.tasks.iter().map(|task| (task.id, task.state.word().to_owned()));
     let header = PlanHeader {
         status: status(&feature.state),
         task_words: words.collect(),
         ..PlanHeader::planned(feature.key.shown(), rfc3339(version.created))
     };
-    Some(plan_yaml(&version.plan, &header))
+    plan_yaml(plan, &header)
 }
 
 /// Every file that the plan's commit holds, each with its path: the plan, and one page per task.
 #[must_use]
 pub fn plan_files(feature: &Feature) -> Vec<(String, String)> {
-    let plan = plan_file(feature).map(|text| (plan_file_path(feature), text));
+    let plan = whole_plan_file(feature).map(|text| (plan_file_path(feature), text));
     let tasks = feature
         .tasks
         .iter()

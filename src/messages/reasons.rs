@@ -9,8 +9,8 @@ use crate::domain::ids::User;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
 use crate::messages::untrusted::code;
+use crate::messages::untrusted::fence;
 use crate::messages::untrusted::inline;
-use crate::messages::words::count;
 use crate::messages::words::person;
 use crate::messages::words::tasks;
 
@@ -30,6 +30,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::ForcePushed { by } => force_pushed(by),
         BlockReason::ForgeRefused { doing, said } => refused(doing, said, max),
         BlockReason::BranchRule { rule } => branch_rule(rule, max),
+        BlockReason::PreFlightFailed { what, output } => preflight_failed(what, output, measure),
         BlockReason::DefaultConflict { files } => with_files(DEFAULT_CONFLICT, files, measure),
         BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, failures, measure),
         BlockReason::TasksBlocked { tasks } => tasks_blocked(tasks, measure),
@@ -44,8 +45,10 @@ const WAVE_GATE_RED: &str = "The tasks of the wave pass alone, but their merged 
 const BAD_SETTINGS: &str = "The repository's settings, `.github/autobuild.yml`, cannot be read.";
 
 fn out_of_turns(turns: u32) -> String {
-    let turns = usize::try_from(turns).unwrap_or(usize::MAX);
-    format!("All {} that it may have ended with feedback.", count(turns, "turn"))
+    match turns {
+        1 => "Its one turn ended with feedback, and it may have no more.".to_owned(),
+        turns => format!("All {turns} turns that it may have ended with feedback."),
+    }
 }
 
 fn agent_failed(failure: &AgentFailure, max: usize) -> String {
@@ -82,6 +85,17 @@ fn branch_rule(rule: &str, max: usize) -> String {
         "A rule of the repository forbids AutoBuild's branches: {}.",
         code(rule, max)
     )
+}
+
+fn preflight_failed(what: &str, output: &str, measure: &Measure) -> String {
+    let sentence = format!(
+        "Pre-flight on the default branch failed, before any agent ran: {}.",
+        inline(what.trim_end_matches('.'), measure.text.min(2_000))
+    );
+    match output.trim().is_empty() {
+        true => sentence,
+        false => format!("{sentence}\n\n{}", fence(output, "text", measure.output)),
+    }
 }
 
 fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {

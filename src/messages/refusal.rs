@@ -3,6 +3,7 @@
 use crate::domain::feature::Feature;
 use crate::domain::feature::command::Refusal;
 use crate::domain::ids::FeatureKey;
+use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::messages::links::Links;
 use crate::messages::untrusted;
@@ -19,6 +20,7 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
         Refusal::NoRun => NO_RUN.to_owned(),
         Refusal::RunUnfinished { run } => unfinished(run, feature, links),
         Refusal::BotLabel => BOT_LABEL.to_owned(),
+        Refusal::NoCriteria => NO_CRITERIA.to_owned(),
         Refusal::EditedSince { by } => edited_since(by),
         Refusal::RunEnded { state } => run_ended(state),
         Refusal::NewerRun { run } => newer_run(run, feature, links),
@@ -45,6 +47,8 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
         Refusal::PlanChanged { current } => plan_changed(current),
         Refusal::NoSuchTask { task, known } => no_such_task(*task, known),
         Refusal::NameTheTask { command } => name_the_task(command),
+        Refusal::SecretFound { task, place } => secret_found(*task, place),
+        Refusal::StaleReview { task, head } => stale_review(*task, head),
     }
 }
 
@@ -56,6 +60,13 @@ const PERMISSION_UNKNOWN: &str = "Not done: GitHub could not say whether you hav
 
 const BOT_LABEL: &str = "Not started: the label was set by a bot. A person with write access has to set it: remove it \
                          and label the issue again.";
+
+const NO_CRITERIA: &str = "Not started: a Feature of one task needs acceptance criteria. The issue's check boxes are its \
+                           criteria if each is bound to a check, one of them other than `human`: \
+                           `- [ ] It greets` followed by ``` `test: greet::works` ```, ``` `file: docs/greet.md` ```, \
+                           ``` `command: make docs` ``` or ``` `human` ```. Otherwise a designer writes or binds them, and \
+                           the setting `pre_loop: never` forbids that. Mend one of the two, then remove the label and set \
+                           it again.";
 
 fn no_permission(needed: &str) -> String {
     format!(
@@ -131,6 +142,24 @@ fn no_such_task(task: TaskId, known: &[TaskId]) -> String {
     format!(
         "Not done: there is no {task} here. The tasks are {}.",
         words::tasks(known, 40)
+    )
+}
+
+fn secret_found(task: TaskId, place: &str) -> String {
+    format!(
+        "Not done: the commit of {task} holds what looks like a secret, at {}, and that can never be waived. Revoke it, \
+         push a commit without it or ask for one with {}.",
+        untrusted::code(place, 200),
+        untrusted::code("/autobuild resume", 80)
+    )
+}
+
+fn stale_review(task: TaskId, head: &Sha) -> String {
+    format!(
+        "Not done: {task} is at another commit now, `{}`, than the one that this review approves. Review that one, or \
+         give {} in a comment.",
+        head.short(),
+        untrusted::code("/autobuild approve", 80)
     )
 }
 

@@ -1,14 +1,9 @@
 //! A verdict as a pull request review.
 
-use crate::domain::decision::CriterionMet;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Outcome;
 use crate::domain::decision::Verdict;
 use crate::domain::feature::Feature;
-use crate::domain::ids::TurnNumber;
-use crate::domain::plan::Check;
-use crate::domain::plan::Criterion;
-use crate::domain::recurring;
 use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::domain::task::Work;
@@ -20,7 +15,9 @@ use crate::messages::measure::bullets;
 use crate::messages::measure::fitting;
 use crate::messages::measure::sections;
 use crate::messages::measure::titled;
+use crate::messages::review_criteria::criteria;
 use crate::messages::review_inline;
+use crate::messages::review_since::since_last;
 use crate::messages::untrusted;
 use crate::messages::words;
 
@@ -55,19 +52,22 @@ pub struct Inline {
     pub body: String,
 }
 
-/// The review of a turn's verdict, if one stands. `in_diff` tells whether the diff shows a line of the new version of a file.
+/// What a review says of the change itself.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// Whether the diff shows a line of the new version of a file.
+    pub in_diff: &'a dyn Fn(&str, u32) -> bool,
+    /// Files that this turn changed.
+    pub files: &'a [String],
+}
+
+/// The review of a turn's verdict, if one stands.
 ///
 /// The body says the decision in words, since without the Coach App the review is posted as a comment.
 #[must_use]
-pub fn review(
-    feature: &Feature,
-    task: &Task,
-    turn: &Turn,
-    links: &Links,
-    in_diff: &dyn Fn(&str, u32) -> bool,
-) -> Option<Review> {
+pub fn review(feature: &Feature, task: &Task, turn: &Turn, links: &Links, shown: Shown<'_>) -> Option<Review> {
     let verdict = turn.verdict.as_ref()?;
-    let (inline, rest) = review_inline::split(&verdict.items, in_diff);
+    let (inline, rest) = review_inline::split(&verdict.items, shown.in_diff);
     let event = match verdict.outcome {
         Outcome::Approve => ReviewEvent::Approve,
         Outcome::Feedback => ReviewEvent::RequestChanges,
@@ -79,9 +79,16 @@ pub fn review(
         turn,
         links,
     };
+    let whole = |measure: &Measure| {
+        let since = since_last(task, turn, shown.files, measure);
+        sections(vec![
+            body(&told, verdict, &rest, on_lines, measure),
+            titled("#### Since the last turn", &since),
+        ])
+    };
     Some(Review {
         event,
-        body: fitting(|measure| body(&told, verdict, &rest, on_lines, measure)),
+        body: fitting(whole),
         inline,
     })
 }
@@ -116,11 +123,10 @@ fn body(told: &Told<'_>, verdict: &Verdict, rest: &[&Issue], on_lines: usize, me
             "#### Why the Coach's approval does not stand",
             &broken(verdict, measure),
         ),
-        titled("#### Criteria", &criteria(told.task, verdict, measure)),
-        titled("#### Gates", &gates_of(told.turn, measure)),
+        titled("#### Criteria", &criteria(told.task, told.turn, measure)),
+        titled("#### Gates", &gates_of(told.task, told.turn, measure)),
         titled("#### Claims that are not so", &discrepancies(told.turn, measure)),
         titled("#### Items", &sections(vec![listed, elsewhere])),
-        titled("#### Since the last turn", &since_last(told, measure)),
     ])
 }
 
@@ -177,50 +183,11 @@ pub(super) fn broken(verdict: &Verdict, measure: &Measure) -> String {
     })
 }
 
-/// Number, criterion, what it is bound to, whether the Coach says it is met, and by what.
-pub(super) fn criteria(task: &Task, verdict: &Verdict, measure: &Measure) -> String {
-    let Some(decision) = &verdict.decision else {
-        return String::new();
-    };
-    let mut rows = vec![
-        "| | criterion | check | met | evidence |".to_owned(),
-        "|---|---|---|---|---|".to_owned(),
-    ];
-    for (number, criterion) in (1usize..).zip(&task.plan.acceptance_criteria).take(measure.rows) {
-        let found = decision.criteria.iter().find(|found| found.criterion == number);
-        let (met, evidence) = match (found, &criterion.check) {
-            (_, Check::Human) => ("for a person", "–".to_owned()),
-            (Some(found), _) => (met(found.met), untrusted::cell(&found.evidence, measure.text.min(600))),
-            (None, _) => ("not looked at", "–".to_owned()),
-        };
-        rows.push(criterion_row(number, criterion, met, &evidence, measure));
-    }
-    let left = task.plan.acceptance_criteria.len().saturating_sub(measure.rows);
-    if left > 0 {
-        rows.push(format!("| | and {left} more | | | |"));
-    }
-    rows.join("\n")
-}
-
-fn criterion_row(number: usize, criterion: &Criterion, met: &str, evidence: &str, measure: &Measure) -> String {
-    format!(
-        "| {number} | {} | {} | {met} | {evidence} |",
-        untrusted::cell(&criterion.text, measure.text.min(600)),
-        words::check(&criterion.check, 200)
-    )
-}
-
-fn met(met: CriterionMet) -> &'static str {
-    match met {
-        CriterionMet::Met => "met",
-        CriterionMet::NotMet => "not met",
-    }
-}
-
-pub(super) fn gates_of(turn: &Turn, measure: &Measure) -> String {
-    turn.gates
-        .as_ref()
-        .map_or_else(String::new, |report| gates::table(report, measure))
+pub(super) fn gates_of(task: &Task, turn: &Turn, measure: &Measure) -> String {
+    let told = turn.verdict.as_ref().map(|verdict| verdict.items.as_slice());
+    turn.gates.as_ref().map_or_else(String::new, |report| {
+        gates::table(task.plan.kind, report, told.unwrap_or_default(), measure)
+    })
 }
 
 /// What the Player claimed and what is so.
@@ -232,32 +199,4 @@ pub(super) fn discrepancies(turn: &Turn, measure: &Measure) -> String {
             untrusted::sentence(&found.fact, measure.text)
         )
     })
-}
-
-/// Items of the turn before that are gone, and those that are here again.
-fn since_last(told: &Told<'_>, measure: &Measure) -> String {
-    let before = told
-        .task
-        .turns
-        .iter()
-        .rfind(|turn| turn.number < told.turn.number && turn.attempt == told.turn.attempt);
-    let (Some(before), Some(now)) = (before.and_then(|turn| turn.verdict.as_ref()), &told.turn.verdict) else {
-        return String::new();
-    };
-    let again = |item: &Issue| {
-        let pair = [
-            (TurnNumber(1), std::slice::from_ref(item)),
-            (TurnNumber(2), now.items.as_slice()),
-        ];
-        !recurring::recurring(&pair).is_empty()
-    };
-    let (recurred, solved): (Vec<&Issue>, Vec<&Issue>) = before.items.iter().take(500).partition(|item| again(item));
-    let list = |title: &str, items: &[&Issue]| {
-        let lines = bullets(items, measure.rows.min(60), |item| {
-            let place = items::place(item).map_or_else(String::new, |place| format!("{place}: "));
-            format!("{place}{}", untrusted::inline(&item.description, measure.text.min(600)))
-        });
-        titled(title, &lines)
-    };
-    sections(vec![list("Solved:", &solved), list("Still there:", &recurred)])
 }

@@ -64,10 +64,7 @@ pub(super) fn kind(kind: TaskType) -> &'static str {
 pub(super) fn check(check: &Check, max: usize) -> String {
     match check {
         Check::Test(name) => format!("test {}", untrusted::cell_code(name, max)),
-        Check::Command(command) => format!(
-            "command {}, not run in this version",
-            untrusted::cell_code(command, max)
-        ),
+        Check::Command(command) => format!("command {}", untrusted::cell_code(command, max)),
         Check::File(path) => format!("file {}", untrusted::cell_code(path, max)),
         Check::Human => "a person".to_owned(),
     }
@@ -98,6 +95,7 @@ pub(super) fn state(task: &Task) -> String {
         State::CoachTurn { turn, stage, .. } => {
             let who = match stage {
                 Stage::Gates => "Gates",
+                Stage::Ci => "CI",
                 Stage::Coach => "Coach",
             };
             format!("{word} ({who}), turn {turn} of {}", task.limit.max(turn.0))

@@ -153,7 +153,10 @@ impl Story {
         vec![
             ("README.md", "# tally\n".to_owned()),
             ("run.sh", format!("{wait}\necho 'ok 1 - all'\necho 1..1\n")),
-            (".github/autobuild.yml", "max_turns: 1\ntest: sh run.sh\n".to_owned()),
+            (
+                ".github/autobuild.yml",
+                "max_turns: 1\nci: ignore\ntest: sh run.sh\n".to_owned(),
+            ),
         ]
     }
 

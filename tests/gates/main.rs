@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod caches;
+mod judging;
 mod stage;
+mod waves;
 
 use autobuild::config::RepositorySettings;
 use autobuild::domain::evidence::Absence;

@@ -13,12 +13,14 @@
 #[path = "../support/postgres.rs"]
 mod postgres;
 
+mod coach;
 mod edges;
 mod hands;
 mod loop_of_one_task;
 mod misbehaving;
 mod on_postgres;
 mod planning;
+mod pre_loop;
 mod repository;
 mod rights;
 mod turns;

@@ -3,22 +3,18 @@
 use crate::agents::definition::Definition;
 use crate::agents::fence::fenced;
 use crate::agents::prompt::InstructionFile;
-use crate::agents::prompt::MAX_LIST;
 use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
+use crate::agents::prompt::evidence;
 use crate::agents::prompt::listed;
-use crate::agents::prompt::one_line;
 use crate::domain::decision::Issue;
-use crate::domain::evidence::Counts;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Finding;
+use crate::domain::decision::Probing;
 use crate::domain::evidence::GateReport;
 use crate::domain::ids::TurnNumber;
 use crate::domain::plan::PlannedTask;
 use crate::domain::report::Discrepancy;
 use crate::domain::report::PlayerReport;
 use serde_json::Value;
-use std::fmt::Write;
 
 const MAX_DIFF: usize = 150_000;
 const MAX_OUTPUT: usize = 8_000;
@@ -49,6 +45,8 @@ pub struct CoachInput<'a> {
     pub remarks: &'a [String],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
+    /// Whether it may still ask for commands to be run.
+    pub probing: Probing,
 }
 
 impl CoachInput<'_> {
@@ -63,7 +61,7 @@ impl CoachInput<'_> {
             "The change",
             &format!("{body}\n\n{}", fenced("diff", self.diff, MAX_DIFF)),
         );
-        self.gates(&mut prompt);
+        evidence::gates(&mut prompt, self.gates, &self.task.acceptance_criteria);
         self.claims(&mut prompt);
         prompt.items(
             "Findings of the last turn",
@@ -78,16 +76,8 @@ impl CoachInput<'_> {
             );
         }
         prompt.instructions(self.instructions);
+        evidence::probes(&mut prompt, self.gates, self.probing);
         prompt.answer("your decision", schema)
-    }
-
-    fn gates(&self, prompt: &mut Prompt) {
-        let mut body = "Run by the service in a clean copy of this very commit. This is fact, not claim:\n".to_owned();
-        if let Some(setup) = &self.gates.setup {
-            body.push_str(&evidence("Set-up", setup));
-        }
-        body.push_str(&evidence("Tests", &self.gates.tests));
-        prompt.section("The test run", &body);
     }
 
     fn claims(&self, prompt: &mut Prompt) {
@@ -112,38 +102,4 @@ impl CoachInput<'_> {
         let body = "These claims are contradicted by the files or by the test run:";
         prompt.section("Discrepancies", &format!("{body}\n\n{found}"));
     }
-}
-
-fn evidence(what: &str, evidence: &Evidence) -> String {
-    match evidence {
-        Evidence::Passed(finding) => ran(what, "passed", finding),
-        Evidence::Failed(finding) => ran(what, "FAILED", finding),
-        Evidence::Absent(absence) => format!("\n{what}: absent, {}.\n", absence.sentence()),
-    }
-}
-
-fn ran(what: &str, word: &str, finding: &Finding) -> String {
-    let exit = match finding.exit_code {
-        Some(code) => format!("exit code {code}"),
-        None => "ended by a signal".to_owned(),
-    };
-    let counts = match finding.counts {
-        Counts::Unknown => "count unknown".to_owned(),
-        Counts::Known {
-            passed,
-            failed,
-            skipped,
-        } => format!("{passed} passed, {failed} failed, {skipped} skipped"),
-    };
-    let command = one_line(&finding.command);
-    let mut text = format!("\n{what} {word}: `{command}`, {exit}, {counts}.\n");
-    // Writing to a String cannot fail.
-    if !finding.failing.is_empty() {
-        let failing = fenced("failing tests", &listed(&finding.failing, MAX_LIST), MAX_OUTPUT);
-        let _ = write!(text, "\n{failing}\n");
-    }
-    if !finding.output.trim().is_empty() {
-        let _ = write!(text, "\n{}\n", fenced("output", &finding.output, MAX_OUTPUT));
-    }
-    text
 }

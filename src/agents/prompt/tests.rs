@@ -1,19 +1,32 @@
 use super::CoachInput;
 use super::Delivered;
+use super::Demands;
+use super::DesignerInput;
 use super::InstructionFile;
 use super::PlannerInput;
 use super::PlayerInput;
 use super::Snapshot;
+use super::ToDesign;
 use super::repair;
 use crate::agents::definition::Definition;
 use crate::agents::definition::Definitions;
+use crate::domain::check_boxes::check_boxes;
 use crate::domain::decision::Issue;
+use crate::domain::decision::Probing;
 use crate::domain::decision::Severity;
+use crate::domain::design::Asked;
+use crate::domain::design::Design;
+use crate::domain::design::schema as design_schema;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Excuse;
+use crate::domain::evidence::Excused;
 use crate::domain::evidence::Finding;
+use crate::domain::evidence::Gate;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Weight;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::plan::Check;
@@ -112,6 +125,8 @@ fn first_turn(task: &PlannedTask) -> PlayerInput<'_> {
         instructions: &[],
         test_command: None,
         conflicts: &[],
+        design: None,
+        demands: Demands::default(),
     }
 }
 
@@ -142,6 +157,98 @@ fn red(output: &str) -> GateReport {
     }
 }
 
+/// A report with something of every Gate.
+fn everything() -> GateReport {
+    let found = |command: &str, output: &str| Finding {
+        command: command.to_owned(),
+        exit_code: Some(0),
+        counts: Counts::Unknown,
+        failing: vec![],
+        output: output.to_owned(),
+        names: None,
+    };
+    let result = |gate, weight, evidence| GateResult {
+        gate,
+        evidence,
+        weight,
+        items: Vec::new(),
+    };
+    let absent = |what: &str| Evidence::Absent(Absence::Unfinished { what: what.to_owned() });
+    let mut report = red("test count::tabs ... FAILED");
+    report.excused = vec![Excused {
+        test: "net::slow".to_owned(),
+        why: Excuse::Baseline,
+    }];
+    report.more = vec![
+        result(
+            Gate::BaseTests,
+            Weight::Shown,
+            Evidence::Passed(found("", "1 changed test: tests/count.rs\n-assert!(x)\n+assert!(true)")),
+        ),
+        GateResult {
+            items: items(),
+            ..result(
+                Gate::Integrity,
+                Weight::Demanded,
+                Evidence::Failed(found("", "2 findings")),
+            )
+        },
+        result(
+            Gate::Check(1),
+            Weight::Demanded,
+            Evidence::Failed(found("", "no such test")),
+        ),
+        result(
+            Gate::Check(2),
+            Weight::Demanded,
+            Evidence::Passed(found("", "it exists")),
+        ),
+        result(Gate::Ci, Weight::Demanded, absent("lint: cancelled")),
+        result(
+            Gate::Probe(1),
+            Weight::Shown,
+            Evidence::Passed(found("grep -c x src", "3")),
+        ),
+        result(Gate::Probe(2), Weight::Shown, absent("`nope` could not start")),
+    ];
+    report
+}
+
+fn designer() -> Definition {
+    terse(Definitions::embedded().unwrap().designer().clone())
+}
+
+#[test]
+fn a_designer_is_told_the_task_or_what_criteria_are_missing() {
+    let task = task();
+    let input = DesignerInput {
+        issue: ISSUE,
+        what: ToDesign::Task(&task),
+        words: &[],
+        files: &["src/lib.rs".to_owned()],
+        instructions: &instructions(),
+        test_command: Some("cargo test"),
+    };
+    insta::assert_snapshot!(
+        "designer_of_a_task",
+        input.prompt(&designer(), &json!({"type": "object"}))
+    );
+    let boxes = check_boxes("- [ ] It counts\n- [ ] It explains (`file: README.md`)");
+    let unbound = DesignerInput {
+        what: ToDesign::Issue(&boxes),
+        words: &["Keep it small.".to_owned()],
+        ..input
+    };
+    let schema = design_schema(Asked::Criteria(&boxes));
+    insta::assert_snapshot!("designer_of_an_issue", unbound.prompt(&designer(), &schema));
+    let none = DesignerInput {
+        what: ToDesign::Issue(&[]),
+        ..input
+    };
+    let prompt = none.prompt(&designer(), &json!({}));
+    assert!(prompt.contains("`acceptance_criteria` are yours to write"), "{prompt}");
+}
+
 #[test]
 fn a_planner_is_told_the_issue_and_the_repository() {
     let input = PlannerInput {
@@ -165,6 +272,13 @@ fn a_player_is_told_the_task() {
 #[test]
 fn a_later_turn_is_told_what_happened_meanwhile() {
     let task = task();
+    let design = Design {
+        plan: "1. Split at white space.\n2. Count.".to_owned(),
+        pattern: "none".to_owned(),
+        score: Some(90),
+        findings: vec!["couples to std".to_owned()],
+        complexity: Some(2),
+    };
     let delivered = [Delivered {
         task: TaskId::Planned(1),
         name: "Lay the crate out".to_owned(),
@@ -178,6 +292,13 @@ fn a_later_turn_is_told_what_happened_meanwhile() {
         instructions: &instructions(),
         test_command: Some("cargo test"),
         conflicts: &["src/lib.rs".to_owned()],
+        design: Some(&design),
+        demands: Demands {
+            red_before_green: true,
+            coverage: Some(80.0),
+            ci: true,
+            failing_before: &["net::slow".to_owned()],
+        },
         ..first_turn(&task)
     };
     insta::assert_snapshot!(input.prompt(&player(), &json!({"type": "object"})));
@@ -205,12 +326,13 @@ fn a_coach_is_told_facts_apart_from_claims() {
         task: &task,
         turn: TurnNumber(2),
         diff: "+++ b/src/count.rs\n+pub fn count() {}\n",
-        gates: &red("test count::tabs ... FAILED"),
+        gates: &everything(),
         report: Some(&report),
         discrepancies: &discrepancies,
         previous: &items(),
         remarks: &["Nice work!".to_owned()],
         instructions: &[],
+        probing: Probing::Over,
     };
     insta::assert_snapshot!(input.prompt(&coach(), &json!({"type": "object"})));
 }
@@ -234,6 +356,7 @@ fn a_coach_is_told_what_could_not_run() {
         previous: &[],
         remarks: &[],
         instructions: &[],
+        probing: Probing::Allowed,
     };
     let prompt = input.prompt(&coach(), &json!({}));
     assert!(prompt.contains("Tests: absent, no command is set and none could be detected."));
@@ -269,6 +392,7 @@ fn prompts_stay_bounded_whatever_the_input() {
         previous: &found,
         remarks: &many,
         instructions: &[],
+        probing: Probing::Allowed,
     };
     assert!(input.prompt(&coach(), &json!({})).len() < 700_000);
     let files = vec!["a/very/long/path".repeat(100); 2_000];

@@ -6,6 +6,7 @@ use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
 use crate::cli::demo::sample::Material;
 use crate::cli::demo::sample::REPOSITORY;
+use crate::domain::ci::CiTimes;
 use crate::domain::ids::AppId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::RepoId;
@@ -249,6 +250,7 @@ fn blueprint(
             most: Duration::from_secs(5),
         },
         grace: Duration::from_secs(2),
+        ci: CiTimes::AT_ONCE,
         ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
     };
     Ok(Blueprint {

@@ -13,6 +13,7 @@ pub use crate::domain::effect::task_work::DismissedWhy;
 pub use crate::domain::effect::task_work::TaskWork;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::PullNumber;
+use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use serde::Deserialize;
 use serde::Serialize;
@@ -45,6 +46,18 @@ pub enum Effect {
     },
     /// Makes a plan: from the body's block, from the given block, or by the planner.
     Plan {
+        /// Emission of the Feature.
+        run: u64,
+    },
+    /// Looks at a commit of the default branch: rules, set-up, tests. Its head where no commit is named.
+    PreFlight {
+        /// Emission of the Feature.
+        run: u64,
+        /// The commit, where it is merged in already.
+        commit: Option<Sha>,
+    },
+    /// Looks whether the default branch still merges into the integration branch; it moves nothing.
+    CompareDefault {
         /// Emission of the Feature.
         run: u64,
     },
@@ -124,6 +137,8 @@ impl Effect {
             } => format!("{key}/reply/{cause}"),
             Self::Living { run }
             | Self::Plan { run }
+            | Self::PreFlight { run, .. }
+            | Self::CompareDefault { run }
             | Self::OpenIntegration { run }
             | Self::MergeDefault { run }
             | Self::WaveGate { run }
@@ -144,6 +159,8 @@ impl Effect {
             Self::Reply { .. } => "reply",
             Self::Living { .. } => "living",
             Self::Plan { .. } => "plan",
+            Self::PreFlight { .. } => "pre_flight",
+            Self::CompareDefault { .. } => "compare_default",
             Self::OpenIntegration { .. } => "open_integration",
             Self::MergeDefault { .. } => "merge_default",
             Self::WaveGate { .. } => "wave_gate",
@@ -161,6 +178,7 @@ impl Effect {
     pub fn waits_when_held(&self) -> bool {
         match self {
             Self::Plan { .. }
+            | Self::PreFlight { .. }
             | Self::OpenIntegration { .. }
             | Self::MergeDefault { .. }
             | Self::WaveGate { .. }
@@ -169,6 +187,7 @@ impl Effect {
             Self::React { .. }
             | Self::Reply { .. }
             | Self::Living { .. }
+            | Self::CompareDefault { .. }
             | Self::PublishWaveCheck { .. }
             | Self::PostFeatureBlocked { .. }
             | Self::CloseFeaturePull { .. }

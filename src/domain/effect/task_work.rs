@@ -18,6 +18,8 @@ pub enum TaskWork {
     OpenPull,
     /// Runs the Gates on the pushed commit.
     Gates,
+    /// Reads what the repository's own CI says of the pushed commit.
+    Ci,
     /// Runs the Coach on the pushed commit.
     Coach,
     /// Posts the verdict of a turn as a review.
@@ -89,6 +91,7 @@ impl TaskWork {
             Self::Play => "play",
             Self::OpenPull => "open_pull",
             Self::Gates => "gates",
+            Self::Ci => "ci",
             Self::Coach => "coach",
             Self::PostReview { .. } => "post_review",
             Self::PublishCheck { .. } => "publish_check",
@@ -104,7 +107,7 @@ impl TaskWork {
     #[must_use]
     pub fn waits_when_held(&self) -> bool {
         match self {
-            Self::Design | Self::Play | Self::Gates | Self::Coach | Self::Merge => true,
+            Self::Design | Self::Play | Self::Gates | Self::Ci | Self::Coach | Self::Merge => true,
             Self::OpenPull
             | Self::PostReview { .. }
             | Self::PublishCheck { .. }

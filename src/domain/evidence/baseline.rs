@@ -49,12 +49,23 @@ impl Baseline {
         match &self.tests {
             Evidence::Absent(_) => Ground::Empty,
             Evidence::Passed(finding) | Evidence::Failed(finding) if is_empty(finding) => Ground::Empty,
-            Evidence::Passed(finding) | Evidence::Failed(finding) => match (&finding.names, &self.tests) {
-                (Some(names), _) if names.is_whole(finding.counts) => Ground::Named(names),
-                (_, Evidence::Passed(_)) => Ground::Green,
-                (_, Evidence::Failed(_) | Evidence::Absent(_)) => Ground::Red,
+            Evidence::Passed(finding) => match &finding.names {
+                Some(names) if names.is_whole(finding.counts) => Ground::Named(names),
+                Some(_) | None => Ground::Green,
+            },
+            // A run that failed beside its tests, or that was broken off, names too little.
+            Evidence::Failed(finding) => match &finding.names {
+                Some(names) if finding.names_failures(names) => Ground::Named(names),
+                Some(_) | None => Ground::Red,
             },
         }
+    }
+}
+
+impl Finding {
+    /// Whether it ended by itself and the names say all that failed.
+    fn names_failures(&self, names: &TestNames) -> bool {
+        self.exit_code.is_some() && !names.failed.is_empty() && names.is_whole(self.counts)
     }
 }
 
@@ -65,4 +76,58 @@ fn is_empty(finding: &Finding) -> bool {
         skipped: 0,
     };
     finding.counts == none && finding.failing.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn baseline(exit_code: i32, (passed, failed): (u32, u32), names: Option<&[&str]>) -> Baseline {
+        let finding = Finding {
+            command: "t".to_owned(),
+            exit_code: Some(exit_code),
+            counts: Counts::Known {
+                passed,
+                failed,
+                skipped: 0,
+            },
+            failing: vec![],
+            output: String::new(),
+            names: names.map(|failed| TestNames {
+                failed: failed.iter().map(|name| (*name).to_owned()).collect(),
+                ..TestNames::default()
+            }),
+        };
+        Baseline {
+            commit: "a".repeat(40).parse().unwrap(),
+            setup: None,
+            tests: match exit_code {
+                0 => Evidence::Passed(finding),
+                _ => Evidence::Failed(finding),
+            },
+        }
+    }
+
+    #[test]
+    fn only_failures_that_are_all_named_excuse_by_name() {
+        let word = |baseline: Baseline| match baseline.ground() {
+            Ground::Empty => "empty",
+            Ground::Green => "green",
+            Ground::Red => "red",
+            Ground::Named(_) => "named",
+        };
+        let table = [
+            (baseline(0, (3, 0), Some(&[])), "named"),
+            (baseline(0, (3, 0), None), "green"),
+            (baseline(0, (0, 0), None), "empty"),
+            (baseline(5, (0, 0), Some(&[])), "empty"),
+            (baseline(1, (3, 1), Some(&["a"])), "named"),
+            (baseline(1, (3, 2), Some(&["a"])), "red"),
+            (baseline(1, (3, 0), Some(&[])), "red"),
+            (baseline(1, (3, 1), None), "red"),
+        ];
+        for (baseline, expected) in table {
+            assert_eq!(word(baseline.clone()), expected, "{baseline:?}");
+        }
+    }
 }

@@ -136,7 +136,8 @@ impl GateReport {
     }
 
     /// Whether every failing test has a name and an excuse. A run that was broken off names too little to tell.
-    pub(super) fn all_excused(&self, finding: &Finding) -> bool {
+    #[must_use]
+    pub fn all_excused(&self, finding: &Finding) -> bool {
         let Some(names) = &finding.names else { return false };
         let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
         finding.exit_code.is_some()
@@ -145,8 +146,18 @@ impl GateReport {
             && names.failed.iter().all(|name| excused.contains(name.as_str()))
     }
 
+    /// The failing tests that are held against the work, by name.
+    #[must_use]
+    pub fn held_names(&self, finding: &Finding) -> Vec<String> {
+        let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
+        let failed = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
+        let held = failed.iter().filter(|name| !excused.contains(name.as_str()));
+        held.cloned().collect()
+    }
+
     /// The finding without the tests that are excused, for sentences that say what is held against the work.
-    pub(super) fn held(&self, finding: &Finding) -> Finding {
+    #[must_use]
+    pub fn held(&self, finding: &Finding) -> Finding {
         let is_excused = |name: &String| self.excused.iter().any(|excused| excused.test == *name);
         let mut held = finding.clone();
         held.failing.retain(|name| !is_excused(name));

@@ -18,7 +18,17 @@ pub struct TestNames {
 
 impl TestNames {
     /// The most names that are kept of each list.
-    pub const MOST: usize = 5_000;
+    pub const MOST: usize = 20_000;
+
+    /// Whether every test that the runner counted is named: only then does it mean something that a name is missing.
+    #[must_use]
+    pub fn names_all(&self, counts: Counts) -> bool {
+        let is = |names: &[String], number: u32| u32::try_from(names.len()) == Ok(number);
+        match counts {
+            Counts::Known { passed, failed, .. } => is(&self.passed, passed) && is(&self.failed, failed),
+            Counts::Unknown => false,
+        }
+    }
 
     /// Whether every failure that the runner counted is among the names.
     #[must_use]

@@ -1,11 +1,13 @@
 //! What commands do, and when they are refused.
 
+use crate::domain::blocked::BlockReason;
 use crate::domain::command::Command;
 use crate::domain::effect::Effect;
 use crate::domain::effect::ReactOn;
 use crate::domain::effect::Reaction;
 use crate::domain::effect::Reply;
 use crate::domain::effect::ReplyTo;
+use crate::domain::feature::Ahead;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Phase;
@@ -18,9 +20,11 @@ use crate::domain::feature::event::Commanded;
 use crate::domain::feature::event::NewerRun;
 use crate::domain::feature::event::Target;
 use crate::domain::feature::flow;
+use crate::domain::feature::gate;
 use crate::domain::feature::over_task::over_task;
 use crate::domain::feature::people;
 use crate::domain::feature::planning;
+use crate::domain::feature::preflight;
 pub use crate::domain::feature::refusal::Refusal;
 use crate::domain::feature::step::answered;
 use crate::domain::feature::step::tell;
@@ -33,20 +37,21 @@ use crate::domain::task;
 use crate::domain::task::PersonDid;
 use crate::domain::task::Task;
 
-/// Obeys or refuses: 👀 and 🚀, or 😕 with one reply.
+/// Obeys or refuses: 👀 and 🚀, or 😕 with one reply. Only comments can be reacted to.
 pub(super) fn commanded(feature: Feature, commanded: Commanded, at: Millis) -> Step {
-    let (thread, comment) = (commanded.thread, commanded.comment);
-    let react = |reaction: Reaction| Effect::React {
-        on: ReactOn::Comment(comment),
-        reaction,
-    };
-    match obey(feature.clone(), commanded, at) {
-        Ok(mut step) => {
+    let (thread, to) = (commanded.thread, commanded.to.clone());
+    match (obey(feature.clone(), commanded, at), &to) {
+        (Ok(mut step), ReplyTo::Comment(comment)) => {
+            let react = |reaction: Reaction| Effect::React {
+                on: ReactOn::Comment(*comment),
+                reaction,
+            };
             step.effects.insert(0, react(Reaction::Eyes));
             step.effects.push(react(Reaction::Rocket));
             step
         }
-        Err(refusal) => answered(feature, thread, ReplyTo::Comment(comment), Reply::Refused(refusal)),
+        (Ok(step), ReplyTo::Fact(_)) => step,
+        (Err(refusal), _) => answered(feature, thread, to, Reply::Refused(refusal)),
     }
 }
 
@@ -101,7 +106,7 @@ fn reply(feature: Feature, said: &Commanded, reply: Reply) -> Step {
     let mut step = unchanged(feature);
     step.effects.push(Effect::Reply {
         thread: said.thread,
-        to: ReplyTo::Comment(said.comment),
+        to: said.to.clone(),
         reply,
     });
     step
@@ -137,7 +142,9 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
     }
     feature.request = request;
     if let Some(snapshot) = snapshot {
-        feature.snapshot = snapshot;
+        // The label said what is wanted, and it was not set again.
+        let wanted = feature.snapshot.wanted;
+        feature.snapshot = Snapshot { wanted, ..snapshot };
     }
     let mut step = unchanged(feature);
     step.stop.push(StopScope::Feature);
@@ -158,7 +165,7 @@ fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result
     match hash {
         Some(given) if !plan.hash.starts_with(&given.to_lowercase()) => Err(Refusal::OtherPlan { given, current }),
         None if plan.shown_at.is_none_or(|shown| shown > written_at) => Err(Refusal::PlanChanged { current }),
-        Some(_) | None => Ok(flow::open_branch(unchanged(feature))),
+        Some(_) | None => Ok(preflight::pre_flight(unchanged(feature), None, Ahead::OpenBranch)),
     }
 }
 
@@ -169,7 +176,9 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
         State::Paused { phase, .. } => {
             feature.state = match phase {
                 Phase::Planning { run } => State::Planning { run },
-                Phase::OpeningBranch { .. }
+                Phase::PreFlight { .. }
+                | Phase::OpeningBranch { .. }
+                | Phase::Syncing { .. }
                 | Phase::MergingDefault { .. }
                 | Phase::Tasks
                 | Phase::Gate { .. }
@@ -178,9 +187,13 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             unchanged(feature)
         }
         State::Blocked {
-            phase: Phase::Tasks, ..
+            phase: Phase::Tasks | Phase::Syncing { .. },
+            ..
         } => unchanged(feature),
-        State::Blocked { phase, .. } => {
+        State::Blocked { phase, reason } => {
+            if let BlockReason::WaveGateRed { .. } = reason {
+                feature.more_fixes = feature.more_fixes.saturating_add(gate::FIXES);
+            }
             if let (
                 Phase::Planning { .. },
                 PersonDid::Resume {

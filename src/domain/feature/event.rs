@@ -2,11 +2,14 @@
 
 use crate::domain::blocked::BlockReason;
 use crate::domain::command::Command;
+use crate::domain::design::PreLoop;
 use crate::domain::effect::Reply;
 use crate::domain::effect::ReplyTo;
 use crate::domain::effect::Thread;
 use crate::domain::evidence::GateReport;
 use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::PreFlown;
+use crate::domain::feature::ReviewOfFeature;
 use crate::domain::feature::Rules;
 use crate::domain::feature::Snapshot;
 use crate::domain::ids::CommentId;
@@ -48,6 +51,13 @@ pub enum Event {
         /// GitHub's time of the edit.
         at: Millis,
     },
+    /// Pre-flight ended.
+    PreFlown {
+        /// The effect that ended.
+        run: u64,
+        /// How.
+        outcome: Box<PreFlown>,
+    },
     /// The integration branch is there, with the plan on it.
     IntegrationOpened {
         /// The effect that ended.
@@ -72,7 +82,24 @@ pub enum Event {
         head: Sha,
         /// What the Gates found.
         report: Box<GateReport>,
+        /// The merge that broke it, where the Gates are red and one could be found.
+        #[serde(default)]
+        broke: Option<Sha>,
     },
+    /// The default branch has a new head.
+    DefaultPushed {
+        /// It.
+        head: Sha,
+    },
+    /// The default branch does not merge into the integration branch any more.
+    DefaultConflicts {
+        /// The files.
+        files: Vec<String>,
+        /// The default branch's commit.
+        other: Sha,
+    },
+    /// A person with write access requests changes on the feature pull request.
+    ReviewRequested(Box<ReviewOfFeature>),
     /// The feature pull request is open.
     PullOpened {
         /// The effect that ended.
@@ -147,6 +174,9 @@ pub struct Planned {
     pub rules: Rules,
     /// The settings as the adapters read them.
     pub settings: serde_json::Value,
+    /// Whether each of its tasks is designed before its first turn; the design of an only task that has one already.
+    #[serde(default)]
+    pub pre_loop: PreLoop,
 }
 
 /// How a merge of the default branch ended.
@@ -157,16 +187,22 @@ pub enum DefaultMerge {
     UpToDate {
         /// The integration branch's head.
         head: Sha,
+        /// The default branch's commit.
+        other: Sha,
     },
     /// The integration branch has a new head.
     Merged {
         /// It.
         head: Sha,
+        /// The default branch's commit.
+        other: Sha,
     },
     /// It needs hands.
     Conflict {
         /// The files.
         files: Vec<String>,
+        /// The default branch's commit.
+        other: Sha,
     },
 }
 
@@ -177,13 +213,13 @@ pub struct Commanded {
     pub command: Command,
     /// Where they said it.
     pub on: Target,
-    /// The thread of the comment.
+    /// The thread to answer in.
     pub thread: Thread,
-    /// The comment.
-    pub comment: CommentId,
+    /// The comment, review or button that says it.
+    pub to: ReplyTo,
     /// Who.
     pub by: User,
-    /// GitHub's time of the comment.
+    /// GitHub's time of it.
     pub written_at: Millis,
     /// What the repository's settings allow now, where the command reads them again.
     pub rules: Option<Rules>,

@@ -2,6 +2,7 @@
 
 use crate::domain::blocked::BlockReason;
 use crate::domain::effect::Effect;
+use crate::domain::feature::Ahead;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Integration;
@@ -14,16 +15,18 @@ use crate::domain::feature::gate;
 pub use crate::domain::feature::gate::strictest;
 use crate::domain::feature::people;
 use crate::domain::feature::planning;
+use crate::domain::feature::preflight;
 use crate::domain::feature::state::Reach;
 use crate::domain::feature::step::blocked;
 use crate::domain::feature::step::emit;
 use crate::domain::feature::step::unchanged;
+use crate::domain::feature::syncing;
 use crate::domain::feature::waves;
 use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
 
-/// The first step after the plan is in force.
+/// The first step after pre-flight.
 pub(super) fn open_branch(mut step: Step) -> Step {
     let run = emit(&mut step.feature);
     enter(&mut step.feature, Phase::OpeningBranch { run });
@@ -64,17 +67,24 @@ pub(super) fn default_merged(mut feature: Feature, run: u64, outcome: DefaultMer
         Some(Phase::MergingDefault { run: waits_for, then }) if *waits_for == run => *then,
         Some(_) | None => return unchanged(feature),
     };
-    let head = match outcome {
-        DefaultMerge::Conflict { files } => {
-            let reason = BlockReason::DefaultConflict { files };
-            return blocked(unchanged(feature), reason, Phase::MergingDefault { run, then });
-        }
-        DefaultMerge::UpToDate { head } | DefaultMerge::Merged { head } => head,
+    let (head, other) = match outcome {
+        DefaultMerge::Conflict { files, other } => return syncing::start(unchanged(feature), files, other, then, at),
+        DefaultMerge::UpToDate { head, other } | DefaultMerge::Merged { head, other } => (head, other),
     };
-    let tested = feature.gates.last().is_some_and(|gate| gate.head == head);
     head_is(&mut feature, head);
-    let is_busy = feature.has_open_tasks();
-    let step = unchanged(feature);
+    let is_known = feature.preflight.as_ref().is_some_and(|known| known.commit == other);
+    let step = syncing::not_needed(unchanged(feature), at);
+    match is_known {
+        true => go_on(step, then, at),
+        false => preflight::pre_flight(step, Some(other), Ahead::GoOn(then)),
+    }
+}
+
+/// The integration branch holds the default branch, and what that brought in is known.
+pub(super) fn go_on(step: Step, then: Then, at: Millis) -> Step {
+    let head = step.feature.integration.as_ref().map(|integration| &integration.head);
+    let tested = step.feature.gates.last().is_some_and(|gate| Some(&gate.head) == head);
+    let is_busy = step.feature.has_open_tasks();
     match then {
         Then::Wave => waves::run(step, at),
         Then::Pull if is_busy => waves::run(step, at),
@@ -93,17 +103,13 @@ pub(super) fn head_is(feature: &mut Feature, head: Sha) {
 
 /// After a green gate, or a wave in which nothing was merged: the next wave, the pull request, or the end. A task that
 /// someone started again meanwhile comes first.
-pub(super) fn after_gate(mut step: Step, then: Then, at: Millis) -> Step {
+pub(super) fn after_gate(step: Step, then: Then, at: Millis) -> Step {
     if step.feature.has_open_tasks() {
         return waves::run(step, at);
     }
-    let is_last = step.feature.wave >= step.feature.last_wave();
     match then {
+        Then::Wave | Then::Pull if has_later_wave(&step.feature) => next_wave(step),
         Then::Pull => open_pull(step),
-        Then::Wave if !is_last => {
-            step.feature.wave = step.feature.wave.saturating_add(1);
-            merge_default(step, Then::Wave)
-        }
         Then::Wave if step.feature.completed().is_empty() => {
             people::cancelled(step, CancelledWhy::NothingCompleted, at)
         }
@@ -111,7 +117,18 @@ pub(super) fn after_gate(mut step: Step, then: Then, at: Millis) -> Step {
     }
 }
 
-fn merge_default(mut step: Step, then: Then) -> Step {
+pub(super) fn has_later_wave(feature: &Feature) -> bool {
+    feature.wave < feature.last_wave()
+}
+
+/// Opens the next wave, as soon as the default branch is merged in.
+pub(super) fn next_wave(mut step: Step) -> Step {
+    step.feature.wave = step.feature.wave.saturating_add(1);
+    step.feature.more_fixes = 0;
+    merge_default(step, Then::Wave)
+}
+
+pub(super) fn merge_default(mut step: Step, then: Then) -> Step {
     let run = emit(&mut step.feature);
     enter(&mut step.feature, Phase::MergingDefault { run, then });
     step.effects.push(Effect::MergeDefault { run });
@@ -138,6 +155,9 @@ pub(super) fn pull_opened(mut feature: Feature, run: u64, pull: PullNumber, at: 
     feature.pull = Some(pull);
     feature.state = State::InReview;
     let step = gate::publish(unchanged(feature));
+    if has_later_wave(&step.feature) {
+        return next_wave(step);
+    }
     let tested = match (&step.feature.integration, step.feature.gates.last()) {
         (Some(integration), Some(gate)) => integration.head == gate.head,
         (Some(_) | None, _) => false,
@@ -170,8 +190,10 @@ pub(super) fn stuck(feature: Feature, run: u64, reason: BlockReason, at: Millis)
         // A task that someone started again meanwhile comes first; what failed is done again after it.
         Phase::Gate { .. } | Phase::OpeningPull { .. } if step.feature.has_open_tasks() => waves::run(step, at),
         Phase::Planning { .. }
+        | Phase::PreFlight { .. }
         | Phase::OpeningBranch { .. }
         | Phase::MergingDefault { .. }
+        | Phase::Syncing { .. }
         | Phase::Tasks
         | Phase::Gate { .. }
         | Phase::OpeningPull { .. } => blocked(step, reason, phase),
@@ -183,8 +205,18 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
     step.feature.state = State::Building { phase: phase.clone() };
     match phase {
         Phase::Planning { .. } => planning::plan_again(step),
+        Phase::PreFlight {
+            then: Ahead::OpenBranch,
+            ..
+        } => preflight::pre_flight(step, None, Ahead::OpenBranch),
         Phase::OpeningBranch { .. } => open_branch(step),
-        Phase::MergingDefault { then, .. } => merge_default(step, then),
+        // What stood against a commit may be mended in a newer one.
+        Phase::PreFlight {
+            then: Ahead::GoOn(then),
+            ..
+        }
+        | Phase::MergingDefault { then, .. } => merge_default(step, then),
+        Phase::Syncing { task, then } => syncing::settle(step, task, then, at),
         Phase::Tasks => waves::settle(step, at),
         Phase::Gate { then, .. } => gate::gate(step, then),
         Phase::OpeningPull { .. } => open_pull(step),

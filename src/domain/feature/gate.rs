@@ -11,6 +11,7 @@ use crate::domain::feature::Step;
 use crate::domain::feature::StopScope;
 use crate::domain::feature::Then;
 use crate::domain::feature::WaveGate;
+use crate::domain::feature::added;
 use crate::domain::feature::flow;
 use crate::domain::feature::step::blocked;
 use crate::domain::feature::step::emit;
@@ -18,7 +19,12 @@ use crate::domain::feature::step::unchanged;
 use crate::domain::feature::waves;
 use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
+use crate::domain::ids::TaskId;
 use crate::domain::plan::TaskType;
+use crate::domain::task::Task;
+
+/// How many repairs a wave has by itself, and how many more a person's word allows.
+pub(super) const FIXES: u32 = 2;
 
 /// Runs the Gates on the integration branch.
 pub(super) fn gate(mut step: Step, then: Then) -> Step {
@@ -37,49 +43,71 @@ pub(super) fn is_due(feature: &Feature) -> bool {
     }
 }
 
-pub(super) fn wave_gated(feature: Feature, run: u64, head: Sha, report: GateReport, at: Millis) -> Step {
+pub(super) fn wave_gated(
+    feature: Feature,
+    run: u64,
+    head: Sha,
+    report: GateReport,
+    broke: Option<Sha>,
+    at: Millis,
+) -> Step {
     if feature.checking == Some(run) {
-        return checked(feature, run, head, report);
+        return checked(feature, run, head, report, broke, at);
     }
     let then = match feature.phase() {
         Some(Phase::Gate { run: waits_for, then }) if *waits_for == run => *then,
         Some(_) | None => return unchanged(feature),
     };
-    let (feature, red) = record(feature, head, report);
+    let (feature, found) = record(feature, head, report);
     let step = unchanged(feature);
-    match red {
-        None => flow::after_gate(step, then, at),
+    match found {
+        Profile::Passed => flow::after_gate(step, then, at),
         // Someone started a task again meanwhile: the gate runs once more after it.
-        Some(_) if step.feature.has_open_tasks() => waves::run(step, at),
-        Some(reason) => blocked(step, reason, Phase::Gate { run, then }),
+        Profile::Failed(_) | Profile::Absent(_) if step.feature.has_open_tasks() => waves::run(step, at),
+        Profile::Failed(failures) => mend(step, failures, broke, Phase::Gate { run, then }, at),
+        Profile::Absent(reasons) => blocked(step, BlockReason::GatesAbsent { reasons }, Phase::Gate { run, then }),
     }
 }
 
-/// Remembers what the gate found, and says why it is not green.
-fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Option<BlockReason>) {
+/// Remembers what the gate found.
+fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Profile) {
     flow::head_is(&mut feature, head.clone());
-    let red = match profile(strictest(&feature), &report) {
-        Profile::Passed => None,
-        Profile::Failed(failures) => Some(BlockReason::WaveGateRed { failures }),
-        Profile::Absent(reasons) => Some(BlockReason::GatesAbsent { reasons }),
-    };
+    let found = profile(strictest(&feature), &report);
     feature.gates.push(WaveGate {
         wave: feature.wave,
         head,
         merged: feature.completed(),
         report,
     });
-    (feature, red)
+    (feature, found)
+}
+
+/// Adds a task that mends what is red, unless the wave had its repairs. Absent evidence is nothing to mend.
+fn mend(mut step: Step, failures: Vec<String>, broke: Option<Sha>, phase: Phase, at: Millis) -> Step {
+    let feature = &step.feature;
+    let is_fix = |task: &&Task| matches!(task.id, TaskId::Fix(_)) && task.wave == feature.wave;
+    let fixes = feature.tasks.iter().filter(is_fix).count();
+    let allowed = FIXES.saturating_add(feature.more_fixes);
+    let fix = match feature.gates.last() {
+        Some(gate) if u32::try_from(fixes).is_ok_and(|fixes| fixes < allowed) => {
+            added::fix(feature, &gate.head, &gate.report, &failures, broke)
+        }
+        Some(_) | None => return blocked(step, BlockReason::WaveGateRed { failures }, phase),
+    };
+    step.feature.tasks.push(fix);
+    waves::run(step, at)
 }
 
 /// The gate on what a person pushed in review.
-fn checked(feature: Feature, run: u64, head: Sha, report: GateReport) -> Step {
-    let (mut feature, red) = record(feature, head, report);
+fn checked(feature: Feature, run: u64, head: Sha, report: GateReport, broke: Option<Sha>, at: Millis) -> Step {
+    let (mut feature, found) = record(feature, head, report);
     feature.checking = None;
     let step = publish(unchanged(feature));
-    match red {
-        None => step,
-        Some(reason) => blocked(step, reason, Phase::Gate { run, then: Then::Pull }),
+    let phase = Phase::Gate { run, then: Then::Pull };
+    match found {
+        Profile::Passed => step,
+        Profile::Failed(failures) => mend(step, failures, broke, phase, at),
+        Profile::Absent(reasons) => blocked(step, BlockReason::GatesAbsent { reasons }, phase),
     }
 }
 

@@ -1,21 +1,29 @@
 //! One Feature: a labelled issue being built. `step` is the only way in.
 
+mod added;
 pub mod command;
 pub mod event;
 pub mod flow;
 mod gate;
-mod over_task;
+pub mod over_task;
 mod people;
 mod planning;
+mod preflight;
 mod records;
 mod refusal;
 mod state;
 pub mod step;
+mod syncing;
 #[cfg(test)]
 mod tests;
 mod waves;
 
 use crate::domain::effect::Effect;
+pub use crate::domain::feature::people::ReviewOfFeature;
+pub use crate::domain::feature::preflight::Before;
+pub use crate::domain::feature::preflight::PreFlight;
+pub use crate::domain::feature::preflight::PreFlown;
+pub use crate::domain::feature::preflight::obstacle;
 pub use crate::domain::feature::records::ApprovalWhy;
 pub use crate::domain::feature::records::Integration;
 pub use crate::domain::feature::records::Living;
@@ -26,7 +34,9 @@ pub use crate::domain::feature::records::PlanVersion;
 pub use crate::domain::feature::records::Rules;
 pub use crate::domain::feature::records::Snapshot;
 pub use crate::domain::feature::records::Trust;
+pub use crate::domain::feature::records::Wanted;
 pub use crate::domain::feature::records::WaveGate;
+pub use crate::domain::feature::state::Ahead;
 pub use crate::domain::feature::state::CancelledWhy;
 pub use crate::domain::feature::state::Phase;
 pub use crate::domain::feature::state::State;
@@ -60,6 +70,9 @@ pub struct Feature {
     pub request: PlanRequest,
     /// The plan in force or waiting for approval.
     pub plan: Option<PlanVersion>,
+    /// What pre-flight found on the newest commit of the default branch that the work stands on.
+    #[serde(default)]
+    pub preflight: Option<PreFlight>,
     /// The integration branch, once it exists.
     pub integration: Option<Integration>,
     /// The pull request into the default branch.
@@ -68,6 +81,9 @@ pub struct Feature {
     pub wave: u32,
     /// What wave gates found, oldest first.
     pub gates: Vec<WaveGate>,
+    /// How many more repairs of this wave people allowed.
+    #[serde(default)]
+    pub more_fixes: u32,
     /// The comment that shows plan and progress.
     pub living: Option<Living>,
     /// The wave gate that runs in review, on what a person pushed.
@@ -173,6 +189,7 @@ impl Feature {
         task::Rules {
             max_turns: self.rules.max_turns,
             merge: self.rules.merge,
+            ci: self.rules.ci,
             branch_prefix: self.key.branch_prefix(),
         }
     }

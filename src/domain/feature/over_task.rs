@@ -7,6 +7,7 @@ use crate::domain::feature::command::Refusal;
 use crate::domain::feature::command::not_now;
 use crate::domain::feature::step::on_task;
 use crate::domain::ids::Millis;
+use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 use crate::domain::task;
@@ -36,6 +37,9 @@ pub(super) fn over_task(
         let known = feature.tasks.iter().map(|task| task.id).collect();
         return Err(Refusal::NoSuchTask { task: id, known });
     };
+    if let (PersonDid::Override, true, Some(refusal)) = (&did, task.is_blocked(), secret(task)) {
+        return Err(refusal);
+    }
     match misfit(task, &did) {
         Some(instead) => Err(Refusal::TaskNotNow {
             command: command.to_owned(),
@@ -45,6 +49,26 @@ pub(super) fn over_task(
         }),
         None => Ok(on_task(feature, id, task::Event::Person { by, did }, at)),
     }
+}
+
+/// Why an approving review does not override a blocked task.
+#[must_use]
+pub fn review_refused(task: &Task, commit: Option<&Sha>) -> Option<Refusal> {
+    let head = task.head.as_ref().filter(|_| task.is_blocked())?;
+    match commit == Some(head) {
+        true => secret(task),
+        false => Some(Refusal::StaleReview {
+            task: task.id,
+            head: head.clone(),
+        }),
+    }
+}
+
+fn secret(task: &Task) -> Option<Refusal> {
+    let item = task.secret()?;
+    let file = item.file.clone().unwrap_or_default();
+    let place = item.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
+    Some(Refusal::SecretFound { task: task.id, place })
 }
 
 /// What is possible instead of a command that does not fit the task's state.
@@ -61,13 +85,15 @@ fn misfit(task: &Task, did: &PersonDid) -> Option<&'static str> {
             "nothing of it is running that could be paused",
         ),
         PersonDid::Skip | PersonDid::Cancel => (!task.is_over(), "it has ended already"),
-        PersonDid::ClosePull { .. }
+        PersonDid::Approve { .. }
+        | PersonDid::Remark(_)
+        | PersonDid::ClosePull { .. }
         | PersonDid::ReopenPull { .. }
         | PersonDid::MergePull { .. }
         | PersonDid::Push { .. }
         | PersonDid::ForcePush { .. }
         | PersonDid::RequestChanges(_)
-        | PersonDid::WithdrawChanges => (true, ""),
+        | PersonDid::WithdrawChanges { .. } => (true, ""),
     };
     (!fits).then_some(instead)
 }

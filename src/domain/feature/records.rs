@@ -1,5 +1,6 @@
 //! What a Feature remembers: the issue, the rules, the plan, the integration branch, what Gates found.
 
+use crate::domain::ci::CiPolicy;
 use crate::domain::evidence::GateReport;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::Millis;
@@ -26,6 +27,20 @@ pub struct Snapshot {
     pub at: Millis,
     /// Whether author and last editor may write to the repository.
     pub trust: Trust,
+    /// What the label asks for.
+    #[serde(default)]
+    pub wanted: Wanted,
+}
+
+/// What a label asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wanted {
+    /// A plan of as many tasks as the issue needs.
+    #[default]
+    Plan,
+    /// One task, without a planner.
+    OneTask,
 }
 
 /// Whether those who wrote the issue may write to the repository.
@@ -52,6 +67,9 @@ pub struct Rules {
     /// Whether new tests must fail on the old code.
     #[serde(default)]
     pub mode: Mode,
+    /// Whether the repository's own CI is evidence.
+    #[serde(default)]
+    pub ci: CiPolicy,
 }
 
 /// Whether new tests must fail on the old code.

@@ -1,6 +1,7 @@
 //! Why a command or label is not obeyed.
 
 use crate::domain::ids::FeatureKey;
+use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use serde::Deserialize;
 use serde::Serialize;
@@ -32,6 +33,8 @@ pub enum Refusal {
     },
     /// The label was given by a bot.
     BotLabel,
+    /// One task is wanted, and nobody may say what must hold: the issue has no check boxes that do, and no design is made.
+    NoCriteria,
     /// Someone without write access edited the issue after it was labelled.
     EditedSince {
         /// Who.
@@ -79,6 +82,20 @@ pub enum Refusal {
     NameTheTask {
         /// The command's word.
         command: String,
+    },
+    /// The task's commit holds a secret, which nobody can waive.
+    SecretFound {
+        /// The task.
+        task: TaskId,
+        /// Where, as a path with its line.
+        place: String,
+    },
+    /// An approving review is about another commit than the branch's head.
+    StaleReview {
+        /// The task.
+        task: TaskId,
+        /// The head now.
+        head: Sha,
     },
     /// Its task is in the wrong state.
     TaskNotNow {

@@ -1,6 +1,7 @@
 //! The states of a Feature, each with exactly what it needs.
 
 use crate::domain::blocked::BlockReason;
+use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 use serde::Deserialize;
 use serde::Serialize;
@@ -89,6 +90,13 @@ pub enum Phase {
         /// The effect that is waited for.
         run: u64,
     },
+    /// Looking at a commit of the default branch before any Player does.
+    PreFlight {
+        /// The effect that is waited for.
+        run: u64,
+        /// What comes next.
+        then: Ahead,
+    },
     /// Making the integration branch.
     OpeningBranch {
         /// The effect that is waited for.
@@ -98,6 +106,13 @@ pub enum Phase {
     MergingDefault {
         /// The effect that is waited for.
         run: u64,
+        /// What comes next.
+        then: Then,
+    },
+    /// A task that resolves a conflict with the default branch.
+    Syncing {
+        /// Which.
+        task: TaskId,
         /// What comes next.
         then: Then,
     },
@@ -123,13 +138,24 @@ impl Phase {
     pub fn waits_for(&self) -> Option<u64> {
         match self {
             Self::Planning { run }
+            | Self::PreFlight { run, .. }
             | Self::OpeningBranch { run }
             | Self::MergingDefault { run, .. }
             | Self::Gate { run, .. }
             | Self::OpeningPull { run } => Some(*run),
-            Self::Tasks => None,
+            Self::Syncing { .. } | Self::Tasks => None,
         }
     }
+}
+
+/// What follows a pre-flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ahead {
+    /// The integration branch is made from the commit.
+    OpenBranch,
+    /// The commit is merged in already.
+    GoOn(Then),
 }
 
 /// What follows a merge of the default branch or a wave gate.

@@ -20,7 +20,9 @@ use crate::domain::feature::gate;
 use crate::domain::feature::people;
 use crate::domain::feature::planning;
 pub use crate::domain::feature::planning::labelled;
+use crate::domain::feature::preflight;
 use crate::domain::feature::state::Reach;
+use crate::domain::feature::syncing;
 use crate::domain::feature::waves;
 use crate::domain::ids::Millis;
 use crate::domain::ids::TaskId;
@@ -65,6 +67,10 @@ fn visible(feature: &Feature) -> Feature {
         task.emitted = 0;
         task.opening = None;
         task.head = None;
+        task.next.remarks.clear();
+        for turn in &mut task.turns {
+            turn.told.remarks.clear();
+        }
     }
     seen
 }
@@ -78,9 +84,18 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
             version,
             at: shown,
         } => planning::living_shown(feature, comment, version, shown),
+        Event::PreFlown { run, outcome } => preflight::pre_flown(feature, run, *outcome, at),
         Event::IntegrationOpened { run, base, head } => flow::integration_opened(feature, run, base, head, at),
         Event::DefaultMerged { run, outcome } => flow::default_merged(feature, run, outcome, at),
-        Event::WaveGated { run, head, report } => gate::wave_gated(feature, run, head, *report, at),
+        Event::WaveGated {
+            run,
+            head,
+            report,
+            broke,
+        } => gate::wave_gated(feature, run, head, *report, broke, at),
+        Event::DefaultPushed { .. } => syncing::default_pushed(feature),
+        Event::DefaultConflicts { files, other } => syncing::default_conflicts(feature, files, other, at),
+        Event::ReviewRequested(review) => people::review_requested(feature, &review, at),
         Event::PullOpened { run, pull } => flow::pull_opened(feature, run, pull, at),
         Event::Stuck { run, reason } => flow::stuck(feature, run, reason, at),
         Event::Task { task, event } => on_task(feature, task, event, at),

@@ -10,6 +10,7 @@ use crate::domain::feature::Then;
 use crate::domain::feature::flow;
 use crate::domain::feature::gate;
 use crate::domain::feature::step::tell;
+use crate::domain::feature::syncing;
 use crate::domain::ids::Millis;
 use crate::domain::ids::TaskId;
 use crate::domain::task;
@@ -25,6 +26,9 @@ pub(super) fn run(mut step: Step, at: Millis) -> Step {
 /// when nothing of the open waves is in motion any more.
 pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     tell_needs(&mut step, at);
+    if let Some((task, then)) = syncing::waits_for(&step.feature) {
+        return syncing::settle(step, task, then, at);
+    }
     if !is_about_tasks(&step.feature) {
         return step;
     }
@@ -62,7 +66,11 @@ fn is_about_tasks(feature: &Feature) -> bool {
         State::Blocked { phase, .. } => match phase {
             Phase::Tasks => true,
             Phase::Gate { .. } | Phase::OpeningPull { .. } => feature.has_open_tasks(),
-            Phase::Planning { .. } | Phase::OpeningBranch { .. } | Phase::MergingDefault { .. } => false,
+            Phase::Planning { .. }
+            | Phase::PreFlight { .. }
+            | Phase::OpeningBranch { .. }
+            | Phase::MergingDefault { .. }
+            | Phase::Syncing { .. } => false,
         },
         State::InReview => feature.has_open_tasks(),
         State::Planning { .. }

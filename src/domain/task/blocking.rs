@@ -31,9 +31,20 @@ pub(super) fn paused(before: &State, mut after: Step) -> Step {
     block(after.task, BlockReason::Paused { by }, after.effects)
 }
 
-/// Stops the task until a person decides. While its pull request is being opened, the report waits for it.
+/// Stops the task until a person decides: its check run says so and has the buttons. While its pull request is being
+/// opened, the report waits for it.
 pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
     task.state = State::Blocked { reason };
+    let is_shown = |asked: &Asked| matches!(asked.work, TaskWork::PublishCheck { .. });
+    let at_head = task
+        .last_turn()
+        .filter(|turn| turn.head.is_some() && turn.head == task.head);
+    if let Some(turn) = at_head
+        .map(|turn| turn.number)
+        .filter(|_| !effects.iter().any(is_shown))
+    {
+        effects.push(ask(&mut task, TaskWork::PublishCheck { turn }));
+    }
     if task.opening.is_none() {
         effects.push(ask(&mut task, TaskWork::PostBlocked));
     }
@@ -52,6 +63,9 @@ pub(super) fn take_back_turn(task: &mut Task) {
     let mut guidance = open.told.guidance;
     guidance.append(&mut task.next.guidance);
     task.next.guidance = guidance;
+    let mut remarks = open.told.remarks;
+    remarks.append(&mut task.next.remarks);
+    task.next.remarks = remarks;
     if open.work != Work::Pushed {
         task.next.conflict = task.next.conflict.take().or(open.told.conflict);
     }

@@ -2,11 +2,14 @@
 
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
+use crate::domain::ci;
+use crate::domain::ci::CiPolicy;
 use crate::domain::contract::Judgement;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Outcome;
 use crate::domain::effect::TaskWork;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
 use crate::domain::evidence::Profile;
 use crate::domain::evidence::profile;
 use crate::domain::ids::Millis;
@@ -18,6 +21,7 @@ use crate::domain::task::Approval;
 use crate::domain::task::Asked;
 use crate::domain::task::MergePolicy;
 use crate::domain::task::MergeState;
+use crate::domain::task::Origin;
 use crate::domain::task::Rules;
 use crate::domain::task::Stage;
 use crate::domain::task::State;
@@ -30,37 +34,85 @@ use crate::domain::task::step::ask;
 use crate::domain::task::step::start_turn;
 use crate::domain::task::step::unchanged;
 
-pub(super) fn gated(mut task: Task, run: u64, head: &Sha, report: GateReport, discrepancies: Vec<Discrepancy>) -> Step {
+pub(super) fn gated(
+    mut task: Task,
+    run: u64,
+    head: &Sha,
+    mut report: GateReport,
+    discrepancies: Vec<Discrepancy>,
+    rules: &Rules,
+) -> Step {
     let Some(turn) = looked_at(&task, Stage::Gates, run, head) else {
         return unchanged(task);
     };
     let found = profile(task.plan.kind, &report);
+    let next = match (&found, rules.ci) {
+        (Profile::Passed, CiPolicy::Wait) => Stage::Ci,
+        // What is red already goes back without waiting for what others say of it.
+        (Profile::Failed(_), CiPolicy::Wait) => {
+            report.more.push(ci::not_reached());
+            Stage::Coach
+        }
+        (Profile::Passed | Profile::Failed(_) | Profile::Absent(_), _) => Stage::Coach,
+    };
     if let Some(open) = task.turns.last_mut() {
         open.gates = Some(report);
         open.discrepancies = discrepancies;
     }
     match found {
         Profile::Absent(reasons) => block(task, BlockReason::GatesAbsent { reasons }, Vec::new()),
-        Profile::Passed | Profile::Failed(_) => {
-            let asked = ask(&mut task, TaskWork::Coach);
-            task.state = State::CoachTurn {
-                turn,
-                stage: Stage::Coach,
-                run: asked.run,
-            };
-            Step {
-                task,
-                effects: vec![asked],
-                stop: Stop::Nothing,
-            }
-        }
+        Profile::Passed | Profile::Failed(_) => look(task, turn, next),
     }
 }
 
-pub(super) fn judged(mut task: Task, run: u64, head: &Sha, judgement: Judgement, at: Millis, rules: &Rules) -> Step {
+/// CI ended: a failure goes to the Coach and back to the Player, and what gave no answer is nobody's fault.
+pub(super) fn ci_read(mut task: Task, run: u64, head: &Sha, result: GateResult) -> Step {
+    let Some(turn) = looked_at(&task, Stage::Ci, run, head) else {
+        return unchanged(task);
+    };
+    let kind = task.plan.kind;
+    let gates = task.turns.last_mut().and_then(|open| open.gates.as_mut());
+    let found = gates.map(|gates| {
+        gates.more.push(result);
+        profile(kind, gates)
+    });
+    match found {
+        Some(Profile::Absent(reasons)) => block(task, BlockReason::GatesAbsent { reasons }, Vec::new()),
+        Some(Profile::Passed | Profile::Failed(_)) | None => look(task, turn, Stage::Coach),
+    }
+}
+
+/// Lets the next one look at the turn's commit.
+fn look(mut task: Task, turn: TurnNumber, stage: Stage) -> Step {
+    let work = match stage {
+        Stage::Gates => TaskWork::Gates,
+        Stage::Ci => TaskWork::Ci,
+        Stage::Coach => TaskWork::Coach,
+    };
+    let asked = ask(&mut task, work);
+    let run = asked.run;
+    task.state = State::CoachTurn { turn, stage, run };
+    Step {
+        task,
+        effects: vec![asked],
+        stop: Stop::Nothing,
+    }
+}
+
+pub(super) fn judged(
+    mut task: Task,
+    run: u64,
+    head: &Sha,
+    (judgement, probes): (Judgement, Vec<GateResult>),
+    at: Millis,
+    rules: &Rules,
+) -> Step {
     let Some(turn) = looked_at(&task, Stage::Coach, run, head) else {
         return unchanged(task);
     };
+    if let Some(gates) = task.turns.last_mut().and_then(|open| open.gates.as_mut()) {
+        gates.more.extend(probes);
+    }
     let verdict = match judgement {
         Judgement::Verdict(verdict) => *verdict,
         Judgement::EvidenceAbsent { reasons } => {
@@ -135,9 +187,11 @@ fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules) -> Step
 /// Puts the task into `approved` and asks for what leads to its merge.
 pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &Rules) -> Vec<Asked> {
     let mut effects = vec![ask(task, TaskWork::MarkReady)];
+    // Merging the default branch is AutoBuild's own work: only it lands that with both parents.
+    let lands = matches!(task.origin, Origin::Sync { .. });
     let merge = match rules.merge {
-        MergePolicy::Human => MergeState::Person,
-        MergePolicy::Auto => {
+        MergePolicy::Human if !lands => MergeState::Person,
+        MergePolicy::Human | MergePolicy::Auto => {
             let asked = ask(task, TaskWork::Merge);
             let run = asked.run;
             effects.push(asked);

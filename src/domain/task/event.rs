@@ -4,8 +4,11 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::contract::Judgement;
 use crate::domain::decision::Issue;
+use crate::domain::design::Design;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
 use crate::domain::ids::PullNumber;
+use crate::domain::ids::ReviewId;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
@@ -25,6 +28,9 @@ pub enum Event {
     Designed {
         /// The effect that ended.
         run: u64,
+        /// The design; `None` where the settings no longer ask for one.
+        #[serde(default)]
+        design: Option<Box<Design>>,
     },
     /// The Player ended.
     Played {
@@ -51,6 +57,15 @@ pub enum Event {
         /// Claims of the Player that the tree or the Gates contradict.
         discrepancies: Vec<Discrepancy>,
     },
+    /// CI said its last word, or its time is over.
+    CiRead {
+        /// The effect that ended.
+        run: u64,
+        /// The commit.
+        head: Sha,
+        /// What it comes to.
+        result: Box<GateResult>,
+    },
     /// The Coach ended, and the contracts were checked.
     Judged {
         /// The effect that ended.
@@ -59,6 +74,9 @@ pub enum Event {
         head: Sha,
         /// What stands.
         judgement: Box<Judgement>,
+        /// What the commands that the Coach asked for showed.
+        #[serde(default)]
+        probes: Vec<GateResult>,
     },
     /// The Coach gave no usable answer after every try.
     CoachFailed {
@@ -87,6 +105,13 @@ pub enum Event {
         run: u64,
         /// The files.
         files: Vec<String>,
+    },
+    /// The integration branch had moved on and was merged into the branch: what came of that is not verified yet.
+    CaughtUp {
+        /// The effect that ended.
+        run: u64,
+        /// The branch's new head.
+        head: Sha,
     },
     /// An effect that the task waits for was given up.
     Stuck {
@@ -173,8 +198,15 @@ pub enum PersonDid {
         /// How many turns more.
         turns: u32,
     },
-    /// `/autobuild approve` on a blocked task, or an approving review there.
+    /// `/autobuild approve` on a blocked task.
     Override,
+    /// Approves in a review: that takes their own requests for changes back, and overrides where the task stays blocked.
+    Approve {
+        /// The review.
+        review: ReviewId,
+        /// The commit that was looked at; only the branch's head can be approved.
+        commit: Option<Sha>,
+    },
     /// `/autobuild retry`.
     Retry {
         /// How many turns the new attempt has.
@@ -215,6 +247,11 @@ pub enum PersonDid {
     },
     /// Requests changes.
     RequestChanges(HumanReview),
-    /// Takes a request for changes back: dismissed, or approved since.
-    WithdrawChanges,
+    /// Takes requests for changes back, this one and those before it.
+    WithdrawChanges {
+        /// The newest that is taken back.
+        until: ReviewId,
+    },
+    /// Reviews without deciding anything.
+    Remark(HumanReview),
 }

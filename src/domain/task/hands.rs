@@ -5,7 +5,6 @@ use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
 use crate::domain::ids::User;
-use crate::domain::task::HumanReview;
 use crate::domain::task::MergedBy;
 use crate::domain::task::Rules;
 use crate::domain::task::State;
@@ -18,10 +17,8 @@ use crate::domain::task::blocking::take_back_turn;
 use crate::domain::task::people::dismiss;
 use crate::domain::task::player::overtaken;
 use crate::domain::task::resuming::Left;
-use crate::domain::task::resuming::approve_again;
 use crate::domain::task::resuming::go_on;
 use crate::domain::task::resuming::left;
-use crate::domain::task::resuming::next_kind;
 use crate::domain::task::step::start_turn;
 use crate::domain::task::step::unchanged;
 
@@ -102,61 +99,4 @@ pub(super) fn force_pushed(mut task: Task, by: User, head: Sha) -> Step {
     take_back_turn(&mut task);
     task.head = Some(head);
     block(task, reason, Vec::new())
-}
-
-/// A person's request for changes starts a turn, or waits for the next one, and grants one turn beyond the limit.
-pub(super) fn changes_requested(mut task: Task, review: HumanReview, at: Millis) -> Step {
-    if task.is_over() || task.next.reviews.iter().any(|known| known.id == review.id) {
-        return unchanged(task);
-    }
-    task.next.reviews.push(review);
-    task.limit = task.limit.saturating_add(1);
-    match task.state {
-        // These wait for another decision of a person first.
-        State::Blocked {
-            reason: BlockReason::Paused { .. } | BlockReason::NeedGone { .. },
-        } => unchanged(task),
-        State::Approved { .. } | State::Blocked { .. } => {
-            take_back_turn(&mut task);
-            task.limit = task.limit.max(task.last_number().saturating_add(1));
-            let kind = next_kind(&task);
-            start_turn(task, kind, at, Vec::new())
-        }
-        State::Pending
-        | State::PreLoop { .. }
-        | State::PlayerTurn { .. }
-        | State::CoachTurn { .. }
-        | State::Completed { .. }
-        | State::Skipped { .. }
-        | State::Cancelled => unchanged(task),
-    }
-}
-
-/// The last open request for changes is gone: an approval that only waited for that holds.
-pub(super) fn changes_withdrawn(mut task: Task, by: &User, at: Millis, rules: &Rules) -> Step {
-    task.next.reviews.retain(|review| review.by.id != by.id);
-    let State::Blocked {
-        reason: BlockReason::OpenReview { .. },
-    } = task.state
-    else {
-        return unchanged(task);
-    };
-    if let Some(open) = task.next.reviews.first() {
-        let by = open.by.clone();
-        task.state = State::Blocked {
-            reason: BlockReason::OpenReview { by },
-        };
-        return unchanged(task);
-    }
-    match left(&task) {
-        Left::Merge(turn) => {
-            let effects = approve_again(&mut task, turn, rules);
-            Step {
-                task,
-                effects,
-                stop: Stop::Nothing,
-            }
-        }
-        Left::Verify(_) | Left::NextTurn => start_turn(task, TurnKind::VerifyOnly, at, Vec::new()),
-    }
 }

@@ -93,3 +93,12 @@ pub(super) fn merge_conflict(mut task: Task, run: u64, files: Vec<String>, at: M
     task.next.conflict = Some(Conflict { files });
     start_turn(task, TurnKind::Conflict, at, Vec::new())
 }
+
+/// What was approved took up the integration branch as it is now: Gates and Coach look at it again.
+pub(super) fn caught_up(mut task: Task, run: u64, head: Sha, at: Millis) -> Step {
+    if !is_due(&task, run) {
+        return unchanged(task);
+    }
+    task.head = Some(head);
+    start_turn(task, TurnKind::VerifyOnly, at, Vec::new())
+}

@@ -9,17 +9,23 @@ mod origin;
 mod people;
 mod player;
 mod resuming;
+mod reviews;
 mod state;
 pub mod step;
 mod turn;
 
+use crate::domain::ci::CiPolicy;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Severity;
 use crate::domain::decision::Verdict;
+use crate::domain::design::PreLoop;
 use crate::domain::effect::TaskWork;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
+use crate::domain::integrity::Rule;
 use crate::domain::plan::PlannedTask;
 pub use crate::domain::task::event::Event;
 pub use crate::domain::task::event::PersonDid;
@@ -51,6 +57,9 @@ pub struct Task {
     /// Where it comes from.
     #[serde(default)]
     pub origin: Origin,
+    /// Whether it is designed before its first turn, and how.
+    #[serde(default)]
+    pub pre_loop: PreLoop,
     /// Its wave, from 1.
     pub wave: u32,
     /// Where it stands.
@@ -118,6 +127,8 @@ pub struct Rules {
     pub max_turns: u32,
     /// Who merges an approved task.
     pub merge: MergePolicy,
+    /// Whether the repository's own CI is evidence.
+    pub ci: CiPolicy,
     /// The folder of the Feature's branches.
     pub branch_prefix: String,
 }
@@ -141,6 +152,7 @@ impl Task {
             branch: branch_name(&rules.branch_prefix, &plan, 1),
             plan,
             origin: Origin::Planned,
+            pre_loop: PreLoop::Off,
             wave,
             state: State::Pending,
             attempt: 1,
@@ -215,6 +227,15 @@ impl Task {
             .map(|turn| turn.number)
     }
 
+    /// A secret in the branch's head, as the Gates found it: no person can waive that.
+    #[must_use]
+    pub fn secret(&self) -> Option<&Issue> {
+        let at_head = self.last_turn().filter(|turn| turn.head == self.head);
+        let gates = at_head.and_then(|turn| turn.gates.as_ref())?;
+        let mut items = gates.more.iter().flat_map(|result| &result.items);
+        items.find(|item| item.severity == Severity::MustFix && Rule::never_waived(item))
+    }
+
     /// Whether `resume` does something here: it is blocked, about to pause, or its merge was refused.
     #[must_use]
     pub fn can_resume(&self) -> bool {
@@ -232,6 +253,22 @@ impl Task {
     #[must_use]
     pub fn is_completed(&self) -> bool {
         matches!(self.state, State::Completed { .. })
+    }
+
+    /// The commit on the integration branch that it was merged as.
+    #[must_use]
+    pub fn merged_as(&self) -> Option<&Sha> {
+        match &self.state {
+            State::Completed { commit, .. } => commit.as_ref(),
+            State::Pending
+            | State::PreLoop { .. }
+            | State::PlayerTurn { .. }
+            | State::CoachTurn { .. }
+            | State::Approved { .. }
+            | State::Blocked { .. }
+            | State::Skipped { .. }
+            | State::Cancelled => None,
+        }
     }
 
     /// The turns of the present attempt, oldest first.

@@ -5,6 +5,8 @@ use crate::domain::decision::Outcome;
 use crate::domain::effect::ClosedWhy;
 use crate::domain::effect::DismissedWhy;
 use crate::domain::effect::TaskWork;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Gate;
 use crate::domain::evidence::Profile;
 use crate::domain::evidence::profile;
 use crate::domain::ids::Millis;
@@ -26,6 +28,7 @@ use crate::domain::task::branch_name;
 use crate::domain::task::coach::approve;
 use crate::domain::task::hands;
 use crate::domain::task::resuming::go_on;
+use crate::domain::task::reviews;
 use crate::domain::task::step::ask;
 use crate::domain::task::step::unchanged;
 
@@ -42,8 +45,10 @@ pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rule
         PersonDid::MergePull { commit } => hands::merged_by_hand(task, by, commit),
         PersonDid::Push { head } => hands::pushed(task, head, at),
         PersonDid::ForcePush { head } => hands::force_pushed(task, by, head),
-        PersonDid::RequestChanges(review) => hands::changes_requested(task, review, at),
-        PersonDid::WithdrawChanges => hands::changes_withdrawn(task, &by, at, rules),
+        PersonDid::RequestChanges(review) => reviews::changes_requested(task, review, at),
+        PersonDid::Approve { review, commit } => reviews::approved(task, by, review, commit.as_ref(), at, rules),
+        PersonDid::WithdrawChanges { until } => reviews::changes_withdrawn(task, &by, until, at, rules),
+        PersonDid::Remark(review) => reviews::remarked(task, review),
     }
 }
 
@@ -84,14 +89,15 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Mi
     }
 }
 
-/// A person's word ends the turn, also one that nobody judged.
-fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) -> Step {
-    let (true, Some(turn)) = (task.is_blocked(), task.overridable()) else {
+/// A person's word ends the turn, also one that nobody judged. A secret is never waived.
+pub(super) fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) -> Step {
+    let (true, Some(turn), None) = (task.is_blocked(), task.overridable(), task.secret()) else {
         return unchanged(task);
     };
     task.waived.push(Waiver {
         by: by.clone(),
         what: waived(&task, turn),
+        tests: waived_tests(&task, turn),
     });
     if let Some(open) = task.turns.last_mut().filter(|turn| turn.ended_at.is_none()) {
         open.ended_at = Some(at);
@@ -135,6 +141,29 @@ fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
     what
 }
 
+/// The tests that failed on the branch's head and that nothing excused, by name.
+fn waived_tests(task: &Task, turn: TurnNumber) -> Vec<String> {
+    let at_head = task.turn(turn).filter(|turn| turn.head == task.head);
+    let Some(gates) = at_head.and_then(|turn| turn.gates.as_ref()) else {
+        return Vec::new();
+    };
+    let of_base = gates.result(Gate::BaseTests).map(|result| &result.evidence);
+    let mut tests: Vec<String> = Vec::new();
+    for evidence in std::iter::once(&gates.tests).chain(of_base) {
+        let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
+            continue;
+        };
+        let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
+        for name in names {
+            let excused = gates.excused.iter().any(|excused| excused.test == *name);
+            if !excused && !tests.contains(name) {
+                tests.push(name.clone());
+            }
+        }
+    }
+    tests
+}
+
 fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
     if task.is_completed() {
         return unchanged(task);
@@ -156,6 +185,7 @@ fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {
     task.opening = None;
     task.next.conflict = None;
     task.next.reviews.clear();
+    task.next.remarks.clear();
     task.limit = task.last_number().saturating_add(turns.max(1));
     task.state = State::Pending;
     Step {

@@ -5,6 +5,8 @@ use crate::domain::blocked::BlockReason;
 use crate::domain::contract;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Verdict;
+use crate::domain::design::Design;
+use crate::domain::design::PreLoop;
 use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
@@ -27,10 +29,11 @@ use crate::domain::task::step::start_turn;
 use crate::domain::task::step::unchanged;
 use crate::domain::task::step::verify;
 
-pub(super) fn designed(task: Task, run: u64, at: Millis) -> Step {
+pub(super) fn designed(mut task: Task, run: u64, design: Option<Box<Design>>, at: Millis) -> Step {
     if task.state != (State::PreLoop { run }) {
         return unchanged(task);
     }
+    task.pre_loop = design.map_or(PreLoop::Off, PreLoop::Done);
     start_turn(task, TurnKind::Full, at, Vec::new())
 }
 
@@ -42,7 +45,7 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
         return unchanged(task);
     }
     match outcome {
-        Played::Pushed { base, head, report } => pushed(task, turn, base, head, report),
+        Played::Pushed { base, head, report } => pushed(task, turn, (base, head), report, at),
         Played::NoChange { base, report } => no_change(task, base, report, at),
         Played::Held { base, report, items } => held(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
@@ -50,7 +53,7 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
     }
 }
 
-fn pushed(mut task: Task, turn: TurnNumber, base: Sha, head: Sha, report: PlayerReport) -> Step {
+fn pushed(mut task: Task, turn: TurnNumber, (base, head): (Sha, Sha), report: PlayerReport, at: Millis) -> Step {
     task.head = Some(head.clone());
     if let Some(open) = task.turns.last_mut() {
         open.base = Some(base);
@@ -59,7 +62,7 @@ fn pushed(mut task: Task, turn: TurnNumber, base: Sha, head: Sha, report: Player
         open.report = Some(report);
     }
     let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
-    effects.push(verify(&mut task, turn));
+    effects.push(verify(&mut task, turn, at));
     Step {
         task,
         effects,

@@ -57,7 +57,7 @@ pub(super) fn go_on(mut task: Task, turns: u32, at: Millis, rules: &Rules) -> St
     };
     task.limit = used.saturating_add(turns.max(1));
     match left {
-        Left::Verify(turn) => effects.push(verify(&mut task, turn)),
+        Left::Verify(turn) => effects.push(verify(&mut task, turn, at)),
         Left::Merge(turn) => effects.append(&mut approve_again(&mut task, turn, rules)),
         Left::NextTurn if task.turns_now().next().is_none() && task.head.is_none() => task.state = State::Pending,
         Left::NextTurn => {

@@ -103,6 +103,8 @@ impl State {
 pub enum Stage {
     /// The Gates.
     Gates,
+    /// The repository's own CI.
+    Ci,
     /// The Coach.
     Coach,
 }

@@ -1,5 +1,6 @@
 //! What happens to a Task. One function per event.
 
+use crate::domain::design::PreLoop;
 use crate::domain::effect::TaskWork;
 use crate::domain::ids::Millis;
 use crate::domain::ids::TurnNumber;
@@ -19,6 +20,7 @@ use crate::domain::task::coach;
 use crate::domain::task::merging;
 use crate::domain::task::people;
 use crate::domain::task::player;
+use crate::domain::task::resuming::next_kind;
 
 /// Applies `event`; a late or repeated event leaves the task as it was.
 #[must_use]
@@ -30,7 +32,7 @@ pub fn step(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
 fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     match event {
         Event::Begin => begin(task, at),
-        Event::Designed { run } => player::designed(task, run, at),
+        Event::Designed { run, design } => player::designed(task, run, design, at),
         Event::Played { run, outcome } => player::played(task, run, *outcome, at),
         Event::PullOpened { pull, branch } => merging::pull_opened(task, pull, &branch),
         Event::Gated {
@@ -38,11 +40,18 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
             head,
             report,
             discrepancies,
-        } => coach::gated(task, run, &head, *report, discrepancies),
-        Event::Judged { run, head, judgement } => coach::judged(task, run, &head, *judgement, at, rules),
+        } => coach::gated(task, run, &head, *report, discrepancies, rules),
+        Event::CiRead { run, head, result } => coach::ci_read(task, run, &head, *result),
+        Event::Judged {
+            run,
+            head,
+            judgement,
+            probes,
+        } => coach::judged(task, run, &head, (*judgement, probes), at, rules),
         Event::CoachFailed { run, failure } => coach::coach_failed(task, run, failure),
         Event::Merged { run, commit } => merging::merged(task, run, commit),
         Event::MergeRefused { run, rule } => merging::merge_refused(task, run, rule),
+        Event::CaughtUp { run, head } => merging::caught_up(task, run, head, at),
         Event::MergeConflict { run, files } => merging::merge_conflict(task, run, files, at),
         Event::Stuck { run, reason } => blocking::stuck(task, run, reason),
         Event::NeedGone { task: need } => blocking::need_gone(task, need),
@@ -68,11 +77,21 @@ pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
     }
 }
 
-fn begin(task: Task, at: Millis) -> Step {
+fn begin(mut task: Task, at: Millis) -> Step {
     if task.state != State::Pending {
         return unchanged(task);
     }
-    start_turn(task, TurnKind::Full, at, Vec::new())
+    if task.pre_loop == PreLoop::Due {
+        let asked = ask(&mut task, TaskWork::Design);
+        task.state = State::PreLoop { run: asked.run };
+        return Step {
+            task,
+            effects: vec![asked],
+            stop: Stop::Work,
+        };
+    }
+    let kind = next_kind(&task);
+    start_turn(task, kind, at, Vec::new())
 }
 
 /// Opens the next turn. What the turn is told moves from the task into it; open reviews stay with the task as well, for
@@ -96,6 +115,7 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
         told,
         started_at: at,
         ended_at: None,
+        ci_since: None,
         base: task.head.clone(),
         head,
         work: Work::Open,
@@ -106,7 +126,7 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
     });
     effects.push(match kind {
         TurnKind::Full | TurnKind::Conflict => play(&mut task, number),
-        TurnKind::VerifyOnly => verify(&mut task, number),
+        TurnKind::VerifyOnly => verify(&mut task, number, at),
     });
     Step {
         task,
@@ -122,9 +142,12 @@ pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Asked {
     asked
 }
 
-/// Sends the turn's commit to the Gates.
-pub(super) fn verify(task: &mut Task, turn: TurnNumber) -> Asked {
+/// Sends the turn's commit, which was pushed or is to be looked at once more `at` this time, to the Gates.
+pub(super) fn verify(task: &mut Task, turn: TurnNumber, at: Millis) -> Asked {
     let asked = ask(task, TaskWork::Gates);
+    if let Some(open) = task.turns.last_mut().filter(|open| open.number == turn) {
+        open.ci_since = Some(at);
+    }
     task.state = State::CoachTurn {
         turn,
         stage: Stage::Gates,

@@ -28,6 +28,8 @@ pub struct Turn {
     pub started_at: Millis,
     /// When its verdict stood, or a person overrode it.
     pub ended_at: Option<Millis>,
+    /// When CI could first see the commit, or was asked for again by a person: its times count from here.
+    pub ci_since: Option<Millis>,
     /// The commit it started from.
     pub base: Option<Sha>,
     /// The commit that Gates and Coach look at.
@@ -77,6 +79,9 @@ pub struct NextTurn {
     pub guidance: Vec<Guidance>,
     /// Items of people's reviews that are open.
     pub reviews: Vec<HumanReview>,
+    /// Reviews that decide nothing: the Coach sees them once.
+    #[serde(default)]
+    pub remarks: Vec<HumanReview>,
     /// A merge that the branch has to take up.
     pub conflict: Option<Conflict>,
 }
@@ -90,14 +95,14 @@ pub struct Guidance {
     pub text: String,
 }
 
-/// A person's request for changes.
+/// A person's review: a request for changes, or remarks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HumanReview {
     /// The review.
     pub id: ReviewId,
     /// Who wrote it.
     pub by: User,
-    /// What it asks for.
+    /// What it says.
     pub items: Vec<Issue>,
 }
 
@@ -115,4 +120,7 @@ pub struct Waiver {
     pub by: User,
     /// What failed or was missing, as sentences.
     pub what: Vec<String>,
+    /// Failing tests among it, by name: from then on they belong to the Feature's baseline.
+    #[serde(default)]
+    pub tests: Vec<String>,
 }

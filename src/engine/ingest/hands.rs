@@ -11,6 +11,8 @@ use crate::domain::ids::User;
 use crate::domain::task;
 use crate::domain::task::PersonDid;
 use crate::engine::Engine;
+use crate::engine::ingest::Scene;
+use crate::engine::ingest::default_branch;
 use crate::engine::ingest::fact;
 use crate::engine::ingest::one;
 use crate::engine::job::Done;
@@ -21,20 +23,28 @@ use crate::github::webhook::PullEvent;
 use crate::github::webhook::Push;
 use crate::github::webhook::PushKind;
 
-/// Someone closed, merged or reopened one of our pull requests.
-pub async fn pull(engine: &Engine, place: &Place, pull: &Pull, event: &PullEvent) -> Result<Done, Undone> {
+/// The Feature of one of our pull requests, and the task where it is a task's.
+pub async fn of_pull(scene: &Scene<'_>, pull: &Pull) -> Result<Option<(Feature, Option<TaskId>)>, Undone> {
+    let Scene { engine, place, .. } = *scene;
     let known = match engine.store.by_pull(place.repo.id, pull.number).await? {
         Some(found) => Some(found),
         // People may be faster than the reply that tells us the number.
         None => engine.store.by_branch(place.repo.id, &pull.head.branch).await?,
     };
-    let Some(found) = known else { return Ok(Done::Nothing) };
-    let Some(feature) = engine.feature(&found.feature.key).await? else {
+    let Some(found) = known else { return Ok(None) };
+    let feature = engine.feature(&found.feature.key).await?;
+    Ok(feature.map(|feature| (feature, found.task)))
+}
+
+/// Someone closed, merged or reopened one of our pull requests.
+pub async fn pull(scene: &Scene<'_>, pull: &Pull, event: &PullEvent) -> Result<Done, Undone> {
+    let Scene { engine, place, .. } = *scene;
+    let Some((feature, task)) = of_pull(scene, pull).await? else {
         return Ok(Done::Nothing);
     };
     let closed = pull.closed_at.map_or(0, |at| at.0);
     let by = &place.sender.user;
-    let (event, cause) = match (event, found.task) {
+    let (event, cause) = match (event, task) {
         // Pushes tell of new commits; this one says nothing more.
         (PullEvent::Synchronized { .. }, _) => return Ok(Done::Nothing),
         (PullEvent::Closed, None) if pull.is_merged() => (
@@ -105,7 +115,7 @@ async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Resul
 /// Someone pushed to one of our branches, or deleted it.
 pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {
     let Some(found) = engine.store.by_branch(place.repo.id, &push.branch).await? else {
-        return Ok(Done::Nothing);
+        return default_branch::pushed(engine, place, push).await;
     };
     let Some(feature) = engine.feature(&found.feature.key).await? else {
         return Ok(Done::Nothing);

@@ -2,6 +2,7 @@
 
 use crate::config::RepositorySettings;
 use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::Wanted;
 use crate::domain::feature::event::Event;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::InstallationId;
@@ -22,10 +23,10 @@ use crate::github::webhook::RepositoryEvent;
 use crate::store::Scope;
 
 /// Something happened to an issue.
-pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: IssueEvent) -> Result<Done, Undone> {
+pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Result<Done, Undone> {
     let Scene { engine, place, .. } = *scene;
     let by = &place.sender.user;
-    if let IssueEvent::Labeled(label) = &event {
+    if let IssueEvent::Labeled(label) = event {
         return label::labelled(scene, issue, label).await;
     }
     let Some(feature) = newest(engine, place.repo.id, issue.number).await? else {
@@ -34,9 +35,12 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: IssueEvent) -> Resul
     let run = feature.key.run;
     let (event, cause) = match event {
         IssueEvent::Unlabeled(label) => {
-            let ours = serde_json::from_value::<RepositorySettings>(feature.settings.clone())
-                .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label);
-            if label != ours {
+            let ours = match feature.snapshot.wanted {
+                Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
+                    .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label),
+                Wanted::OneTask => label::TASK_LABEL.to_owned(),
+            };
+            if *label != ours {
                 return Ok(Done::Nothing);
             }
             (
@@ -99,7 +103,7 @@ pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) 
 pub async fn installation(
     engine: &Engine,
     installation: InstallationId,
-    event: InstallationEvent,
+    event: &InstallationEvent,
 ) -> Result<Done, Undone> {
     let scope = Scope::Installation(installation);
     match event {

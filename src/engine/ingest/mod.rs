@@ -1,10 +1,14 @@
 //! Deliveries become facts: what does it mean, for which Feature, and may the sender do this?
 
+pub(super) mod button;
 mod comment;
+mod default_branch;
 mod hands;
 mod label;
 mod life;
+mod review;
 mod right;
+mod saying;
 
 use crate::domain::effect::Effect;
 use crate::domain::feature::Feature;
@@ -72,6 +76,8 @@ pub(super) struct Scene<'a> {
     place: &'a Place,
     /// When AutoBuild heard of it.
     since: Millis,
+    /// The delivery's id.
+    delivery: &'a str,
 }
 
 /// Reads the delivery and applies what follows from it.
@@ -97,7 +103,7 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
             return Err(Undone::Refused { why: error.to_string() });
         }
     };
-    let done = understand(engine, inbound, delivery.received_at).await?;
+    let done = understand(engine, inbound, delivery.received_at, &wanted.delivery).await?;
     engine
         .store
         .finish_delivery(wanted.app, &wanted.delivery, "done")
@@ -105,47 +111,35 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
     Ok(done)
 }
 
-async fn understand(engine: &Engine, inbound: Inbound, since: Millis) -> Result<Done, Undone> {
+async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: &str) -> Result<Done, Undone> {
     if let Some(place) = inbound.place()
         && is_own(engine, place).await?
     {
         return Ok(Done::Nothing);
     }
-    match inbound {
-        Inbound::Issue { place, issue, event } => {
-            life::issue(
-                &Scene {
-                    engine,
-                    place: &place,
-                    since,
-                },
-                &issue,
-                event,
-            )
-            .await
-        }
-        Inbound::CommentCreated { place, issue, comment } => {
-            comment::created(
-                &Scene {
-                    engine,
-                    place: &place,
-                    since,
-                },
-                &issue,
-                &comment,
-            )
-            .await
-        }
-        Inbound::Pull { place, pull, event } => hands::pull(engine, &place, &pull, &event).await,
-        Inbound::Push { place, push } => hands::push(engine, &place, &push).await,
-        Inbound::Repository { place, event } => life::repository(engine, &place, event).await,
+    let scene = |place| Scene {
+        engine,
+        place,
+        since,
+        delivery,
+    };
+    match &inbound {
+        Inbound::Issue { place, issue, event } => life::issue(&scene(place), issue, event).await,
+        Inbound::CommentCreated { place, issue, comment } => comment::created(&scene(place), issue, comment).await,
+        Inbound::Review {
+            place,
+            pull,
+            review,
+            event,
+        } => review::happened(&scene(place), pull, review, *event).await,
+        Inbound::CheckRun { place, run, button } => button::pressed(&scene(place), run, button).await,
+        Inbound::Pull { place, pull, event } => hands::pull(&scene(place), pull, event).await,
+        Inbound::Push { place, push } => hands::push(engine, place, push).await,
+        Inbound::Repository { place, event } => life::repository(engine, place, *event).await,
         Inbound::Installation {
             installation, event, ..
-        } => life::installation(engine, installation, event).await,
-        // People's reviews as feedback and the check run's buttons are not acted on in this version.
-        Inbound::Review { .. } | Inbound::CheckRun { .. } | Inbound::Ping | Inbound::Ignored { .. } => {
-            Ok(Done::Nothing)
-        }
+        } => life::installation(engine, *installation, event).await,
+        Inbound::Ping | Inbound::Ignored { .. } => Ok(Done::Nothing),
     }
 }
 

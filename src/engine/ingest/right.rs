@@ -1,6 +1,7 @@
 //! May they? Asked of GitHub at that moment, never read from a payload.
 
 use crate::config::Permission;
+use crate::domain::feature::command::Refusal;
 use crate::engine::ingest::Scene;
 use crate::engine::job::Undone;
 use crate::github::AccessLevel;
@@ -46,4 +47,15 @@ pub async fn of(scene: &Scene<'_>, login: &str, needed: Permission) -> Result<Ri
             }
         }
     }
+}
+
+/// Why the sender is not obeyed, if they are not.
+pub async fn refused(scene: &Scene<'_>, needed: Permission) -> Result<Option<Refusal>, Undone> {
+    Ok(match of(scene, &scene.place.sender.user.login, needed).await? {
+        Right::Yes => None,
+        Right::No => Some(Refusal::NoPermission {
+            needed: needed.word().to_owned(),
+        }),
+        Right::Unknown => Some(Refusal::PermissionUnknown),
+    })
 }

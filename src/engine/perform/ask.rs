@@ -35,6 +35,8 @@ pub(super) struct Question<'a> {
     pub turn: TurnNumber,
     /// Where it works.
     pub checkout: &'a Path,
+    /// Which of the requests of one effect this is; empty for the only one.
+    pub part: &'static str,
     /// What it is told.
     pub prompt: String,
     /// JSON Schema of its answer.
@@ -108,7 +110,7 @@ impl Scene<'_> {
             deadline: Duration::from_secs(seconds),
             idle: Some(IDLE),
             // A run that crashed is the same run again; a run that failed is another one.
-            run_key: format!("{}/{}", self.job.effect.id, self.job.effect.attempt),
+            run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),
         };
         Ok(agent.ask(&spec, read, &self.job.cancel).await?.answer)
     }

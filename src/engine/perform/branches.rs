@@ -35,14 +35,22 @@ pub(super) async fn open_integration(scene: &Scene<'_>, run: u64) -> Result<Done
         .into_iter()
         .map(|(path, text)| (path, text.into_bytes()))
         .collect();
-    let request = request(scene, vec![default.head.clone()], messages::plan_commit(feature)).await?;
+    let base = base(scene, &default.mirror, &default.head).await?;
+    let request = request(scene, vec![base.clone()], messages::plan_commit(feature)).await?;
     let head = default.mirror.commit_files(files, &request).await?;
     push(scene, &default.mirror, &branch, &head, &Lease::Absent).await?;
-    Ok(scene.event(Event::IntegrationOpened {
-        run,
-        base: default.head,
-        head,
-    }))
+    Ok(scene.event(Event::IntegrationOpened { run, base, head }))
+}
+
+/// The commit that pre-flight looked at: what came after it is merged in before the next wave, and looked at then.
+async fn base(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, Undone> {
+    let looked_at = scene.feature.preflight.as_ref().map(|found| &found.commit);
+    match looked_at {
+        Some(commit) if mirror.has_commit(commit).await? && mirror.is_ancestor(commit, head).await? => {
+            Ok(commit.clone())
+        }
+        Some(_) | None => Ok(head.clone()),
+    }
 }
 
 /// A branch that an earlier try pushed. One of somebody else's making is not ours to build on.
@@ -85,7 +93,10 @@ pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, U
             let files = files.iter().map(ToString::to_string).collect();
             return Ok(scene.event(Event::DefaultMerged {
                 run,
-                outcome: DefaultMerge::Conflict { files },
+                outcome: DefaultMerge::Conflict {
+                    files,
+                    other: default.head,
+                },
             }));
         }
         MergeOutcome::Unrelated => {
@@ -98,13 +109,19 @@ pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, U
     if head == stood {
         return Ok(scene.event(Event::DefaultMerged {
             run,
-            outcome: DefaultMerge::UpToDate { head },
+            outcome: DefaultMerge::UpToDate {
+                head,
+                other: default.head,
+            },
         }));
     }
     push(scene, mirror, &branch, &head, &Lease::At(stood)).await?;
     Ok(scene.event(Event::DefaultMerged {
         run,
-        outcome: DefaultMerge::Merged { head },
+        outcome: DefaultMerge::Merged {
+            head,
+            other: default.head,
+        },
     }))
 }
 
@@ -112,11 +129,16 @@ pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, U
 async fn with_histories(scene: &Scene<'_>, mirror: &Mirror, head: Sha) -> Result<Sha, Undone> {
     let feature = &scene.feature;
     let mut files = BTreeMap::new();
-    for task in feature.tasks.iter().filter(|task| task.is_over()) {
-        let (path, text) = (
+    let over = feature.tasks.iter().filter(|task| task.is_over());
+    let pages = over.map(|task| {
+        (
             messages::task_file_path(feature, task.id),
-            messages::task_file(feature, task).into_bytes(),
-        );
+            messages::task_file(feature, task),
+        )
+    });
+    let plan = messages::whole_plan_file(feature).map(|text| (messages::plan_file_path(feature), text));
+    for (path, text) in pages.chain(plan) {
+        let text = text.into_bytes();
         let there = mirror.read_file(&head, &path, text.len().saturating_add(1)).await?;
         if there.is_none_or(|there| there.bytes != text) {
             files.insert(path, text);

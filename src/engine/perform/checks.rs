@@ -3,9 +3,13 @@
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
 use crate::domain::task::Task;
+use crate::engine::ingest::button::Button;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::perform::annotations;
+use crate::github::CheckAction;
+use crate::github::CheckAnnotation;
 use crate::github::CheckConclusion;
 use crate::github::CheckOutput;
 use crate::github::CheckReport;
@@ -25,7 +29,10 @@ pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNu
         return Ok(Done::Nothing);
     };
     match messages::check_run(&scene.feature, task, turn, &scene.links().await?) {
-        Some(check) => publish(scene, head, &check).await,
+        Some(check) => {
+            let annotations = annotations::of_turn(scene, task, turn, head).await?;
+            publish(scene, head, &check, buttons(task, number), &annotations).await
+        }
         None => Ok(Done::Nothing),
     }
 }
@@ -36,10 +43,30 @@ pub(super) async fn publish_wave_check(scene: &Scene<'_>) -> Result<Done, Undone
         return Ok(Done::Nothing);
     };
     let check = messages::wave_check(&scene.feature, gate);
-    publish(scene, &gate.head, &check).await
+    publish(scene, &gate.head, &check, Vec::new(), &[]).await
 }
 
-async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun) -> Result<Done, Undone> {
+/// The buttons of a blocked task, on the check run of its newest turn.
+fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
+    let newest = task.turns.last().is_some_and(|last| last.number == number);
+    if !newest || !task.is_blocked() {
+        return Vec::new();
+    }
+    let action = |button: Button| CheckAction {
+        label: button.label().to_owned(),
+        description: button.description().to_owned(),
+        identifier: button.identifier().to_owned(),
+    };
+    Button::ALL.map(action).to_vec()
+}
+
+async fn publish(
+    scene: &Scene<'_>,
+    head: &Sha,
+    check: &CheckRun,
+    actions: Vec<CheckAction>,
+    annotations: &[CheckAnnotation],
+) -> Result<Done, Undone> {
     let conclusion = match check.conclusion {
         Conclusion::Success => CheckConclusion::Success,
         Conclusion::Failure => CheckConclusion::Failure,
@@ -56,13 +83,18 @@ async fn publish(scene: &Scene<'_>, head: &Sha, check: &CheckRun) -> Result<Done
             title: check.title.clone(),
             summary: check.summary.clone(),
         },
-        actions: Vec::new(),
+        actions,
     };
     let repo = scene.repo();
     scene.may_write()?;
-    if !scene.job.is_fresh() && repo.find_check(head, NAME, &id).await?.is_some() {
-        return Ok(Done::Nothing);
-    }
-    repo.create_check(&report).await?;
+    let known = match scene.job.is_fresh() {
+        true => None,
+        false => repo.find_check(head, NAME, &id).await?,
+    };
+    let (run, there) = match known {
+        Some(run) => (run, repo.annotations_of_check(run).await?),
+        None => (repo.create_check(&report).await?, 0),
+    };
+    annotations::append(scene, run, &report.output, annotations.get(there..).unwrap_or_default()).await?;
     Ok(Done::Nothing)
 }

@@ -1,15 +1,22 @@
 //! The Coach's part of a turn: a fresh checkout, a fresh context, and a decision that code checks.
 
 use crate::agents::prompt::CoachInput;
+use crate::config::CommandLine;
+use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::contract::CheckoutState;
+use crate::domain::contract::Judgement;
 use crate::domain::contract::TurnFacts;
 use crate::domain::contract::judge;
 use crate::domain::decision::CoachDecision;
 use crate::domain::decision::DecisionKind;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Probing;
 use crate::domain::decision_parse::parse_decision;
 use crate::domain::decision_parse::schema;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
+use crate::domain::grounds;
 use crate::domain::ids::Sha;
 use crate::domain::task;
 use crate::domain::task::Task;
@@ -19,108 +26,212 @@ use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
 use crate::engine::perform::commands;
+use crate::engine::perform::sync::fork_of;
 use crate::engine::perform::turn;
+use crate::gates;
 use crate::git::Checkout;
 use crate::git::Mirror;
 use crate::git::TakeOutError;
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 /// The largest diff that a Coach is shown, in bytes.
 const MAX_DIFF: usize = 200_000;
 
+/// The largest file whose lines are counted to judge evidence, in bytes.
+const MAX_CITED: usize = 4 << 20;
+
+/// Files whose lines are counted.
+const MOST_CITED: usize = 200;
+
+/// What a Coach looks at.
+struct Look<'a> {
+    scene: &'a Scene<'a>,
+    mirror: &'a Mirror,
+    settings: &'a RepositorySettings,
+    task: &'a Task,
+    turn: &'a Turn,
+    head: &'a Sha,
+}
+
 pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (turn, head) = turn::open(task)?;
-    let gates = turn.gates.as_ref().ok_or_else(|| Undone::Refused {
+    let mut gates = turn.gates.clone().ok_or_else(|| Undone::Refused {
         why: "no Gate ran on this commit".to_owned(),
     })?;
     let mirror = scene.holding(head).await?;
-    let checkout = mirror.checkout(head).await?;
-    let schema = schema();
-    let question = Question {
-        role: Role::Coach,
-        task: Some(task.id),
-        turn: turn.number,
-        checkout: checkout.path(),
-        prompt: prompt(scene, &mirror, task, (turn, head, gates), &schema).await?,
-        schema,
+    let look = Look {
+        scene,
+        mirror: &mirror,
+        settings: &scene.settings(),
+        task,
+        turn,
+        head,
     };
-    let settings = scene.settings();
-    let decision = scene.ask(&settings, question, |answer| decision(answer, task)).await?;
-    let state = compare(&checkout).await;
-    let paths: BTreeSet<String> = commands::paths(&mirror, head).await?.into_iter().collect();
-    let open_reviews: Vec<String> = task.next.reviews.iter().map(|review| review.by.login.clone()).collect();
-    let facts = TurnFacts {
-        kind: task.plan.kind,
-        criteria: &task.plan.acceptance_criteria,
-        gates,
-        in_tree: &|path| paths.contains(path),
-        checkout: &state,
-        open_reviews: &open_reviews,
-    };
-    let judgement = Box::new(judge(&decision, &facts));
+    let (mut decision, mut checkout) = look.ask(&gates, Probing::Allowed).await?;
+    let mut probes = Vec::new();
+    if decision.decision == DecisionKind::Probe {
+        probes = look.probe(&decision.commands).await?;
+        gates.more.extend(probes.iter().cloned());
+        let (decided, second) = look.ask(&gates, Probing::Over).await?;
+        decision = decided;
+        checkout = checkout.and(second);
+    }
+    let judgement = Box::new(look.judged(&decision, &gates, &checkout).await?);
     let head = head.clone();
-    Ok(scene.task_event(task.id, task::Event::Judged { run, head, judgement }))
+    Ok(scene.task_event(
+        task.id,
+        task::Event::Judged {
+            run,
+            head,
+            judgement,
+            probes,
+        },
+    ))
 }
 
-async fn prompt(
-    scene: &Scene<'_>,
-    mirror: &Mirror,
-    task: &Task,
-    (turn, head, gates): (&Turn, &Sha, &GateReport),
-    schema: &serde_json::Value,
-) -> Result<String, Undone> {
-    let diff = mirror
-        .diff_text(&fork_point(scene, mirror, head).await?, head, MAX_DIFF)
-        .await?;
-    let before = task.turns_now().rev().filter(|before| before.number != turn.number);
-    let previous = before.into_iter().find_map(|before| before.verdict.as_ref());
-    let input = CoachInput {
-        issue: scene.shown_issue(),
-        task: &task.plan,
-        turn: turn.number,
-        diff: &diff.text,
-        gates,
-        report: turn.report.as_ref(),
-        discrepancies: &turn.discrepancies,
-        previous: previous.map_or(&[], |verdict| &verdict.items),
-        remarks: &remarks(turn),
-        instructions: &scene.instructions(mirror).await?,
-    };
-    Ok(input.prompt(scene.engine.agents.definition(Role::Coach), schema))
-}
+impl Look<'_> {
+    /// Asks in a fresh checkout and a fresh context, and compares the checkout afterwards.
+    async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), Undone> {
+        let checkout = self.mirror.checkout(self.head).await?;
+        let schema = schema(probing);
+        let question = Question {
+            role: Role::Coach,
+            task: Some(self.task.id),
+            turn: self.turn.number,
+            checkout: checkout.path(),
+            part: match probing {
+                Probing::Allowed => "",
+                Probing::Over => "/probed",
+            },
+            prompt: self.prompt(gates, probing, &schema).await?,
+            schema,
+        };
+        let read = |answer: &serde_json::Value| decision(answer, self.task, probing);
+        let decision = self.scene.ask(self.settings, question, read).await?;
+        Ok((decision, compare(&checkout).await?))
+    }
 
-/// Whether the Coach, who may only read, wrote.
-async fn compare(checkout: &Checkout) -> CheckoutState {
-    match checkout.changed_paths().await {
-        Ok(paths) if paths.is_empty() => CheckoutState::Unchanged,
-        Ok(paths) => CheckoutState::Changed(paths.iter().map(ToString::to_string).collect()),
-        Err(error) => CheckoutState::Changed(vec![format!("the checkout cannot be compared: {error}")]),
+    /// Runs what the Coach asked for, in a copy of its own.
+    async fn probe(&self, commands: &[String]) -> Result<Vec<GateResult>, Undone> {
+        let bench = self.scene.bench();
+        let cancel = &self.scene.job.cancel;
+        Ok(gates::probe(&bench, self.mirror, self.head, self.settings, commands, cancel).await?)
+    }
+
+    async fn prompt(&self, gates: &GateReport, probing: Probing, schema: &serde_json::Value) -> Result<String, Undone> {
+        let (scene, turn) = (self.scene, self.turn);
+        let fork = fork_of(scene, self.mirror, self.task, self.head).await?;
+        let diff = self.mirror.diff_text(&fork, self.head, MAX_DIFF).await?;
+        let before = self
+            .task
+            .turns_now()
+            .rev()
+            .filter(|before| before.number != turn.number);
+        let previous = before.into_iter().find_map(|before| before.verdict.as_ref());
+        let input = CoachInput {
+            issue: scene.shown_issue(),
+            task: &self.task.plan,
+            turn: turn.number,
+            diff: &diff.text,
+            gates,
+            report: turn.report.as_ref(),
+            discrepancies: &turn.discrepancies,
+            previous: previous.map_or(&[], |verdict| &verdict.items),
+            remarks: &remarks(turn),
+            instructions: &scene.instructions(self.mirror).await?,
+            probing,
+        };
+        Ok(input.prompt(scene.engine.agents.definition(Role::Coach), schema))
+    }
+
+    /// What stands of the decision on this commit.
+    async fn judged(
+        &self,
+        decision: &CoachDecision,
+        gates: &GateReport,
+        checkout: &CheckoutState,
+    ) -> Result<Judgement, Undone> {
+        let paths: BTreeSet<String> = commands::paths(self.mirror, self.head).await?.into_iter().collect();
+        let lines = self.lines(decision, &paths).await?;
+        let lines_of = |path: &str| {
+            let counted = lines.get(path).copied();
+            paths.contains(path).then(|| counted.unwrap_or(u32::MAX))
+        };
+        let reviews = self.task.next.reviews.iter();
+        let open_reviews: Vec<String> = reviews.map(|review| review.by.login.clone()).collect();
+        let facts = TurnFacts {
+            kind: self.task.plan.kind,
+            criteria: &self.task.plan.acceptance_criteria,
+            gates,
+            lines_of: &lines_of,
+            checkout,
+            open_reviews: &open_reviews,
+        };
+        Ok(judge(decision, &facts))
+    }
+
+    /// How many lines the files have that the decision names with a line.
+    async fn lines(&self, decision: &CoachDecision, paths: &BTreeSet<String>) -> Result<BTreeMap<String, u32>, Undone> {
+        let mut counted = BTreeMap::new();
+        let cited = grounds::cited_with_lines(decision);
+        for path in cited.into_iter().filter(|path| paths.contains(path)).take(MOST_CITED) {
+            let Some(file) = self.mirror.read_file(self.head, &path, MAX_CITED).await? else {
+                continue;
+            };
+            if !file.truncated {
+                let lines = file.text().lines().count();
+                counted.insert(path, u32::try_from(lines).unwrap_or(u32::MAX));
+            }
+        }
+        Ok(counted)
     }
 }
 
-/// Probes are not run in this version: the Coach is asked for a decision instead.
-fn decision(answer: &serde_json::Value, task: &Task) -> Result<CoachDecision, String> {
+/// Whether an agent that may only read wrote.
+pub(super) async fn compare(checkout: &Checkout) -> Result<CheckoutState, Undone> {
+    let paths = checkout.changed_paths().await?;
+    Ok(match paths.is_empty() {
+        true => CheckoutState::Unchanged,
+        false => CheckoutState::Changed(paths.iter().map(ToString::to_string).collect()),
+    })
+}
+
+fn decision(answer: &serde_json::Value, task: &Task, probing: Probing) -> Result<CoachDecision, String> {
     let (decision, _unknown) =
         parse_decision(answer, &task.plan.acceptance_criteria).map_err(|mistakes| mistakes.to_string())?;
-    match decision.decision {
-        DecisionKind::Approve | DecisionKind::Feedback => Ok(decision),
-        DecisionKind::Probe => {
-            Err("`decision: probe` is not available here: answer `approve` or `feedback`".to_owned())
-        }
+    match (decision.decision, probing) {
+        (DecisionKind::Approve | DecisionKind::Feedback, _) => Ok(decision),
+        (DecisionKind::Probe, Probing::Over) => Err(
+            "`decision: probe` may be answered once in a turn, and it was: answer `approve` or `feedback`".to_owned(),
+        ),
+        (DecisionKind::Probe, Probing::Allowed) => match decision.commands.iter().find_map(no_command) {
+            Some(problem) => Err(problem),
+            None => Ok(decision),
+        },
     }
+}
+
+/// What is wrong with a command that cannot be split into words.
+fn no_command(command: &String) -> Option<String> {
+    let wrong = command.parse::<CommandLine>().err()?;
+    Some(format!("commands: `{command}` cannot be run: {wrong}"))
 }
 
 /// What people said about the work: shown, never an instruction.
 fn remarks(turn: &Turn) -> Vec<String> {
-    let reviews = turn.told.reviews.iter();
+    let reviews = turn.told.reviews.iter().chain(&turn.told.remarks);
     reviews
-        .flat_map(|review| {
-            review
-                .items
-                .iter()
-                .map(|item| format!("{}: {}", review.by.login, item.description))
-        })
+        .flat_map(|review| review.items.iter().map(|item| remark(&review.by.login, item)))
         .collect()
+}
+
+fn remark(login: &str, item: &Issue) -> String {
+    match (&item.file, item.line) {
+        (Some(file), Some(line)) => format!("{login} on {file}:{line}: {}", item.description),
+        (Some(file), None) => format!("{login} on {file}: {}", item.description),
+        (None, _) => format!("{login}: {}", item.description),
+    }
 }
 
 /// The commit that the task's change is counted from: `merge-base(integration, head)`.

@@ -1,52 +1,40 @@
-//! Running the Gates: on a turn's commit, and on the integration branch after a wave.
+//! Running the Gates on a turn's commit.
 
-use crate::domain::feature::event::Event;
 use crate::domain::ids::Sha;
-use crate::domain::plan::TaskType;
-use crate::domain::report::ChangedPaths;
-use crate::domain::report::discrepancies;
 use crate::domain::task;
 use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
-use crate::engine::perform::baseline::baseline;
-use crate::engine::perform::coach::fork_point;
+use crate::engine::perform::claims;
+use crate::engine::perform::sync::fork_of;
 use crate::engine::perform::turn;
-use crate::engine::repository::tip;
 use crate::gates;
 use crate::gates::Bench;
 use crate::gates::Deadlines;
 use crate::gates::GateError;
 use crate::gates::Subject;
-use crate::gates::WaveSubject;
-use crate::git::FileStatus;
 use crate::git::Mirror;
 
 pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (turn, head) = turn::open(task)?;
     let mirror = scene.holding(head).await?;
     let settings = scene.settings();
-    let base = base(scene)?;
-    let baseline = baseline(scene, &mirror, &base).await?;
+    let baseline = scene.baseline(&mirror).await?;
     let subject = Subject {
         mirror: &mirror,
-        fork: &fork_point(scene, &mirror, head).await?,
+        fork: &fork_of(scene, &mirror, task, head).await?,
         head,
         task: &task.plan,
         origin: &task.origin,
         mode: settings.mode,
         baseline: &baseline,
         settings: &settings,
-        waived: &[],
+        waived: &scene.waived(),
         people: &[],
     };
     let report = gates::verify(&scene.bench(), &subject, &scene.job.cancel).await?;
-    let discrepancies = match &turn.report {
-        Some(said) => discrepancies(said, &changed(&mirror, turn, head).await?, &report.tests),
-        None => Vec::new(),
-    };
+    let discrepancies = claims::contradicted(scene, &mirror, task, (turn, head), &report).await?;
     let event = task::Event::Gated {
         run,
         head: head.clone(),
@@ -54,57 +42,6 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         discrepancies,
     };
     Ok(scene.task_event(task.id, event))
-}
-
-pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
-    let feature = &scene.feature;
-    let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = scene
-        .engine
-        .fetch(feature.installation, feature.key.repo, &[&folder])
-        .await?;
-    let head = tip(&mirror, &feature.key.integration_branch()).await?;
-    let settings = scene.settings();
-    let baseline = baseline(scene, &mirror, &base(scene)?).await?;
-    let subject = WaveSubject {
-        mirror: &mirror,
-        head: &head,
-        smoke: feature.plan.as_ref().and_then(|version| version.plan.smoke.as_deref()),
-        kind: TaskType::Scaffolding,
-        baseline: &baseline,
-        settings: &settings,
-        waived: &[],
-    };
-    let report = gates::verify_wave(&scene.bench(), &subject, &scene.job.cancel).await?;
-    Ok(scene.event(Event::WaveGated {
-        run,
-        head,
-        report: Box::new(report),
-    }))
-}
-
-async fn changed(mirror: &Mirror, turn: &Turn, head: &Sha) -> Result<ChangedPaths, Undone> {
-    let mut changed = ChangedPaths::default();
-    let Some(base) = &turn.base else { return Ok(changed) };
-    for file in mirror.changed_files(base, head).await? {
-        let path = file.path.to_string();
-        match file.status {
-            FileStatus::Added | FileStatus::Renamed { .. } => changed.created.push(path),
-            FileStatus::Modified | FileStatus::TypeChanged => changed.modified.push(path),
-            FileStatus::Deleted => changed.deleted.push(path),
-        }
-    }
-    Ok(changed)
-}
-
-/// The default branch's commit that the Feature is built on.
-fn base(scene: &Scene<'_>) -> Result<Sha, Undone> {
-    let integration = scene.feature.integration.as_ref();
-    integration
-        .map(|integration| integration.base.clone())
-        .ok_or_else(|| Undone::Refused {
-            why: "there is no integration branch".to_owned(),
-        })
 }
 
 impl From<GateError> for Undone {

@@ -52,6 +52,7 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
     let reason = reason(job, undone);
     match effect {
         Effect::Plan { run }
+        | Effect::PreFlight { run, .. }
         | Effect::OpenIntegration { run }
         | Effect::MergeDefault { run }
         | Effect::WaveGate { run }
@@ -60,7 +61,9 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
             let run = *run;
             let event = match work {
                 TaskWork::Play => play::failed(engine, job, run, reason).await,
-                TaskWork::Design | TaskWork::Gates | TaskWork::OpenPull => task::Event::Stuck { run, reason },
+                TaskWork::Design | TaskWork::Gates | TaskWork::Ci | TaskWork::OpenPull => {
+                    task::Event::Stuck { run, reason }
+                }
                 TaskWork::Coach => match undone {
                     Undone::Agent(failure) => task::Event::CoachFailed {
                         run,
@@ -84,6 +87,7 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
         Effect::React { .. }
         | Effect::Reply { .. }
         | Effect::Living { .. }
+        | Effect::CompareDefault { .. }
         | Effect::PublishWaveCheck { .. }
         | Effect::PostFeatureBlocked { .. }
         | Effect::CloseFeaturePull { .. }
@@ -100,6 +104,7 @@ fn reason(job: &Job, undone: &Undone) -> BlockReason {
         _ if job.effect.crashes >= AGENT_TRIES => BlockReason::Crashed { doing },
         Undone::Later { .. }
         | Undone::Limited { .. }
+        | Undone::Waiting { .. }
         | Undone::Suspended
         | Undone::Refused { .. }
         | Undone::Stopped => BlockReason::ForgeRefused {

@@ -1,12 +1,18 @@
 //! Where a Player starts from: the branch as it stands, or the integration branch, or a merge that needs hands.
 
 use crate::agents::prompt::Delivered;
+use crate::agents::prompt::Demands;
 use crate::agents::prompt::InstructionFile;
 use crate::agents::prompt::PlayerInput;
+use crate::config::CiEvidence;
+use crate::config::Mode;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::decision::Issue;
+use crate::domain::evidence::Baseline;
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::Sha;
+use crate::domain::task::Origin;
 use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::domain::task::TurnKind;
@@ -35,6 +41,8 @@ pub(super) struct Ground {
     pub conflicts: Vec<String>,
     /// The repository's own instructions.
     instructions: Vec<InstructionFile>,
+    /// What pre-flight found, where it is known.
+    baseline: Option<Baseline>,
 }
 
 /// The ground, or that a person was faster.
@@ -47,11 +55,7 @@ pub(super) enum Found {
 
 pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Result<Found, Undone> {
     let feature = &scene.feature;
-    let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = scene
-        .engine
-        .fetch(feature.installation, feature.key.repo, &[&folder])
-        .await?;
+    let mirror = fetched(scene, task).await?;
     let integration = tip(&mirror, &feature.key.integration_branch()).await?;
     let stood = mirror.rev_parse(&branch_name(&task.branch)?).await?;
     let start = match (&stood, &task.head) {
@@ -62,9 +66,10 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         (Some(tip), _) => return Ok(Found::Overtaken(tip.clone())),
     };
     let instructions = scene.instructions(&mirror).await?;
-    let (checkout, other, conflicts) = match turn.kind {
-        TurnKind::Conflict => merged(&mirror, &start, &integration).await?,
-        TurnKind::Full | TurnKind::VerifyOnly => (mirror.checkout(&start).await?, None, Vec::new()),
+    let baseline = scene.known_baseline(&mirror).await?;
+    let (checkout, other, conflicts) = match to_merge(&mirror, task, turn, &start, &integration).await? {
+        Some(other) => merged(&mirror, &start, &other).await?,
+        None => (mirror.checkout(&start).await?, None, Vec::new()),
     };
     Ok(Found::Ground(Box::new(Ground {
         mirror,
@@ -74,7 +79,43 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         other,
         conflicts,
         instructions,
+        baseline,
     })))
+}
+
+/// The mirror with the Feature's branches, and the default branch where that is to be merged.
+async fn fetched(scene: &Scene<'_>, task: &Task) -> Result<Mirror, Undone> {
+    let (engine, key) = (scene.engine, scene.key());
+    let (installation, folder) = (scene.feature.installation, key.branch_prefix());
+    match task.origin {
+        Origin::Sync { .. } => Ok(engine
+            .fetch_default(installation, key.repo, Some(&folder))
+            .await?
+            .mirror),
+        Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => {
+            engine.fetch(installation, key.repo, &[&format!("{folder}/*")]).await
+        }
+    }
+}
+
+/// What the Player has to take up: the default branch where that is the task and was not done yet, else the integration
+/// branch where the turn is about a conflict with it.
+async fn to_merge(
+    mirror: &Mirror,
+    task: &Task,
+    turn: &Turn,
+    start: &Sha,
+    integration: &Sha,
+) -> Result<Option<Sha>, Undone> {
+    if let Origin::Sync { other } = &task.origin
+        && !mirror.is_ancestor(other, start).await?
+    {
+        return Ok(Some(other.clone()));
+    }
+    Ok(match turn.kind {
+        TurnKind::Conflict => Some(integration.clone()),
+        TurnKind::Full | TurnKind::VerifyOnly => None,
+    })
 }
 
 /// Whether an earlier try of this very effect pushed the commit.
@@ -131,9 +172,30 @@ impl Ground {
             instructions: &self.instructions,
             test_command: test.as_deref(),
             conflicts: &self.conflicts,
+            design: task.pre_loop.design(),
+            demands: Demands {
+                red_before_green: settings.mode == Mode::Tdd && task.origin.brings_tests(),
+                coverage: settings.coverage.file.as_ref().map(|_| settings.coverage.threshold),
+                ci: settings.ci == CiEvidence::Wait,
+                failing_before: &failing_before(scene, self.baseline.as_ref()),
+            },
         }
         .prompt(scene.engine.agents.definition(Role::Player), schema)
     }
+}
+
+/// The tests that failed before the Feature began, and those that a person waived since.
+fn failing_before(scene: &Scene<'_>, baseline: Option<&Baseline>) -> Vec<String> {
+    let mut failing: Vec<String> = match baseline.map(|baseline| &baseline.tests) {
+        Some(Evidence::Failed(finding) | Evidence::Passed(finding)) => match &finding.names {
+            Some(names) => names.failed.clone(),
+            None => finding.failing.clone(),
+        },
+        Some(Evidence::Absent(_)) | None => Vec::new(),
+    };
+    failing.extend(scene.waived().into_iter().map(|waived| waived.test));
+    failing.dedup();
+    failing
 }
 
 /// What earlier waves delivered.

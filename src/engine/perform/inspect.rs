@@ -8,7 +8,9 @@ use crate::engine::perform::ground::Ground;
 use crate::git::Policy;
 use crate::git::PolicyFinding;
 use crate::git::Prepared;
+use crate::git::RepoPath;
 use crate::git::TreeFinding;
+use std::collections::BTreeSet;
 
 /// How much of a file is searched for conflict markers, in bytes.
 const MAX_MARKED: usize = 4 << 20;
@@ -22,9 +24,28 @@ pub(super) async fn findings(
 ) -> Result<Vec<Issue>, Undone> {
     let policy = Policy::new(&settings.protected(), scene.engine.secrets.clone())
         .map_err(|error| Undone::Refused { why: error.to_string() })?;
-    let mut items: Vec<Issue> = policy.check(prepared).await?.iter().map(item).collect();
+    let found = policy.check(prepared).await?;
+    let own = own_paths(prepared, ground).await?;
+    let is_own = |finding: &&PolicyFinding| own.as_ref().is_none_or(|own| own.contains(place(finding)));
+    let mut items: Vec<Issue> = found.iter().filter(is_own).map(item).collect();
     items.extend(open_conflicts(prepared, ground).await?);
     Ok(items)
+}
+
+/// The paths that differ from the other side of a merge as well: what that side brought in is not the Player's work.
+async fn own_paths(prepared: &Prepared, ground: &Ground) -> Result<Option<BTreeSet<RepoPath>>, Undone> {
+    let Some(other) = &ground.other else { return Ok(None) };
+    let changed = ground.mirror.changed_files(other, prepared.sha()).await?;
+    Ok(Some(changed.into_iter().map(|file| file.path).collect()))
+}
+
+fn place(finding: &PolicyFinding) -> &RepoPath {
+    match finding {
+        PolicyFinding::Protected { path, .. }
+        | PolicyFinding::EscapingLink { path }
+        | PolicyFinding::Submodule { path }
+        | PolicyFinding::Secret { path, .. } => path,
+    }
 }
 
 fn item(finding: &PolicyFinding) -> Issue {

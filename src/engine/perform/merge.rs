@@ -1,10 +1,12 @@
 //! Merging a task's pull request into the integration branch, by its head.
 
 use crate::domain::task;
+use crate::domain::task::Origin;
 use crate::domain::task::Task;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::perform::sync;
 use crate::engine::repository::tip;
 use crate::git::MergeOutcome;
 use crate::github::Merge;
@@ -14,6 +16,9 @@ use crate::github::model::Repository;
 use crate::messages;
 
 pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+    if let Origin::Sync { .. } = task.origin {
+        return sync::land(scene, task, run).await;
+    }
     let (Some(pull), Some(head)) = (task.pull, task.head.as_ref()) else {
         return Err(Undone::Refused {
             why: format!("{} has no pull request", task.id),

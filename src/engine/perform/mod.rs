@@ -1,24 +1,32 @@
 //! Effects become calls to the outside. Each looks before it makes, so that it may be done again; each ends with the fact
 //! that its Feature waits for, or with nothing.
 
+mod annotations;
 mod ask;
 mod baseline;
 mod branches;
 mod checks;
+mod ci;
+mod claims;
 mod coach;
 mod commands;
+mod design;
 mod gates;
 pub(super) mod give_up;
 mod ground;
 mod inspect;
 mod merge;
+mod one_task;
 mod plan;
 mod play;
+mod preflight;
 mod pulls;
 mod push;
 mod review;
 mod say;
+mod sync;
 mod turn;
+mod wave_gate;
 
 use crate::domain::effect::Effect;
 use crate::domain::effect::TaskWork;
@@ -70,10 +78,12 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> 
         Effect::Living { .. } => say::living(&scene).await,
         Effect::PostFeatureBlocked { .. } => say::feature_blocked(&scene).await,
         Effect::Plan { run } => plan::plan(&scene, run).await,
+        Effect::PreFlight { run, commit } => preflight::pre_flight(&scene, run, commit.as_ref()).await,
+        Effect::CompareDefault { .. } => sync::compare_default(&scene).await,
         Effect::OpenIntegration { run } => branches::open_integration(&scene, run).await,
         Effect::MergeDefault { run } => branches::merge_default(&scene, run).await,
         Effect::CleanUp { .. } => branches::clean_up(&scene).await,
-        Effect::WaveGate { run } => gates::wave_gate(&scene, run).await,
+        Effect::WaveGate { run } => wave_gate::wave_gate(&scene, run).await,
         Effect::OpenFeaturePull { run } => pulls::open_feature_pull(&scene, run).await,
         Effect::CloseFeaturePull { pull, .. } => pulls::close_feature_pull(&scene, pull).await,
         Effect::PublishWaveCheck { .. } => checks::publish_wave_check(&scene).await,
@@ -84,11 +94,11 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> 
 async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWork) -> Result<Done, Undone> {
     let task = scene.task(id)?;
     match work {
-        // No task reaches the designer in this version.
-        TaskWork::Design => Ok(scene.task_event(id, task::Event::Designed { run })),
+        TaskWork::Design => design::design(scene, task, run).await,
         TaskWork::Play => play::play(scene, task, run).await,
         TaskWork::OpenPull => pulls::open_pull(scene, task, run).await,
         TaskWork::Gates => gates::gates(scene, task, run).await,
+        TaskWork::Ci => ci::ci(scene, task, run).await,
         TaskWork::Coach => coach::coach(scene, task, run).await,
         TaskWork::PostReview { turn } => review::post_review(scene, task, turn).await,
         TaskWork::PublishCheck { turn } => checks::publish_check(scene, task, turn).await,

@@ -117,6 +117,7 @@ async fn ask(
         task: Some(task.id),
         turn: turn.number,
         checkout: ground.checkout.path(),
+        part: "",
         prompt: ground.prompt(scene, task, turn, settings, &schema),
         schema,
     };

@@ -1,10 +1,11 @@
-//! Pushing a task's commit with a lease on where its branch stood.
+//! Pushing a commit with a lease on where its branch stood.
 
 use crate::domain::ids::Sha;
 use crate::domain::task::Task;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::branches::branch_name;
+use crate::git::BranchName;
 use crate::git::Lease;
 use crate::git::PushError;
 use crate::git::Pushed;
@@ -22,6 +23,16 @@ pub(super) enum Landed {
 
 /// Pushes `head` to the task's branch.
 pub(super) async fn push(scene: &Scene<'_>, task: &Task, head: &Sha, stood: Option<Sha>) -> Result<Landed, Undone> {
+    push_to(scene, &branch_name(&task.branch)?, head, stood).await
+}
+
+/// Pushes `head` to a branch that stands where it is said to stand.
+pub(super) async fn push_to(
+    scene: &Scene<'_>,
+    branch: &BranchName,
+    head: &Sha,
+    stood: Option<Sha>,
+) -> Result<Landed, Undone> {
     let feature = &scene.feature;
     let remote = scene
         .engine
@@ -30,7 +41,7 @@ pub(super) async fn push(scene: &Scene<'_>, task: &Task, head: &Sha, stood: Opti
     let mirror = scene.engine.mirrors.mirror(feature.key.repo);
     let lease = stood.map_or(Lease::Absent, Lease::At);
     scene.job.may_speak()?;
-    match mirror.push(&remote, &branch_name(&task.branch)?, head, &lease).await {
+    match mirror.push(&remote, branch, head, &lease).await {
         Ok(Pushed::Done | Pushed::AlreadyThere) => Ok(Landed::There),
         Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(Landed::There),
         Err(PushError::LeaseLost { actual: Some(actual) }) => Ok(Landed::Overtaken(actual)),

@@ -7,17 +7,20 @@ use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
 use crate::domain::task::Task;
+use crate::domain::task::Turn;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::coach::fork_point;
 use crate::engine::perform::say::comment_once;
+use crate::git::Mirror;
 use crate::github::InlineComment;
 use crate::github::NewReview;
 use crate::github::PostedReview;
 use crate::github::ReviewEvent;
 use crate::github::model::ReviewState;
 use crate::messages;
+use crate::messages::Shown;
 
 /// Posts the verdict of a turn, from its row alone.
 pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {
@@ -30,9 +33,13 @@ pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumb
     let mirror = scene.holding(commit).await?;
     let shown = mirror.hunks(&fork_point(scene, &mirror, commit).await?, commit).await?;
     let links = scene.links().await?;
-    let Some(review) = messages::review(&scene.feature, task, turn, &links, &|path, line| {
-        shown.shows(path, line)
-    }) else {
+    let in_diff = |path: &str, line: u32| shown.shows(path, line);
+    let files = files_of_turn(&mirror, turn).await?;
+    let change = Shown {
+        in_diff: &in_diff,
+        files: &files,
+    };
+    let Some(review) = messages::review(&scene.feature, task, turn, &links, change) else {
         return Ok(Done::Nothing);
     };
     let event = match review.event {
@@ -51,6 +58,18 @@ pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumb
         .collect();
     let folded = messages::fold_inline(&review);
     post(scene, pull, commit, event, (&review.body, &inline), &folded).await
+}
+
+/// The files that a turn's own commit changed; none where it has none, or where its start is gone.
+async fn files_of_turn(mirror: &Mirror, turn: &Turn) -> Result<Vec<String>, Undone> {
+    let (Some(base), Some(head)) = (&turn.base, &turn.head) else {
+        return Ok(Vec::new());
+    };
+    if !mirror.has_commit(base).await? {
+        return Ok(Vec::new());
+    }
+    let changed = mirror.changed_files(base, head).await?;
+    Ok(changed.into_iter().map(|file| file.path.to_string()).collect())
 }
 
 /// Posts the blocked report: on the pull request, or on the issue while there is none.

@@ -78,7 +78,9 @@ async fn of_repo(call: &Call, method: &str, owner: &str, name: &str, rest: &[&st
         ["check-runs", ..] | ["statuses", _] | ["commits", _, "check-runs" | "status" | "statuses"] => {
             checks::answer(call, method, owner, name, rest).await
         }
-        ["git", ..] | ["branches", ..] | ["rules", ..] => refs::answer(call, method, owner, name, rest).await,
+        ["git", ..] | ["branches", ..] | ["rules" | "rulesets", ..] => {
+            refs::answer(call, method, owner, name, rest).await
+        }
         ["contents", ..] | ["compare", ..] | ["commits", ..] => contents::answer(call, method, owner, name, rest).await,
         _ => repos::answer(call, method, owner, name, rest),
     }

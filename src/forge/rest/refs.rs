@@ -21,7 +21,7 @@ const METADATA: Right = Right::read(&["metadata"]);
 
 pub(super) async fn answer(call: &Call, method: &str, owner: &str, name: &str, rest: &[&str]) -> Option<Answered> {
     let right = match (method, rest) {
-        ("GET", ["rules", ..]) => METADATA,
+        ("GET", ["rules" | "rulesets", ..]) => METADATA,
         ("GET", _) => READ,
         _ => WRITE,
     };
@@ -38,6 +38,7 @@ pub(super) async fn answer(call: &Call, method: &str, owner: &str, name: &str, r
         ("GET", ["git", "commits", sha]) => git_commit(call, repo, sha).await,
         ("GET", ["branches"]) => branches(call, repo),
         ("GET", ["branches", path @ ..]) => branch(call, repo, &path.join("/")).await,
+        ("GET", ["rulesets", id]) => ruleset(call, repo, id),
         ("GET", ["rules", "branches", path @ ..]) => rules(call, repo, &path.join("/")),
         _ => return None,
     })
@@ -265,6 +266,28 @@ fn rules(call: &Call, repo: u64, branch: &str) -> Answered {
         Ok::<_, Refusal>(known.rules_for(branch).enumerate().map(row).collect())
     })?;
     Ok(call.page(rows))
+}
+
+/// One ruleset. This forge knows one rule in each, and nobody who may pass over it.
+fn ruleset(call: &Call, repo: u64, id: &str) -> Answered {
+    let found = call.site.read(|state| {
+        let known = state.repo(repo)?;
+        let place = id.parse::<usize>().ok().and_then(|id| id.checked_sub(1));
+        let rule = place.and_then(|place| known.rules.get(place));
+        let rule = rule.ok_or_else(|| Refusal::new(404, "Not Found"))?;
+        Ok::<_, Refusal>(json!({
+            "id": place.map(|place| place + 1),
+            "name": rule.kind.name(),
+            "target": "branch",
+            "source_type": "Repository",
+            "source": state.full_name(known),
+            "enforcement": "active",
+            "current_user_can_bypass": "never",
+            "conditions": {"ref_name": {"include": [format!("refs/heads/{}", rule.pattern)], "exclude": []}},
+            "rules": [{"type": rule.kind.name()}],
+        }))
+    })?;
+    Ok(Answer::ok(found))
 }
 
 fn parameters(rule: &RuleKind) -> Option<Value> {

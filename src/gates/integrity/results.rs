@@ -1,4 +1,4 @@
-//! Results of tests and snapshots written by hand.
+//! Results of tests and of coverage that come with the change instead of from a run.
 
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
@@ -6,100 +6,120 @@ use crate::gates::integrity::Change;
 use crate::gates::integrity::FileChange;
 use crate::gates::integrity::Version;
 use crate::gates::integrity::finding;
-use crate::gates::language::Role;
-use crate::gates::language::role;
-use crate::gates::language::role::file_name;
-use crate::gates::language::role::folders;
-use crate::gates::language::role::in_support_folder;
-use crate::gates::language::role::in_test_folder;
+use crate::gates::language;
 
-/// Everything that the change brings instead of running something.
+/// Names under which runners and coverage tools leave what they found.
+const NAMES: [&str; 16] = [
+    ".coverage",
+    "clover.xml",
+    "cobertura.xml",
+    "coverage-final.json",
+    "coverage-summary.json",
+    "coverage.json",
+    "coverage.lcov",
+    "coverage.xml",
+    "jest-results.json",
+    "junit.xml",
+    "lcov.info",
+    "tarpaulin-report.json",
+    "tarpaulin-report.xml",
+    "test-report.xml",
+    "test-results.json",
+    "test-results.xml",
+];
+
+/// Folders that only runners write.
+const FOLDERS: [&str; 7] = [
+    ".nyc_output",
+    ".pytest_cache",
+    "coverage-report",
+    "htmlcov",
+    "test-reports",
+    "test-results",
+    "surefire-reports",
+];
+
+/// Words with which the formats of results begin.
+const BEGINNINGS: usize = 4_096;
+
 pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {
-    let mut findings: Vec<IntegrityFinding> = change.files.iter().filter(|file| is_result(change, file)).map(|file| {
-        finding(Rule::ResultsByHand, &file.path, None, "the file looks like the result of a test or coverage run; such files are made by running, not committed")
-    }).collect();
-    let snapshots: Vec<&FileChange> = change.files.iter().filter(|file| is_snapshot(&file.path)).collect();
-    let could_change_them = |file: &FileChange| {
-        !is_snapshot(&file.path)
-            && !is_result(change, file)
-            && !matches!(file.path.rsplit('.').next(), Some("md" | "txt" | "rst"))
-            && role(&file.path) != Role::Settings
-            || file_name(&file.path).contains("lock")
-            || matches!(file_name(&file.path), "Cargo.toml" | "package.json" | "pyproject.toml")
-    };
-    if !change.files.iter().any(could_change_them) {
-        findings.extend(snapshots.into_iter().map(|file| {
-            finding(
-                Rule::SnapshotByHand,
-                &file.path,
-                None,
-                "the snapshot changed, and nothing that it could show did",
-            )
-        }));
+    change.files.iter().filter_map(|file| in_file(change, file)).collect()
+}
+
+fn in_file(change: &Change<'_>, file: &FileChange) -> Option<IntegrityFinding> {
+    if file.after == Version::Absent {
+        return None;
     }
-    findings
-}
-
-fn is_snapshot(path: &str) -> bool {
-    let ends = [".snap", ".ambr", ".snap.new", ".approved.txt"]
-        .iter()
-        .any(|end| path.ends_with(end));
-    ends || folders(path).any(|folder| matches!(folder, "__snapshots__" | "__image_snapshots__"))
-}
-
-fn is_result(change: &Change<'_>, file: &FileChange) -> bool {
-    let Version::Bytes(bytes) = &file.after else {
-        return false;
-    };
-    if change
+    let is_read = change
         .results
         .iter()
-        .any(|path| path.trim_start_matches("./") == file.path)
-    {
-        return true;
-    }
-    if in_support_folder(&file.path)
-        || folders(&file.path).any(|folder| matches!(folder, "data" | "examples" | "docs" | "samples"))
-    {
+        .any(|path| path.trim_start_matches("./") == file.path);
+    let is_new = file.before == Version::Absent;
+    let what = match (is_read, is_new && looks_like_results(file)) {
+        (true, _) => "the settings read this file as written by the test run, and the change brings it",
+        (false, true) => "these are results of a run, and the change brings them; results are what a run writes",
+        (false, false) => return None,
+    };
+    Some(finding(Rule::ResultsByHand, &file.path, Some(1), what))
+}
+
+/// Data that tests read may look like results: a parser of them is tested with some.
+fn looks_like_results(file: &FileChange) -> bool {
+    let path = file.path.as_str();
+    if language::in_test_folder(path) || language::in_support_folder(path) {
         return false;
     }
-    let head = String::from_utf8_lossy(bytes.get(..bytes.len().min(4096)).unwrap_or_default());
-    let name = file_name(&file.path).to_lowercase();
-    let by_folder = folders(&file.path).any(|folder| {
-        matches!(
-            folder,
-            ".nyc_output" | ".pytest_cache" | "htmlcov" | "test-results" | "test_results" | "test-reports"
-        )
-    });
-    let by_name = matches!(
-        name.as_str(),
-        ".coverage"
-            | "lcov.info"
-            | "junit.xml"
-            | "coverage.xml"
-            | "cobertura.xml"
-            | "coverage-final.json"
-            | "coverage-summary.json"
-            | "test-results.xml"
-            | "test-results.json"
-            | "test_results.json"
-            | "test_results.xml"
-            | "test-output.txt"
-            | "test_output.txt"
-            | "test-results.txt"
-            | "test_results.txt"
-            | "pytest.log"
-            | "test.log"
-            | "clover.xml"
-    ) || name.starts_with("junit") && name.ends_with(".xml")
-        || name.starts_with("test-") && name.ends_with(".xml");
-    let begins = head.trim_start_matches('\u{feff}').trim_start();
-    let by_content = name.ends_with(".xml")
-        && ["<testsuites", "<testsuite", "<coverage "]
+    let name = language::file_name(path);
+    NAMES.contains(&name)
+        || language::folders(path).any(|folder| FOLDERS.contains(&folder))
+        || file.after.bytes().is_some_and(|bytes| begins_like_results(name, bytes))
+}
+
+fn begins_like_results(name: &str, bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes.get(..BEGINNINGS.min(bytes.len())).unwrap_or_default()).into_owned();
+    match name.rsplit_once('.').map(|(_, end)| end) {
+        Some("xml") => ["<testsuite", "<coverage ", "<assemblies", "<test-run"]
             .iter()
-            .any(|root| head.contains(root))
-        || name.ends_with(".json") && (head.contains("\"numPassedTests\"") || head.contains("\"numTotalTests\""))
-        || begins.starts_with("TN:") && head.contains("SF:")
-        || begins.starts_with("SF:/");
-    by_folder || by_name || by_content && !in_test_folder(&file.path) || by_content && name.contains("result")
+            .any(|word| text.contains(word)),
+        Some("info" | "lcov") => text.starts_with("SF:") || text.starts_with("TN:"),
+        Some("json") => [
+            "\"numPassedTests\"",
+            "\"numTotalTests\"",
+            "\"llvm.coverage.json.export\"",
+        ]
+        .iter()
+        .any(|word| text.contains(word)),
+        Some("tap") => text.contains("\nok 1"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::looks_like_results;
+    use crate::gates::integrity::FileChange;
+    use crate::gates::integrity::Version;
+
+    #[test]
+    fn results_are_known_by_name_place_or_beginning_and_test_data_is_none() {
+        let table = [
+            ("junit.xml", "", true),
+            ("reports/all.xml", "<?xml version=\"1.0\"?>\n<testsuites>", true),
+            ("coverage/lcov.info", "SF:a\n", true),
+            ("test-results/one.txt", "", true),
+            ("out.json", "{\"numPassedTests\": 3}", true),
+            ("tests/fixtures/junit.xml", "<testsuites>", false),
+            ("src/testdata/lcov.info", "SF:a\n", false),
+            ("pom.xml", "<project>", false),
+            ("package.json", "{}", false),
+        ];
+        for (path, text, expected) in table {
+            let file = FileChange {
+                path: path.to_owned(),
+                before: Version::Absent,
+                after: Version::Bytes(text.as_bytes().to_vec()),
+            };
+            assert_eq!(looks_like_results(&file), expected, "{path}");
+        }
+    }
 }

@@ -1,96 +1,31 @@
-//! Modules that take the place of real ones: by their path, or put there while tests run.
+//! Modules that shadow real ones, as each language knows them.
 
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::integrity::Change;
-use crate::gates::integrity::Version;
+use crate::gates::integrity::FileChange;
 use crate::gates::integrity::finding;
-use crate::gates::integrity::reading::ReadFile;
 use crate::gates::language;
-use crate::gates::language::Role;
-use crate::gates::language::role;
-use crate::gates::language::role::file_name;
-use std::collections::BTreeSet;
+use crate::gates::language::Glance;
 
-/// Everything of the change that shadows something real.
-pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
-    let mut findings = Vec::new();
-    let mut seen = BTreeSet::new();
-    for file in files
+pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {
+    change.files.iter().flat_map(|file| in_file(change, file)).collect()
+}
+
+fn in_file(change: &Change<'_>, file: &FileChange) -> Vec<IntegrityFinding> {
+    let text = |bytes| std::str::from_utf8(bytes).ok();
+    let Some(after) = file.after.bytes().and_then(text) else {
+        return Vec::new();
+    };
+    let glance = Glance {
+        path: &file.path,
+        before: file.before.bytes().and_then(text),
+        after,
+        head: change.head,
+    };
+    language::ALL
         .iter()
-        .filter(|file| file.file.before == Version::Absent && file.file.after != Version::Absent)
-    {
-        let shadowed = language::ALL.iter().find_map(|language| (language.shadows)(file.path));
-        if let Some(name) = shadowed.filter(|name| !has_it(change.base, name) && seen.insert((*name).to_owned())) {
-            findings.push(finding(
-                Rule::ShadowModule,
-                file.path,
-                None,
-                format!("the file takes the place of the module `{name}`"),
-            ));
-        }
-    }
-    for file in files {
-        let known = |name: &str| file.before.replaced.iter().any(|old| old.name == name);
-        for replaced in file.after.replaced.iter().filter(|replaced| !known(&replaced.name)) {
-            if is_under_test(change, file, &replaced.name) {
-                findings.push(finding(
-                    Rule::ShadowModule,
-                    file.path,
-                    Some(replaced.line),
-                    replaced.what.clone(),
-                ));
-            }
-        }
-    }
-    findings
-}
-
-/// Whether the base has a module of this name already, so that nothing is new about it.
-fn has_it(base: &BTreeSet<String>, name: &str) -> bool {
-    base.iter().any(|path| {
-        file_name(path) == format!("{name}.py")
-            || path.starts_with(&format!("{name}/"))
-            || path.contains(&format!("/{name}/"))
-    })
-}
-
-/// Whether the thing that is replaced is what the tests are about: a path that the test file is named after, or a name
-/// that the product of this very change defines.
-fn is_under_test(change: &Change<'_>, file: &ReadFile<'_>, name: &str) -> bool {
-    if name.starts_with('.') || name.starts_with("@/") || name.starts_with('~') {
-        let stem = |path: &str| {
-            file_name(path)
-                .split('.')
-                .next()
-                .unwrap_or_default()
-                .trim_start_matches("test-")
-                .trim_end_matches("-test")
-                .to_lowercase()
-        };
-        return stem(name) == stem(file.path);
-    }
-    let parts: Vec<&str> = name.split(['.', '/']).filter(|part| !part.is_empty()).collect();
-    let Some((last, modules)) = parts.split_last() else {
-        return false;
-    };
-    let is_module = |module: &str| {
-        change.head.iter().any(|path| {
-            role(path) == Role::Source
-                && (file_name(path) == format!("{module}.py")
-                    || path.split('/').rev().skip(1).any(|folder| folder == module))
-        })
-    };
-    let of_tools = matches!(parts.first(), Some(&("pytest" | "_pytest" | "unittest")));
-    let whole_module = is_module(last) && modules.iter().all(|module| is_module(module));
-    let said = format!("{} {}", change.task.name, change.task.description).to_lowercase();
-    let named = |word: &str| word.len() > 2 && said.contains(&word.to_lowercase());
-    let changed = || {
-        change.files.iter().any(|file| {
-            role(&file.path) == Role::Source
-                && String::from_utf8_lossy(file.after.bytes().unwrap_or_default()).contains(&format!("def {last}"))
-        })
-    };
-    let of_product = !modules.is_empty() && modules.iter().any(|module| is_module(module));
-    of_tools || whole_module || of_product && (changed() || named(last))
+        .flat_map(|language| (language.shadows)(&glance))
+        .map(|shadow| finding(Rule::ShadowModule, &file.path, Some(shadow.line), shadow.what))
+        .collect()
 }

@@ -41,7 +41,7 @@ fn in_file(file: &ReadFile<'_>, files: &[ReadFile<'_>], gone: &Gone) -> Vec<Inte
     };
     let (before, after) = (text(file.file.before.bytes()), text(file.file.after.bytes()));
     if !before.trim().is_empty() && after.trim().is_empty() {
-        let name = language::role::file_name(file.path);
+        let name = language::file_name(file.path);
         let moved = files.iter().any(|other| {
             other.path != file.path && other.role == Role::Test && is_much_of(&before, &text(other.file.after.bytes()))
         });

@@ -4,15 +4,22 @@
 //! is unknown. A language is added by one file and one line in [`ALL`]. Nothing here compares versions or judges.
 
 mod flow;
+mod glance;
 mod javascript;
 pub mod outline;
 mod python;
-pub mod role;
+mod role;
 mod rust;
 pub mod settings;
 pub mod syntax;
 
+pub use glance::Glance;
+pub use glance::Shadow;
 pub use role::Role;
+pub(in crate::gates) use role::file_name;
+pub(in crate::gates) use role::folders;
+pub(in crate::gates) use role::in_support_folder;
+pub(in crate::gates) use role::in_test_folder;
 pub use role::role;
 
 /// Everything that the Gates know of one language.
@@ -33,8 +40,8 @@ pub struct Language {
     pub is_collected: fn(&str, &[String]) -> bool,
     /// Values of its settings files that decide what is run and what is asked.
     pub watched: &'static [settings::Watched],
-    /// Names of modules that are not to be found in the repository itself, where a file of this path would be one.
-    pub shadows: fn(&str) -> Option<&str>,
+    /// What a changed file puts in the place of something real.
+    pub shadows: fn(&Glance<'_>) -> Vec<Shadow>,
 }
 
 /// What a file holds; `None` where the language is unknown or the file cannot be parsed within limits.

@@ -31,8 +31,6 @@ pub enum Less {
     Command,
     /// Something that has no place there: there at all.
     Present,
-    /// A package that is taken from the registry: now from a folder.
-    FromFolder,
 }
 
 /// A kind of value.

@@ -1,27 +1,67 @@
-//! jest, vitest, mocha and Node's own runner.
+//! jest, vitest and mocha.
 
-use crate::gates::results::Tally;
 use crate::gates::results::before;
+use crate::gates::results::tally::Outcome;
+use crate::gates::results::tally::Tally;
 
-/// `Tests:       1 failed, 1 skipped, 2 passed, 4 total`.
+/// `Tests:       1 failed, 1 skipped, 2 passed, 4 total`; with `--verbose` one line per test below its file.
 pub(super) fn jest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
+    let mut file = None;
+    let mut titles: Vec<(usize, &str)> = Vec::new();
     for line in text.lines() {
         let trimmed = line.trim_start();
         if let Some(summary) = trimmed.strip_prefix("Tests:").filter(|rest| rest.contains(" total")) {
             seen = Some(());
             add(&mut tally, summary);
-        } else if let Some(name) = trimmed.strip_prefix("● ").filter(|name| name.contains(" › ")) {
-            tally.named(name);
         } else if trimmed.starts_with("No tests found, exiting with code") {
             seen = Some(());
+        } else if let Some(path) = line.strip_prefix("PASS ").or_else(|| line.strip_prefix("FAIL ")) {
+            file = Some(path.split(" (").next().unwrap_or(path));
+            titles.clear();
+        } else if trimmed.starts_with("● Test suite failed to run") {
+            // Counted among the suites and not among the tests.
+            tally.counted(
+                &format!("{} (did not run)", file.unwrap_or("a test file")),
+                Outcome::Failed,
+            );
+        } else if let Some(name) = trimmed.strip_prefix("● ").filter(|name| name.contains(" › ")) {
+            tally.mention(name);
+        } else if file.is_some() && !trimmed.is_empty() {
+            verbose(line, trimmed, &mut titles, &mut tally);
         }
     }
     seen.map(|()| tally)
 }
 
-/// `Tests  1 failed | 2 passed | 1 skipped (4)`.
+/// `    ✓ adds (2 ms)` below the titles of its groups.
+fn verbose<'a>(line: &'a str, trimmed: &'a str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally) {
+    let depth = line.len().saturating_sub(trimmed.len());
+    titles.retain(|(outer, _)| *outer < depth);
+    let mut chars = trimmed.chars();
+    let outcome = match chars.next() {
+        Some('✓' | '√') => Outcome::Passed,
+        Some('✕' | '×') => Outcome::Failed,
+        Some('○' | '✎') => Outcome::Skipped,
+        _ if depth > 0 && depth <= 40 => return titles.push((depth, trimmed)),
+        _ => return,
+    };
+    let title = chars.as_str().trim_start();
+    let title = match outcome {
+        Outcome::Skipped => title.strip_prefix("skipped ").or_else(|| title.strip_prefix("todo ")),
+        Outcome::Passed | Outcome::Failed => None,
+    }
+    .unwrap_or(title);
+    let title = match title.rsplit_once(" (") {
+        Some((title, time)) if time.ends_with("s)") => title,
+        _ => title,
+    };
+    let groups = titles.iter().map(|(_, title)| *title);
+    tally.test(&groups.chain([title]).collect::<Vec<_>>().join(" › "), outcome);
+}
+
+/// `Tests  1 failed | 2 passed | 1 skipped (4)`; with the verbose reporter one line per test before.
 pub(super) fn vitest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
@@ -33,21 +73,49 @@ pub(super) fn vitest(text: &str) -> Option<Tally> {
         if let Some(summary) = summary {
             seen = Some(());
             add(&mut tally, summary);
-        } else if let Some(name) = line.strip_prefix("FAIL ").filter(|name| name.contains(" > ")) {
-            tally.named(name);
         } else if line.starts_with("No test files found, exiting with code") {
             seen = Some(());
+        } else if let Some(name) = line.strip_prefix("FAIL ").map(str::trim_start) {
+            match name.split_once(" [ ") {
+                // A file that could not be loaded is counted among the files and not among the tests.
+                Some((path, _)) if !name.contains(" > ") => {
+                    tally.counted(&format!("{path} (did not run)"), Outcome::Failed);
+                }
+                _ if name.contains(" > ") => tally.mention(name),
+                _ => {}
+            }
+        } else if let Some((name, outcome)) = vitest_line(line) {
+            tally.test(name, outcome);
         }
     }
     seen.map(|()| tally)
 }
 
+/// `✓ test/sum.test.ts > sum > adds 2ms`.
+fn vitest_line(line: &str) -> Option<(&str, Outcome)> {
+    let mut chars = line.chars();
+    let outcome = match chars.next()? {
+        '✓' | '✔' => Outcome::Passed,
+        '×' | '✗' | '❯' => Outcome::Failed,
+        '↓' => Outcome::Skipped,
+        _ => return None,
+    };
+    let mut name = chars.as_str().trim_start();
+    name = name.strip_suffix(" [skipped]").unwrap_or(name);
+    if let Some((title, time)) = name.rsplit_once(' ') {
+        let number = time.trim_end_matches("ms").trim_end_matches('s');
+        let is_time = time.ends_with('s') && number.parse::<f64>().is_ok();
+        name = if is_time { title } else { name };
+    }
+    // Files and groups are listed too, with their numbers of tests behind.
+    (name.contains(" > ") && !name.ends_with(')')).then_some((name, outcome))
+}
+
 fn add(tally: &mut Tally, summary: &str) {
     let number = |word: &str| before(summary, word).unwrap_or(0);
-    tally.passed = tally.passed.saturating_add(number("passed"));
-    tally.failed = tally.failed.saturating_add(number("failed"));
-    let skipped = number("skipped").saturating_add(number("todo"));
-    tally.skipped = tally.skipped.saturating_add(skipped);
+    tally.count(Outcome::Passed, number("passed"));
+    tally.count(Outcome::Failed, number("failed"));
+    tally.count(Outcome::Skipped, number("skipped").saturating_add(number("todo")));
 }
 
 /// `2 passing (5ms)`, `1 failing`, `1 pending`, each on a line of its own.
@@ -60,16 +128,16 @@ pub(super) fn mocha(text: &str) -> Option<Tally> {
         match (words.next().and_then(|number| number.parse::<u32>().ok()), words.next()) {
             (Some(number), Some("passing")) if line.ends_with("s)") => {
                 seen = Some(());
-                tally.passed = tally.passed.saturating_add(number);
+                tally.count(Outcome::Passed, number);
             }
-            (Some(number), Some("failing")) if seen.is_some() => tally.failed = tally.failed.saturating_add(number),
-            (Some(number), Some("pending")) if seen.is_some() => tally.skipped = tally.skipped.saturating_add(number),
+            (Some(number), Some("failing")) if seen.is_some() => tally.count(Outcome::Failed, number),
+            (Some(number), Some("pending")) if seen.is_some() => tally.count(Outcome::Skipped, number),
             _ => {
                 // A failure is listed as `1) suite`, then each inner title on its own line, the last with a colon.
                 let listed = numbered(line).filter(|_| tally.failed > 0);
                 let inner = lines.peek().filter(|line| line.ends_with(':'));
                 if let (Some(suite), Some(title)) = (listed, inner) {
-                    tally.named(&format!("{suite} {}", title.trim_end_matches(':')));
+                    tally.mention(&format!("{suite} {}", title.trim_end_matches(':')));
                 }
             }
         }
@@ -80,38 +148,4 @@ pub(super) fn mocha(text: &str) -> Option<Tally> {
 fn numbered(line: &str) -> Option<&str> {
     let (number, title) = line.split_once(") ")?;
     number.parse::<u32>().ok().map(|_| title)
-}
-
-/// `# pass 2` in the Test Anything Protocol, `ℹ pass 2` in the readable form.
-pub(super) fn node(text: &str) -> Option<Tally> {
-    let mut tally = Tally::default();
-    let (mut tests, mut passes) = (None, None);
-    for line in text.lines() {
-        let summary = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ "));
-        let (word, number) = match summary.and_then(|rest| rest.split_once(' ')) {
-            Some((word, number)) => (word, number.trim().parse::<u32>().ok()),
-            None => ("", None),
-        };
-        match (word, number) {
-            ("tests", Some(_)) => tests = number,
-            ("pass", Some(number)) => passes = Some(passes.unwrap_or(0u32).saturating_add(number)),
-            ("fail" | "cancelled", Some(number)) => tally.failed = tally.failed.saturating_add(number),
-            ("skipped" | "todo", Some(number)) => tally.skipped = tally.skipped.saturating_add(number),
-            _ => failed_node_test(line).into_iter().for_each(|name| tally.named(name)),
-        }
-    }
-    tests?;
-    tally.passed = passes?;
-    Some(tally)
-}
-
-/// `not ok 1 - name`, or `✖ name (0.5ms)`.
-fn failed_node_test(line: &str) -> Option<&str> {
-    let line = line.trim_start();
-    if let Some(rest) = line.strip_prefix("not ok ") {
-        return rest.split_once(" - ").map(|(_, name)| name);
-    }
-    let name = line.strip_prefix("✖ ")?;
-    let (name, time) = name.rsplit_once(" (")?;
-    time.ends_with("ms)").then_some(name)
 }

@@ -1,38 +1,29 @@
-//! Numbers and names of tests, read from what runners print. Runners are told apart by their own words, so that
-//! `make test` or a script may call several: their numbers add up.
+//! Numbers and names of tests, read from what runners print or from a results file. Runners are told apart by their own
+//! words, so that `make test` or a script may call several: their results add up.
 
 mod go;
 mod javascript;
+mod junit;
+mod node;
 mod python;
 mod rust;
+mod tally;
 mod tap;
+mod unittest;
 
 use crate::domain::evidence::Counts;
+use crate::domain::evidence::TestNames;
+use crate::gates::results::tally::Tally;
+
+pub(crate) use junit::read as junit;
 
 /// What the output says of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Read {
     pub(crate) counts: Counts,
     pub(crate) failing: Vec<String>,
-}
-
-/// What one runner's reader found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Tally {
-    passed: u32,
-    failed: u32,
-    skipped: u32,
-    failing: Vec<String>,
-    /// Tests ran, and how many passed was not printed.
-    uncounted: Uncounted,
-}
-
-/// Whether some tests ran without being counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Uncounted {
-    #[default]
-    None,
-    Some,
+    /// As far as the runner names them; `None` where no runner was recognised.
+    pub(crate) names: Option<TestNames>,
 }
 
 /// A runner's reader: `None` when its words do not occur.
@@ -42,11 +33,11 @@ const READERS: [Reader; 10] = [
     rust::libtest,
     rust::nextest,
     python::pytest,
-    python::unittest,
+    unittest::unittest,
     javascript::jest,
     javascript::vitest,
     javascript::mocha,
-    javascript::node,
+    node::node,
     go::test,
     tap::prove,
 ];
@@ -59,46 +50,13 @@ pub(crate) fn read(stdout: &str, stderr: &str) -> Read {
     if tallies.is_empty() {
         tallies.extend(tap::plain(&text));
     }
-    let Some(sum) = tallies.into_iter().reduce(Tally::plus) else {
-        return Read {
+    match tallies.into_iter().reduce(Tally::plus) {
+        Some(sum) => sum.read(),
+        None => Read {
             counts: Counts::Unknown,
             failing: Vec::new(),
-        };
-    };
-    Read {
-        counts: match sum.uncounted {
-            Uncounted::Some => Counts::Unknown,
-            Uncounted::None => Counts::Known {
-                passed: sum.passed,
-                failed: sum.failed,
-                skipped: sum.skipped,
-            },
+            names: None,
         },
-        failing: sum.failing,
-    }
-}
-
-impl Tally {
-    fn plus(mut self, other: Self) -> Self {
-        self.passed = self.passed.saturating_add(other.passed);
-        self.failed = self.failed.saturating_add(other.failed);
-        self.skipped = self.skipped.saturating_add(other.skipped);
-        if other.uncounted == Uncounted::Some {
-            self.uncounted = Uncounted::Some;
-        }
-        for name in other.failing {
-            self.named(&name);
-        }
-        self
-    }
-
-    /// Remembers a failing test's name, once.
-    fn named(&mut self, name: &str) {
-        let name = name.trim();
-        // Enough to show; more would make every look-up slower.
-        if !name.is_empty() && self.failing.len() < 100 && !self.failing.iter().any(|known| known == name) {
-            self.failing.push(name.to_owned());
-        }
     }
 }
 
@@ -111,7 +69,7 @@ fn before(line: &str, word: &str) -> Option<u32> {
     })
 }
 
-/// The number that stands after `word` in `line`, as in `failures=3`.
+/// The number that stands after `word` in `line`, as in `Failed: 3`.
 fn after(line: &str, word: &str) -> Option<u32> {
     let words: Vec<&str> = words(line).collect();
     words.windows(2).find_map(|pair| match pair {

@@ -1,31 +1,84 @@
-//! pytest and unittest.
+//! pytest.
 
-use crate::gates::results::Tally;
-use crate::gates::results::after;
 use crate::gates::results::before;
+use crate::gates::results::tally::Outcome;
+use crate::gates::results::tally::Tally;
+use std::collections::HashSet;
 
 /// The last line: `=== 1 failed, 2 passed in 0.12s ===`, with `-q` without the frame.
 pub(super) fn pytest(text: &str) -> Option<Tally> {
-    let summary = text.lines().rev().find(|line| is_pytest_summary(line))?;
+    let summary = text.lines().rev().find(|line| is_summary(line))?;
     let number = |word: &str| before(summary, word).unwrap_or(0);
     let errors = number("errors").saturating_add(number("error"));
-    let mut tally = Tally {
-        passed: number("passed").saturating_add(number("xpassed")),
-        failed: number("failed").saturating_add(errors),
-        skipped: number("skipped").saturating_add(number("xfailed")),
-        ..Tally::default()
-    };
-    for line in text.lines() {
-        let name = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
-        // unittest writes a colon there, and log lines have no path.
-        if let Some(name) = name.filter(|name| name.contains(".py")) {
-            tally.named(name.split(" - ").next().unwrap_or(name));
-        }
-    }
+    let mut tally = Tally::default();
+    tally.count(Outcome::Passed, number("passed").saturating_add(number("xpassed")));
+    tally.count(Outcome::Failed, number("failed").saturating_add(errors));
+    tally.count(Outcome::Skipped, number("skipped").saturating_add(number("xfailed")));
+    results(text, &mut tally);
     Some(tally)
 }
 
-fn is_pytest_summary(line: &str) -> bool {
+/// One line per test with `-v`, and the lists at the end.
+fn results(text: &str, tally: &mut Tally) {
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut at_end = false;
+    for line in text.lines() {
+        if line.contains(" short test summary info ") {
+            at_end = true;
+        } else if let Some((name, outcome)) = progress(line).filter(|_| !at_end) {
+            match seen.insert(name.to_owned()) {
+                true => tally.test(name, outcome),
+                // The test itself passed, and what cleans up after it did not.
+                false if outcome == Outcome::Failed => tally.test(&format!("{name} (error)"), outcome),
+                false => {}
+            }
+        } else if let Some(name) = listed(line, "PASSED ") {
+            if seen.insert(name.to_owned()) {
+                tally.test(name, Outcome::Passed);
+            }
+        } else if let Some(name) = listed(line, "FAILED ").or_else(|| listed(line, "ERROR ")) {
+            // A parameter may hold what separates the name from the message: then the name was cut off.
+            let is_known = tally.named(Outcome::Failed).any(|known| known.starts_with(name));
+            if !is_known {
+                tally.test(name, Outcome::Failed);
+            }
+        }
+    }
+}
+
+/// `tests/test_a.py::test_x PASSED [ 50%]`, or with several workers `[gw0] [ 50%] PASSED tests/test_a.py::test_x`.
+fn progress(line: &str) -> Option<(&str, Outcome)> {
+    if let Some((_, rest)) = line.split_once("%] ").filter(|_| line.starts_with("[gw")) {
+        let (word, name) = rest.split_once(' ')?;
+        return Some((name.trim(), outcome(word)?)).filter(|(name, _)| name.contains("::"));
+    }
+    let (name, said) = ["PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS"]
+        .into_iter()
+        .filter_map(|word| {
+            let (name, rest) = line.split_once(&format!(" {word}"))?;
+            (rest.is_empty() || rest.starts_with([' ', '('])).then_some((name, word))
+        })
+        .min_by_key(|(name, _)| name.len())?;
+    let is_name = name.contains("::") && !name.starts_with(' ');
+    Some((name, outcome(said)?)).filter(|_| is_name)
+}
+
+fn outcome(word: &str) -> Option<Outcome> {
+    match word {
+        "PASSED" | "XPASS" => Some(Outcome::Passed),
+        "FAILED" | "ERROR" => Some(Outcome::Failed),
+        "SKIPPED" | "XFAIL" => Some(Outcome::Skipped),
+        _ => None,
+    }
+}
+
+/// A line of the lists at the end. unittest writes a colon after the word, and log lines have no path.
+fn listed<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    let name = line.strip_prefix(word).filter(|name| name.contains(".py"))?;
+    Some(name.split(" - ").next().unwrap_or(name))
+}
+
+fn is_summary(line: &str) -> bool {
     let line = line.trim_matches(['=', ' ']);
     let Some((said, time)) = line.rsplit_once(" in ") else {
         return false;
@@ -39,7 +92,7 @@ fn is_pytest_summary(line: &str) -> bool {
 
 /// `3 passed`, `1 warning`.
 fn is_count(part: &str) -> bool {
-    const COUNTED: [&str; 10] = [
+    const COUNTED: [&str; 12] = [
         "passed",
         "failed",
         "error",
@@ -50,48 +103,9 @@ fn is_count(part: &str) -> bool {
         "xpassed",
         "warning",
         "warnings",
+        "rerun",
+        "subtests passed",
     ];
     let counted = part.split_once(' ');
     counted.is_some_and(|(number, word)| number.parse::<u32>().is_ok() && COUNTED.contains(&word))
-}
-
-/// `Ran 3 tests in 0.001s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`.
-pub(super) fn unittest(text: &str) -> Option<Tally> {
-    let mut tally = Tally::default();
-    let mut seen = None;
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        if let Some(ran) = ran_tests(line) {
-            seen = Some(());
-            let outcome = lines.by_ref().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            let number = |word: &str| after(outcome, word).unwrap_or(0);
-            let failed = number("failures").saturating_add(number("errors"));
-            let skipped = number("skipped");
-            tally.failed = tally.failed.saturating_add(failed);
-            tally.skipped = tally.skipped.saturating_add(skipped);
-            let rest = ran.saturating_sub(failed).saturating_sub(skipped);
-            tally.passed = tally.passed.saturating_add(rest);
-        } else if let Some(name) = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: ")) {
-            tally.named(unittest_name(name));
-        }
-    }
-    seen.map(|()| tally)
-}
-
-fn ran_tests(line: &str) -> Option<u32> {
-    let rest = line.strip_prefix("Ran ")?;
-    let (number, rest) = rest.split_once(' ')?;
-    let rest = rest
-        .strip_prefix("tests in ")
-        .or_else(|| rest.strip_prefix("test in "))?;
-    rest.ends_with('s').then(|| number.parse().ok()).flatten()
-}
-
-/// `test_x (mod.Class.test_x)` from Python 3.11 on; before, `test_x (mod.Class)`.
-fn unittest_name(line: &str) -> &str {
-    let inner = line.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
-    match inner {
-        Some((path, _)) if line.split(' ').next().is_some_and(|name| path.ends_with(name)) => path,
-        _ => line,
-    }
 }

@@ -1,40 +1,92 @@
 //! `cargo test` and `cargo nextest`.
 
-use crate::gates::results::Tally;
 use crate::gates::results::before;
+use crate::gates::results::tally::Outcome;
+use crate::gates::results::tally::Tally;
+use crate::gates::results::tally::Uncounted;
+
+/// Where in the output of a test binary we are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Outside any.
+    Between,
+    /// After `running 3 tests`: one line per test.
+    Results,
+    /// After `failures:`: what failing tests printed, whatever it looks like.
+    Printed,
+}
 
 /// Adds up every `test result:` line: one per test binary and one for documentation tests.
 pub(super) fn libtest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
+    let mut part = Part::Between;
     for line in text.lines() {
-        if let Some(result) = line.trim_start().strip_prefix("test result: ") {
+        if let Some(result) = line.strip_prefix("test result: ") {
             seen = Some(());
+            part = Part::Between;
             let number = |word: &str| before(result, word).unwrap_or(0);
-            tally.passed = tally.passed.saturating_add(number("passed"));
-            tally.failed = tally.failed.saturating_add(number("failed"));
-            tally.skipped = tally.skipped.saturating_add(number("ignored"));
-        } else if let Some(name) = failed_test(line) {
-            tally.named(name);
+            tally.count(Outcome::Passed, number("passed"));
+            tally.count(Outcome::Failed, number("failed"));
+            tally.count(Outcome::Skipped, number("ignored"));
+        } else if is_start(line) && part != Part::Printed {
+            part = Part::Results;
+        } else if line == "failures:" {
+            part = Part::Printed;
+        } else if part == Part::Results && line.starts_with("error: test failed") {
+            // The binary ended before its tests did, so some of them have no result at all.
+            part = Part::Between;
+            tally.uncounted = Uncounted::Some;
+            tally.mention(&ended_early(line));
+        } else if let (Part::Results, Some((name, outcome))) = (part, result(line)) {
+            tally.test(name, outcome);
+        } else if let Some(name) = printed(line).filter(|_| part == Part::Printed) {
+            tally.mention(without_mark(name));
         }
     }
     seen.map(|()| tally)
 }
 
-/// `test tests::name ... FAILED`; the name may carry a mark such as ` - should panic`.
-fn failed_test(line: &str) -> Option<&str> {
-    if let Some(name) = line
-        .strip_prefix("---- ")
-        .and_then(|rest| rest.strip_suffix(" stdout ----"))
-    {
-        return Some(without_mark(name));
-    }
-    let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
-    Some(without_mark(name))
+/// `running 3 tests`.
+fn is_start(line: &str) -> bool {
+    let number = line
+        .strip_prefix("running ")
+        .and_then(|rest| rest.strip_suffix(" tests").or_else(|| rest.strip_suffix(" test")));
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
+/// ``error: test failed, to rerun pass `--test x` ``.
+fn ended_early(line: &str) -> String {
+    match line.split('`').nth(1) {
+        Some(target) => format!("tests of `{target}` that did not come to an end"),
+        None => "tests that did not come to an end".to_owned(),
+    }
+}
+
+/// `test tests::name ... ok`; the name may carry a mark such as ` - should panic`.
+fn result(line: &str) -> Option<(&str, Outcome)> {
+    let (name, said) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    let outcome = match said {
+        "ok" => Outcome::Passed,
+        "FAILED" => Outcome::Failed,
+        said if said.starts_with("ignored") => Outcome::Skipped,
+        _ => return None,
+    };
+    Some((without_mark(name), outcome))
+}
+
+/// `---- tests::name stdout ----`.
+fn printed(line: &str) -> Option<&str> {
+    line.strip_prefix("---- ")?.strip_suffix(" stdout ----")
+}
+
+/// The name alone. The line of a documentation test says nothing of it: an edit above moves it.
 fn without_mark(name: &str) -> &str {
-    name.split(" - should panic").next().unwrap_or(name)
+    let name = name.split(" - should panic").next().unwrap_or(name);
+    match name.split_once(" (line ") {
+        Some((documented, _)) if documented.contains(" - ") || documented.ends_with(".rs") => documented,
+        _ => name,
+    }
 }
 
 /// `Summary [0.016s] 3 tests run: 2 passed, 1 failed, 1 skipped`.
@@ -45,13 +97,34 @@ pub(super) fn nextest(text: &str) -> Option<Tally> {
         if line.starts_with("Summary [") && (line.contains("tests run:") || line.contains("test run:")) {
             seen = Some(());
             let number = |word: &str| before(line, word).unwrap_or(0);
-            tally.passed = tally.passed.saturating_add(number("passed"));
-            let failed = number("failed").saturating_add(number("out"));
-            tally.failed = tally.failed.saturating_add(failed);
-            tally.skipped = tally.skipped.saturating_add(number("skipped"));
-        } else if line.starts_with("FAIL [") || line.starts_with("TIMEOUT [") {
-            tally.named(line.split_once(']').map_or("", |(_, name)| name));
+            tally.count(Outcome::Passed, number("passed"));
+            tally.count(Outcome::Failed, number("failed").saturating_add(number("out")));
+            tally.count(Outcome::Skipped, number("skipped"));
+        } else if let Some((name, outcome)) = status(line) {
+            match seen {
+                // Failures are listed once more at the end.
+                Some(()) if outcome == Outcome::Failed => tally.mention(name),
+                Some(()) => {}
+                None => tally.test(name, outcome),
+            }
         }
     }
     seen.map(|()| tally)
+}
+
+/// `PASS [   0.003s] (1/3) crate module::name`.
+fn status(line: &str) -> Option<(&str, Outcome)> {
+    let (word, rest) = line.split_once(" [")?;
+    let (_, name) = rest.split_once("] ")?;
+    let outcome = match word {
+        "PASS" | "LEAK" => Outcome::Passed,
+        "FAIL" | "TIMEOUT" | "ABORT" | "LEAK-FAIL" => Outcome::Failed,
+        "SKIP" => Outcome::Skipped,
+        word if word.starts_with("SIG") && !word.contains(' ') => Outcome::Failed,
+        word if word.starts_with("FLAKY ") => Outcome::Passed,
+        _ => return None,
+    };
+    let name = name.trim_start();
+    let numbered = name.strip_prefix('(').and_then(|rest| rest.split_once(") "));
+    Some((numbered.map_or(name, |(_, name)| name.trim_start()), outcome))
 }

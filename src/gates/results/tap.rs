@@ -1,7 +1,8 @@
 //! The Test Anything Protocol, and `prove`, which sums it up.
 
-use crate::gates::results::Tally;
 use crate::gates::results::after;
+use crate::gates::results::tally::Outcome;
+use crate::gates::results::tally::Tally;
 
 /// `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.
 pub(super) fn prove(text: &str) -> Option<Tally> {
@@ -9,8 +10,8 @@ pub(super) fn prove(text: &str) -> Option<Tally> {
     let tests = after(summary, "Tests")?;
     let mut tally = Tally::default();
     for line in text.lines().filter(|line| line.contains("(Wstat: ")) {
-        tally.failed = tally.failed.saturating_add(after(line, "Failed").unwrap_or(0));
-        tally.named(line.split("(Wstat: ").next().unwrap_or_default());
+        tally.count(Outcome::Failed, after(line, "Failed").unwrap_or(0));
+        tally.mention(line.split("(Wstat: ").next().unwrap_or_default());
     }
     tally.passed = tests.saturating_sub(tally.failed);
     Some(tally)
@@ -26,16 +27,13 @@ pub(super) fn plain(text: &str) -> Option<Tally> {
             planned = planned.or_else(|| count.parse::<u32>().ok());
         } else if let Some(rest) = test_line(line, "ok") {
             match is_marked(rest, "SKIP") {
-                true => tally.skipped = tally.skipped.saturating_add(1),
-                false => tally.passed = tally.passed.saturating_add(1),
+                true => tally.counted(title(rest), Outcome::Skipped),
+                false => tally.counted(title(rest), Outcome::Passed),
             }
         } else if let Some(rest) = test_line(line, "not ok") {
             match is_marked(rest, "TODO") {
-                true => tally.skipped = tally.skipped.saturating_add(1),
-                false => {
-                    tally.failed = tally.failed.saturating_add(1);
-                    tally.named(rest.trim_start_matches(|c: char| c.is_ascii_digit() || " -".contains(c)));
-                }
+                true => tally.counted(title(rest), Outcome::Skipped),
+                false => tally.counted(title(rest), Outcome::Failed),
             }
         }
     }
@@ -45,6 +43,20 @@ pub(super) fn plain(text: &str) -> Option<Tally> {
 fn test_line<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     let rest = line.strip_prefix(word)?;
     (rest.is_empty() || rest.starts_with(' ')).then_some(rest)
+}
+
+/// The title behind the number, without a directive.
+fn title(rest: &str) -> &str {
+    let title = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " -".contains(c));
+    match title.split_once('#') {
+        Some((title, directive)) if is_directive(directive) => title.trim_end(),
+        _ => title,
+    }
+}
+
+fn is_directive(words: &str) -> bool {
+    let words = words.trim_start().to_uppercase();
+    words.starts_with("SKIP") || words.starts_with("TODO")
 }
 
 fn is_marked(rest: &str, mark: &str) -> bool {

@@ -1,4 +1,3 @@
-use super::Read;
 use super::read;
 use crate::domain::evidence::Counts;
 
@@ -11,12 +10,10 @@ fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
 }
 
 fn check(stdout: &str, counts: Counts, failing: &[&str]) {
-    let expected = Read {
-        counts,
-        failing: failing.iter().map(|name| (*name).to_owned()).collect(),
-    };
-    assert_eq!(read(stdout, ""), expected, "on standard output:\n{stdout}");
-    assert_eq!(read("", stdout), expected, "on standard error:\n{stdout}");
+    for found in [read(stdout, ""), read("", stdout)] {
+        assert_eq!(found.counts, counts, "{stdout}");
+        assert_eq!(found.failing, failing, "{stdout}");
+    }
 }
 
 #[test]
@@ -201,4 +198,153 @@ fn anything_else_is_unknown() {
             _ => assert_eq!(counts, Counts::Unknown, "{text}"),
         }
     }
+}
+
+/// The names in three lists, as `passed | failed | skipped`.
+fn named(output: &str) -> String {
+    let names = read(output, "").names.unwrap();
+    [names.passed, names.failed, names.skipped]
+        .map(|list| list.join(", "))
+        .join(" | ")
+}
+
+#[test]
+fn cargo_names_every_test_and_nothing_that_a_test_printed() {
+    let output = "running 4 tests\ntest tests::a ... ok\ntest tests::c ... ignored, slow\ntest tests::b ... FAILED\n\
+         test tests::d - should panic ... ok\n\nfailures:\n\n---- tests::b stdout ----\ntest fake ... ok\nrunning 1 test\n\
+         test fake ... ok\n\nfailures:\n    tests::b\n\n\
+         test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.07s\n\n\
+         error: test failed, to rerun pass `--lib`\n     Running tests/x.rs (target/debug/deps/x-1)\n\nrunning 1 test\n\
+         test tests::a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\n\
+         \x20  Doc-tests x\n\nrunning 1 test\ntest src/lib.rs - f (line 7) ... ok\n\n\
+         test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.20s\n";
+    assert_eq!(
+        named(output),
+        "tests::a, tests::d, tests::a (2), src/lib.rs - f | tests::b | tests::c"
+    );
+}
+
+#[test]
+fn a_test_binary_that_ends_early_is_a_failure_of_its_own() {
+    let output = "running 1 test\ntest tests::b ... FAILED\n\nfailures:\n    tests::b\n\n\
+         test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.07s\n\n\
+         error: test failed, to rerun pass `--lib`\n\nrunning 2 tests\ntest a ... ok\n\
+         error: test failed, to rerun pass `--test x`\n\nCaused by:\n  process didn't exit successfully\n";
+    let read = read(output, "");
+    assert_eq!(read.counts, Counts::Unknown);
+    let failed = ["tests::b", "tests of `--test x` that did not come to an end"];
+    assert_eq!(read.names.unwrap().failed, failed);
+    assert_eq!(read.failing, failed);
+}
+
+#[test]
+fn nextest_names_every_test_once() {
+    let output = "        PASS [   0.003s] (1/5) demo tests::adds\n        FAIL [   0.004s] (2/5) demo tests::halves\n  stdout ───\n\n\
+         \x20   running 1 test\n    test tests::halves ... FAILED\n\n    failures:\n        tests::halves\n\n\
+         \x20   test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 3 filtered out; finished in 0.14s\n\n\
+         \x20    SIGABRT [   0.013s] (4/5) demo::x crash\n        SKIP [         ] (5/5) demo tests::slow\n────────────\n\
+         \x20    Summary [   0.152s] 3 tests run: 1 passed, 2 failed, 1 skipped\n\
+         \x20    SIGABRT [   0.013s] (4/5) demo::x crash\n        FAIL [   0.150s] (2/5) demo tests::halves\n";
+    check(output, known(1, 2, 1), &["demo tests::halves", "demo::x crash"]);
+    assert_eq!(
+        named(output),
+        "demo tests::adds | demo tests::halves, demo::x crash | demo tests::slow"
+    );
+}
+
+#[test]
+fn pytest_names_every_test() {
+    let output = "collecting ... collected 6 items\n\ntests/test_a.py::test_ok PASSED    [ 20%]\n\
+         tests/test_a.py::test_p[a - b] PASSED [ 30%]\ntests/test_a.py::test_halves FAILED [ 40%]\n\
+         tests/test_a.py::test_skip SKIPPED (no network) [ 60%]\ntests/test_a.py::test_x XFAIL [ 80%]\n\
+         tests/test_a.py::test_down PASSED [100%]\ntests/test_a.py::test_down ERROR [100%]\n\n\
+         =========================== short test summary info ============================\n\
+         PASSED tests/test_a.py::test_ok\nPASSED tests/test_a.py::test_printing\nFAILED tests/test_a.py::test_halves - assert 1 == 2\n\
+         ERROR tests/test_a.py::test_down - ValueError\n\
+         =============== 1 failed, 4 passed, 1 skipped, 1 xfailed, 1 error in 0.12s ================\n";
+    assert_eq!(
+        named(output),
+        "tests/test_a.py::test_ok, tests/test_a.py::test_p[a - b], tests/test_a.py::test_down, \
+         tests/test_a.py::test_printing | tests/test_a.py::test_halves, tests/test_a.py::test_down (error) | \
+         tests/test_a.py::test_skip, tests/test_a.py::test_x"
+    );
+    assert_eq!(
+        named(
+            "[gw0] [ 50%] PASSED tests/test_a.py::test_b \n[gw1] [100%] FAILED tests/test_a.py::test_c \n1 failed, 1 passed in 1.00s\n"
+        ),
+        "tests/test_a.py::test_b | tests/test_a.py::test_c | "
+    );
+}
+
+#[test]
+fn unittest_names_every_test_and_subtest() {
+    let output = "setUpClass (test_a.S) ... ERROR\ntest_bad (test_a.T.test_bad) ... FAIL\ntest_doc (test_a.T.test_doc)\n\
+         The docstring here. ... ok\ntest_old (test_a.T) ... ok\ntest_skip (test_a.T.test_skip) ... skipped 'why not'\n\
+         test_subs (test_a.T.test_subs) ... \n  test_subs (test_a.T.test_subs) (i=0) ... FAIL\n\
+         \x20 test_subs (test_a.T.test_subs) (i=2) ... FAIL\ntest_warn (test_a.T.test_warn) ... noise\nok\n\
+         test_xf (test_a.T.test_xf) ... expected failure\ntest_b (unittest.loader._FailedTest.test_b) ... ERROR\n\n\
+         ======================================================================\nERROR: setUpClass (test_a.S)\n----\n\
+         Ran 9 tests in 0.001s\n\nFAILED (failures=3, errors=2, skipped=1, expected failures=1)\n";
+    assert_eq!(read(output, "").counts, known(3, 5, 2));
+    assert_eq!(
+        named(output),
+        "test_a.T.test_doc, test_a.T.test_old, test_a.T.test_warn | setUpClass (test_a.S), test_a.T.test_bad, \
+         test_a.T.test_subs (i=0), test_a.T.test_subs (i=2), unittest.loader._FailedTest.test_b | test_a.T.test_skip, \
+         test_a.T.test_xf"
+    );
+    check(
+        "Ran 1 test in 0.000s\n\nOK (expected failures=1)\n",
+        known(0, 0, 1),
+        &[],
+    );
+}
+
+#[test]
+fn jest_and_vitest_name_every_test() {
+    let jest = "PASS ./sum.test.js\n  sum\n    ✓ adds (2 ms)\n    inner\n      ✓ deep\n    ○ skipped later\n  ✓ top (1 ms)\n\n\
+         FAIL ./bad.test.js\n  ● Test suite failed to run\n\n    SyntaxError: x\n\nFAIL ./b.test.js\n  sum\n    ✕ halves (1 ms)\n\n\
+         \x20 ● sum › halves\n\n    expect(received)\n\nTest Suites: 2 failed, 1 passed, 3 total\nTests:       1 failed, 1 skipped, 3 passed, 5 total\n";
+    check(jest, known(3, 2, 1), &["./bad.test.js (did not run)", "sum › halves"]);
+    assert_eq!(
+        named(jest),
+        "sum › adds, sum › inner › deep, top | ./bad.test.js (did not run), sum › halves | sum › later"
+    );
+    let vitest = " ✓ test/sum.test.ts > sum > adds 2ms\n ✓ test/sum.test.ts > sum > quick\n × test/sum.test.ts > sum > halves 3ms\n\
+         \x20  → expected 1 to be 2\n ↓ test/sum.test.ts > sum > later [skipped]\n ❯ test/sum.test.ts (3 tests | 1 failed) 9ms\n\n\
+         ⎯⎯ Failed Suites 1 ⎯⎯\n\n FAIL  test/bad.test.ts [ test/bad.test.ts ]\nSyntaxError: x\n\n\
+         \x20FAIL  test/sum.test.ts > sum > halves\n\n Test Files  2 failed (2)\n      Tests  1 failed | 2 passed | 1 skipped (4)\n";
+    assert_eq!(
+        named(vitest),
+        "test/sum.test.ts > sum > adds, test/sum.test.ts > sum > quick | test/sum.test.ts > sum > halves, \
+         test/bad.test.ts (did not run) | test/sum.test.ts > sum > later"
+    );
+    assert_eq!(read(vitest, "").counts, known(2, 2, 1));
+}
+
+#[test]
+fn nodes_own_runner_names_tests_and_not_groups() {
+    let protocol = "TAP version 13\n# Subtest: parent\n    # Subtest: child\n    ok 1 - child\n      ---\n      duration_ms: 0.5\n      ...\n    1..1\n\
+         ok 1 - parent\n  ---\n  duration_ms: 5.6\n  ...\n# Subtest: outer \\# one\n    # Subtest: inner\n        # Subtest: deep\n\
+         \x20       not ok 1 - deep\n          ---\n          ...\n        # Subtest: sk\n        ok 2 - sk # SKIP\n          ---\n          ...\n\
+         \x20       1..2\n    not ok 1 - inner\n      ---\n      type: 'suite'\n      ...\n    1..1\nnot ok 2 - outer \\# one\n  ---\n  type: 'suite'\n  ...\n\
+         # Subtest: later\nok 3 - later # TODO\n1..3\n# tests 5\n# suites 2\n# pass 2\n# fail 1\n# cancelled 0\n# skipped 1\n# todo 1\n";
+    assert_eq!(
+        named(protocol),
+        "parent > child, parent | outer # one > inner > deep | outer # one > inner > sk, later"
+    );
+    let readable = "▶ parent\n  ✔ child (0.6ms)\n✔ parent (1.4ms)\n▶ outer\n  ▶ inner\n    ✖ deep (0.1ms)\n      Error: x\n    ﹣ sk (0.07ms) # SKIP\n\
+         \x20 ✖ inner (0.3ms)\n✖ outer (0.5ms)\nℹ tests 4\nℹ suites 2\nℹ pass 2\nℹ fail 1\nℹ cancelled 0\nℹ skipped 1\nℹ todo 0\n\n\
+         ✖ failing tests:\n\ntest at a.mjs:1:1\n✖ deep (0.1ms)\n";
+    let read = read(readable, "");
+    assert_eq!(read.counts, known(2, 1, 1));
+    let names = read.names.unwrap();
+    assert!(names.passed.contains(&"parent > child".to_owned()));
+    assert!(names.failed.contains(&"outer > inner > deep".to_owned()));
+}
+
+#[test]
+fn what_a_runner_only_counts_has_no_names() {
+    let quiet = read("...\n3 passed in 0.01s\n", "");
+    assert!(!quiet.names.unwrap().names_all(quiet.counts));
+    assert_eq!(read("all good", "").names, None);
 }

@@ -8,11 +8,13 @@ mod issues;
 mod pulls;
 
 pub(in crate::github) use fields::app_id;
+pub(in crate::github) use fields::text;
 pub(in crate::github) use fields::time;
 pub use issues::Comment;
 pub use issues::Conversation;
 pub use issues::Issue;
 pub use issues::OpenState;
+pub use pulls::LineComment;
 pub use pulls::Pull;
 pub use pulls::PullEnd;
 pub use pulls::Review;

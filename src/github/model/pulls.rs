@@ -127,3 +127,23 @@ pub struct Review {
     #[serde(default, deserialize_with = "text")]
     pub html_url: String,
 }
+
+/// A comment on a line of a pull request's diff.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct LineComment {
+    /// The review that it is part of.
+    #[serde(rename = "pull_request_review_id", default)]
+    pub review: Option<ReviewId>,
+    /// Path within the repository.
+    #[serde(default, deserialize_with = "text")]
+    pub path: String,
+    /// The line in the newest version; `None` where it is outdated, or on the whole file.
+    #[serde(default)]
+    pub line: Option<u32>,
+    /// The line in the version that was reviewed.
+    #[serde(default)]
+    pub original_line: Option<u32>,
+    /// Text.
+    #[serde(default, deserialize_with = "text")]
+    pub body: String,
+}

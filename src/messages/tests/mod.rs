@@ -1,5 +1,6 @@
 //! What is said, word for word, and that no text of others can say anything else.
 
+mod evidence;
 mod hostile;
 mod pages;
 mod sentences;

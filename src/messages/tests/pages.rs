@@ -134,6 +134,12 @@ fn in_diff(path: &str, line: u32) -> bool {
     path == "src/auth.rs" && line == 12
 }
 
+/// A change of one file, whose line 12 the diff shows.
+const CHANGE: messages::Shown<'_> = messages::Shown {
+    in_diff: &in_diff,
+    files: &[],
+};
+
 fn shown(review: &messages::Review) -> String {
     let inline: Vec<String> = review
         .inline
@@ -148,7 +154,7 @@ fn a_review_for_feedback_and_one_for_approval() {
     let feature = world::busy(&decent);
     let review = |task: usize, turn: usize| {
         let task = &feature.tasks[task];
-        messages::review(&feature, task, &task.turns[turn], &world::links(), &in_diff).unwrap()
+        messages::review(&feature, task, &task.turns[turn], &world::links(), CHANGE).unwrap()
     };
     snapshot!("review_feedback", shown(&review(1, 1)));
     snapshot!("review_approve", shown(&review(0, 0)));
@@ -168,13 +174,10 @@ fn a_review_of_a_turn_that_no_coach_saw() {
     turn.verdict = Some(crate::domain::contract::no_change());
     task.turns.push(turn.clone());
     let task = feature.tasks[1].clone();
-    let review = messages::review(&feature, &task, &turn, &world::links(), &in_diff).unwrap();
+    let review = messages::review(&feature, &task, &turn, &world::links(), CHANGE).unwrap();
     snapshot!("review_no_change", shown(&review));
     let open = task::Turn { verdict: None, ..turn };
-    assert_eq!(
-        messages::review(&feature, &task, &open, &world::links(), &in_diff),
-        None
-    );
+    assert_eq!(messages::review(&feature, &task, &open, &world::links(), CHANGE), None);
     assert_eq!(
         messages::check_run(&world::feature(&decent), &feature.tasks[0], &open, &world::links()),
         None
@@ -190,7 +193,7 @@ fn an_approval_that_a_contract_lowered_says_which() {
     verdict.broken_contracts = vec!["gates_passed: tests failed: `cargo test` exited with 101".to_owned()];
     turn.verdict = Some(verdict);
     let task = &feature.tasks[1];
-    let review = messages::review(&feature, task, &task.turns[0], &world::links(), &in_diff).unwrap();
+    let review = messages::review(&feature, task, &task.turns[0], &world::links(), CHANGE).unwrap();
     assert!(review.body.starts_with("### ❌ Changes requested"), "{}", review.body);
     assert!(
         review

@@ -114,6 +114,7 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         Refusal::NoRun,
         Refusal::RunUnfinished { run: run(1) },
         Refusal::BotLabel,
+        Refusal::NoCriteria,
         Refusal::EditedSince { by: say("mallory") },
         Refusal::RunEnded {
             state: text("completed"),
@@ -246,6 +247,7 @@ fn every_state_of_a_task() {
         task::State::PreLoop { run: 1 },
         task::State::PlayerTurn { turn, run: 1 },
         coach(Stage::Gates),
+        coach(Stage::Ci),
         coach(Stage::Coach),
         approved(Approval::Coach, MergeState::Due { run: 1 }),
         approved(Approval::Coach, MergeState::Person),

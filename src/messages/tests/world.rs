@@ -1,5 +1,6 @@
 //! Features, tasks and turns to speak about; every text of others comes from one place.
 
+use crate::domain::ci::CiPolicy;
 use crate::domain::decision::CoachDecision;
 use crate::domain::decision::CriterionFinding;
 use crate::domain::decision::CriterionMet;
@@ -25,6 +26,7 @@ use crate::domain::feature::Snapshot;
 use crate::domain::feature::State;
 use crate::domain::feature::Suspension;
 use crate::domain::feature::Trust;
+use crate::domain::feature::Wanted;
 use crate::domain::feature::WaveGate;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::FeatureKey;
@@ -57,6 +59,7 @@ use crate::domain::task::Waiver;
 use crate::domain::task::Work;
 use crate::domain::wave;
 use crate::messages::Links;
+use crate::messages::tests::evidence;
 
 /// Gives every text that issues, agents, tools and people write.
 pub(super) type Words<'a> = &'a dyn Fn(&str) -> String;
@@ -143,14 +146,14 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
         0 => GateReport {
             setup: Some(Evidence::Passed(finding("cargo fetch", Vec::new()))),
             tests: Evidence::Passed(finding("cargo test", Vec::new())),
-            excused: Vec::new(),
-            more: Vec::new(),
+            excused: evidence::excused(say),
+            more: evidence::held(say),
         },
         _ => GateReport {
             setup: None,
             tests: Evidence::Failed(finding("cargo test", vec![say("auth::refresh_once")])),
-            excused: Vec::new(),
-            more: Vec::new(),
+            excused: evidence::excused(say),
+            more: evidence::broken(say),
         },
     }
 }
@@ -218,6 +221,7 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
         told: NextTurn::default(),
         started_at: Millis(0),
         ended_at: Some(Millis(1)),
+        ci_since: None,
         base: Some(sha('a')),
         head: Some(sha('b')),
         work: Work::Pushed,
@@ -243,6 +247,7 @@ pub(super) fn rules() -> Rules {
         merge: MergePolicy::Auto,
         plan_approval: PlanApproval::From(7),
         mode: Mode::Tdd,
+        ci: CiPolicy::Wait,
     }
 }
 
@@ -298,6 +303,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             labelled_by: user("ida"),
             at: Millis(0),
             trust: Trust::Writers,
+            wanted: Wanted::Plan,
         },
         rules: rules(),
         settings: serde_json::json!({
@@ -309,9 +315,11 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         }),
         request: PlanRequest::default(),
         plan: None,
+        preflight: None,
         integration: None,
         pull: None,
         wave: 0,
+        more_fixes: 0,
         gates: Vec::new(),
         living: None,
         checking: None,
@@ -354,6 +362,7 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
     third.waived = vec![Waiver {
         by: user("ida"),
         what: vec![say("1 test failed")],
+        tests: Vec::new(),
     }];
     third.state = task::State::Completed {
         commit: Some(sha('f')),

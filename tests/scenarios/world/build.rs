@@ -13,6 +13,7 @@ use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
 use autobuild::config::Role;
+use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
 use autobuild::domain::ids::RepoId;
 use autobuild::engine::settings::Backoff;
@@ -64,6 +65,7 @@ pub struct Setup {
     coach_app: bool,
     commands: BTreeMap<Role, String>,
     database: Option<String>,
+    ci: CiTimes,
     folder: tempfile::TempDir,
 }
 
@@ -81,6 +83,7 @@ impl Setup {
             coach_app: true,
             commands: BTreeMap::new(),
             database: None,
+            ci: CiTimes::AT_ONCE,
             folder: tempfile::Builder::new()
                 .prefix("autobuild-scenario-")
                 .tempdir()
@@ -101,6 +104,12 @@ impl Setup {
         self
     }
 
+    /// One more file in the repository.
+    pub fn with_file(mut self, path: &str, text: &str) -> Self {
+        self.files.push((path.to_owned(), text.to_owned()));
+        self
+    }
+
     /// No tests in the repository.
     pub fn without_tests(mut self) -> Self {
         self.files.retain(|(path, _)| !path.starts_with("tests/"));
@@ -116,6 +125,12 @@ impl Setup {
     /// A role played by a shell script; `$WORLD` is a folder where it may leave files.
     pub fn command(mut self, role: Role, script: &str) -> Self {
         self.commands.insert(role, script.to_owned());
+        self
+    }
+
+    /// How long CI is waited for.
+    pub fn ci(mut self, times: CiTimes) -> Self {
+        self.ci = times;
         self
     }
 
@@ -236,6 +251,7 @@ impl Setup {
                     first: Duration::from_millis(1),
                     most: Duration::from_millis(5),
                 },
+                ci: self.ci,
                 ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
             },
             data_dir,

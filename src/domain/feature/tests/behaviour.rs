@@ -4,7 +4,6 @@ use crate::domain::blocked::BlockReason;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Phase;
 use crate::domain::feature::State;
-use crate::domain::feature::Then;
 use crate::domain::feature::event::DefaultMerge;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::tests::samples::*;
@@ -220,7 +219,7 @@ fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_aga
         said: "no".to_owned(),
     };
     let effects = story.task_event(ONE, task::Event::Stuck { run: opening, reason });
-    assert_eq!(kinds(&effects), ["post_blocked", "living"]);
+    assert_eq!(kinds(&effects), ["publish_check", "post_blocked", "living"]);
     assert!(story.task(ONE).is_blocked());
     let effects = story.person(
         ONE,
@@ -279,29 +278,20 @@ fn a_pull_request_opened_after_the_feature_was_cancelled_is_closed() {
 }
 
 #[test]
-fn a_red_wave_gate_blocks_and_resume_runs_it_again() {
-    let mut story = one();
-    story.complete(ONE, 20);
-    let effects = story.wave_gate(30, red());
-    assert_eq!(kinds(&effects), ["post_feature_blocked", "living"]);
-    assert!(matches!(
-        &story.feature.state,
-        State::Blocked { reason: BlockReason::WaveGateRed { failures }, phase: Phase::Gate { then: Then::Wave, .. } }
-            if failures.len() == 1
-    ));
-}
-
-#[test]
 fn what_the_default_branch_brought_is_tested_before_the_pull_request() {
     let mut story = one();
     story.complete(ONE, 20);
     story.wave_gate(30, green());
     let run = story.waits_for();
-    let outcome = DefaultMerge::Merged { head: sha(31) };
+    let outcome = DefaultMerge::Merged {
+        head: sha(31),
+        other: sha(40),
+    };
     assert_eq!(
         kinds(&story.tell(Event::DefaultMerged { run, outcome })),
-        ["wave_gate", "living"]
+        ["pre_flight", "living"]
     );
+    assert_eq!(kinds(&story.pre_flight(40)), ["wave_gate", "living"]);
     assert_eq!(kinds(&story.wave_gate(31, green())), ["open_feature_pull", "living"]);
 }
 
@@ -314,28 +304,14 @@ fn what_came_with_a_wave_without_merges_is_tested_before_the_pull_request() {
     let run = story.waits_for();
     story.tell(Event::DefaultMerged {
         run,
-        outcome: DefaultMerge::Merged { head: sha(31) },
+        outcome: DefaultMerge::Merged {
+            head: sha(31),
+            other: sha(1),
+        },
     });
     story.person(THREE, PersonDid::Skip);
     let effects = story.merge_default(31);
     assert_eq!(kinds(&effects), ["wave_gate", "living"]);
-}
-
-#[test]
-fn a_conflict_with_the_default_branch_blocks_with_its_files() {
-    let mut story = one();
-    story.complete(ONE, 20);
-    story.wave_gate(30, green());
-    let run = story.waits_for();
-    let files = vec!["a.rs".to_owned()];
-    story.tell(Event::DefaultMerged {
-        run,
-        outcome: DefaultMerge::Conflict { files: files.clone() },
-    });
-    assert!(matches!(
-        &story.feature.state,
-        State::Blocked { reason: BlockReason::DefaultConflict { files: shown }, .. } if *shown == files
-    ));
 }
 
 #[test]

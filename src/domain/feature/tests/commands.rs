@@ -4,6 +4,7 @@ use crate::domain::blocked::BlockReason;
 use crate::domain::command::Command;
 use crate::domain::effect::Effect;
 use crate::domain::effect::Reply;
+use crate::domain::effect::ReplyTo;
 use crate::domain::effect::Thread;
 use crate::domain::feature::Phase;
 use crate::domain::feature::PlanApproval;
@@ -25,7 +26,7 @@ fn said(command: Command, on: Target) -> Commanded {
         command,
         on,
         thread: Thread::Issue(IssueNumber(42)),
-        comment: CommentId(9),
+        to: ReplyTo::Comment(CommentId(9)),
         by: person(2),
         written_at: Millis(5_000),
         rules: None,

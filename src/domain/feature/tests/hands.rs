@@ -243,25 +243,11 @@ fn a_push_to_the_integration_branch_in_review_runs_the_gate_again_and_only_the_n
         run: first,
         head: sha(31),
         report: Box::new(green()),
+        broke: None,
     };
     assert!(story.tell(late).is_empty());
     assert_eq!(kinds(&story.wave_gate(32, green())), ["publish_wave_check", "living"]);
     assert_eq!(story.feature.state, State::InReview);
-}
-
-#[test]
-fn a_red_gate_in_review_blocks_until_someone_mends_the_branch() {
-    let mut story = Story::in_review();
-    story.tell(Event::IntegrationPushed { head: sha(31) });
-    assert_eq!(
-        kinds(&story.wave_gate(31, red())),
-        ["publish_wave_check", "post_feature_blocked", "living"]
-    );
-    assert_eq!(
-        kinds(&story.tell(Event::IntegrationPushed { head: sha(32) })),
-        ["wave_gate", "living"]
-    );
-    assert_eq!(kinds(&story.wave_gate(32, green())), ["open_feature_pull", "living"]);
 }
 
 #[test]
@@ -286,12 +272,15 @@ fn a_request_for_changes_during_a_turn_is_kept_for_the_next_and_no_approval_is_s
     assert_eq!(kinds(&story.judge(ONE, approval())), ["play", "living"]);
     story.push(ONE, 21);
     story.gate(ONE, green());
-    assert_eq!(kinds(&story.judge(ONE, approval())), ["post_blocked", "living"]);
+    assert_eq!(
+        kinds(&story.judge(ONE, approval())),
+        ["publish_check", "post_blocked", "living"]
+    );
     let reason = BlockReason::OpenReview { by: person(3) };
     assert_eq!(story.task(ONE).state, task::State::Blocked { reason });
     let withdrawn = task::Event::Person {
         by: person(3),
-        did: PersonDid::WithdrawChanges,
+        did: PersonDid::WithdrawChanges { until: ReviewId(1) },
     };
     let effects = story.task_event(ONE, withdrawn);
     assert_eq!(

@@ -1,3 +1,4 @@
+mod added;
 mod behaviour;
 mod commands;
 mod hands;

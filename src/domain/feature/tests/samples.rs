@@ -1,22 +1,35 @@
 //! Features and tasks in every state, reached through the machine itself wherever it leads there.
 
+use crate::domain::ci;
+use crate::domain::ci::CiCheck;
+use crate::domain::ci::CiPolicy;
+use crate::domain::ci::CiReading;
+use crate::domain::ci::CiSays;
+use crate::domain::ci::CiTimes;
 use crate::domain::contract::Judgement;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Outcome;
 use crate::domain::decision::Verdict;
+use crate::domain::design::PreLoop;
 use crate::domain::effect::Effect;
 use crate::domain::evidence::Absence;
+use crate::domain::evidence::Baseline;
 use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Mode;
 use crate::domain::feature::PlanApproval;
+use crate::domain::feature::PreFlight;
+use crate::domain::feature::PreFlown;
+use crate::domain::feature::ReviewOfFeature;
 use crate::domain::feature::Rules;
 use crate::domain::feature::Snapshot;
 use crate::domain::feature::Step;
 use crate::domain::feature::Trust;
+use crate::domain::feature::Wanted;
 use crate::domain::feature::event::DefaultMerge;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::Planned;
@@ -28,6 +41,7 @@ use crate::domain::ids::IssueNumber;
 use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::RepoId;
+use crate::domain::ids::ReviewId;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
@@ -72,7 +86,10 @@ pub fn sha(n: u64) -> Sha {
 
 pub fn pull(task: TaskId) -> PullNumber {
     match task {
-        TaskId::Planned(k) | TaskId::Sync(k) | TaskId::Fix(k) | TaskId::Review(k) => PullNumber(10 + u64::from(k)),
+        TaskId::Planned(k) => PullNumber(10 + u64::from(k)),
+        TaskId::Sync(k) => PullNumber(30 + u64::from(k)),
+        TaskId::Fix(k) => PullNumber(40 + u64::from(k)),
+        TaskId::Review(k) => PullNumber(50 + u64::from(k)),
     }
 }
 
@@ -121,6 +138,7 @@ pub fn rules() -> Rules {
         merge: MergePolicy::Auto,
         plan_approval: PlanApproval::Never,
         mode: Mode::Tdd,
+        ci: CiPolicy::Ignore,
     }
 }
 
@@ -133,6 +151,7 @@ pub fn planned(plan: Plan, rules: Rules) -> Box<Planned> {
         base: sha(1),
         rules,
         settings: serde_json::Value::Null,
+        pre_loop: PreLoop::Off,
     })
 }
 
@@ -144,6 +163,7 @@ pub fn new(rules: Rules) -> Step {
         labelled_by: person(1),
         at: AT,
         trust: Trust::Writers,
+        wanted: Wanted::Plan,
     };
     labelled(key(), InstallationId(3), snapshot, rules)
 }
@@ -208,6 +228,28 @@ pub fn feedback(words: &str) -> Judgement {
     }))
 }
 
+/// What pre-flight found on commit `n`: green tests.
+pub fn ready(n: u64) -> Box<PreFlown> {
+    let baseline = Baseline {
+        commit: sha(n),
+        setup: None,
+        tests: Evidence::Passed(finding(&[])),
+    };
+    Box::new(PreFlown::Ready(PreFlight::of(&baseline, Vec::new())))
+}
+
+pub fn review_of_feature(id: u64) -> Box<ReviewOfFeature> {
+    Box::new(ReviewOfFeature {
+        id: ReviewId(id),
+        by: person(3),
+        items: vec![Issue {
+            file: Some("src/a.rs".to_owned()),
+            line: Some(3),
+            ..Issue::must_fix("review", "name it better")
+        }],
+    })
+}
+
 pub fn report() -> PlayerReport {
     PlayerReport::default()
 }
@@ -242,6 +284,7 @@ impl Story {
             run: 1,
             planned: planned(plan, rules),
         });
+        story.pre_flight(1);
         let run = story.waits_for();
         story.tell(Event::IntegrationOpened {
             run,
@@ -249,6 +292,12 @@ impl Story {
             head: sha(2),
         });
         story
+    }
+
+    /// Pre-flight finds nothing that forbids the work on this commit.
+    pub fn pre_flight(&mut self, n: u64) -> Vec<Effect> {
+        let run = self.waits_for();
+        self.tell(Event::PreFlown { run, outcome: ready(n) })
     }
 
     /// The emission that the Feature waits for.
@@ -327,6 +376,7 @@ impl Story {
                 run,
                 head,
                 judgement: Box::new(judgement),
+                probes: Vec::new(),
             },
         )
     }
@@ -349,11 +399,16 @@ impl Story {
     }
 
     pub fn wave_gate(&mut self, n: u64, report: GateReport) -> Vec<Effect> {
+        self.wave_gate_after(n, report, None)
+    }
+
+    pub fn wave_gate_after(&mut self, n: u64, report: GateReport, broke: Option<Sha>) -> Vec<Effect> {
         let run = self.feature.checking.unwrap_or(self.waits_for());
         self.tell(Event::WaveGated {
             run,
             head: sha(n),
             report: Box::new(report),
+            broke,
         })
     }
 
@@ -361,7 +416,21 @@ impl Story {
         let run = self.waits_for();
         self.tell(Event::DefaultMerged {
             run,
-            outcome: DefaultMerge::UpToDate { head: sha(n) },
+            outcome: DefaultMerge::UpToDate {
+                head: sha(n),
+                other: sha(1),
+            },
+        })
+    }
+
+    pub fn default_conflict(&mut self, files: &[&str], other: u64) -> Vec<Effect> {
+        let run = self.waits_for();
+        self.tell(Event::DefaultMerged {
+            run,
+            outcome: DefaultMerge::Conflict {
+                files: files.iter().map(|file| (*file).to_owned()).collect(),
+                other: sha(other),
+            },
         })
     }
 
@@ -383,4 +452,17 @@ impl Story {
 /// The words of effects, in order.
 pub fn kinds(effects: &[Effect]) -> Vec<&'static str> {
     effects.iter().map(Effect::kind).collect()
+}
+
+/// What CI comes to when one check has ended like this.
+pub fn ci_says(says: CiSays) -> GateResult {
+    let check = CiCheck {
+        name: "build".to_owned(),
+        says,
+        at: None,
+    };
+    match ci::reading(&[check], AT, AT, &CiTimes::AT_ONCE) {
+        CiReading::Ended(result) => *result,
+        CiReading::Again(until) => panic!("to be read again at {until:?}"),
+    }
 }

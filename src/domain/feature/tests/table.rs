@@ -7,11 +7,13 @@ use crate::domain::blocked::BlockReason;
 use crate::domain::command::Command;
 use crate::domain::contract::Judgement;
 use crate::domain::effect::Effect;
+use crate::domain::effect::ReplyTo;
 use crate::domain::effect::Thread;
 use crate::domain::evidence::GateReport;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Phase;
+use crate::domain::feature::PreFlown;
 use crate::domain::feature::State;
 use crate::domain::feature::event::Commanded;
 use crate::domain::feature::event::DefaultMerge;
@@ -23,6 +25,7 @@ use crate::domain::feature::tests::samples::*;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::ReviewId;
+use crate::domain::ids::TaskId;
 use crate::domain::task;
 use crate::domain::task::HumanReview;
 use crate::domain::task::MergePolicy;
@@ -181,6 +184,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         run,
         head: head.clone(),
         judgement: Box::new(judgement),
+        probes: Vec::new(),
     };
     let did = |did: PersonDid| task::Event::Person { by: person(2), did };
     let (base, text) = (sha(1), "no".to_owned());
@@ -191,7 +195,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
     };
     vec![
         ("begin", task::Event::Begin),
-        ("designed", task::Event::Designed { run }),
+        ("designed", task::Event::Designed { run, design: None }),
         ("played: pushed", played(pushed(sha(50)))),
         (
             "played: no change",
@@ -248,6 +252,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         ),
         ("merged", task::Event::Merged { run, commit: sha(53) }),
         ("merge refused", task::Event::MergeRefused { run, rule: text }),
+        ("caught up", task::Event::CaughtUp { run, head: sha(57) }),
         ("merge conflict", task::Event::MergeConflict { run, files: Vec::new() }),
         ("stuck", task::Event::Stuck { run, reason: refused() }),
         ("need gone", task::Event::NeedGone { task: ONE }),
@@ -282,8 +287,19 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         ("pull merged", did(PersonDid::MergePull { commit: Some(sha(54)) })),
         ("push", did(PersonDid::Push { head: sha(55) })),
         ("force-push", did(PersonDid::ForcePush { head: sha(56) })),
+        ("remark", did(PersonDid::Remark(review.clone()))),
         ("changes requested", did(PersonDid::RequestChanges(review))),
-        ("changes withdrawn", did(PersonDid::WithdrawChanges)),
+        (
+            "changes withdrawn",
+            did(PersonDid::WithdrawChanges { until: ReviewId(1) }),
+        ),
+        (
+            "approving review",
+            did(PersonDid::Approve {
+                review: ReviewId(2),
+                commit: task.head.clone(),
+            }),
+        ),
         ("Feature cancelled", task::Event::FeatureCancelled { by: None }),
     ]
 }
@@ -297,6 +313,7 @@ fn task_state(task: &Task) -> String {
         task::State::PlayerTurn { turn, .. } => format!(" {turn}/{}", task.limit),
         task::State::CoachTurn { turn, stage, .. } => match stage {
             Stage::Gates => format!(" {turn}/{}, Gates", task.limit),
+            Stage::Ci => format!(" {turn}/{}, CI", task.limit),
             Stage::Coach => format!(" {turn}/{}, Coach", task.limit),
         },
         task::State::Approved { merge, .. } => match merge {
@@ -373,11 +390,27 @@ fn features() -> Vec<(&'static str, Story)> {
         version: Some(1),
         at: AT,
     });
+    let mut looking = Story::new(rules());
+    looking.tell(Event::Planned {
+        run: 1,
+        planned: planned(single(), rules()),
+    });
+    let mut grounded = Story::new(rules());
+    grounded.tell(Event::Planned {
+        run: 1,
+        planned: planned(single(), rules()),
+    });
+    let run = grounded.waits_for();
+    grounded.tell(Event::PreFlown {
+        run,
+        outcome: no_start(),
+    });
     let mut opening_branch = Story::new(rules());
     opening_branch.tell(Event::Planned {
         run: 1,
         planned: planned(single(), rules()),
     });
+    opening_branch.pre_flight(1);
     let after = |does: &dyn Fn(&mut Story)| {
         let mut story = Story::building(single(), rules());
         does(&mut story);
@@ -396,6 +429,7 @@ fn features() -> Vec<(&'static str, Story)> {
     vec![
         ("planning", Story::new(rules())),
         ("awaiting_approval", awaiting),
+        ("building, pre-flight", looking),
         ("building, opening the branch", opening_branch),
         ("building, tasks", after(&|_| {})),
         ("building, wave gate", after(&gating)),
@@ -404,6 +438,25 @@ fn features() -> Vec<(&'static str, Story)> {
             after(&|story| {
                 gating(story);
                 story.wave_gate(30, green());
+            }),
+        ),
+        (
+            "building, pre-flight of a merged commit",
+            after(&|story| {
+                gating(story);
+                story.wave_gate(30, green());
+                let run = story.waits_for();
+                let (head, other) = (sha(62), sha(70));
+                let outcome = DefaultMerge::Merged { head, other };
+                story.tell(Event::DefaultMerged { run, outcome });
+            }),
+        ),
+        (
+            "building, resolving a conflict",
+            after(&|story| {
+                gating(story);
+                story.wave_gate(30, green());
+                story.default_conflict(&["a.rs"], 70);
             }),
         ),
         (
@@ -430,11 +483,30 @@ fn features() -> Vec<(&'static str, Story)> {
                 story.gate(ONE, absent());
             }),
         ),
+        ("blocked, pre-flight", grounded),
+        (
+            "building, a repair of the wave",
+            after(&|story| {
+                gating(story);
+                story.wave_gate(30, red());
+            }),
+        ),
         (
             "blocked, wave gate",
             after(&|story| {
                 gating(story);
+                for k in 1..=2 {
+                    story.wave_gate(30, red());
+                    story.complete(TaskId::Fix(k), 30 + u64::from(k));
+                }
                 story.wave_gate(30, red());
+            }),
+        ),
+        (
+            "blocked, wave gate absent",
+            after(&|story| {
+                gating(story);
+                story.wave_gate(30, absent());
             }),
         ),
         ("in_review", Story::in_review()),
@@ -444,12 +516,19 @@ fn features() -> Vec<(&'static str, Story)> {
     ]
 }
 
-fn command(command: Command, on: Target) -> Event {
+fn no_start() -> Box<PreFlown> {
+    Box::new(PreFlown::Refused(BlockReason::PreFlightFailed {
+        what: "tests: `t` could not start: no such program".to_owned(),
+        output: String::new(),
+    }))
+}
+
+pub fn command(command: Command, on: Target) -> Event {
     Event::Commanded(Box::new(Commanded {
         command,
         on,
         thread: Thread::Issue(IssueNumber(42)),
-        comment: CommentId(1),
+        to: ReplyTo::Comment(CommentId(1)),
         by: person(2),
         written_at: AT,
         rules: None,
@@ -469,7 +548,9 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
         run,
         head: sha(60),
         report: Box::new(report),
+        broke: None,
     };
+    let other = || sha(70);
     let merged = |outcome: DefaultMerge| Event::DefaultMerged { run, outcome };
     let on_issue = |said: Command| command(said, Target::Feature);
     let resume = Command::Resume {
@@ -500,6 +581,20 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
             },
         ),
         (
+            "pre-flight: ready",
+            Event::PreFlown {
+                run,
+                outcome: ready(70),
+            },
+        ),
+        (
+            "pre-flight: no start",
+            Event::PreFlown {
+                run,
+                outcome: no_start(),
+            },
+        ),
+        (
             "branch opened",
             Event::IntegrationOpened {
                 run,
@@ -507,11 +602,26 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
                 head: sha(61),
             },
         ),
-        ("default: up to date", merged(DefaultMerge::UpToDate { head: sha(30) })),
-        ("default: merged", merged(DefaultMerge::Merged { head: sha(62) })),
+        (
+            "default: up to date",
+            merged(DefaultMerge::UpToDate {
+                head: sha(30),
+                other: sha(1),
+            }),
+        ),
+        (
+            "default: merged",
+            merged(DefaultMerge::Merged {
+                head: sha(62),
+                other: other(),
+            }),
+        ),
         (
             "default: conflict",
-            merged(DefaultMerge::Conflict { files: Vec::new() }),
+            merged(DefaultMerge::Conflict {
+                files: Vec::new(),
+                other: other(),
+            }),
         ),
         ("wave gate: green", gated(green())),
         ("wave gate: red", gated(red())),
@@ -553,7 +663,7 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
         (
             "/skip TASK-009",
             on_issue(Command::Skip {
-                task: crate::domain::ids::TaskId::Planned(9),
+                task: TaskId::Planned(9),
             }),
         ),
         ("/pause", on_issue(Command::Pause)),
@@ -587,6 +697,15 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
                 newer: NewerRun::Exists(key()),
             },
         ),
+        ("default push", Event::DefaultPushed { head: other() }),
+        (
+            "default conflicts",
+            Event::DefaultConflicts {
+                files: Vec::new(),
+                other: sha(71),
+            },
+        ),
+        ("changes requested", Event::ReviewRequested(review_of_feature(1))),
         ("integration push", Event::IntegrationPushed { head: sha(63) }),
         ("suspended", Event::Suspended),
         ("unsuspended", Event::Unsuspended),
@@ -597,6 +716,8 @@ fn feature_state(feature: &Feature) -> String {
     let word = feature.state.word();
     let phase = |phase: &Phase| match phase {
         Phase::Planning { .. } => "planning",
+        Phase::PreFlight { .. } => "pre-flight",
+        Phase::Syncing { .. } => "resolving a conflict",
         Phase::OpeningBranch { .. } => "opening the branch",
         Phase::MergingDefault { .. } => "merging the default branch",
         Phase::Tasks => "tasks",

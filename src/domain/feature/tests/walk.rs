@@ -5,15 +5,20 @@
 
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
+use crate::domain::ci;
+use crate::domain::ci::CiPolicy;
+use crate::domain::ci::CiSays;
 use crate::domain::command::Command;
 use crate::domain::contract::Judgement;
 use crate::domain::effect::Effect;
+use crate::domain::effect::ReplyTo;
 use crate::domain::effect::TaskWork;
 use crate::domain::effect::Thread;
 use crate::domain::evidence::Profile;
 use crate::domain::evidence::profile;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Feature;
+use crate::domain::feature::PreFlown;
 use crate::domain::feature::State;
 use crate::domain::feature::Step;
 use crate::domain::feature::StopScope;
@@ -34,6 +39,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::task;
 use crate::domain::task::HumanReview;
 use crate::domain::task::MergePolicy;
+use crate::domain::task::Origin;
 use crate::domain::task::PersonDid;
 use crate::domain::task::Played;
 use crate::domain::task::Task;
@@ -78,7 +84,11 @@ fn refused() -> BlockReason {
 
 impl World {
     fn new(merge: MergePolicy) -> Self {
-        let step = new(crate::domain::feature::Rules { merge, ..rules() });
+        let step = new(crate::domain::feature::Rules {
+            merge,
+            ci: CiPolicy::Wait,
+            ..rules()
+        });
         let mut world = Self {
             feature: step.feature.clone(),
             due: Vec::new(),
@@ -150,6 +160,7 @@ impl World {
             self.due.iter().any(|effect| match effect {
                 Effect::Task { task, run: due, .. } => Some(*task) == id && *due == run,
                 Effect::Plan { run: due }
+                | Effect::PreFlight { run: due, .. }
                 | Effect::OpenIntegration { run: due }
                 | Effect::MergeDefault { run: due }
                 | Effect::WaveGate { run: due }
@@ -333,6 +344,28 @@ impl World {
                     planned: planned(three_tasks(), self.feature.rules.clone()),
                 },
             },
+            Effect::PreFlight { run, commit } => {
+                let run = *run;
+                let (reason, looked_at) = (refused(), commit.clone().unwrap_or_else(|| sha(1)));
+                match dice.roll(6) {
+                    0 => Event::Stuck { run, reason },
+                    1 => Event::PreFlown {
+                        run,
+                        outcome: Box::new(PreFlown::Refused(reason)),
+                    },
+                    _ => {
+                        let mut outcome = ready(1);
+                        if let PreFlown::Ready(found) = &mut *outcome {
+                            found.commit = looked_at;
+                        }
+                        Event::PreFlown { run, outcome }
+                    }
+                }
+            }
+            Effect::CompareDefault { .. } => Event::DefaultConflicts {
+                files: vec!["a".to_owned()],
+                other: self.sha(),
+            },
             Effect::OpenIntegration { run } => match dice.roll(6) {
                 0 => Event::Stuck {
                     run: *run,
@@ -356,15 +389,21 @@ impl World {
                     },
                     1 => Event::DefaultMerged {
                         run: *run,
-                        outcome: DefaultMerge::Conflict { files: Vec::new() },
+                        outcome: DefaultMerge::Conflict {
+                            files: Vec::new(),
+                            other: self.sha(),
+                        },
                     },
                     2 => Event::DefaultMerged {
                         run: *run,
-                        outcome: DefaultMerge::Merged { head },
+                        outcome: DefaultMerge::Merged {
+                            head,
+                            other: self.sha(),
+                        },
                     },
                     _ => Event::DefaultMerged {
                         run: *run,
-                        outcome: DefaultMerge::UpToDate { head },
+                        outcome: DefaultMerge::UpToDate { head, other: sha(1) },
                     },
                 }
             }
@@ -379,6 +418,7 @@ impl World {
                         run: *run,
                         head: self.sha(),
                         report: Box::new(report),
+                        broke: None,
                     }
                 }
             },
@@ -409,7 +449,7 @@ impl World {
             .unwrap_or_else(|| sha(0));
         let stuck = task::Event::Stuck { run, reason: refused() };
         let event = match work {
-            TaskWork::Design => task::Event::Designed { run },
+            TaskWork::Design => task::Event::Designed { run, design: None },
             TaskWork::Play => {
                 let (base, report) = (sha(1), report());
                 let outcome = match dice.roll(12) {
@@ -464,33 +504,31 @@ impl World {
                     discrepancies: Vec::new(),
                 },
             },
+            TaskWork::Ci => match dice.roll(8) {
+                0 => stuck,
+                said => task::Event::CiRead {
+                    run,
+                    head,
+                    result: Box::new(match said {
+                        1 => ci_says(CiSays::NoAnswer("cancelled".to_owned())),
+                        2 => ci_says(CiSays::Failed("line 3".to_owned())),
+                        3 => ci::none_ran(),
+                        _ => ci_says(CiSays::Passed),
+                    }),
+                },
+            },
             TaskWork::Coach => match dice.roll(10) {
                 0 => task::Event::CoachFailed {
                     run,
                     failure: failure(),
                 },
-                1 => {
-                    let judgement = Box::new(Judgement::EvidenceAbsent { reasons: Vec::new() });
-                    task::Event::Judged { run, head, judgement }
-                }
-                2 => task::Event::Judged {
-                    run,
-                    head,
-                    judgement: Box::new(feedback("the same")),
-                },
+                1 => judged(run, head, Judgement::EvidenceAbsent { reasons: Vec::new() }),
+                2 => judged(run, head, feedback("the same")),
                 3..5 => {
                     let word = char::from_u32(97 + u32::try_from(self.fresh() % 26).unwrap()).unwrap();
-                    task::Event::Judged {
-                        run,
-                        head,
-                        judgement: Box::new(feedback(&word.to_string().repeat(4))),
-                    }
+                    judged(run, head, feedback(&word.to_string().repeat(4)))
                 }
-                _ => task::Event::Judged {
-                    run,
-                    head,
-                    judgement: Box::new(approval()),
-                },
+                _ => judged(run, head, approval()),
             },
             TaskWork::Merge => match dice.roll(8) {
                 0 => stuck,
@@ -499,6 +537,7 @@ impl World {
                     rule: "two reviews".to_owned(),
                 },
                 2 => task::Event::MergeConflict { run, files: Vec::new() },
+                3 if matches!(task.origin, Origin::Sync { .. }) => task::Event::CaughtUp { run, head: self.sha() },
                 _ => task::Event::Merged {
                     run,
                     commit: self.sha(),
@@ -546,7 +585,7 @@ impl World {
     }
 
     fn command(&mut self, dice: &mut Dice<'_>) {
-        let id = dice.pick(&[ONE, TWO, THREE]);
+        let id = self.any_task(dice);
         let commands = [
             Command::Resume {
                 guidance: None,
@@ -589,7 +628,7 @@ impl World {
             command,
             on,
             thread: Thread::Issue(IssueNumber(42)),
-            comment,
+            to: ReplyTo::Comment(comment),
             by: person(2),
             written_at: AT,
             rules: None,
@@ -599,8 +638,16 @@ impl World {
         })));
     }
 
+    fn any_task(&self, dice: &mut Dice<'_>) -> TaskId {
+        let known: Vec<TaskId> = self.feature.tasks.iter().map(|task| task.id).collect();
+        match known.is_empty() {
+            true => ONE,
+            false => dice.pick(&known),
+        }
+    }
+
     fn hands(&mut self, dice: &mut Dice<'_>) {
-        let id = dice.pick(&[ONE, TWO, THREE]);
+        let id = self.any_task(dice);
         let Some(task) = self.feature.task(id).cloned() else {
             return;
         };
@@ -609,7 +656,8 @@ impl World {
             by: person(3),
             items: Vec::new(),
         };
-        let mut did = vec![PersonDid::WithdrawChanges];
+        let withdrawn = PersonDid::WithdrawChanges { until: review.id };
+        let mut did = vec![withdrawn, PersonDid::Remark(review.clone())];
         if let Some(pull) = task.pull {
             did.extend([
                 PersonDid::ClosePull { pull },
@@ -620,12 +668,16 @@ impl World {
                 PersonDid::Push { head: self.sha() },
                 PersonDid::Push { head: self.sha() },
                 PersonDid::ForcePush { head: self.sha() },
+                PersonDid::Approve {
+                    review: review.id,
+                    commit: task.head.clone(),
+                },
                 PersonDid::RequestChanges(review),
                 PersonDid::Override,
             ]);
         }
         let by = match dice.pick(&did) {
-            PersonDid::WithdrawChanges => person(3),
+            PersonDid::WithdrawChanges { .. } | PersonDid::Approve { .. } => person(3),
             _ => person(2),
         };
         let did = dice.pick(&did);
@@ -645,6 +697,8 @@ impl World {
                 at: AT,
             },
             Event::IntegrationPushed { head: self.sha() },
+            Event::DefaultPushed { head: self.sha() },
+            Event::ReviewRequested(review_of_feature(self.fresh())),
             Event::Suspended,
             Event::Unsuspended,
         ];
@@ -748,5 +802,14 @@ proptest! {
         };
         let overrun = world.due.iter().any(Effect::waits_when_held);
         prop_assert!(rests || overrun, "{:?}", world.feature.state);
+    }
+}
+
+fn judged(run: u64, head: Sha, judgement: Judgement) -> task::Event {
+    task::Event::Judged {
+        run,
+        head,
+        judgement: Box::new(judgement),
+        probes: Vec::new(),
     }
 }

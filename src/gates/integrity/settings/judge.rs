@@ -45,7 +45,6 @@ pub(super) fn judge(
                 quoted(&after.join(" "))
             )
         }),
-        Less::FromFolder => from_folder(file, watched, old, new),
     }?;
     let name = new.or(old).map_or("", |setting| setting.name.as_str());
     let line = new.map(|setting| setting.line);
@@ -194,61 +193,4 @@ fn matches(pattern: &str, path: &str) -> bool {
         .trim_matches('/');
     let is_regex = pattern.contains(['\\', '$', '^', '(']) || !pattern.contains(['*', '{']);
     by_glob || is_regex && !fragment.is_empty() && format!("/{path}").contains(fragment)
-}
-
-const TOOLS: [&str; 9] = [
-    "jest",
-    "vitest",
-    "mocha",
-    "chai",
-    "assert",
-    "expect",
-    "ava",
-    "tap",
-    "@jest/globals",
-];
-
-/// A package that came from the registry and comes from a folder now, or a test tool that does.
-fn from_folder(file: &ReadFile<'_>, watched: &Watched, old: Option<&Setting>, new: Option<&Setting>) -> Option<String> {
-    let new = new?;
-    let name = new
-        .name
-        .split('.')
-        .rev()
-        .find(|part| *part != "path")
-        .unwrap_or_default();
-    let local = |value: &str| {
-        ["file:", "link:", "portal:"]
-            .iter()
-            .any(|start| value.starts_with(start))
-    };
-    let value = new.values.first().map_or("", String::as_str);
-    let of_cargo = watched.name.ends_with(".path");
-    let was_registry = if of_cargo {
-        file.file
-            .before
-            .bytes()
-            .is_some_and(|bytes| has_version(&String::from_utf8_lossy(bytes), name))
-    } else {
-        old.is_some_and(|old| {
-            !old.values
-                .iter()
-                .any(|value| local(value) || value.starts_with("workspace:"))
-        })
-    };
-    let is_tool = TOOLS.contains(&name) && old.is_none();
-    ((of_cargo || local(value)) && (was_registry || is_tool))
-        .then(|| format!("is taken from the folder {} now, not from the registry", quoted(value)))
-}
-
-/// Whether a `Cargo.toml` took a package by its version.
-fn has_version(text: &str, name: &str) -> bool {
-    text.lines().any(|line| {
-        let rest = line
-            .trim()
-            .strip_prefix(name)
-            .map(str::trim_start)
-            .and_then(|rest| rest.strip_prefix('='));
-        rest.is_some_and(|rest| !rest.contains("path") && rest.contains('"'))
-    })
 }

@@ -9,8 +9,8 @@ use crate::domain::integrity::Rule;
 use crate::gates::integrity::Version;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::reading::ReadFile;
+use crate::gates::language::file_name;
 use crate::gates::language::outline::quoted;
-use crate::gates::language::role::file_name;
 use std::borrow::Cow;
 
 /// What makes CI tolerate, or not run at all.

@@ -2,6 +2,7 @@
 
 mod checks;
 mod marks;
+mod shadows;
 mod stubs;
 
 use crate::domain::integrity::Rule;
@@ -35,19 +36,15 @@ pub static JAVASCRIPT: Language = Language {
     outline,
     is_collected: |path, _| role(path) == Some(Role::Test),
     watched: &WATCHED,
-    shadows: |path| folders(path).find(|folder| *folder == "node_modules"),
+    shadows: shadows::shadows,
 };
 
-static WATCHED: [Watched; 44] = [
+static WATCHED: [Watched; 40] = [
     watched("scripts.test", Rule::RunnerWeakened, Less::Command),
     watched("scripts.test:*", Rule::RunnerWeakened, Less::Command),
     watched("scripts.tests", Rule::RunnerWeakened, Less::Command),
     watched("scripts.ci", Rule::RunnerWeakened, Less::Command),
     watched("scripts.coverage", Rule::CoverageWeakened, Less::Command),
-    watched("dependencies.*", Rule::ShadowModule, Less::FromFolder),
-    watched("devDependencies.*", Rule::ShadowModule, Less::FromFolder),
-    watched("overrides.*", Rule::ShadowModule, Less::FromFolder),
-    watched("resolutions.*", Rule::ShadowModule, Less::FromFolder),
     watched("testPathIgnorePatterns", Rule::RunnerWeakened, Less::LeavesOut),
     watched("modulePathIgnorePatterns", Rule::RunnerWeakened, Less::LeavesOut),
     watched("test.exclude", Rule::RunnerWeakened, Less::LeavesOut),

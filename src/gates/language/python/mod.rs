@@ -2,7 +2,7 @@
 
 mod checks;
 mod marks;
-mod names;
+mod shadows;
 mod stubs;
 
 use crate::domain::integrity::Rule;
@@ -33,7 +33,7 @@ pub static PYTHON: Language = Language {
     outline,
     is_collected: |path, _| role(path) == Some(Role::Test),
     watched: &WATCHED,
-    shadows: names::shadows,
+    shadows: shadows::shadows,
 };
 
 static WATCHED: [Watched; 25] = [

@@ -2,6 +2,7 @@
 
 mod checks;
 mod marks;
+mod shadows;
 
 use crate::domain::integrity::Rule;
 use crate::gates::language::Language;
@@ -32,10 +33,10 @@ pub static RUST: Language = Language {
     outline,
     is_collected,
     watched: &WATCHED,
-    shadows: |_| None,
+    shadows: shadows::shadows,
 };
 
-static WATCHED: [Watched; 22] = [
+static WATCHED: [Watched; 19] = [
     watched("lib.test", Rule::RunnerWeakened, Less::SwitchedOff),
     watched("lib.doctest", Rule::RunnerWeakened, Less::SwitchedOff),
     watched("lib.harness", Rule::RunnerWeakened, Less::SwitchedOff),
@@ -53,9 +54,6 @@ static WATCHED: [Watched; 22] = [
     watched("profile.*.default-filter", Rule::RunnerWeakened, Less::Present),
     watched("profile.*.retries", Rule::RunnerWeakened, Less::Present),
     watched("profile.*.retries.count", Rule::RunnerWeakened, Less::Present),
-    watched("patch.*.*.path", Rule::ShadowModule, Less::Present),
-    watched("dependencies.*.path", Rule::ShadowModule, Less::FromFolder),
-    watched("dev-dependencies.*.path", Rule::ShadowModule, Less::FromFolder),
     watched("*.exclude-files", Rule::CoverageWeakened, Less::LeavesOut),
     watched("*.fail-under", Rule::CoverageWeakened, Less::Lowered),
 ];

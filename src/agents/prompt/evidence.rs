@@ -1,0 +1,191 @@
+//! What the Gates found, as the Coach is shown it: facts, with what tools printed in fences.
+
+use crate::agents::fence::fenced;
+use crate::agents::prompt::MAX_LIST;
+use crate::agents::prompt::Prompt;
+use crate::agents::prompt::item_line;
+use crate::agents::prompt::listed;
+use crate::agents::prompt::one_line;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Probing;
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Counts;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Excuse;
+use crate::domain::evidence::Excused;
+use crate::domain::evidence::Finding;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Weight;
+use crate::domain::plan::Criterion;
+use std::fmt::Write;
+
+const MAX_OUTPUT: usize = 8_000;
+/// Of a Gate that stands beside many others.
+const MAX_SHORT_OUTPUT: usize = 2_000;
+/// Of the tests of the base that the change touches, with their diff.
+const MAX_TESTS_TOUCHED: usize = 30_000;
+const MAX_ITEMS: usize = 50;
+
+/// The sections about set-up, tests, the other Gates, the criteria's checks and the probes.
+pub(super) fn gates(prompt: &mut Prompt, report: &GateReport, criteria: &[Criterion]) {
+    let mut body = "Run by the service in a clean copy of this very commit. This is fact, not claim:\n".to_owned();
+    if let Some(setup) = &report.setup {
+        body.push_str(&evidence("Set-up", setup, MAX_OUTPUT));
+    }
+    body.push_str(&evidence("Tests", &report.tests, MAX_OUTPUT));
+    body.push_str(&excused(&report.excused));
+    prompt.section("The test run", &body);
+    let others = report
+        .more
+        .iter()
+        .filter(|result| !matches!(result.gate, Gate::Check(_) | Gate::Probe(_)));
+    let others: String = others.map(other).collect();
+    if !others.is_empty() {
+        let body = "Found by code on this commit. What is only shown sends nothing back by itself: weigh it.\n";
+        prompt.section("What else the Gates found", &format!("{body}{others}"));
+    }
+    checks(prompt, report, criteria);
+}
+
+/// What the commands showed that the Coach asked for, or that it may ask.
+pub(super) fn probes(prompt: &mut Prompt, report: &GateReport, probing: Probing) {
+    match probing {
+        Probing::Allowed => prompt.section(
+            "Commands",
+            "Where reading cannot tell and a command could, you may answer once with `decision: probe` and 1 to 3 \
+             `commands`. They are split into words like a shell's, and run without a shell (no pipes, no redirection) \
+             after set-up in a throw-away copy. You are asked again with what they printed, and then you decide.",
+        ),
+        Probing::Over => {
+            let asked = report
+                .more
+                .iter()
+                .filter(|result| matches!(result.gate, Gate::Probe(_)));
+            let shown: String = asked
+                .map(|result| evidence(&capital(&result.gate.name()), &result.evidence, MAX_OUTPUT))
+                .collect();
+            let body = "You asked for these commands, and this is what they did. A command that could not run says \
+                        nothing about the work. Decide now: `approve` or `feedback`.\n";
+            prompt.section("The commands that you asked for", &format!("{body}{shown}"));
+        }
+    }
+}
+
+fn checks(prompt: &mut Prompt, report: &GateReport, criteria: &[Criterion]) {
+    let mut body = String::new();
+    for number in 1..=criteria.len() {
+        if let Some(result) = report.result(Gate::Check(number)) {
+            let name = format!("Check of criterion {number}");
+            body.push_str(&evidence(&name, &result.evidence, MAX_SHORT_OUTPUT));
+        }
+    }
+    if !body.is_empty() {
+        let intro = "Each criterion's own check, run on this commit. A criterion whose check failed is not met.\n";
+        prompt.section("The criteria's checks", &format!("{intro}{body}"));
+    }
+}
+
+fn other(result: &GateResult) -> String {
+    let weight = match result.weight {
+        Weight::Demanded => "",
+        Weight::Shown => " (only shown)",
+    };
+    let name = format!("{}{weight}", capital(&result.gate.name()));
+    let max = match result.gate {
+        Gate::BaseTests | Gate::Integrity => MAX_TESTS_TOUCHED,
+        Gate::RedBeforeGreen | Gate::Coverage | Gate::Check(_) | Gate::Smoke | Gate::Probe(_) | Gate::Ci => MAX_OUTPUT,
+    };
+    format!("{}{}", evidence(&name, &result.evidence, max), places(&result.items))
+}
+
+fn places(items: &[Issue]) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    let mut lines: Vec<String> = items.iter().take(MAX_ITEMS).map(item_line).collect();
+    if items.len() > MAX_ITEMS {
+        lines.push(format!("… and {} more", items.len() - MAX_ITEMS));
+    }
+    format!("\n{}\n", fenced("places", &lines.join("\n"), MAX_TESTS_TOUCHED))
+}
+
+fn excused(excused: &[Excused]) -> String {
+    if excused.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = excused
+        .iter()
+        .map(|excused| {
+            let why = match &excused.why {
+                Excuse::Baseline => "failed before this change already".to_owned(),
+                Excuse::Flaky => "not touched by the change, and passed when it was run once more".to_owned(),
+                Excuse::Waived { by } => format!("waived by {}", by.login),
+            };
+            format!("{}: {why}", excused.test)
+        })
+        .collect();
+    let list = fenced("excused tests", &listed(&lines, MAX_LIST), MAX_OUTPUT);
+    format!("\nFailing tests that are not held against this work:\n\n{list}\n")
+}
+
+fn capital(name: &str) -> String {
+    let mut chars = name.chars();
+    chars
+        .next()
+        .map(|first| first.to_uppercase().chain(chars).collect())
+        .unwrap_or_default()
+}
+
+fn evidence(what: &str, evidence: &Evidence, max: usize) -> String {
+    match evidence {
+        Evidence::Passed(finding) => ran(what, "passed", finding, max),
+        Evidence::Failed(finding) => ran(what, "FAILED", finding, max),
+        Evidence::Absent(absence) => match absence {
+            Absence::CouldNotStart { .. } | Absence::Unreadable { .. } | Absence::Unfinished { .. } => {
+                format!("\n{what}: absent.\n\n{}\n", fenced("reason", &absence.sentence(), max))
+            }
+            Absence::NoCommand
+            | Absence::TimedOut { .. }
+            | Absence::NotReached
+            | Absence::NotInThisVersion
+            | Absence::Inline
+            | Absence::Unnamed => format!("\n{what}: absent, {}.\n", one_line(&absence.sentence())),
+        },
+    }
+}
+
+fn ran(what: &str, word: &str, finding: &Finding, max: usize) -> String {
+    let output = finding.output.trim();
+    if finding.command.is_empty() {
+        let said = match output.is_empty() {
+            true => String::new(),
+            false => format!("\n{}\n", fenced("finding", output, max)),
+        };
+        return format!("\n{what} {word}.\n{said}");
+    }
+    let exit = match finding.exit_code {
+        Some(code) => format!("exit code {code}"),
+        None => "ended by a signal".to_owned(),
+    };
+    let counts = match finding.counts {
+        Counts::Unknown => "count unknown".to_owned(),
+        Counts::Known {
+            passed,
+            failed,
+            skipped,
+        } => format!("{passed} passed, {failed} failed, {skipped} skipped"),
+    };
+    let command = one_line(&finding.command);
+    let mut text = format!("\n{what} {word}: `{command}`, {exit}, {counts}.\n");
+    // Writing to a String cannot fail.
+    if !finding.failing.is_empty() {
+        let failing = fenced("failing tests", &listed(&finding.failing, MAX_LIST), max);
+        let _ = write!(text, "\n{failing}\n");
+    }
+    if !output.is_empty() {
+        let _ = write!(text, "\n{}\n", fenced("output", output, max));
+    }
+    text
+}

@@ -1,0 +1,99 @@
+//! The words of a piece of evidence: what is written apart, and what is marked as a name.
+
+/// How much of one piece of evidence is looked at; beyond that nobody reads either.
+const MOST_CHARACTERS: usize = 8_000;
+const MOST_WORDS: usize = 1_000;
+
+/// A word, or a whole name between marks.
+pub(super) struct Word<'a> {
+    /// As it stands there.
+    pub text: &'a str,
+    /// Whether it stands in backticks or quotes by itself.
+    pub marked: bool,
+}
+
+/// A file that a word may name, with a line where it gives one.
+pub(super) struct Place {
+    /// The path.
+    pub path: String,
+    /// The last line named.
+    pub line: Option<u32>,
+}
+
+/// The words of `evidence`, then what stands between backticks or quotes.
+pub(super) fn words(evidence: &str) -> Vec<Word<'_>> {
+    let end = evidence
+        .char_indices()
+        .nth(MOST_CHARACTERS)
+        .map_or(evidence.len(), |(at, _)| at);
+    let evidence = evidence.get(..end).unwrap_or_default();
+    let separates = |c: char| c.is_whitespace() || "`\"'()[]{}<>,;|“”‘’".contains(c);
+    let apart = evidence.split(separates).filter(|word| !word.is_empty());
+    let apart = apart.map(|text| Word { text, marked: false });
+    let between = ['`', '"', '\''].into_iter().flat_map(|mark| {
+        let inside = evidence.split(mark).skip(1).step_by(2);
+        inside.map(|text| Word {
+            text: text.trim(),
+            marked: true,
+        })
+    });
+    apart.take(MOST_WORDS).chain(between.take(MOST_WORDS)).collect()
+}
+
+impl<'a> Word<'a> {
+    /// Without what closes a sentence, and without the brackets of a call.
+    pub(super) fn bare(&self) -> &'a str {
+        self.text.trim_end_matches(['.', ':', '!', '?']).trim_end_matches("()")
+    }
+
+    /// The files that it may name: as it is, and without the line behind it. Upper and lower case differ, as they do in
+    /// the tree.
+    pub(super) fn places(&self) -> Vec<Place> {
+        let word = self.text.trim_end_matches(['.', ':', '!', '?']);
+        let word = word.strip_prefix("./").unwrap_or(word);
+        let mut places = vec![Place {
+            path: word.to_owned(),
+            line: None,
+        }];
+        let (path, line) = match word.split_once("#L") {
+            Some((path, lines)) => (path, lines),
+            None => word.split_once(':').unwrap_or((word, "")),
+        };
+        if path != word {
+            // Of `12`, `12:3`, `12-20` and `L12-L20` the last line; of `a.py::test` none.
+            let line = match line.split(['-', '–']).next_back().unwrap_or_default() {
+                last if line.starts_with(':') => last.parse().ok(),
+                last => {
+                    let digits: String = last
+                        .trim_start_matches('L')
+                        .chars()
+                        .take_while(char::is_ascii_digit)
+                        .collect();
+                    digits.parse().ok()
+                }
+            };
+            places.push(Place {
+                path: path.to_owned(),
+                line,
+            });
+        }
+        places
+    }
+}
+
+/// Whether `name` stands in `text` as a whole, not as a part of a longer word.
+pub(super) fn mentions(text: &str, name: &str) -> bool {
+    let name = name.trim();
+    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, _)| {
+            let before = text.get(..at).and_then(|before| before.chars().next_back());
+            let after = text.get(at + name.len()..).and_then(|after| after.chars().next());
+            !before.is_some_and(part_of_word) && !after.is_some_and(part_of_word)
+        })
+}
+
+/// Whether `name` stands alone between backticks or quotes.
+pub(super) fn is_marked(text: &str, name: &str) -> bool {
+    words(text).iter().any(|word| word.marked && word.text == name)
+}

@@ -1,0 +1,154 @@
+//! A button of one of our check runs: the command that it stands for, with the rights of who pressed it.
+
+use crate::domain::command::Command;
+use crate::domain::command::Parsed;
+use crate::domain::effect::ReplyTo;
+use crate::domain::effect::Thread;
+use crate::domain::feature::command::Refusal;
+use crate::domain::feature::event::Target;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::TaskId;
+use crate::domain::task::Task;
+use crate::engine::ingest::Scene;
+use crate::engine::ingest::right::refused;
+use crate::engine::ingest::saying::Saying;
+use crate::engine::ingest::saying::permission;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::github::model::ActorKind;
+use crate::github::webhook::CheckButton;
+use crate::github::webhook::PressedCheckRun;
+
+/// A button of the check run of a blocked task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Button {
+    /// `/autobuild resume`.
+    Resume,
+    /// `/autobuild retry`.
+    Retry,
+}
+
+impl Button {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 2] = [Self::Resume, Self::Retry];
+
+    /// What comes back when it is pressed; also the command's word.
+    #[must_use]
+    pub fn identifier(self) -> &'static str {
+        match self {
+            Self::Resume => "resume",
+            Self::Retry => "retry",
+        }
+    }
+
+    /// What stands on it.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Resume => "Resume",
+            Self::Retry => "Retry",
+        }
+    }
+
+    /// What it does, in the 40 characters that GitHub takes.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Resume => "Give this task more turns",
+            Self::Retry => "Start this task again on a new branch",
+        }
+    }
+
+    fn command(self) -> Command {
+        match self {
+            Self::Resume => Command::Resume {
+                guidance: None,
+                max_turns: None,
+            },
+            Self::Retry => Command::Retry { task: None },
+        }
+    }
+}
+
+/// Somebody pressed a button. One press of one button of one check run is one fact; GitHub's own _Re-run_ does nothing.
+pub async fn pressed(scene: &Scene<'_>, run: &PressedCheckRun, button: &CheckButton) -> Result<Done, Undone> {
+    let Scene { engine, place, .. } = *scene;
+    let CheckButton::Action(identifier) = button else {
+        return Ok(Done::Nothing);
+    };
+    let known = Button::ALL.into_iter().find(|one| one.identifier() == identifier);
+    let about = run.external_id.as_deref().and_then(subject);
+    let (Some(button), Some((key, id))) = (known, about) else {
+        return Ok(Done::Nothing);
+    };
+    if key.repo != place.repo.id || place.sender.kind != ActorKind::Person {
+        return Ok(Done::Nothing);
+    }
+    let Some(feature) = engine.feature(&key).await? else {
+        return Ok(Done::Nothing);
+    };
+    let Some(task) = feature.task(id) else {
+        return Ok(Done::Nothing);
+    };
+    let needed = permission(&feature);
+    let mut cause = format!("button/{}/{identifier}", run.id);
+    let refusal = match refused(scene, needed).await? {
+        Some(refusal) => {
+            // One refusal for each of those who may not, and none in the way of those who may.
+            cause = format!("{cause}/{}", place.sender.user.id);
+            Some(refusal)
+        }
+        None => out_of_date(task, button),
+    };
+    let saying = Saying {
+        scene,
+        on: Target::Task(id),
+        thread: task.pull.map_or(Thread::Issue(key.issue), Thread::Pull),
+        to: ReplyTo::Fact(cause.clone()),
+        cause,
+        written_at: None,
+        issue: None,
+        feature,
+    };
+    saying.heard(Parsed::Command(button.command()), refusal).await
+}
+
+/// The buttons are a blocked task's: an old check run must not start a task again that is at work.
+fn out_of_date(task: &Task, button: Button) -> Option<Refusal> {
+    (!task.is_blocked()).then(|| Refusal::TaskNotNow {
+        command: button.identifier().to_owned(),
+        task: task.id,
+        state: task.state.word().to_owned(),
+        instead: "the button is of a check run from when it was blocked".to_owned(),
+    })
+}
+
+/// The task that a check run is about: its external id is that of the effect that made it.
+fn subject(external_id: &str) -> Option<(FeatureKey, TaskId)> {
+    let mut parts = external_id.split('/');
+    let key: Vec<&str> = parts.by_ref().take(3).collect();
+    let task = parts.next()?;
+    Some((key.join("/").parse().ok()?, task.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_buttons_are_as_short_as_github_takes_them() {
+        for button in Button::ALL {
+            assert!(button.label().len() <= 20 && button.identifier().len() <= 20);
+            assert!(button.description().len() <= 40, "{button:?}");
+        }
+    }
+
+    #[test]
+    fn a_check_run_names_its_task_by_the_effect_that_made_it() {
+        let (key, task) = subject("7/42/1/TASK-003/publish_check/9").unwrap();
+        assert_eq!((key.to_string(), task), ("7/42/1".to_owned(), TaskId::Planned(3)));
+        for other in ["", "7/42/1", "7/42/1/publish_wave_check/3", "x/y/z/TASK-001", "🦀"] {
+            assert_eq!(subject(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Pushes to the default branch: feature pull requests that wait for their human may not merge any more.
+
+use crate::domain::feature::State;
+use crate::domain::feature::event::Event;
+use crate::engine::Engine;
+use crate::engine::ingest::fact;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::github::webhook::Place;
+use crate::github::webhook::Push;
+use crate::store::Scope;
+
+/// Tells every Feature in review that the default branch has a new head.
+pub async fn pushed(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {
+    let Some(head) = &push.after else {
+        return Ok(Done::Nothing);
+    };
+    let rows = engine.store.unfinished(Scope::Repo(place.repo.id)).await?;
+    let in_review = State::InReview.word();
+    let rows: Vec<_> = rows.into_iter().filter(|row| row.state == in_review).collect();
+    if rows.is_empty() {
+        return Ok(Done::Nothing);
+    }
+    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    if repo.repository().await?.default_branch != push.branch {
+        return Ok(Done::Nothing);
+    }
+    for row in rows {
+        let event = Event::DefaultPushed { head: head.clone() };
+        let fact = fact(engine, event, format!("default/{head}"), &place.sender.user);
+        engine.apply(&row.key, fact, None).await?;
+    }
+    Ok(Done::Nothing)
+}

@@ -1,0 +1,251 @@
+//! People's reviews: feedback, an override, or remarks. Who may do what is asked of GitHub.
+
+use crate::config::Permission;
+use crate::domain::command::Command;
+use crate::domain::command::Parsed;
+use crate::domain::command::parse;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Severity;
+use crate::domain::effect::ReplyTo;
+use crate::domain::effect::Thread;
+use crate::domain::feature::Feature;
+use crate::domain::feature::command::Refusal;
+use crate::domain::feature::event::Event;
+use crate::domain::feature::event::Target;
+use crate::domain::feature::over_task::review_refused;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::User;
+use crate::domain::shorten;
+use crate::domain::task;
+use crate::domain::task::HumanReview;
+use crate::domain::task::PersonDid;
+use crate::engine::ingest::Scene;
+use crate::engine::ingest::fact;
+use crate::engine::ingest::hands;
+use crate::engine::ingest::right;
+use crate::engine::ingest::right::Right;
+use crate::engine::ingest::saying::Saying;
+use crate::engine::ingest::saying::permission;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::github::model::ActorKind;
+use crate::github::model::LineComment;
+use crate::github::model::Pull;
+use crate::github::model::Review;
+use crate::github::model::ReviewState;
+use crate::github::webhook::ReviewChange;
+
+/// The longest text of a review that is passed on, in characters.
+const MAX_BODY: usize = 20_000;
+
+/// The longest comment on a line that is passed on, in characters.
+const MAX_COMMENT: usize = 4_000;
+
+/// How many comments on lines are passed on.
+const MOST_COMMENTS: usize = 50;
+
+/// What a reviewer may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Command: override the Coach as well.
+    Commands,
+    /// Write, which is less than the settings ask of those who command: ask for changes, and take that back.
+    Writes,
+    /// Be heard.
+    Speaks,
+}
+
+/// Someone reviewed one of our pull requests, or a verdict was withdrawn.
+pub async fn happened(scene: &Scene<'_>, pull: &Pull, review: &Review, change: ReviewChange) -> Result<Done, Undone> {
+    let author = review.author.as_ref().filter(|author| author.kind == ActorKind::Person);
+    let Some((feature, task)) = hands::of_pull(scene, pull).await? else {
+        return Ok(Done::Nothing);
+    };
+    let Some(author) = author else { return Ok(Done::Nothing) };
+    let about = About {
+        scene,
+        pull,
+        review,
+        feature,
+        task,
+    };
+    match change {
+        // GitHub let them; only who may write dismisses.
+        ReviewChange::Dismissed => about.dismissed(&author.user).await,
+        ReviewChange::Submitted if scene.place.sender.kind == ActorKind::Person => about.submitted().await,
+        ReviewChange::Submitted => Ok(Done::Nothing),
+    }
+}
+
+/// A review and what it is about.
+struct About<'a> {
+    scene: &'a Scene<'a>,
+    pull: &'a Pull,
+    review: &'a Review,
+    feature: Feature,
+    task: Option<TaskId>,
+}
+
+impl<'a> About<'a> {
+    fn cause(&self) -> String {
+        format!("review/{}", self.review.id)
+    }
+
+    async fn dismissed(&self, author: &User) -> Result<Done, Undone> {
+        let Some(task) = self.task else {
+            return Ok(Done::Nothing);
+        };
+        let did = PersonDid::WithdrawChanges { until: self.review.id };
+        let event = Event::Task {
+            task,
+            event: task::Event::Person {
+                by: author.clone(),
+                did,
+            },
+        };
+        self.apply(event, format!("{}/dismissed", self.cause())).await?;
+        Ok(Done::Nothing)
+    }
+
+    /// The verdict first, then the command that the text may hold.
+    async fn submitted(self) -> Result<Done, Undone> {
+        let needed = permission(&self.feature);
+        let standing = self.standing(needed).await?;
+        let said = parse(&self.review.body);
+        if let Some(event) = self.verdict(standing, &said).await? {
+            self.apply(event, self.cause()).await?;
+        }
+        let approves = self.review.state == ReviewState::Approved;
+        // An approving review that says `approve` as well says one thing.
+        if let Some(refusal) = self.override_refused(standing, needed) {
+            Ok(self.saying("refused").refused(refusal))
+        } else if approves && matches!(said, Parsed::Command(Command::Approve { .. })) {
+            Ok(Done::Nothing)
+        } else {
+            let refusal = (standing != Standing::Commands).then(|| no_permission(needed));
+            self.saying("command").heard(said, refusal).await
+        }
+    }
+
+    async fn standing(&self, needed: Permission) -> Result<Standing, Undone> {
+        let login = &self.scene.place.sender.user.login;
+        if right::of(self.scene, login, needed).await? == Right::Yes {
+            return Ok(Standing::Commands);
+        }
+        if needed != Permission::Write && right::of(self.scene, login, Permission::Write).await? == Right::Yes {
+            return Ok(Standing::Writes);
+        }
+        Ok(Standing::Speaks)
+    }
+
+    /// What the review itself comes to. On the feature pull request only a request for changes counts.
+    async fn verdict(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, Undone> {
+        let Some(task) = self.task else { return Ok(None) };
+        let id = self.review.id;
+        let did = match (self.review.state, standing) {
+            (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
+                PersonDid::RequestChanges(self.content(Severity::MustFix, said).await?)
+            }
+            (ReviewState::Approved, Standing::Commands) => PersonDid::Approve {
+                review: id,
+                commit: self.review.commit.clone(),
+            },
+            (ReviewState::Approved, Standing::Writes) => PersonDid::WithdrawChanges { until: id },
+            (ReviewState::Approved | ReviewState::ChangesRequested, Standing::Speaks) | (ReviewState::Commented, _) => {
+                let remarks = self.content(Severity::NiceToHave, said).await?;
+                match remarks.items.is_empty() {
+                    true => return Ok(None),
+                    false => PersonDid::Remark(remarks),
+                }
+            }
+            (ReviewState::Dismissed | ReviewState::Other, _) => return Ok(None),
+        };
+        let by = self.scene.place.sender.user.clone();
+        Ok(Some(Event::Task {
+            task,
+            event: task::Event::Person { by, did },
+        }))
+    }
+
+    /// What is to be answered to an approval that does not override.
+    fn override_refused(&self, standing: Standing, needed: Permission) -> Option<Refusal> {
+        let task = self.task.and_then(|id| self.feature.task(id))?;
+        match (self.review.state, standing) {
+            (ReviewState::Approved, Standing::Commands) => review_refused(task, self.review.commit.as_ref()),
+            (ReviewState::Approved, Standing::Writes) => task.is_blocked().then(|| no_permission(needed)),
+            _ => None,
+        }
+    }
+
+    /// The text and its comments on lines, read from GitHub once: the event keeps them. A command is not part of it.
+    async fn content(&self, severity: Severity, said: &Parsed) -> Result<HumanReview, Undone> {
+        let place = self.scene.place;
+        let repo = self.scene.engine.autobuild.repo(place.installation, place.repo.id);
+        let comments = repo.review_comments(self.pull.number, self.review.id).await?;
+        let item = |description: String| Issue {
+            severity,
+            ..Issue::must_fix("review", &description)
+        };
+        let body = self.review.body.trim();
+        let mut items = Vec::new();
+        if !body.is_empty() && *said == Parsed::None {
+            items.push(item(shorten::middle(body, MAX_BODY)));
+        }
+        items.extend(
+            comments
+                .iter()
+                .take(MOST_COMMENTS)
+                .map(|comment| on_line(comment, severity)),
+        );
+        match comments.len().saturating_sub(MOST_COMMENTS) {
+            0 => {}
+            more => items.push(item(format!(
+                "{more} more comments of this review stand on the pull request"
+            ))),
+        }
+        if items.is_empty() && severity == Severity::MustFix {
+            items.push(item("changes are requested, without a word of which".to_owned()));
+        }
+        Ok(HumanReview {
+            id: self.review.id,
+            by: place.sender.user.clone(),
+            items,
+        })
+    }
+
+    fn saying(self, what: &str) -> Saying<'a> {
+        let cause = format!("{}/{what}", self.cause());
+        Saying {
+            scene: self.scene,
+            on: self.task.map_or(Target::Feature, Target::Task),
+            thread: Thread::Pull(self.pull.number),
+            to: ReplyTo::Fact(cause.clone()),
+            cause,
+            written_at: self.review.submitted_at,
+            issue: None,
+            feature: self.feature,
+        }
+    }
+
+    async fn apply(&self, event: Event, cause: String) -> Result<(), Undone> {
+        let engine = self.scene.engine;
+        let fact = fact(engine, event, cause, &self.scene.place.sender.user);
+        engine.apply(&self.feature.key, fact, None).await?;
+        Ok(())
+    }
+}
+
+fn no_permission(needed: Permission) -> Refusal {
+    Refusal::NoPermission {
+        needed: needed.word().to_owned(),
+    }
+}
+
+fn on_line(comment: &LineComment, severity: Severity) -> Issue {
+    Issue {
+        severity,
+        file: Some(comment.path.clone()).filter(|path| !path.is_empty()),
+        line: comment.line.or(comment.original_line),
+        ..Issue::must_fix("review", &shorten::middle(comment.body.trim(), MAX_COMMENT))
+    }
+}

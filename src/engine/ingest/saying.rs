@@ -1,0 +1,148 @@
+//! A command of a person, wherever they say it: in a comment, in a review, or by a button.
+
+use crate::config::Permission;
+use crate::config::RepositorySettings;
+use crate::domain::command::Command;
+use crate::domain::command::Parsed;
+use crate::domain::effect::Reply;
+use crate::domain::effect::ReplyTo;
+use crate::domain::effect::Thread;
+use crate::domain::feature::Feature;
+use crate::domain::feature::command::Refusal;
+use crate::domain::feature::event::Commanded;
+use crate::domain::feature::event::Event;
+use crate::domain::feature::event::NewerRun;
+use crate::domain::feature::event::Target;
+use crate::domain::ids::Millis;
+use crate::engine::Engine;
+use crate::engine::ingest::Scene;
+use crate::engine::ingest::fact;
+use crate::engine::ingest::label;
+use crate::engine::ingest::one;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::repository::NoSettings;
+use crate::engine::repository::rules;
+use crate::github::model::Conversation;
+use crate::github::model::Issue;
+
+/// Where and how a command is said.
+pub struct Saying<'a> {
+    /// Where it happened and who did it.
+    pub scene: &'a Scene<'a>,
+    /// The Feature that it speaks to.
+    pub feature: Feature,
+    /// The part of it.
+    pub on: Target,
+    /// Where it is answered.
+    pub thread: Thread,
+    /// What is answered.
+    pub to: ReplyTo,
+    /// What makes it the same fact when it is told again.
+    pub cause: String,
+    /// GitHub's time of it.
+    pub written_at: Option<Millis>,
+    /// The issue as it is now, where the delivery has it.
+    pub issue: Option<&'a Issue>,
+}
+
+/// The right that a repository's settings ask of those who command.
+pub fn permission(feature: &Feature) -> Permission {
+    serde_json::from_value::<RepositorySettings>(feature.settings.clone())
+        .map_or(Permission::Write, |settings| settings.commands.permission)
+}
+
+impl Saying<'_> {
+    /// Obeys, or answers why not; `refusal` is what is known against it already.
+    pub async fn heard(self, said: Parsed, refusal: Option<Refusal>) -> Result<Done, Undone> {
+        match (said, refusal) {
+            (Parsed::None, _) => Ok(Done::Nothing),
+            (Parsed::Malformed { .. } | Parsed::Command(_), Some(refusal)) => Ok(self.refused(refusal)),
+            (Parsed::Malformed { reason, nearest }, None) => Ok(self.refused(Refusal::Malformed { reason, nearest })),
+            (Parsed::Command(command), None) => self.obeyed(command).await,
+        }
+    }
+
+    /// Answers why it is not done.
+    pub fn refused(self, refusal: Refusal) -> Done {
+        self.answered(Reply::Refused(refusal))
+    }
+
+    fn answered(self, reply: Reply) -> Done {
+        let event = Event::Answered {
+            thread: self.thread,
+            to: self.to,
+            reply,
+        };
+        let Scene { engine, place, .. } = *self.scene;
+        one(self.feature.key, fact(engine, event, self.cause, &place.sender.user))
+    }
+
+    async fn obeyed(self, command: Command) -> Result<Done, Undone> {
+        let Scene { engine, place, .. } = *self.scene;
+        let mut said = Commanded {
+            on: self.on,
+            thread: self.thread,
+            to: self.to.clone(),
+            by: place.sender.user.clone(),
+            written_at: self.written_at.unwrap_or_else(|| engine.now()),
+            rules: None,
+            settings: None,
+            snapshot: None,
+            newer: newer(engine, &self.feature).await?,
+            command,
+        };
+        if let Some(mistakes) = read_settings(self.scene, &mut said).await? {
+            return Ok(self.with_mistakes(mistakes));
+        }
+        let issue = self.issue.filter(|issue| issue.conversation == Conversation::Issue);
+        if let (Command::Plan { .. }, Some(issue)) = (&said.command, issue) {
+            // A new plan is made from the issue as it is now.
+            said.snapshot = label::snapshot(self.scene, issue).await?.ok();
+        }
+        let event = Event::Commanded(Box::new(said));
+        Ok(one(
+            self.feature.key,
+            fact(engine, event, self.cause, &place.sender.user),
+        ))
+    }
+
+    /// A button may be pressed again when the settings are mended: this press is a fact of its own.
+    fn with_mistakes(mut self, mistakes: Vec<String>) -> Done {
+        if let ReplyTo::Fact(cause) = &mut self.to {
+            *cause = format!("{cause}/settings/{}", self.scene.delivery);
+            self.cause.clone_from(cause);
+        }
+        self.answered(Reply::BadSettings(mistakes))
+    }
+}
+
+/// Reads the settings again for commands that do; gives their mistakes, with which nothing starts.
+async fn read_settings(scene: &Scene<'_>, said: &mut Commanded) -> Result<Option<Vec<String>>, Undone> {
+    let reads_again = matches!(
+        said.command,
+        Command::Plan { .. } | Command::Resume { .. } | Command::Retry { .. }
+    );
+    if !reads_again {
+        return Ok(None);
+    }
+    let Scene { engine, place, .. } = *scene;
+    let branch = engine.fetch_default(place.installation, place.repo.id, None).await?;
+    match engine.settings_of(&branch).await {
+        Ok(read) => {
+            said.rules = Some(rules(&read.settings));
+            said.settings = serde_json::to_value(&read.settings).ok();
+            Ok(None)
+        }
+        Err(NoSettings::Undone(undone)) => Err(undone),
+        Err(NoSettings::Mistakes(mistakes)) => Ok(Some(mistakes)),
+    }
+}
+
+async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, Undone> {
+    let latest = engine.store.latest_run(feature.key.repo, feature.key.issue).await?;
+    Ok(match latest {
+        Some(row) if row.key.run > feature.key.run => NewerRun::Exists(row.key),
+        _ => NewerRun::None,
+    })
+}

@@ -1,0 +1,129 @@
+//! Reading the repository's own CI: what the checks of others say of the turn's commit. It never holds a worker: what is
+//! not there yet is looked at again later.
+
+use crate::domain::ci;
+use crate::domain::ci::CiCheck;
+use crate::domain::ci::CiReading;
+use crate::domain::ci::CiSays;
+use crate::domain::ids::AppId;
+use crate::domain::ids::Sha;
+use crate::domain::mask;
+use crate::domain::shorten;
+use crate::domain::task;
+use crate::domain::task::Task;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::turn;
+use crate::github::GithubError;
+use crate::github::SeenCheck;
+use crate::github::SeenStatus;
+use secrecy::ExposeSecret;
+use std::collections::BTreeMap;
+
+/// The longest output of one check that the Player is shown, in characters.
+const MAX_OUTPUT: usize = 4_000;
+
+/// The longest name of a check that is shown, in characters.
+const MAX_NAME: usize = 120;
+
+/// Looks once, and ends when CI said its last word or its time is over.
+pub(super) async fn ci(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+    let (turn, head) = turn::open(task)?;
+    let since = turn.ci_since.unwrap_or(turn.started_at);
+    let times = scene.engine.settings.ci;
+    let read = checks(scene, head).await;
+    let now = scene.engine.now();
+    let reading = match read {
+        Ok(checks) => ci::reading(&checks, since, now, &times),
+        Err(error) => {
+            let undone = Undone::from(error);
+            let is_late = now >= since.plus(times.deadline);
+            if matches!(undone, Undone::Limited { .. } | Undone::Suspended) && !is_late {
+                return Err(undone);
+            }
+            ci::unreadable(&undone.to_string(), since, now, &times)
+        }
+    };
+    match reading {
+        CiReading::Again(until) => Err(Undone::Waiting { until }),
+        CiReading::Ended(result) => {
+            let head = head.clone();
+            Ok(scene.task_event(task.id, task::Event::CiRead { run, head, result }))
+        }
+    }
+}
+
+/// Everything that others say of the commit.
+async fn checks(scene: &Scene<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubError> {
+    let repo = scene.repo();
+    let ours = scene.engine.own_apps();
+    let mut found = newest(repo.seen_checks(head).await?, &ours);
+    found.extend(repo.seen_statuses(head).await?.iter().map(status));
+    let secrets: Vec<&str> = scene.engine.secrets.iter().map(ExposeSecret::expose_secret).collect();
+    for check in &mut found {
+        check.name = shorten::middle(&mask::secrets(&check.name, &secrets), MAX_NAME);
+        if let CiSays::Failed(output) = &mut check.says {
+            *output = shorten::middle(&mask::secrets(output, &secrets), MAX_OUTPUT);
+        }
+    }
+    Ok(found)
+}
+
+/// The newest run of each name, of Apps that are not ours. Runs of different suites are different checks.
+fn newest(runs: Vec<SeenCheck>, ours: &[AppId]) -> Vec<CiCheck> {
+    let mut newest = BTreeMap::new();
+    for run in runs {
+        if run.app.is_some_and(|app| ours.contains(&app)) {
+            continue;
+        }
+        let key = (run.name.clone(), run.app, run.suite);
+        let known: Option<&SeenCheck> = newest.get(&key);
+        if known.is_none_or(|known| known.id < run.id) {
+            newest.insert(key, run);
+        }
+    }
+    newest.values().map(check).collect()
+}
+
+fn check(run: &SeenCheck) -> CiCheck {
+    let says = match (run.status.as_str(), run.conclusion.as_str()) {
+        ("completed", "success" | "neutral" | "skipped") => CiSays::Passed,
+        ("completed", "failure" | "timed_out") => CiSays::Failed(output(run)),
+        ("completed", "") => CiSays::NoAnswer("completed without a conclusion".to_owned()),
+        ("completed", other) => CiSays::NoAnswer(other.to_owned()),
+        (status, _) => CiSays::Running(status.replace('_', " ")),
+    };
+    CiCheck {
+        name: run.name.clone(),
+        says,
+        at: run.completed_at,
+    }
+}
+
+fn output(run: &SeenCheck) -> String {
+    let shown = run.output.clone().unwrap_or_default();
+    let timed_out = (run.conclusion == "timed_out").then(|| "it took too long".to_owned());
+    let parts = [shown.title, shown.summary, shown.text, run.details_url.clone()];
+    let parts = timed_out.into_iter().chain(parts);
+    parts
+        .filter(|part| !part.trim().is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// A status that is an error says that CI failed, not that the commit did.
+fn status(status: &SeenStatus) -> CiCheck {
+    let said = [status.description.as_str(), status.target_url.as_str()];
+    let said: Vec<&str> = said.into_iter().filter(|part| !part.trim().is_empty()).collect();
+    CiCheck {
+        name: status.context.clone(),
+        says: match status.state.as_str() {
+            "success" => CiSays::Passed,
+            "failure" => CiSays::Failed(said.join("\n")),
+            "pending" => CiSays::Running("pending".to_owned()),
+            other => CiSays::NoAnswer(other.to_owned()),
+        },
+        at: status.updated_at,
+    }
+}

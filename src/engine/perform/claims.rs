@@ -1,0 +1,169 @@
+//! The Player's claims against the tree: what the comparison needs to know, read from the mirror.
+
+use crate::domain::claims::Known;
+use crate::domain::claims::discrepancies;
+use crate::domain::evidence::GateReport;
+use crate::domain::ids::Sha;
+use crate::domain::report::ChangedPaths;
+use crate::domain::report::Discrepancy;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::commands;
+use crate::engine::perform::sync::fork_of;
+use crate::git::FileStatus;
+use crate::git::Mirror;
+use ignore::gitignore::Gitignore;
+use ignore::gitignore::GitignoreBuilder;
+use std::collections::BTreeSet;
+
+/// Changed files whose text is searched for names of tests.
+const MOST_FILES: usize = 200;
+
+/// How much of one file is read, in bytes.
+const MOST_TEXT: usize = 256 * 1024;
+
+/// Files with ignore rules that are read.
+const MOST_RULES: usize = 100;
+
+/// The claims of the turn's report that the commit or the Gates contradict; none where no Player reported.
+pub(super) async fn contradicted(
+    scene: &Scene<'_>,
+    mirror: &Mirror,
+    task: &Task,
+    (turn, head): (&Turn, &Sha),
+    gates: &GateReport,
+) -> Result<Vec<Discrepancy>, Undone> {
+    let (Some(report), Some(base)) = (&turn.report, &turn.base) else {
+        return Ok(Vec::new());
+    };
+    let fork = fork_of(scene, mirror, task, head).await?;
+    let by_task = changed(mirror, &fork, head).await?;
+    let written = written(mirror, &by_task, head).await?;
+    let paths = commands::paths(mirror, head).await?;
+    let rules = ignore_rules(mirror, base).await?;
+    let files: BTreeSet<String> = paths.iter().map(|path| path.to_lowercase()).collect();
+    let known = Known {
+        turn: &changed(mirror, base, head).await?,
+        task: &with_earlier_turns(mirror, task, by_task).await?,
+        has_file: &|path| files.contains(&path.to_lowercase()),
+        is_ignored: &|path| is_ignored(&rules, path),
+        is_written: &|words| written.iter().any(|text| text.contains(words)),
+        gates,
+        criteria: &task.plan.acceptance_criteria,
+    };
+    Ok(discrepancies(report, &known))
+}
+
+async fn changed(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<ChangedPaths, Undone> {
+    let mut changed = ChangedPaths::default();
+    for file in mirror.changed_files(base, head).await? {
+        let path = file.path.to_string();
+        match file.status {
+            FileStatus::Renamed { from } => {
+                changed.created.push(path);
+                changed.deleted.push(from.to_string());
+            }
+            FileStatus::Added => changed.created.push(path),
+            FileStatus::Modified | FileStatus::TypeChanged => changed.modified.push(path),
+            FileStatus::Deleted => changed.deleted.push(path),
+        }
+    }
+    Ok(changed)
+}
+
+/// What the task changed, and what its earlier turns changed and may have taken back since.
+async fn with_earlier_turns(mirror: &Mirror, task: &Task, mut all: ChangedPaths) -> Result<ChangedPaths, Undone> {
+    for turn in task.turns_now() {
+        let (Some(base), Some(head)) = (&turn.base, &turn.head) else {
+            continue;
+        };
+        if !mirror.has_commit(base).await? || !mirror.has_commit(head).await? {
+            continue;
+        }
+        let mut by_turn = changed(mirror, base, head).await?;
+        all.modified.append(&mut by_turn.modified);
+        all.created.append(&mut by_turn.created);
+        all.deleted.append(&mut by_turn.deleted);
+    }
+    Ok(all)
+}
+
+/// The text of the files that the task changed, as the commit has them.
+async fn written(mirror: &Mirror, changed: &ChangedPaths, head: &Sha) -> Result<Vec<String>, Undone> {
+    let mut texts = Vec::new();
+    for path in changed.created.iter().chain(&changed.modified).take(MOST_FILES) {
+        if let Some(file) = mirror.read_file(head, path, MOST_TEXT).await? {
+            texts.push(file.text());
+        }
+    }
+    Ok(texts)
+}
+
+/// The ignore rules of a commit, those of the deepest folder first. Rules that cannot be compiled ignore nothing.
+async fn ignore_rules(mirror: &Mirror, base: &Sha) -> Result<Vec<(String, Gitignore)>, Undone> {
+    let mut rules = Vec::new();
+    let paths = commands::paths(mirror, base).await?;
+    let with_rules = paths
+        .iter()
+        .filter(|path| path.rsplit('/').next() == Some(".gitignore"));
+    for path in with_rules.take(MOST_RULES) {
+        let Some(file) = mirror.read_file(base, path, MOST_TEXT).await? else {
+            continue;
+        };
+        let folder = path.strip_suffix(".gitignore").unwrap_or_default().to_owned();
+        let mut builder = GitignoreBuilder::new("");
+        for line in file.text().lines() {
+            // A line that is no pattern has no meaning to git either.
+            let _ = builder.add_line(None, line);
+        }
+        if let Ok(compiled) = builder.build() {
+            rules.push((folder, compiled));
+        }
+    }
+    rules.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
+    Ok(rules)
+}
+
+fn is_ignored(rules: &[(String, Gitignore)], path: &str) -> bool {
+    let decided = rules.iter().find_map(|(folder, rules)| {
+        let within = path.strip_prefix(folder.as_str()).filter(|rest| !rest.is_empty())?;
+        let found = rules.matched_path_or_any_parents(within, false);
+        (!found.is_none()).then(|| found.is_ignore())
+    });
+    decided.unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ignored;
+    use ignore::gitignore::GitignoreBuilder;
+
+    #[test]
+    fn the_rules_of_the_deepest_folder_decide() {
+        let rules = |lines: &[&str]| {
+            let mut builder = GitignoreBuilder::new("");
+            for line in lines {
+                builder.add_line(None, line).unwrap();
+            }
+            builder.build().unwrap()
+        };
+        let all = [
+            ("web/".to_owned(), rules(&["!keep.log", "dist/"])),
+            (String::new(), rules(&["target", "*.log"])),
+        ];
+        for (path, expected) in [
+            ("target/debug/x", true),
+            ("a.log", true),
+            ("web/b.log", true),
+            ("web/keep.log", false),
+            ("web/dist/app.js", true),
+            ("dist/app.js", false),
+            ("src/a.rs", false),
+            ("web/", false),
+        ] {
+            assert_eq!(is_ignored(&all, path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Pre-flight: what forbids the work or makes it impossible, found before any agent costs money.
+
+use crate::domain::blocked::BlockReason;
+use crate::domain::feature::PreFlight;
+use crate::domain::feature::PreFlown;
+use crate::domain::feature::event::Event;
+use crate::domain::feature::obstacle;
+use crate::domain::ids::Sha;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::baseline::baseline;
+use crate::git::Mirror;
+use crate::github::GithubError;
+use crate::github::Rule;
+use std::collections::BTreeSet;
+
+/// The most paths of a commit that are looked at.
+const MAX_PATHS: usize = 200_000;
+/// The most `.gitattributes` files that are read, and how much of each.
+const MAX_ATTRIBUTES: usize = 50;
+const MAX_ATTRIBUTES_SIZE: usize = 64 * 1024;
+/// The mode of a submodule in a tree.
+const SUBMODULE: u32 = 0o160_000;
+
+/// Looks at a commit of the default branch: its head, unless one is named.
+pub(super) async fn pre_flight(scene: &Scene<'_>, run: u64, commit: Option<&Sha>) -> Result<Done, Undone> {
+    let feature = &scene.feature;
+    let refused = |reason: BlockReason| {
+        let outcome = Box::new(PreFlown::Refused(reason));
+        Ok(scene.event(Event::PreFlown { run, outcome }))
+    };
+    if commit.is_none()
+        && let Some(rule) = forbidding_rule(scene).await?
+    {
+        return refused(BlockReason::BranchRule { rule });
+    }
+    let default = scene
+        .engine
+        .fetch_default(feature.installation, feature.key.repo, None)
+        .await?;
+    let commit = commit.unwrap_or(&default.head);
+    let found = baseline(scene, &default.mirror, commit).await?;
+    if let Some(reason) = obstacle(&found) {
+        return refused(reason);
+    }
+    let notes = unsupported(&default.mirror, commit).await?;
+    let outcome = Box::new(PreFlown::Ready(PreFlight::of(&found, notes)));
+    Ok(scene.event(Event::PreFlown { run, outcome }))
+}
+
+/// The first rule that forbids to make or push one of the branches that will be used, as people can find it.
+async fn forbidding_rule(scene: &Scene<'_>) -> Result<Option<String>, Undone> {
+    let tasks = scene.feature.tasks.iter().map(|task| task.branch.clone());
+    let names: BTreeSet<String> = std::iter::once(scene.key().integration_branch()).chain(tasks).collect();
+    for name in names {
+        let rules = match scene.repo().rules_for(&name).await {
+            Ok(rules) => rules,
+            // Where the plan of the account has no rules, GitHub forbids to ask for them.
+            Err(GithubError::Forbidden { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        for rule in rules.iter().filter(|rule| forbids(rule, &name)) {
+            if !scene.repo().may_bypass(rule).await? {
+                return Ok(Some(named(rule, &name)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the rule keeps AutoBuild from making the branch, or from pushing unsigned commits to it.
+fn forbids(rule: &Rule, branch: &str) -> bool {
+    match rule.kind.as_str() {
+        "creation" | "update" | "pull_request" | "merge_queue" | "required_signatures" => true,
+        "branch_name_pattern" => !fits(rule, branch),
+        _ => false,
+    }
+}
+
+/// Whether the name is as the rule wants it; of a regular expression the push itself tells.
+fn fits(rule: &Rule, branch: &str) -> bool {
+    let text = |key: &str| rule.parameters.get(key).and_then(serde_json::Value::as_str);
+    let negate = rule.parameters.get("negate").and_then(serde_json::Value::as_bool);
+    let Some(pattern) = text("pattern") else { return true };
+    let found = match text("operator") {
+        Some("starts_with") => branch.starts_with(pattern),
+        Some("ends_with") => branch.ends_with(pattern),
+        Some("contains") => branch.contains(pattern),
+        Some(_) | None => return true,
+    };
+    found != negate.unwrap_or(false)
+}
+
+fn named(rule: &Rule, branch: &str) -> String {
+    let ruleset = rule.ruleset.map(|id| format!(" of ruleset {id}")).unwrap_or_default();
+    format!("{}{ruleset}, which holds for {branch}", rule.kind)
+}
+
+/// What AutoBuild does not support in the repository, as sentences.
+async fn unsupported(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, Undone> {
+    let files = mirror.list_files(commit, MAX_PATHS).await?;
+    let mut notes = Vec::new();
+    let is_there = |name: &str| files.entries.iter().any(|entry| entry.path.to_string() == name);
+    if files.entries.iter().any(|entry| entry.mode == SUBMODULE) || is_there(".gitmodules") {
+        notes.push("Submodules are not supported: they are not checked out, and no task can change them.".to_owned());
+    }
+    let paths = files.entries.iter().map(|entry| entry.path.to_string());
+    let attributes = paths.filter(|path| path.rsplit('/').next() == Some(".gitattributes"));
+    for path in attributes.take(MAX_ATTRIBUTES) {
+        let file = mirror.read_file(commit, &path, MAX_ATTRIBUTES_SIZE).await?;
+        if file.is_some_and(|file| file.text().lines().any(is_lfs)) {
+            notes.push("Git LFS is not supported: files that it keeps are checked out as their pointers.".to_owned());
+            break;
+        }
+    }
+    Ok(notes)
+}
+
+fn is_lfs(line: &str) -> bool {
+    !line.trim_start().starts_with('#') && line.split_whitespace().any(|word| word == "filter=lfs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn rule(kind: &str, parameters: serde_json::Value) -> Rule {
+        Rule {
+            kind: kind.to_owned(),
+            parameters,
+            ruleset: Some(4),
+        }
+    }
+
+    #[test]
+    fn a_rule_that_keeps_us_from_a_branch_is_named() {
+        let branch = "autobuild/7/integration";
+        let pattern = |operator: &str, pattern: &str, negate: bool| {
+            let parameters = json!({"operator": operator, "pattern": pattern, "negate": negate});
+            rule("branch_name_pattern", parameters)
+        };
+        let table = [
+            (rule("creation", json!(null)), true),
+            (rule("update", json!(null)), true),
+            (rule("pull_request", json!({})), true),
+            (rule("required_signatures", json!(null)), true),
+            (rule("deletion", json!(null)), false),
+            (rule("non_fast_forward", json!(null)), false),
+            (rule("required_status_checks", json!({})), false),
+            (rule("unheard_of", json!(null)), false),
+            (pattern("starts_with", "feature/", false), true),
+            (pattern("starts_with", "autobuild/", false), false),
+            (pattern("contains", "autobuild", true), true),
+            (pattern("regex", "^x", false), false),
+            (rule("branch_name_pattern", json!("odd")), false),
+        ];
+        for (rule, expected) in table {
+            assert_eq!(forbids(&rule, branch), expected, "{rule:?}");
+        }
+        let named = named(&rule("creation", json!(null)), branch);
+        assert_eq!(named, "creation of ruleset 4, which holds for autobuild/7/integration");
+    }
+
+    #[test]
+    fn only_a_filter_in_force_is_lfs() {
+        assert!(is_lfs("*.bin filter=lfs diff=lfs merge=lfs -text"));
+        assert!(!is_lfs("# *.bin filter=lfs"));
+        assert!(!is_lfs("*.rs text"));
+    }
+}

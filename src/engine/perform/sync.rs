@@ -1,0 +1,139 @@
+//! A conflict with the default branch: found, given to a task, and landed with both parents.
+
+use crate::domain::feature::event::Event;
+use crate::domain::ids::Sha;
+use crate::domain::task;
+use crate::domain::task::Origin;
+use crate::domain::task::Task;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::branches::branch_name;
+use crate::engine::perform::coach::fork_point;
+use crate::engine::perform::push::Landed;
+use crate::engine::perform::push::push_to;
+use crate::engine::perform::turn;
+use crate::engine::repository::tip;
+use crate::git::Author;
+use crate::git::CommitRequest;
+use crate::git::MergeOutcome;
+use crate::git::Mirror;
+use crate::messages;
+
+/// Whether the default branch still merges into the integration branch; nothing is moved.
+pub(super) async fn compare_default(scene: &Scene<'_>) -> Result<Done, Undone> {
+    let feature = &scene.feature;
+    let folder = feature.key.branch_prefix();
+    let default = scene
+        .engine
+        .fetch_default(feature.installation, feature.key.repo, Some(&folder))
+        .await?;
+    let stood = tip(&default.mirror, &feature.key.integration_branch()).await?;
+    match default.mirror.merge(&stood, &default.head).await? {
+        MergeOutcome::Conflict { files, .. } => Ok(scene.event(Event::DefaultConflicts {
+            files: files.iter().map(ToString::to_string).collect(),
+            other: default.head,
+        })),
+        MergeOutcome::AlreadyUpToDate
+        | MergeOutcome::FastForward
+        | MergeOutcome::Clean { .. }
+        | MergeOutcome::Unrelated => Ok(Done::Nothing),
+    }
+}
+
+/// Lands the resolved merge: the integration branch moves forward to the approved head, which the forge then shows as a
+/// merged pull request. Where the integration branch has moved, that comes first.
+pub(super) async fn land(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+    let feature = &scene.feature;
+    let head = task.head.clone().ok_or_else(|| Undone::Refused {
+        why: format!("{} has no commit", task.id),
+    })?;
+    let folder = format!("{}/*", feature.key.branch_prefix());
+    let mirror = scene
+        .engine
+        .fetch(feature.installation, feature.key.repo, &[&folder])
+        .await?;
+    let name = feature.key.integration_branch();
+    let stood = tip(&mirror, &name).await?;
+    if mirror.is_ancestor(&head, &stood).await? {
+        return Ok(scene.task_event(task.id, task::Event::Merged { run, commit: head }));
+    }
+    if !mirror.is_ancestor(&stood, &head).await? {
+        return catch_up(scene, &mirror, task, run, head, stood).await;
+    }
+    let event = match push_to(scene, &branch_name(&name)?, &head, Some(stood)).await? {
+        Landed::There => task::Event::Merged { run, commit: head },
+        Landed::Rejected(rule) => task::Event::MergeRefused { run, rule },
+        Landed::Overtaken(_) => {
+            return Err(Undone::Later {
+                why: "the integration branch moved".to_owned(),
+                not_before: None,
+            });
+        }
+    };
+    Ok(scene.task_event(task.id, event))
+}
+
+/// Takes up what the integration branch got meanwhile; a conflict is a turn of its own.
+async fn catch_up(
+    scene: &Scene<'_>,
+    mirror: &Mirror,
+    task: &Task,
+    run: u64,
+    head: Sha,
+    stood: Sha,
+) -> Result<Done, Undone> {
+    let tree = match mirror.merge(&head, &stood).await? {
+        MergeOutcome::Clean { tree } => tree,
+        MergeOutcome::Conflict { files, .. } => {
+            let files = files.iter().map(ToString::to_string).collect();
+            return Ok(scene.task_event(task.id, task::Event::MergeConflict { run, files }));
+        }
+        MergeOutcome::AlreadyUpToDate | MergeOutcome::FastForward | MergeOutcome::Unrelated => {
+            return Err(Undone::Refused {
+                why: "the branches have no common history".to_owned(),
+            });
+        }
+    };
+    let plan = scene.feature.plan.as_ref();
+    let request = CommitRequest {
+        parents: vec![head.clone(), stood],
+        message: messages::merge_default_commit(&scene.feature, &scene.key().integration_branch()),
+        trailers: turn::trailers(scene, &[("AutoBuild-Task", task.id.to_string())]),
+        author: turn::author(scene).await?,
+        at: plan.map_or_else(|| scene.engine.now(), |plan| plan.created),
+    };
+    let merged = mirror.commit_merge(&tree, &request).await?;
+    let event = match push_to(scene, &branch_name(&task.branch)?, &merged, Some(head)).await? {
+        Landed::There => task::Event::CaughtUp { run, head: merged },
+        Landed::Rejected(rule) => task::Event::MergeRefused { run, rule },
+        // A person pushed: the push itself tells the task, and this landing waits for nothing more.
+        Landed::Overtaken(_) => return Ok(Done::Nothing),
+    };
+    Ok(scene.task_event(task.id, event))
+}
+
+/// The commit that a task's change is counted from. Of a resolved merge the change is what differs from the merge as git
+/// left it, conflict markers and all: what either side brought is not the Player's work.
+pub(super) async fn fork_of(scene: &Scene<'_>, mirror: &Mirror, task: &Task, head: &Sha) -> Result<Sha, Undone> {
+    let fork = fork_point(scene, mirror, head).await?;
+    let Origin::Sync { other } = &task.origin else {
+        return Ok(fork);
+    };
+    let tree = match mirror.merge(&fork, other).await? {
+        MergeOutcome::Clean { tree } | MergeOutcome::Conflict { tree, .. } => tree,
+        MergeOutcome::AlreadyUpToDate | MergeOutcome::Unrelated => return Ok(fork),
+        MergeOutcome::FastForward => return Ok(other.clone()),
+    };
+    let request = CommitRequest {
+        parents: vec![fork, other.clone()],
+        message: "The merge as git left it".to_owned(),
+        trailers: Vec::new(),
+        author: Author {
+            name: "AutoBuild".to_owned(),
+            email: "autobuild@localhost".to_owned(),
+        },
+        at: crate::domain::ids::Millis(0),
+    };
+    Ok(mirror.commit_merge(&tree, &request).await?)
+}

@@ -1,0 +1,100 @@
+//! The wave gate: the Gates on the integration branch, and which merge broke what fails there.
+
+use crate::config::RepositorySettings;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateReport;
+use crate::domain::evidence::Profile;
+use crate::domain::evidence::profile;
+use crate::domain::feature::event::Event;
+use crate::domain::feature::flow::strictest;
+use crate::domain::ids::Sha;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::repository::tip;
+use crate::gates;
+use crate::gates::Suspects;
+use crate::gates::WaveSubject;
+use crate::git::Mirror;
+
+pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
+    let feature = &scene.feature;
+    let folder = format!("{}/*", feature.key.branch_prefix());
+    let mirror = scene
+        .engine
+        .fetch(feature.installation, feature.key.repo, &[&folder])
+        .await?;
+    let head = tip(&mirror, &feature.key.integration_branch()).await?;
+    let settings = scene.settings();
+    let baseline = scene.baseline(&mirror).await?;
+    let kind = strictest(feature);
+    let smoke = feature.plan.as_ref().and_then(|version| version.plan.smoke.as_deref());
+    let subject = WaveSubject {
+        mirror: &mirror,
+        head: &head,
+        smoke,
+        kind,
+        baseline: &baseline,
+        settings: &settings,
+        waived: &scene.waived(),
+    };
+    let report = gates::verify_wave(&scene.bench(), &subject, &scene.job.cancel).await?;
+    let broke = match profile(kind, &report) {
+        Profile::Failed(_) => broke(scene, &mirror, &head, &report, smoke, &settings).await?,
+        Profile::Passed | Profile::Absent(_) => None,
+    };
+    Ok(scene.event(Event::WaveGated {
+        run,
+        head,
+        report: Box::new(report),
+        broke,
+    }))
+}
+
+/// The merge since the last green gate that broke it. That none can be told is no reason to have no gate.
+async fn broke(
+    scene: &Scene<'_>,
+    mirror: &Mirror,
+    head: &Sha,
+    report: &GateReport,
+    smoke: Option<&str>,
+    settings: &RepositorySettings,
+) -> Result<Option<Sha>, Undone> {
+    let feature = &scene.feature;
+    let Some(green) = green(scene, mirror).await? else {
+        return Ok(None);
+    };
+    let (failing, tests_failed) = match &report.tests {
+        Evidence::Failed(finding) => (report.held_names(finding), true),
+        Evidence::Passed(_) | Evidence::Absent(_) => (Vec::new(), false),
+    };
+    let smoke_failed = report
+        .result(Gate::Smoke)
+        .is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
+    let suspects = Suspects {
+        mirror,
+        green: &green,
+        head,
+        failing: &failing,
+        smoke: smoke.filter(|_| smoke_failed && !tests_failed),
+        settings,
+    };
+    let found = gates::blame(&scene.bench(), &suspects, &scene.job.cancel).await?;
+    // A branch of a single merge has only one that can be meant.
+    tracing::debug!(feature = %feature.key, found = ?found, "looked for the merge that broke {}", feature.key);
+    Ok(found)
+}
+
+/// The last commit of the integration branch on which a gate held, else the one that it began with.
+async fn green(scene: &Scene<'_>, mirror: &Mirror) -> Result<Option<Sha>, Undone> {
+    let feature = &scene.feature;
+    let kind = strictest(feature);
+    let mut held = feature.gates.iter().rev();
+    let held = held.find(|gate| profile(kind, &gate.report) == Profile::Passed);
+    let base = feature.integration.as_ref().map(|integration| integration.base.clone());
+    let Some(green) = held.map(|gate| gate.head.clone()).or(base) else {
+        return Ok(None);
+    };
+    Ok(mirror.has_commit(&green).await?.then_some(green))
+}

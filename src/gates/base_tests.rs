@@ -1,0 +1,190 @@
+//! The base's own tests on the new code, whatever the change did to them.
+
+use crate::domain::decision::Issue;
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Ground;
+use crate::domain::evidence::TestNames;
+use crate::domain::evidence::Weight;
+use crate::gates::bench::GateError;
+use crate::gates::change::Change;
+use crate::gates::commands::Chosen;
+use crate::gates::compare;
+use crate::gates::language::Role;
+use crate::gates::language::role;
+use crate::gates::overlay::Overlay;
+use crate::gates::overlay::Side;
+use crate::gates::said;
+use crate::gates::stand::From;
+use crate::gates::stand::Stand;
+use crate::gates::verify::Run;
+use crate::git::RawChange;
+use std::collections::BTreeSet;
+
+const GATE: Gate = Gate::BaseTests;
+
+/// Runs the base's versions of test files, of what they need, and of the runner's settings, where the change touches any.
+///
+/// Where they do not run together with the base's settings, which may also say what the product is built from, they run
+/// with the new ones: weakened settings are integrity's to find.
+pub(crate) async fn base_tests(
+    run: &Run<'_>,
+    chosen: &Chosen,
+    head: &Evidence,
+) -> Result<Option<GateResult>, GateError> {
+    let touched = touched(run.change);
+    if touched.is_empty() {
+        return Ok(None);
+    }
+    let Ground::Named(before) = run.subject.baseline.ground() else {
+        return Ok(None);
+    };
+    if before.passed.is_empty() {
+        return Ok(None);
+    }
+    let has_settings = touched.iter().any(|change| role_of(change) == Some(Role::Settings));
+    let mut found = attempt(run, chosen, &touched).await?;
+    if has_settings && compare::names(&found).is_none_or(|names| ran_nothing(names, before)) {
+        let without: Vec<&RawChange> = touched
+            .into_iter()
+            .filter(|change| role_of(change) != Some(Role::Settings))
+            .collect();
+        found = match without.is_empty() {
+            true => head.clone(),
+            false => attempt(run, chosen, &without).await?,
+        };
+    }
+    Ok(Some(judge(run, before, &found)))
+}
+
+/// The changed files that are put back.
+fn touched(change: &Change) -> Vec<&RawChange> {
+    let restored: BTreeSet<String> = change
+        .raw
+        .iter()
+        .filter(|raw| raw.old_mode != 0 && is_of_tests(raw))
+        .map(|raw| module(&raw.path.to_string()))
+        .collect();
+    let is_put_back = |raw: &&RawChange| {
+        let path = raw.path.to_string();
+        match (raw.old_mode, role(&path)) {
+            (_, Role::Source | Role::Other) => false,
+            // New settings are taken away; a new test only where it stands in the way of an old one.
+            (0, Role::Settings) => true,
+            (0, Role::Test | Role::Support) => raw.old_mode == 0 && restored.contains(&module(&path)),
+            (_, Role::Test | Role::Support | Role::Settings) => true,
+        }
+    };
+    let all: Vec<&RawChange> = change.raw.iter().filter(is_put_back).collect();
+    // Files that are only new hide nothing that was there before.
+    match all
+        .iter()
+        .any(|raw| raw.old_mode != 0 || role_of(raw) == Some(Role::Settings))
+    {
+        true => all,
+        false => Vec::new(),
+    }
+}
+
+fn role_of(change: &RawChange) -> Option<Role> {
+    change.path.to_str().map(role)
+}
+
+fn is_of_tests(change: &RawChange) -> bool {
+    matches!(role_of(change), Some(Role::Test | Role::Support | Role::Settings))
+}
+
+/// What a file is to those that include it: `a/b.rs`, `a/b/mod.rs` and `a/b/__init__.py` are the same module.
+fn module(path: &str) -> String {
+    let stem = match path.rsplit_once('.') {
+        Some((stem, extension)) if !extension.contains('/') => stem,
+        _ => path,
+    };
+    let inner = ["/mod", "/index", "/__init__"];
+    let module = inner.iter().find_map(|inner| stem.strip_suffix(inner));
+    module.unwrap_or(stem).to_owned()
+}
+
+async fn attempt(run: &Run<'_>, chosen: &Chosen, changes: &[&RawChange]) -> Result<Evidence, GateError> {
+    let subject = run.subject;
+    let overlay = Overlay::of(subject.mirror, changes, Side::Before).await?;
+    let stand = Stand::with(
+        run.bench,
+        (subject.mirror, subject.head),
+        subject.settings,
+        (chosen.clone(), From::Cache),
+        Some(&overlay),
+        run.cancel,
+    )
+    .await?;
+    stand.tests().await
+}
+
+/// Whether none of the tests that passed before gave a result: then it was not they that ran.
+fn ran_nothing(names: &TestNames, before: &TestNames) -> bool {
+    let known: BTreeSet<&String> = before.passed.iter().collect();
+    !names
+        .passed
+        .iter()
+        .chain(&names.failed)
+        .any(|name| known.contains(name))
+}
+
+fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence) -> GateResult {
+    let names = match (compare::names(found), found) {
+        (Some(names), _) if !ran_nothing(names, before) => names,
+        (_, Evidence::Absent(reason)) => return said::absent(GATE, reason.clone()),
+        _ => {
+            let what = "the base's tests do not run on the new code, so they say nothing of it".to_owned();
+            return said::absent(GATE, Absence::Unfinished { what });
+        }
+    };
+    let known: BTreeSet<&String> = before.passed.iter().collect();
+    let waived = |name: &String| run.subject.waived.iter().any(|waived| waived.test == *name);
+    let failing = names.failed.iter().filter(|name| known.contains(name) && !waived(name));
+    let (unchanged, changed): (Vec<&String>, Vec<&String>) = failing.partition(|name| is_unchanged(run.change, name));
+    let mut result = match unchanged.is_empty() {
+        true => {
+            let ran = names.passed.iter().filter(|name| known.contains(name)).count();
+            said::passed(
+                GATE,
+                Weight::Demanded,
+                format!("{ran} tests of the base pass on the new code"),
+            )
+        }
+        false => {
+            let sentence = format!(
+                "tests that this change leaves as they were fail on the new code, with the base's test set-up: {}",
+                said::list(&unchanged)
+            );
+            said::failed(GATE, Weight::Demanded, sentence)
+        }
+    };
+    result.items.extend(unchanged.iter().map(|name| {
+        let what =
+            format!("`{name}` passed before, is not changed, and fails on the new code with the base's test set-up");
+        Issue::must_fix("test", &what)
+    }));
+    result.items.extend(changed.iter().map(|name| {
+        let what = format!("`{name}` was changed or deleted; as it was before, it fails on the new code");
+        said::should_fix("test", what, place(run.change, name))
+    }));
+    result
+}
+
+/// Whether the change leaves a test as it was. A test that cannot be found by name in a changed file stands elsewhere.
+fn is_unchanged(change: &Change, name: &str) -> bool {
+    let before = change.before.find(name);
+    if before.is_empty() {
+        return !change.has_unreadable_tests();
+    }
+    let after = change.after.find(name);
+    before.iter().all(|was| after.iter().any(|is| is.words == was.words))
+}
+
+fn place(change: &Change, name: &str) -> Option<(String, u32)> {
+    let after = change.after.find(name);
+    after.first().map(|site| (site.path.clone(), site.line))
+}

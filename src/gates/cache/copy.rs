@@ -1,0 +1,203 @@
+//! Copies of folders as they are: sharing blocks where the file system can, keeping times, following no link.
+
+use rustix::fs::AtFlags;
+use rustix::fs::CWD;
+use rustix::fs::Timespec;
+use rustix::fs::Timestamps;
+use std::fs;
+use std::fs::File;
+use std::fs::Metadata;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Component;
+use std::path::Path;
+
+/// The most files, and bytes, of one copy.
+const MOST_FILES: u64 = 400_000;
+const MOST_BYTES: u64 = 8 * 1024 * 1024 * 1024;
+
+/// The deepest folder.
+const DEEPEST: usize = 120;
+
+/// What is said of a copy that would be larger.
+const TOO_LARGE: &str = "it is too large to be kept";
+
+/// Counts what is copied.
+#[derive(Debug, Default)]
+pub(super) struct Copier {
+    files: u64,
+    bytes: u64,
+    sharing: Sharing,
+}
+
+/// Whether this file system can share blocks between files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sharing {
+    #[default]
+    Untried,
+    Works,
+    Refused,
+}
+
+impl Copier {
+    /// Copies what stands at `from` to `to`, where nothing stands.
+    pub(super) fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.entry(from, to, 0)
+    }
+
+    /// Copies what a folder holds into another; what stands there already stays as it is.
+    pub(super) fn merge(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.inside(from, to, 0)
+    }
+
+    fn inside(&mut self, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            self.entry(&entry.path(), &to.join(entry.file_name()), depth.saturating_add(1))?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
+        let meta = fs::symlink_metadata(from)?;
+        self.files = self.files.saturating_add(1);
+        if self.files > MOST_FILES || depth > DEEPEST {
+            return Err(io::Error::other(TOO_LARGE));
+        }
+        let kind = meta.file_type();
+        let there = fs::symlink_metadata(to).ok();
+        if kind.is_dir() {
+            match there {
+                // A link in the folder's place would lead the copy elsewhere.
+                Some(there) if !there.is_dir() => return Ok(()),
+                Some(_) => {}
+                None => fs::create_dir(to)?,
+            }
+            self.inside(from, to, depth)?;
+            return keep_times(&meta, to);
+        }
+        if there.is_some() {
+            return Ok(());
+        }
+        if kind.is_symlink() {
+            return link(from, to);
+        }
+        if kind.is_file() {
+            return self.file(from, to, &meta);
+        }
+        // Sockets, fifos and devices are nobody's cache.
+        Ok(())
+    }
+
+    fn file(&mut self, from: &Path, to: &Path, meta: &Metadata) -> io::Result<()> {
+        self.bytes = self.bytes.saturating_add(meta.len());
+        if self.bytes > MOST_BYTES {
+            return Err(io::Error::other(TOO_LARGE));
+        }
+        let nofollow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
+        let mut source = OpenOptions::new().read(true).custom_flags(nofollow).open(from)?;
+        let rights = meta.mode() & 0o777 | 0o600;
+        let mut target = OpenOptions::new().write(true).create_new(true).mode(rights).open(to)?;
+        if !self.share(&source, &target) {
+            io::copy(&mut source, &mut target)?;
+        }
+        drop(target);
+        keep_times(meta, to)
+    }
+
+    /// Lets both files have the same blocks until one is written.
+    fn share(&mut self, source: &File, target: &File) -> bool {
+        if self.sharing == Sharing::Refused {
+            return false;
+        }
+        let shared = rustix::fs::ioctl_ficlone(target, source).is_ok();
+        self.sharing = if shared { Sharing::Works } else { Sharing::Refused };
+        shared
+    }
+}
+
+/// Copies a link that stays within its folder or goes up a little; one that names a place of the host is left out.
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    let target = fs::read_link(from)?;
+    let is_own = target
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir | Component::ParentDir));
+    match is_own {
+        true => std::os::unix::fs::symlink(target, to),
+        false => Ok(()),
+    }
+}
+
+/// Build tools tell what is fresh by times.
+fn keep_times(meta: &Metadata, to: &Path) -> io::Result<()> {
+    let time = |seconds, nanos| Timespec {
+        tv_sec: seconds,
+        tv_nsec: nanos,
+    };
+    let times = Timestamps {
+        last_access: time(meta.atime(), meta.atime_nsec()),
+        last_modification: time(meta.mtime(), meta.mtime_nsec()),
+    };
+    Ok(rustix::fs::utimensat(CWD, to, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Copier;
+    use super::Timespec;
+    use super::Timestamps;
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_copy_keeps_times_and_follows_no_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("a/b")).unwrap();
+        fs::write(folder.path().join("secret"), "s").unwrap();
+        fs::write(from.join("a/b/file"), "text").unwrap();
+        let old = std::fs::File::options()
+            .write(true)
+            .open(from.join("a/b/file"))
+            .unwrap();
+        let times = Timestamps {
+            last_access: Timespec {
+                tv_sec: 1_000,
+                tv_nsec: 0,
+            },
+            last_modification: Timespec {
+                tv_sec: 1_000,
+                tv_nsec: 0,
+            },
+        };
+        rustix::fs::futimens(&old, &times).unwrap();
+        symlink("b/file", from.join("a/inside")).unwrap();
+        symlink(folder.path().join("secret"), from.join("a/outside")).unwrap();
+        Copier::default().copy(&from, &to).unwrap();
+        assert_eq!(fs::read(to.join("a/inside")).unwrap(), b"text");
+        assert_eq!(fs::metadata(to.join("a/b/file")).unwrap().mtime(), 1_000);
+        assert!(fs::symlink_metadata(to.join("a/outside")).is_err());
+    }
+
+    #[test]
+    fn what_stands_there_stays_and_leads_nothing_astray() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        let elsewhere = folder.path().join("elsewhere");
+        for dir in [&from.join("kept"), &from.join("led"), &to.join("kept"), &elsewhere] {
+            fs::create_dir_all(dir).unwrap();
+        }
+        fs::write(from.join("kept/file"), "cache").unwrap();
+        fs::write(from.join("kept/more"), "cache").unwrap();
+        fs::write(from.join("led/file"), "cache").unwrap();
+        fs::write(to.join("kept/file"), "commit").unwrap();
+        symlink(&elsewhere, to.join("led")).unwrap();
+        Copier::default().merge(&from, &to).unwrap();
+        assert_eq!(fs::read(to.join("kept/file")).unwrap(), b"commit");
+        assert_eq!(fs::read(to.join("kept/more")).unwrap(), b"cache");
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,76 @@
+//! What commands left in a checkout that the commit does not have.
+
+use crate::gates::bench::GateError;
+use crate::gates::bench::host;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// The file by which a folder says that it is a cache.
+const TAG: &str = "CACHEDIR.TAG";
+
+/// Folders that are of no use elsewhere: they remember the last run, not what was built.
+const OF_NO_USE: [&str; 4] = [".pytest_cache", "__pycache__", ".nyc_output", "coverage"];
+
+/// What was left at one moment: the topmost files and folders that are not of the commit.
+#[derive(Debug, Default)]
+pub(crate) struct Leavings {
+    found: BTreeSet<PathBuf>,
+}
+
+impl Leavings {
+    /// Looks through a checkout whose commit has these paths.
+    pub(crate) async fn of(work: &Path, tracked: &BTreeSet<String>) -> Result<Self, GateError> {
+        let (work, tracked) = (work.to_path_buf(), tracked.clone());
+        let looking = tokio::task::spawn_blocking(move || {
+            let mut found = BTreeSet::new();
+            look(&work, Path::new(""), &tracked, &mut found)?;
+            Ok(found)
+        });
+        let looked = looking.await.unwrap_or_else(|error| Err(io::Error::from(error)));
+        let found = looked.map_err(host("looking through a checkout"))?;
+        Ok(Self { found })
+    }
+
+    /// What is worth keeping: what set-up made, and what tests made where it says of itself that it is a cache. Output of
+    /// a test run is none: it would be found again where the sources that it came from are gone.
+    pub(crate) fn worth_keeping(setup: &Self, tests: &Self, work: &Path) -> Vec<PathBuf> {
+        let is_worth = |path: &&PathBuf| {
+            let by_setup = setup.found.contains(*path);
+            let full = work.join(path);
+            let is_named = path
+                .file_name()
+                .is_some_and(|name| OF_NO_USE.iter().any(|no_use| name == *no_use));
+            // A virtual environment of Python names its own place in its scripts.
+            let is_bound = full.join("pyvenv.cfg").exists();
+            !is_named && !is_bound && (by_setup || full.join(TAG).is_file())
+        };
+        tests.found.iter().filter(is_worth).cloned().collect()
+    }
+}
+
+fn look(work: &Path, below: &Path, tracked: &BTreeSet<String>, found: &mut BTreeSet<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(work.join(below))? {
+        let entry = entry?;
+        let path = below.join(entry.file_name());
+        if below.as_os_str().is_empty() && entry.file_name() == ".git" {
+            continue;
+        }
+        let Some(text) = path.to_str() else { continue };
+        if tracked.contains(text) {
+            continue;
+        }
+        let folder = format!("{text}/");
+        let holds_tracked = tracked
+            .range(folder.clone()..)
+            .next()
+            .is_some_and(|next| next.starts_with(&folder));
+        match holds_tracked && entry.file_type()?.is_dir() {
+            true => look(work, &path, tracked, found)?,
+            false => drop(found.insert(path)),
+        }
+    }
+    Ok(())
+}

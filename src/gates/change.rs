@@ -1,0 +1,120 @@
+//! What lies between two commits, as the Gates look at it: every file that differs in both versions, and its tests.
+
+use crate::domain::ids::Sha;
+use crate::gates::bench::GateError;
+use crate::gates::integrity::FileChange;
+use crate::gates::integrity::Version;
+use crate::gates::language::Role;
+use crate::gates::language::role;
+use crate::gates::sites::Sites;
+use crate::git::Blob;
+use crate::git::Mirror;
+use crate::git::RawChange;
+use std::collections::BTreeSet;
+
+/// The largest version of a file that is looked at.
+const MAX_FILE: u64 = 1024 * 1024;
+
+/// The most files of a change whose bytes are read; more are known by name alone.
+const MAX_FILES: usize = 5_000;
+
+/// The most paths of a commit that are looked at.
+const MAX_PATHS: usize = 500_000;
+
+/// The mode of a submodule, which is no file.
+const SUBMODULE: u32 = 0o160_000;
+
+/// The mode of a link.
+const LINK: u32 = 0o120_000;
+
+/// Every file that differs between two commits.
+pub(crate) struct Change {
+    /// In git's order, renames not looked for.
+    pub(crate) files: Vec<FileChange>,
+    /// The same files as git lists them: with modes and object ids.
+    pub(crate) raw: Vec<RawChange>,
+    /// All paths of the first commit.
+    pub(crate) base: BTreeSet<String>,
+    /// All paths of the second.
+    pub(crate) head: BTreeSet<String>,
+    /// The tests in the changed files as they were.
+    pub(crate) before: Sites,
+    /// The tests in the changed files as they are.
+    pub(crate) after: Sites,
+}
+
+impl Change {
+    /// Reads what differs.
+    pub(crate) async fn read(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<Self, GateError> {
+        let raw = mirror.diff_raw(base, head).await?;
+        let files = versions(mirror, &raw).await?;
+        let (base, head) = (paths(mirror, base).await?, paths(mirror, head).await?);
+        let reading = tokio::task::spawn_blocking(move || {
+            let before = Sites::of(files.iter().map(|file| (file.path.as_str(), &file.before)));
+            let after = Sites::of(files.iter().map(|file| (file.path.as_str(), &file.after)));
+            (files, before, after)
+        });
+        let (files, before, after) = reading.await.map_err(|error| GateError::Host {
+            doing: "reading a change",
+            source: error.into(),
+        })?;
+        Ok(Self {
+            files,
+            raw,
+            base,
+            head,
+            before,
+            after,
+        })
+    }
+
+    /// The changed files of this role.
+    pub(crate) fn of_role(&self, wanted: Role) -> impl Iterator<Item = &FileChange> {
+        self.files.iter().filter(move |file| role(&file.path) == wanted)
+    }
+
+    /// Whether a changed file may hold tests that cannot be read by name.
+    pub(crate) fn has_unreadable_tests(&self) -> bool {
+        self.of_role(Role::Test).any(|file| {
+            let unread = |version: &Version, sites: &Sites| *version != Version::Absent && !sites.has_read(&file.path);
+            unread(&file.before, &self.before) || unread(&file.after, &self.after)
+        })
+    }
+
+    /// Whether tests differ at all: a file of tests, or a test inside a source file.
+    pub(crate) fn touches_tests(&self) -> bool {
+        self.of_role(Role::Test).next().is_some() || self.before.bodies() != self.after.bodies()
+    }
+}
+
+async fn versions(mirror: &Mirror, raw: &[RawChange]) -> Result<Vec<FileChange>, GateError> {
+    let read = raw.get(..MAX_FILES.min(raw.len())).unwrap_or(raw);
+    let is_file = |mode: u32| mode != 0 && mode != SUBMODULE && mode != LINK;
+    let oids: Vec<&str> = read
+        .iter()
+        .flat_map(|change| [(change.old_mode, &change.old_oid), (change.new_mode, &change.new_oid)])
+        .filter(|(mode, _)| is_file(*mode))
+        .map(|(_, oid)| oid.as_str())
+        .collect();
+    let mut blobs = mirror.blobs(&oids, MAX_FILE).await?.into_iter();
+    let mut version = |mode: u32, is_read: bool| match mode {
+        0 => Version::Absent,
+        mode if !is_file(mode) || !is_read => Version::Unread(0),
+        _ => match blobs.next() {
+            Some(Blob::Bytes(bytes)) => Version::Bytes(bytes),
+            Some(Blob::Large(size)) => Version::Unread(size),
+            Some(Blob::None) | None => Version::Unread(0),
+        },
+    };
+    let file = |(at, change): (usize, &RawChange)| FileChange {
+        path: change.path.to_string(),
+        before: version(change.old_mode, at < read.len()),
+        after: version(change.new_mode, at < read.len()),
+    };
+    Ok(raw.iter().enumerate().map(file).collect())
+}
+
+async fn paths(mirror: &Mirror, commit: &Sha) -> Result<BTreeSet<String>, GateError> {
+    let listed = mirror.list_files(commit, MAX_PATHS).await?;
+    Ok(listed.entries.iter().map(|entry| entry.path.to_string()).collect())
+}

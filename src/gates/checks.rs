@@ -1,0 +1,168 @@
+//! The checks that criteria are bound to: a test that passes, a command that exits with 0, a file that is there.
+
+use crate::domain::decision::Issue;
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::TestNames;
+use crate::domain::evidence::Weight;
+use crate::domain::plan::Check;
+use crate::domain::plan::Criterion;
+use crate::gates::bench::GateError;
+use crate::gates::compare;
+use crate::gates::said;
+use crate::gates::sites;
+use crate::gates::stand::From;
+use crate::gates::stand::Stand;
+use crate::gates::subject::Subject;
+use crate::gates::verify::Run;
+use crate::git::Mirror;
+use std::collections::BTreeSet;
+
+/// What separates the parts of a test's name, however its runner spells it.
+const SEPARATORS: [char; 6] = [':', '.', '>', '›', ' ', '/'];
+
+/// Runs the check of every criterion that is not for a person.
+pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> Result<Vec<GateResult>, GateError> {
+    let mut results = Vec::new();
+    let criteria = &run.subject.task.acceptance_criteria;
+    for (at, criterion) in criteria.iter().enumerate() {
+        let number = at.saturating_add(1);
+        let result = match &criterion.check {
+            Check::Human => continue,
+            Check::Test(name) => Some(test(number, name, tests)),
+            Check::Command(command) if is_ready => Some(self::command(run, number, command).await?),
+            Check::Command(_) => None,
+            Check::File(path) => Some(file(run.subject, number, path).await?),
+        };
+        results.extend(result.map(|result| with_item(result, criterion, number)));
+    }
+    Ok(results)
+}
+
+/// Names the criterion where its check failed.
+fn with_item(mut result: GateResult, criterion: &Criterion, number: usize) -> GateResult {
+    if let Evidence::Failed(finding) = &result.evidence {
+        let text = format!(
+            "criterion {number} ({}) does not hold: {}",
+            criterion.text,
+            finding.sentence()
+        );
+        result.items.push(Issue::must_fix("requirement", &text));
+    }
+    result
+}
+
+fn test(number: usize, wanted: &str, tests: &Evidence) -> GateResult {
+    let gate = Gate::Check(number);
+    let names = match tests {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.names.as_ref(),
+        Evidence::Absent(reason) => return said::absent(gate, reason.clone()),
+    };
+    let Some(names) = names else {
+        let why = format!("the runner names no tests, so it cannot be told whether `{wanted}` passed");
+        return said::absent(gate, Absence::Unfinished { what: why });
+    };
+    let find = |list: &[String]| list.iter().any(|name| is_called(name, wanted));
+    let (passes, fails, skips) = (find(&names.passed), find(&names.failed), find(&names.skipped));
+    match (passes, fails, skips) {
+        (_, true, _) => said::failed(gate, Weight::Demanded, format!("the test `{wanted}` failed")),
+        (true, false, false) => said::passed(gate, Weight::Demanded, format!("the test `{wanted}` passed")),
+        (_, false, true) => said::failed(gate, Weight::Demanded, format!("the test `{wanted}` was skipped")),
+        (false, false, false) if !has_all(tests, names) => {
+            let why = format!("the runner does not name every test, and none that it names is called `{wanted}`");
+            said::absent(gate, Absence::Unfinished { what: why })
+        }
+        (false, false, false) => said::failed(gate, Weight::Demanded, format!("no test called `{wanted}` ran")),
+    }
+}
+
+/// Whether the runner named all its tests. A run that failed as a whole is the Player's to mend, names or not.
+fn has_all(tests: &Evidence, names: &TestNames) -> bool {
+    compare::all_names(tests).is_some() || matches!(tests, Evidence::Failed(_)) && names.passed.is_empty()
+}
+
+/// Whether a runner's name is the one in the plan: exactly, or its last parts.
+pub(crate) fn is_called(name: &str, wanted: &str) -> bool {
+    fn parts(text: &str) -> Vec<&str> {
+        text.split(SEPARATORS).filter(|part| !part.is_empty()).collect()
+    }
+    let wanted_parts = parts(wanted);
+    name == wanted
+        || !wanted_parts.is_empty()
+            && [name, sites::bare(name)]
+                .into_iter()
+                .any(|name| parts(name).ends_with(&wanted_parts))
+}
+
+/// Runs the command in a copy of its own: what it writes is seen by no other check.
+async fn command(run: &Run<'_>, number: usize, command: &str) -> Result<GateResult, GateError> {
+    let subject = run.subject;
+    let from = From::Cache;
+    let stand = Stand::new(
+        run.bench,
+        subject.mirror,
+        subject.head,
+        subject.settings,
+        from,
+        run.cancel,
+    )
+    .await?;
+    let evidence = stand.command(command).await?;
+    Ok(said::result(Gate::Check(number), Weight::Demanded, evidence))
+}
+
+async fn file(subject: &Subject<'_>, number: usize, path: &str) -> Result<GateResult, GateError> {
+    let gate = Gate::Check(number);
+    let is_there = is_file(subject.mirror, subject, path).await?;
+    Ok(match is_there {
+        true => said::passed(gate, Weight::Demanded, format!("the file `{path}` is there")),
+        false => said::failed(gate, Weight::Demanded, format!("there is no file `{path}`")),
+    })
+}
+
+async fn is_file(mirror: &Mirror, subject: &Subject<'_>, path: &str) -> Result<bool, GateError> {
+    let listed = mirror.list_files(subject.head, usize::MAX).await?;
+    let wanted = path.trim_start_matches("./").trim_end_matches('/');
+    let is_regular = |mode: u32| matches!(mode, 0o100_644 | 0o100_755);
+    Ok(listed
+        .entries
+        .iter()
+        .any(|entry| is_regular(entry.mode) && entry.path.to_str() == Some(wanted)))
+}
+
+/// Whether a criterion is bound to a test that passed before anyone changed anything.
+pub(crate) fn is_bound_to_known_test(criteria: &[Criterion], known: &BTreeSet<&str>) -> bool {
+    criteria.iter().any(|criterion| match &criterion.check {
+        Check::Test(wanted) => known.iter().any(|name| is_called(name, wanted)),
+        Check::Command(_) | Check::File(_) | Check::Human => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_called;
+
+    #[test]
+    fn a_test_is_known_by_its_last_parts_however_its_runner_spells_it() {
+        let table = [
+            ("auth::tests::refresh_once", "auth::tests::refresh_once", true),
+            ("auth::tests::refresh_once", "refresh_once", true),
+            ("auth::tests::refresh_once", "tests::refresh_once", true),
+            ("auth::tests::refresh_once", "auth::refresh_once", false),
+            ("auth::tests::refresh_once", "once", false),
+            ("tests/test_a.py::TestA::test_x[1-b]", "test_x", true),
+            ("tests/test_a.py::test_x", "tests/test_a.py::test_x", true),
+            ("tests.test_a.TestA.test_x", "TestA.test_x", true),
+            ("sum > adds two numbers", "adds two numbers", true),
+            ("sum › adds two numbers", "sum adds two numbers", true),
+            ("sum > adds two numbers", "adds two", false),
+            ("demo tests::adds (2)", "tests::adds", true),
+            ("a", "", false),
+        ];
+        for (name, wanted, expected) in table {
+            assert_eq!(is_called(name, wanted), expected, "{name} as {wanted}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Coverage of the lines that a change adds or modifies, from the file that the settings name.
+
+mod cobertura;
+mod lcov;
+mod llvm;
+
+use crate::domain::decision::Issue;
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Weight;
+use crate::domain::plan::TaskType;
+use crate::gates::bench::GateError;
+use crate::gates::files;
+use crate::gates::language::Role;
+use crate::gates::language::role;
+use crate::gates::said;
+use crate::gates::stand::Stand;
+use crate::gates::subject::Subject;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// The largest coverage file that is read.
+const MAX_FILE: u64 = 128 * 1024 * 1024;
+
+/// The most places that are named.
+const MOST_ITEMS: usize = 30;
+
+/// What a coverage file says: by file and line, how often the line ran.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Measured {
+    files: BTreeMap<String, BTreeMap<u32, u64>>,
+}
+
+impl Measured {
+    /// Notes a line; where several notes speak of one line, the highest counts.
+    fn line(&mut self, file: &str, line: u32, hits: u64) {
+        let known = self.files.entry(file.to_owned()).or_default().entry(line).or_default();
+        *known = hits.max(*known);
+    }
+
+    /// Notes that a file is measured at all.
+    fn file(&mut self, file: &str) {
+        self.files.entry(file.to_owned()).or_default();
+    }
+
+    /// Reads any of the known formats.
+    fn read(bytes: &[u8]) -> Result<Self, String> {
+        let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        match text.trim_start_matches('\u{feff}').trim_start().chars().next() {
+            Some('<') => cobertura::read(text),
+            Some('{') => llvm::read(text),
+            _ => lcov::read(text),
+        }
+    }
+
+    /// What is said of a file of the repository. Tools write paths from the root of the system, of the repository, or of a
+    /// folder of sources.
+    fn of(&self, path: &str, root: &str) -> Option<&BTreeMap<u32, u64>> {
+        let whole = format!("{root}/{path}");
+        let exact = [path, &format!("./{path}"), &whole];
+        if let Some(found) = exact.iter().find_map(|name| self.files.get(*name)) {
+            return Some(found);
+        }
+        let is_end = |name: &&String| {
+            let name = name.trim_start_matches("./");
+            !name.is_empty() && path.strip_suffix(name).is_some_and(|before| before.ends_with('/'))
+        };
+        let mut ends = self.files.keys().filter(is_end);
+        match (ends.next(), ends.next()) {
+            (Some(only), None) => self.files.get(only),
+            _ => None,
+        }
+    }
+}
+
+/// Measures and judges, where the settings name a coverage file. `stand` is where the tests ran.
+pub(crate) async fn coverage(stand: &Stand<'_>, subject: &Subject<'_>) -> Result<Option<GateResult>, GateError> {
+    let settings = &subject.settings.coverage;
+    let Some(path) = &settings.file else { return Ok(None) };
+    let weight = match subject.task.kind {
+        TaskType::Feature | TaskType::Testing => Weight::Demanded,
+        TaskType::Scaffolding | TaskType::Documentation => Weight::Shown,
+    };
+    if let Some(command) = &settings.command {
+        let evidence = match files::clear(stand.place.path(), path) {
+            Ok(()) => stand.place.measure(command).await?,
+            Err(reason) => unreadable(path, reason.to_string()),
+        };
+        if !matches!(evidence, Evidence::Passed(_)) {
+            return Ok(Some(said::result(Gate::Coverage, weight, evidence)));
+        }
+    }
+    let (root, file) = (stand.place.path().to_path_buf(), path.clone());
+    let reading = tokio::task::spawn_blocking(move || {
+        let bytes = files::read(&root, &file, MAX_FILE).map_err(|reason| reason.to_string())?;
+        Measured::read(&bytes)
+    });
+    let measured = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
+        Ok(measured) => measured,
+        Err(reason) => return Ok(Some(said::result(Gate::Coverage, weight, unreadable(path, reason)))),
+    };
+    let added = subject.mirror.added_lines(subject.fork, subject.head).await?;
+    let root = stand.place.path().to_string_lossy().into_owned();
+    let changed = added.files().map(|(path, lines)| (path.to_string(), lines));
+    let sources = changed.filter(|(path, _)| !matches!(role(path), Role::Test | Role::Support));
+    let mut sum = Sum::default();
+    for (path, lines) in sources {
+        if let Some(hits) = measured.of(&path, &root) {
+            sum.add(&path, lines.keys().copied(), hits);
+        }
+    }
+    Ok(Some(sum.judge(settings.threshold, weight)))
+}
+
+fn unreadable(path: &str, reason: String) -> Evidence {
+    Evidence::Absent(Absence::Unreadable {
+        path: path.to_owned(),
+        reason,
+    })
+}
+
+/// The measured lines of a change.
+#[derive(Debug, Default)]
+struct Sum {
+    covered: u32,
+    uncovered: BTreeMap<String, Vec<u32>>,
+}
+
+impl Sum {
+    fn add(&mut self, path: &str, lines: impl Iterator<Item = u32>, hits: &BTreeMap<u32, u64>) {
+        for line in lines {
+            match hits.get(&line) {
+                None => {}
+                Some(0) => self.uncovered.entry(path.to_owned()).or_default().push(line),
+                Some(_) => self.covered = self.covered.saturating_add(1),
+            }
+        }
+    }
+
+    fn judge(self, threshold: f64, weight: Weight) -> GateResult {
+        let gate = Gate::Coverage;
+        let missed: usize = self.uncovered.values().map(Vec::len).sum();
+        let missed = u32::try_from(missed).unwrap_or(u32::MAX);
+        let all = self.covered.saturating_add(missed);
+        if all == 0 {
+            return said::passed(gate, weight, "no changed line is measured by the coverage file");
+        }
+        let percent = f64::from(self.covered) * 100.0 / f64::from(all);
+        let sentence = format!(
+            "{percent:.1} % of the changed lines are covered ({} of {all}), {threshold:.0} % are asked for",
+            self.covered
+        );
+        if percent + 1e-9 >= threshold {
+            return said::passed(gate, weight, sentence);
+        }
+        let mut result = said::failed(gate, weight, sentence);
+        result.items = self
+            .uncovered
+            .iter()
+            .take(MOST_ITEMS)
+            .map(|(path, lines)| item(path, lines, weight))
+            .collect();
+        result
+    }
+}
+
+fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
+    let what = format!("no test runs {} of `{path}`", spelled(&ranges(lines)));
+    let at = lines.first().map(|line| (path.to_owned(), *line));
+    let shown = said::should_fix("coverage", what, at);
+    match weight {
+        Weight::Shown => shown,
+        Weight::Demanded => Issue {
+            severity: crate::domain::decision::Severity::MustFix,
+            ..shown
+        },
+    }
+}
+
+fn ranges(lines: &[u32]) -> Vec<RangeInclusive<u32>> {
+    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
+    for line in lines.iter().copied() {
+        match ranges.last_mut() {
+            Some(last) if last.end().checked_add(1) == Some(line) => *last = *last.start()..=line,
+            _ => ranges.push(line..=line),
+        }
+    }
+    ranges
+}
+
+fn spelled(ranges: &[RangeInclusive<u32>]) -> String {
+    let one = |range: &RangeInclusive<u32>| match range.start() == range.end() {
+        true => range.start().to_string(),
+        false => format!("{}–{}", range.start(), range.end()),
+    };
+    let word = match ranges {
+        [only] if only.start() == only.end() => "line",
+        _ => "lines",
+    };
+    format!("{word} {}", said::list(&ranges.iter().map(one).collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests;

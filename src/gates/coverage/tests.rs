@@ -1,0 +1,83 @@
+use super::Measured;
+use super::Sum;
+use super::ranges;
+use super::spelled;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Weight;
+
+fn hits(measured: &Measured, path: &str) -> Vec<(u32, u64)> {
+    let lines = measured.of(path, "/work").unwrap();
+    lines.iter().map(|(line, hits)| (*line, *hits)).collect()
+}
+
+#[test]
+fn every_format_says_the_same() {
+    let lcov = "TN:\nSF:/work/src/a.py\nFN:1,f\nDA:1,3\nDA:2,0,hash\nDA:3,1\nLF:3\nend_of_record\nSF:src/b.py\nDA:7,1\nend_of_record\n";
+    let cobertura = "<?xml version=\"1.0\"?>\n<!DOCTYPE coverage SYSTEM 'http://cobertura.sourceforge.net/xml/coverage-04.dtd'>\n\
+        <coverage><sources><source>/work/src</source></sources><packages><package><classes>\
+        <class filename='a.py'><methods/><lines><line number='1' hits='3'/><line number='2' hits='0'/><line number='3' hits='1'/></lines></class>\
+        </classes></package></packages></coverage>";
+    let llvm = r#"{"data":[{"files":[{"filename":"/work/src/a.py","segments":
+        [[1,1,3,true,true,false],[2,5,0,true,true,false],[2,9,1,true,false,false],[3,2,0,false,false,false]]}],"totals":{}}],"type":"x"}"#;
+    let lines = [(1, 3), (2, 0), (3, 1)];
+    assert_eq!(hits(&Measured::read(lcov.as_bytes()).unwrap(), "src/a.py"), lines);
+    assert_eq!(hits(&Measured::read(cobertura.as_bytes()).unwrap(), "src/a.py"), lines);
+    // A line on which only an inner region is missed ran as often as what was open around it.
+    let partly = [(1, 3), (2, 3), (3, 1)];
+    assert_eq!(hits(&Measured::read(llvm.as_bytes()).unwrap(), "src/a.py"), partly);
+}
+
+#[test]
+fn files_are_found_however_they_are_spelled_and_never_guessed() {
+    let read = |name: &str| Measured::read(format!("SF:{name}\nDA:1,1\n").as_bytes()).unwrap();
+    for name in [
+        "pkg/src/a.py",
+        "./pkg/src/a.py",
+        "/work/pkg/src/a.py",
+        "src/a.py",
+        "a.py",
+    ] {
+        assert!(read(name).of("pkg/src/a.py", "/work").is_some(), "{name}");
+    }
+    for name in ["b.py", "xa.py", "/elsewhere/a.py", "other/src/a.py"] {
+        assert!(read(name).of("pkg/src/a.py", "/work").is_none(), "{name}");
+    }
+    let two = Measured::read(b"SF:a.py\nDA:1,1\nSF:src/a.py\nDA:1,0\n").unwrap();
+    assert!(two.of("pkg/src/a.py", "/work").is_none());
+}
+
+#[test]
+fn what_is_no_coverage_is_refused() {
+    let bomb = "<!DOCTYPE x [<!ENTITY a '&b;&b;&b;'><!ENTITY b '&a;&a;'>]><coverage>&a;</coverage>";
+    let texts: [&[u8]; 8] = [
+        b"",
+        b"hello",
+        b"{}",
+        b"{\"data\": 3}",
+        b"<html/>",
+        b"SF:a\nDA:x,y\n",
+        bomb.as_bytes(),
+        &[0xff, 0xfe],
+    ];
+    for text in texts {
+        assert!(Measured::read(text).is_err(), "{}", String::from_utf8_lossy(text));
+    }
+}
+
+#[test]
+fn the_share_is_of_measured_lines_and_what_is_missed_is_named() {
+    let measured = Measured::read(b"SF:a.py\nDA:1,1\nDA:2,0\nDA:3,0\nDA:5,0\nDA:6,1\n").unwrap();
+    let judge = |lines: &[u32], threshold: f64| {
+        let mut sum = Sum::default();
+        sum.add("a.py", lines.iter().copied(), measured.of("a.py", "/w").unwrap());
+        sum.judge(threshold, Weight::Demanded)
+    };
+    let low = judge(&[1, 2, 3, 4, 5, 6], 80.0);
+    assert!(matches!(&low.evidence, Evidence::Failed(finding) if finding.output.starts_with("40.0 %")));
+    assert_eq!(low.items.len(), 1);
+    assert_eq!(low.items[0].description, "no test runs lines 2–3, 5 of `a.py`");
+    assert_eq!(low.items[0].line, Some(2));
+    assert!(matches!(judge(&[1, 2, 3, 4, 5, 6], 40.0).evidence, Evidence::Passed(_)));
+    assert!(matches!(judge(&[4], 80.0).evidence, Evidence::Passed(_)));
+    assert_eq!(spelled(&ranges(&[4])), "line 4");
+}

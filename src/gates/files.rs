@@ -1,0 +1,218 @@
+//! Files that commands leave in a checkout: read without following a link, and never more than asked for.
+
+use rustix::fd::AsFd;
+use rustix::fd::OwnedFd;
+use rustix::fs::AtFlags;
+use rustix::fs::FileType;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::Read;
+use std::io::Write;
+use std::path::Path;
+
+/// Git's mode of a link.
+const LINK: u32 = 0o120_000;
+
+/// Why a file that should be evidence is none. Each is a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoFile {
+    /// The settings name something outside the checkout.
+    #[error("it is not a path inside the repository")]
+    Outside,
+    /// Nothing is there.
+    #[error("the command did not write it")]
+    Missing,
+    /// A link, a folder or the like stands there or on the way.
+    #[error("it is not a regular file, or a link stands on the way to it")]
+    NotAFile,
+    /// It is over the cap.
+    #[error("it is larger than {0} bytes")]
+    TooLarge(u64),
+    /// The system refused.
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
+}
+
+/// The bytes of a file below `root`.
+pub(crate) fn read(root: &Path, path: &str, cap: u64) -> Result<Vec<u8>, NoFile> {
+    let (folder, name) = parent(root, path)?;
+    // Non-blocking, so that a fifo in its place cannot hold us up.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = rustix::fs::openat(&folder, name, flags, Mode::empty()).map_err(refused)?;
+    let stat = rustix::fs::fstat(&file).map_err(refused)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(NoFile::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    File::from(file)
+        .take(cap.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|error| NoFile::Unreadable(error.to_string()))?;
+    match u64::try_from(bytes.len()) {
+        Ok(length) if length <= cap => Ok(bytes),
+        _ => Err(NoFile::TooLarge(cap)),
+    }
+}
+
+/// Takes away what stands at a path below `root`, so that what is there later was written later.
+pub(crate) fn clear(root: &Path, path: &str) -> Result<(), NoFile> {
+    let (folder, name) = match parent(root, path) {
+        Ok(found) => found,
+        Err(NoFile::Missing) => return Ok(()),
+        Err(other) => return Err(other),
+    };
+    match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(refused(error)),
+    }
+}
+
+/// Writes a file, a script or a link below `root` in place of whatever stands there, making the folders above it.
+pub(crate) fn put(root: &Path, path: &str, bytes: &[u8], mode: u32) -> Result<(), NoFile> {
+    let parts = parts(path)?;
+    let Some((name, folders)) = parts.split_last() else {
+        return Err(NoFile::Outside);
+    };
+    let mut folder = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(refused)?;
+    for part in folders {
+        folder = entered(&folder, part)?;
+    }
+    match rustix::fs::unlinkat(&folder, *name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(refused(error)),
+    }
+    if mode == LINK {
+        return rustix::fs::symlinkat(bytes, &folder, *name).map_err(refused);
+    }
+    let rights = if mode & 0o100 == 0 { 0o644 } else { 0o755 };
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&folder, *name, flags, Mode::from_raw_mode(rights)).map_err(refused)?;
+    let written = File::from(file).write_all(bytes);
+    written.map_err(|error| NoFile::Unreadable(error.to_string()))
+}
+
+/// The folder `name`, made where it is missing or where something else stands.
+fn entered(folder: &OwnedFd, name: &str) -> Result<OwnedFd, NoFile> {
+    let open = || rustix::fs::openat(folder, name, folder_flags(), Mode::empty());
+    match open() {
+        Ok(opened) => return Ok(opened),
+        Err(Errno::LOOP | Errno::NOTDIR) => {
+            rustix::fs::unlinkat(folder, name, AtFlags::empty()).map_err(refused)?;
+        }
+        Err(Errno::NOENT) => {}
+        Err(error) => return Err(refused(error)),
+    }
+    rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o755)).map_err(refused)?;
+    open().map_err(refused)
+}
+
+/// The folder of a path, opened part by part without following links, and the file's name.
+fn parent<'a>(root: &Path, path: &'a str) -> Result<(OwnedFd, &'a str), NoFile> {
+    let parts = parts(path)?;
+    let Some((name, folders)) = parts.split_last() else {
+        return Err(NoFile::Outside);
+    };
+    let mut folder = rustix::fs::open(root, folder_flags(), Mode::empty()).map_err(refused)?;
+    for part in folders {
+        folder = rustix::fs::openat(folder.as_fd(), *part, folder_flags(), Mode::empty()).map_err(refused)?;
+    }
+    Ok((folder, name))
+}
+
+/// The parts of a path that stays below its root.
+fn parts(path: &str) -> Result<Vec<&str>, NoFile> {
+    let parts: Vec<&str> = path.split('/').filter(|part| *part != ".").collect();
+    let is_fine = |part: &str| !part.is_empty() && part != ".." && !part.contains('\0');
+    match parts.iter().copied().all(is_fine) {
+        true => Ok(parts),
+        false => Err(NoFile::Outside),
+    }
+}
+
+fn folder_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+fn refused(error: Errno) -> NoFile {
+    match error {
+        Errno::NOENT => NoFile::Missing,
+        Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::NXIO => NoFile::NotAFile,
+        other => NoFile::Unreadable(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NoFile;
+    use super::clear;
+    use super::put;
+    use super::read;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn only_regular_files_inside_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("work");
+        fs::create_dir_all(root.join("out")).unwrap();
+        fs::write(folder.path().join("secret"), "s").unwrap();
+        fs::write(root.join("out/report.xml"), "text").unwrap();
+        symlink("../secret", root.join("link")).unwrap();
+        symlink("..", root.join("up")).unwrap();
+        let table = [
+            ("out/report.xml", Ok("text")),
+            ("./out/report.xml", Ok("text")),
+            ("link", Err(NoFile::NotAFile)),
+            ("up/secret", Err(NoFile::NotAFile)),
+            ("out", Err(NoFile::NotAFile)),
+            ("out/none", Err(NoFile::Missing)),
+            ("none/none", Err(NoFile::Missing)),
+            ("../secret", Err(NoFile::Outside)),
+            ("/etc/passwd", Err(NoFile::Outside)),
+            ("", Err(NoFile::Outside)),
+        ];
+        for (path, expected) in table {
+            assert_eq!(
+                read(&root, path, 4),
+                expected.map(|text: &str| text.as_bytes().to_vec()),
+                "{path}"
+            );
+        }
+        assert_eq!(read(&root, "out/report.xml", 3), Err(NoFile::TooLarge(3)));
+    }
+
+    #[test]
+    fn what_was_there_before_is_taken_away_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("work");
+        fs::create_dir_all(&root).unwrap();
+        fs::write(folder.path().join("kept"), "k").unwrap();
+        fs::write(root.join("old"), "o").unwrap();
+        symlink("../kept", root.join("link")).unwrap();
+        symlink("..", root.join("up")).unwrap();
+        assert_eq!(clear(&root, "old"), Ok(()));
+        assert_eq!(clear(&root, "link"), Ok(()));
+        assert_eq!(clear(&root, "none/old"), Ok(()));
+        assert_eq!(clear(&root, "up/kept"), Err(NoFile::NotAFile));
+        assert!(!root.join("old").exists() && !root.join("link").exists() && folder.path().join("kept").exists());
+    }
+    #[test]
+    fn files_are_put_inside_also_where_links_lead_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("work");
+        fs::create_dir_all(&root).unwrap();
+        fs::write(folder.path().join("kept"), "k").unwrap();
+        symlink("..", root.join("up")).unwrap();
+        symlink("../kept", root.join("link")).unwrap();
+        assert_eq!(put(&root, "up/kept", b"new", 0o100_644), Ok(()));
+        assert_eq!(put(&root, "link", b"new", 0o100_755), Ok(()));
+        assert_eq!(put(&root, "a/b/c", b"link", 0o120_000), Ok(()));
+        assert_eq!(put(&root, "../kept", b"new", 0o100_644), Err(NoFile::Outside));
+        assert_eq!(fs::read(folder.path().join("kept")).unwrap(), b"k");
+        assert_eq!(fs::read(root.join("up/kept")).unwrap(), b"new");
+        assert_eq!(fs::read(root.join("link")).unwrap(), b"new");
+        assert!(fs::symlink_metadata(root.join("a/b/c")).unwrap().is_symlink());
+    }
+}

@@ -1,0 +1,150 @@
+//! Integrity: what the difference shows and what running shows, in one result.
+
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Weight;
+use crate::domain::ids::Sha;
+use crate::domain::integrity::Author;
+use crate::domain::integrity::IntegrityFinding;
+use crate::domain::integrity::Rule;
+use crate::gates::bench::GateError;
+use crate::gates::bench::host;
+use crate::gates::change::Change;
+use crate::gates::integrity::Change as Looked;
+use crate::gates::integrity::inspect;
+use crate::gates::ran;
+use crate::gates::said;
+use crate::gates::verify::Run;
+use crate::git::TakeOutLimits;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Looks at the difference, and at what ran.
+pub(crate) async fn integrity(run: &Run<'_>, tests: &Evidence) -> Result<GateResult, GateError> {
+    let kind = run.subject.task.kind;
+    let mut findings = looked(run).await?;
+    let shown = ran::compared(run, tests, &mut findings).await?;
+    People::read(run).await?.mark(run.change, &mut findings);
+    let demanded = findings
+        .iter()
+        .filter(|finding| finding.weight(kind) == Weight::Demanded)
+        .count();
+    let gate = Gate::Integrity;
+    let mut result = match (demanded, findings.len()) {
+        (0, 0) => said::passed(gate, Weight::Demanded, "nothing found"),
+        (0, all) => said::passed(gate, Weight::Demanded, format!("{all} found, which are only shown")),
+        (held, _) => {
+            let held_rules = findings
+                .iter()
+                .filter(|finding| finding.weight(kind) == Weight::Demanded);
+            let rules: BTreeSet<Rule> = held_rules.map(|finding| finding.rule).collect();
+            let names: Vec<&str> = rules.into_iter().map(Rule::name).collect();
+            said::failed(gate, Weight::Demanded, format!("{held} found: {}", names.join(", ")))
+        }
+    };
+    let items = findings.iter().map(|finding| {
+        let mut item = finding.item(kind);
+        item.file = item.file.filter(|file| !file.is_empty());
+        item
+    });
+    result.items = items.chain(shown).collect();
+    Ok(result)
+}
+
+/// What the difference shows. Reading syntax takes a while, and not on a thread that others wait for.
+async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
+    let (change, task) = (Arc::clone(run.change), run.subject.task.clone());
+    let settings = run.subject.settings;
+    let (protected, secrets) = (settings.protected(), run.bench.secrets.clone());
+    let results: Vec<String> = settings
+        .test_report
+        .iter()
+        .chain(&settings.coverage.file)
+        .cloned()
+        .collect();
+    let looking = tokio::task::spawn_blocking(move || {
+        inspect(&Looked {
+            files: &change.files,
+            base: &change.base,
+            head: &change.head,
+            task: &task,
+            protected: &protected,
+            known_secrets: &secrets,
+            results: &results,
+            max_file_bytes: TakeOutLimits::default().file_bytes,
+        })
+    });
+    looking.await.map_err(|error| host("looking at a change")(error.into()))
+}
+
+/// Lines by file.
+type Lines = BTreeMap<String, BTreeSet<String>>;
+
+/// Which lines persons wrote, and which the Player.
+struct People {
+    persons: Lines,
+    player: Lines,
+}
+
+impl People {
+    /// Reads the pushes of persons, and what lies between them.
+    async fn read(run: &Run<'_>) -> Result<Self, GateError> {
+        let subject = run.subject;
+        let (mut persons, mut player) = (Lines::new(), Lines::new());
+        if subject.people.is_empty() {
+            return Ok(Self { persons, player });
+        }
+        let mut at = subject.fork;
+        for (before, after) in subject.people {
+            add(run, at, before, &mut player).await?;
+            add(run, before, after, &mut persons).await?;
+            at = after;
+        }
+        add(run, at, subject.head, &mut player).await?;
+        Ok(Self { persons, player })
+    }
+
+    /// Notes the findings on lines that only persons touched.
+    fn mark(&self, change: &Change, findings: &mut [IntegrityFinding]) {
+        for finding in findings {
+            let Some(persons) = self.persons.get(&finding.path) else {
+                continue;
+            };
+            let is_persons = match (self.player.get(&finding.path), finding.line) {
+                (None, _) => true,
+                (Some(_), None) => false,
+                (Some(player), Some(line)) => line_of(change, &finding.path, line)
+                    .is_some_and(|text| persons.contains(text) && !player.contains(text)),
+            };
+            if is_persons {
+                finding.by = Author::Person;
+            }
+        }
+    }
+}
+
+/// A line of a changed file as it is now, from 1.
+fn line_of<'a>(change: &'a Change, path: &str, line: u32) -> Option<&'a str> {
+    let file = change.files.iter().find(|file| file.path == path)?;
+    let text = std::str::from_utf8(file.after.bytes()?).ok()?;
+    let at = usize::try_from(line.checked_sub(1)?).ok()?;
+    text.split('\n').nth(at)
+}
+
+async fn add(run: &Run<'_>, from: &Sha, to: &Sha, lines: &mut Lines) -> Result<(), GateError> {
+    if from == to {
+        return Ok(());
+    }
+    for change in run.subject.mirror.diff_raw(from, to).await? {
+        lines.entry(change.path.to_string()).or_default();
+    }
+    for (path, added) in run.subject.mirror.added_lines(from, to).await?.files() {
+        lines
+            .entry(path.to_string())
+            .or_default()
+            .extend(added.values().cloned());
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Files of one commit put into a checkout of another, before anything runs there.
+
+use crate::gates::bench::GateError;
+use crate::gates::bench::host;
+use crate::gates::files;
+use crate::gates::place::Place;
+use crate::git::Blob;
+use crate::git::Mirror;
+use crate::git::RawChange;
+use std::io;
+
+/// The largest file that is put in place.
+const MAX_FILE: u64 = 64 * 1024 * 1024;
+
+/// What is put where. An entry without content takes the file away.
+pub(crate) struct Overlay {
+    entries: Vec<(String, Option<(Vec<u8>, u32)>)>,
+}
+
+/// Which of the two versions of a changed file is put in place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    After,
+}
+
+impl Overlay {
+    /// These files as they are on one side of a change.
+    pub(crate) async fn of(mirror: &Mirror, changes: &[&RawChange], side: Side) -> Result<Self, GateError> {
+        let version = |change: &RawChange| match side {
+            Side::Before => (change.old_mode, change.old_oid.clone()),
+            Side::After => (change.new_mode, change.new_oid.clone()),
+        };
+        let versions: Vec<(u32, String)> = changes.iter().map(|change| version(change)).collect();
+        let there = versions.iter().filter(|(mode, _)| *mode != 0);
+        let oids: Vec<&str> = there.map(|(_, oid)| oid.as_str()).collect();
+        let mut blobs = mirror.blobs(&oids, MAX_FILE).await?.into_iter();
+        let mut entries = Vec::new();
+        for (change, (mode, _)) in changes.iter().zip(versions) {
+            // A path that is not text cannot be named to a test runner either.
+            let Some(path) = change.path.to_str().map(str::to_owned) else {
+                continue;
+            };
+            match mode {
+                0 => entries.push((path, None)),
+                mode => {
+                    if let Some(Blob::Bytes(bytes)) = blobs.next() {
+                        entries.push((path, Some((bytes, mode))));
+                    }
+                }
+            }
+        }
+        // Taken away first: a file may have become a folder, or the other way round.
+        entries.sort_by_key(|(_, content)| content.is_some());
+        Ok(Self { entries })
+    }
+
+    /// Puts everything in its place.
+    pub(crate) async fn lay(&self, place: &Place<'_>) -> Result<(), GateError> {
+        let (root, entries) = (place.path().to_path_buf(), self.entries.clone());
+        let laying = tokio::task::spawn_blocking(move || {
+            for (path, content) in entries {
+                let done = match content {
+                    None => files::clear(&root, &path),
+                    Some((bytes, mode)) => files::put(&root, &path, &bytes, mode),
+                };
+                done.map_err(|error| io::Error::other(format!("{path}: {error}")))?;
+            }
+            Ok(())
+        });
+        let laid = laying.await.unwrap_or_else(|error| Err(error.into()));
+        laid.map_err(host("putting files of another commit in place"))
+    }
+}

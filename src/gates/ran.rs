@@ -1,0 +1,151 @@
+//! What ran before and does not run now: tests that vanished, and tests that are skipped.
+
+use crate::domain::decision::Issue;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Ground;
+use crate::domain::evidence::TestNames;
+use crate::domain::integrity::Author;
+use crate::domain::integrity::IntegrityFinding;
+use crate::domain::integrity::Rule;
+use crate::gates::bench::GateError;
+use crate::gates::change::Change;
+use crate::gates::compare;
+use crate::gates::said;
+use crate::gates::sites;
+use crate::gates::verify::Run;
+use std::collections::BTreeSet;
+
+/// The most tests that are named of each kind.
+const MOST: usize = 20;
+
+/// Adds what running shows to what the difference shows, and gives what is only shown.
+pub(crate) async fn compared(
+    run: &Run<'_>,
+    tests: &Evidence,
+    findings: &mut Vec<IntegrityFinding>,
+) -> Result<Vec<Issue>, GateError> {
+    let (Ground::Named(before), Some(now)) = (run.subject.baseline.ground(), compare::all_names(tests)) else {
+        return Ok(Vec::new());
+    };
+    let (missing, skipped) = (missing(before, now), skipped(before, now));
+    if missing.is_empty() && skipped.is_empty() {
+        return Ok(Vec::new());
+    }
+    // What was so before is a commit of the default branch: others may have deleted tests since.
+    let since;
+    let change = match run.subject.baseline.commit == *run.subject.fork {
+        true => run.change.as_ref(),
+        false => {
+            since = Change::read(run.subject.mirror, &run.subject.baseline.commit, run.subject.head).await?;
+            &since
+        }
+    };
+    let vanished = missing.into_iter().filter(|name| is_vanished(change, name)).take(MOST);
+    let known: Vec<IntegrityFinding> = vanished.map(|name| vanished_finding(change, name)).collect();
+    findings.extend(known);
+    let mut shown = Vec::new();
+    for name in skipped.into_iter().take(MOST) {
+        let place = change
+            .after
+            .find(name)
+            .first()
+            .map(|site| (site.path.clone(), site.line));
+        let is_found = |finding: &IntegrityFinding| {
+            finding.rule == Rule::SkipAdded && place.as_ref().is_none_or(|(path, _)| finding.path == *path)
+        };
+        if before.passed.iter().any(|passed| passed == name) && !findings.iter().any(is_found) {
+            let (path, line) = place.map_or((String::new(), None), |(path, line)| (path, Some(line)));
+            findings.push(finding(
+                Rule::SkipAdded,
+                path,
+                line,
+                format!("`{name}` passed before and is skipped now"),
+            ));
+        } else {
+            shown.push(said::should_fix(
+                "test",
+                format!("`{name}` is skipped: a skip is not a pass"),
+                place,
+            ));
+        }
+    }
+    Ok(shown)
+}
+
+/// The tests that passed before and have no result now, but those that only have another name now.
+fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
+    let all = || now.passed.iter().chain(&now.failed).chain(&now.skipped);
+    let named: BTreeSet<&str> = all().map(String::as_str).collect();
+    let families: BTreeSet<&str> = all().map(|name| sites::bare(name)).collect();
+    let known: BTreeSet<&str> = before
+        .passed
+        .iter()
+        .chain(&before.failed)
+        .chain(&before.skipped)
+        .map(String::as_str)
+        .collect();
+    let mut moved: Vec<&str> = all()
+        .filter(|name| !known.contains(name.as_str()))
+        .map(|name| last(name))
+        .collect();
+    let missing = before.passed.iter().map(String::as_str);
+    missing
+        .filter(|name| !named.contains(name) && !families.contains(sites::bare(name)))
+        .filter(|name| match moved.iter().position(|other| *other == last(name)) {
+            Some(at) => {
+                moved.swap_remove(at);
+                false
+            }
+            None => true,
+        })
+        .collect()
+}
+
+/// The last part of a name, which stays when a test moves.
+fn last(name: &str) -> &str {
+    let name = sites::bare(name);
+    let part = name.rsplit([':', '>', '›']).next().unwrap_or(name).trim();
+    match part.contains(' ') {
+        true => part,
+        false => part.rsplit(['.', '/']).next().unwrap_or(part),
+    }
+}
+
+/// The tests that are skipped now and were not before.
+fn skipped<'a>(before: &TestNames, now: &'a TestNames) -> Vec<&'a str> {
+    let were: BTreeSet<&String> = before.skipped.iter().collect();
+    let new = now.skipped.iter().filter(|name| !were.contains(name));
+    new.map(String::as_str).collect()
+}
+
+/// Whether no line of the change says why a test has no result: it is still there, or its file was not touched.
+fn is_vanished(change: &Change, name: &str) -> bool {
+    match (change.before.find(name).is_empty(), change.after.find(name).is_empty()) {
+        (true, true) => !change.has_unreadable_tests(),
+        (false, true) => false,
+        (_, false) => true,
+    }
+}
+
+fn vanished_finding(change: &Change, name: &str) -> IntegrityFinding {
+    let after = change.after.find(name);
+    let (path, line) = after
+        .first()
+        .map_or((String::new(), None), |site| (site.path.clone(), Some(site.line)));
+    finding(
+        Rule::TestVanished,
+        path,
+        line,
+        format!("`{name}` passed before and does not run any more"),
+    )
+}
+
+fn finding(rule: Rule, path: String, line: Option<u32>, what: String) -> IntegrityFinding {
+    IntegrityFinding {
+        rule,
+        path,
+        line,
+        what,
+        by: Author::Player,
+    }
+}

@@ -1,0 +1,278 @@
+//! Red before green: the new tests must fail on the code as it was, else they prove nothing of the change.
+
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Ground;
+use crate::domain::evidence::TestNames;
+use crate::domain::evidence::Weight;
+use crate::domain::feature::Mode;
+use crate::domain::plan::TaskType;
+use crate::domain::task::Origin;
+use crate::gates::bench::GateError;
+use crate::gates::change::Change;
+use crate::gates::checks;
+use crate::gates::commands::Chosen;
+use crate::gates::compare;
+use crate::gates::integrity::Version;
+use crate::gates::language::Role;
+use crate::gates::language::role;
+use crate::gates::overlay::Overlay;
+use crate::gates::overlay::Side;
+use crate::gates::said;
+use crate::gates::sites::Site;
+use crate::gates::stand::From;
+use crate::gates::stand::Stand;
+use crate::gates::verify::Run;
+use crate::git::RawChange;
+use std::collections::BTreeSet;
+
+const GATE: Gate = Gate::RedBeforeGreen;
+
+/// Runs the change's tests on the fork's code, where new tests are expected of this task.
+pub(crate) async fn red_before_green(
+    run: &Run<'_>,
+    chosen: &Chosen,
+    head: &Evidence,
+) -> Result<Option<GateResult>, GateError> {
+    let Some(weight) = weight(run) else { return Ok(None) };
+    let known = known(run);
+    let tests = match compare::all_names(head) {
+        Some(names) => Tests::of(run, names, &known),
+        None => Tests::unnamed(run.change),
+    };
+    if tests.new.is_empty() && tests.changed.is_empty() {
+        return Ok(Some(without_tests(run, weight, &tests, &known)));
+    }
+    if tests.is_inline(run.change) {
+        return Ok(Some(said::absent(GATE, Absence::Inline)));
+    }
+    let found = on_old_code(run, chosen).await?;
+    Ok(Some(tests.judge(run, weight, &found)))
+}
+
+/// What it weighs here; nothing where no new tests are expected.
+fn weight(run: &Run<'_>) -> Option<Weight> {
+    let subject = run.subject;
+    match subject.task.kind {
+        TaskType::Scaffolding | TaskType::Documentation => return None,
+        TaskType::Feature | TaskType::Testing => {}
+    }
+    let is_empty = subject.baseline.ground() == Ground::Empty && subject.task.kind == TaskType::Feature;
+    match (subject.origin, subject.mode) {
+        (Origin::Fix { .. } | Origin::Sync { .. }, _) => None,
+        (Origin::Planned, Mode::Tdd) => Some(Weight::Demanded),
+        (Origin::Planned, Mode::Standard) if is_empty => Some(Weight::Demanded),
+        (Origin::Planned, Mode::Standard) | (Origin::Review { .. }, _) => Some(Weight::Shown),
+    }
+}
+
+/// Every test that was there before, by name.
+fn known<'a>(run: &Run<'a>) -> BTreeSet<&'a str> {
+    match run.subject.baseline.ground() {
+        Ground::Named(names) => {
+            let all = names.passed.iter().chain(&names.failed).chain(&names.skipped);
+            all.map(String::as_str).collect()
+        }
+        Ground::Empty | Ground::Green | Ground::Red => BTreeSet::new(),
+    }
+}
+
+/// The tests that may show the change.
+struct Tests {
+    /// Tests that nobody had before.
+    new: Vec<String>,
+    /// Tests whose body is another.
+    changed: Vec<String>,
+    /// Whether the runner told them apart by name.
+    named: Named,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Yes,
+    /// All that is known is that files with tests are new or changed.
+    No,
+}
+
+/// What a test that passes now was before.
+enum Before {
+    Nothing,
+    Another,
+    Same,
+}
+
+impl Tests {
+    fn of(run: &Run<'_>, head: &TestNames, known: &BTreeSet<&str>) -> Self {
+        let mut tests = Self {
+            new: Vec::new(),
+            changed: Vec::new(),
+            named: Named::Yes,
+        };
+        for name in &head.passed {
+            match before(run, name, known) {
+                Before::Nothing => tests.new.push(name.clone()),
+                Before::Another => tests.changed.push(name.clone()),
+                Before::Same => {}
+            }
+        }
+        tests
+    }
+
+    /// Files stand for the tests in them, where the runner names none.
+    fn unnamed(change: &Change) -> Self {
+        let files = |is_wanted: fn(&Version) -> bool| {
+            let files = change.of_role(Role::Test);
+            files
+                .filter(|file| file.after != Version::Absent && is_wanted(&file.before))
+                .map(|file| file.path.clone())
+                .collect()
+        };
+        Self {
+            new: files(|before| *before == Version::Absent),
+            changed: files(|before| *before != Version::Absent),
+            named: Named::No,
+        }
+    }
+
+    /// Whether all that is new stands inside source files.
+    fn is_inline(&self, change: &Change) -> bool {
+        let is_separate = |name: &String| {
+            let sites = change.after.find(name);
+            sites.is_empty() || sites.iter().any(|site| is_separable(site))
+        };
+        self.named == Named::Yes && !self.new.iter().chain(&self.changed).any(is_separate)
+    }
+
+    fn judge(&self, run: &Run<'_>, weight: Weight, found: &Evidence) -> GateResult {
+        let all: Vec<&String> = self.new.iter().chain(&self.changed).collect();
+        let red: Vec<&String> = all.iter().filter(|name| is_red(run, found, name)).copied().collect();
+        if let Evidence::Absent(reason) = found {
+            return said::absent(GATE, reason.clone());
+        }
+        let noun = match self.named {
+            Named::Yes => "tests",
+            Named::No => "files with tests",
+        };
+        if let Some(first) = red.first() {
+            let sentence = format!(
+                "{} of {} new or changed {noun} fail without the change, among them {first}",
+                red.len(),
+                all.len()
+            );
+            return said::passed(GATE, weight, sentence);
+        }
+        let ran = |name: &&String| compare::names(found).is_none_or(|names| names.passed.contains(name));
+        if !all.iter().any(ran) {
+            let what = "the new tests did not run on the old code".to_owned();
+            return said::absent(GATE, Absence::Unfinished { what });
+        }
+        if self.new.is_empty() {
+            let what = format!(
+                "no test is new; those that changed pass without the change too: {}",
+                said::list(&all)
+            );
+            return said::failed(GATE, Weight::Shown, what);
+        }
+        let sentence = format!(
+            "none of the new {noun} fails without the change, so they do not show it: {}",
+            said::list(&self.new)
+        );
+        said::failed(GATE, weight, sentence)
+    }
+}
+
+/// Whether a test does not pass on the old code. A run that fails without saying which test did not even compile.
+fn is_red(run: &Run<'_>, found: &Evidence, name: &str) -> bool {
+    let is = |list: &[String]| list.iter().any(|known| known == name);
+    match (found, compare::names(found)) {
+        (Evidence::Absent(_), _) => false,
+        (_, Some(names)) if is(&names.passed) => false,
+        (_, Some(names)) if is(&names.failed) => true,
+        (Evidence::Passed(_), _) => false,
+        (Evidence::Failed(_), None) => true,
+        // It has no result, and something fails that did not fail before: its file, which could not be loaded.
+        (Evidence::Failed(_), Some(names)) => {
+            let before = match run.subject.baseline.ground() {
+                Ground::Named(before) => before.failed.as_slice(),
+                Ground::Empty | Ground::Green | Ground::Red => &[],
+            };
+            names.failed.is_empty() || names.failed.iter().any(|failed| !before.contains(failed))
+        }
+    }
+}
+
+/// What a test that passes now was at the fork.
+fn before(run: &Run<'_>, name: &str, known: &BTreeSet<&str>) -> Before {
+    let change = run.change;
+    let (was, is) = (change.before.find(name), change.after.find(name));
+    match (is.is_empty(), was.is_empty()) {
+        (true, _) if known.contains(name) => Before::Same,
+        // It stands in a file that the change does not touch, so an earlier task brought it.
+        (true, _) if !change.has_unreadable_tests() => Before::Same,
+        (true, _) => Before::Nothing,
+        (false, true) if known.contains(name) => Before::Same,
+        (false, true) if is.iter().all(|site| change.before.has_body(&site.words)) => Before::Same,
+        (false, true) => Before::Nothing,
+        (false, false) if is.iter().all(|site| was.iter().any(|old| old.words == site.words)) => Before::Same,
+        (false, false) => Before::Another,
+    }
+}
+
+fn is_separable(site: &Site) -> bool {
+    matches!(role(&site.path), Role::Test | Role::Support)
+}
+
+/// What is said where the change brings no test that could be red.
+fn without_tests(run: &Run<'_>, weight: Weight, tests: &Tests, known: &BTreeSet<&str>) -> GateResult {
+    let touches_source = run.change.of_role(Role::Source).next().is_some();
+    if run.change.touches_tests() {
+        return said::failed(
+            GATE,
+            Weight::Shown,
+            "the change renames, changes or deletes tests and brings no new one",
+        );
+    }
+    if !touches_source {
+        return said::passed(GATE, Weight::Shown, "the change touches neither code nor tests");
+    }
+    let criteria = &run.subject.task.acceptance_criteria;
+    if checks::is_bound_to_known_test(criteria, known) {
+        let sentence = "no test came with this change; a criterion is bound to a test that was there before";
+        return said::failed(GATE, Weight::Shown, sentence);
+    }
+    match tests.named {
+        Named::Yes => said::failed(GATE, weight, "no test came with this change"),
+        Named::No if run.change.files.iter().any(|file| may_hold_tests(&file.path)) => {
+            said::absent(GATE, Absence::Inline)
+        }
+        Named::No => said::failed(GATE, weight, "no test came with this change"),
+    }
+}
+
+/// Whether tests may stand in a file of this path that nothing tells apart from code.
+fn may_hold_tests(path: &str) -> bool {
+    role(path) == Role::Support
+}
+
+/// The fork's code with the change's tests, and what they need.
+async fn on_old_code(run: &Run<'_>, chosen: &Chosen) -> Result<Evidence, GateError> {
+    let subject = run.subject;
+    let is_of_tests = |change: &&RawChange| {
+        let path = change.path.to_str();
+        path.is_some_and(|path| matches!(role(path), Role::Test | Role::Support))
+    };
+    let changes: Vec<&RawChange> = run.change.raw.iter().filter(is_of_tests).collect();
+    let overlay = Overlay::of(subject.mirror, &changes, Side::After).await?;
+    let stand = Stand::with(
+        run.bench,
+        (subject.mirror, subject.fork),
+        subject.settings,
+        (chosen.clone(), From::Cache),
+        Some(&overlay),
+        run.cancel,
+    )
+    .await?;
+    stand.tests().await
+}

@@ -1,0 +1,48 @@
+//! Failing tests are run once more on the same commit before they are held against anyone.
+
+use crate::config::RepositorySettings;
+use crate::domain::evidence::Excuse;
+use crate::domain::evidence::Excused;
+use crate::domain::ids::Sha;
+use crate::gates::bench::Bench;
+use crate::gates::bench::GateError;
+use crate::gates::change::Change;
+use crate::gates::compare;
+use crate::gates::stand::From;
+use crate::gates::stand::Stand;
+use crate::git::Mirror;
+use tokio_util::sync::CancellationToken;
+
+/// Of the failing tests those that pass when they are run once more, in a fresh checkout that starts from no cache.
+///
+/// A test that the change touches has to hold every time: it is not among them.
+pub(crate) async fn flaky(
+    bench: &Bench,
+    (mirror, commit): (&Mirror, &Sha),
+    settings: &RepositorySettings,
+    held: &[String],
+    change: Option<&Change>,
+    cancel: &CancellationToken,
+) -> Result<Vec<Excused>, GateError> {
+    let untouched: Vec<&String> = held.iter().filter(|name| !is_touched(change, name)).collect();
+    if untouched.is_empty() {
+        return Ok(Vec::new());
+    }
+    let stand = Stand::new(bench, mirror, commit, settings, From::Nothing, cancel).await?;
+    let again = stand.tests().await?;
+    let passed = compare::names(&again).map_or(&[][..], |names| names.passed.as_slice());
+    let flaky = untouched.into_iter().filter(|name| passed.contains(name));
+    Ok(flaky
+        .map(|name| Excused {
+            test: name.clone(),
+            why: Excuse::Flaky,
+        })
+        .collect())
+}
+
+/// Whether the change touches the test's file, or that cannot be told.
+fn is_touched(change: Option<&Change>, name: &str) -> bool {
+    change.is_some_and(|change| {
+        change.has_unreadable_tests() || !change.after.find(name).is_empty() || !change.before.find(name).is_empty()
+    })
+}

@@ -1,0 +1,149 @@
+//! Node's own runner, as lines of the Test Anything Protocol and in the readable form.
+
+use crate::gates::results::tally::Outcome;
+use crate::gates::results::tally::Tally;
+
+/// `# pass 2` in the Test Anything Protocol, `ℹ pass 2` in the readable form.
+pub(super) fn node(text: &str) -> Option<Tally> {
+    let mut tally = Tally::default();
+    let (mut tests, mut passes) = (None, None);
+    let mut tree = Tree::default();
+    for line in text.lines() {
+        let summary = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ "));
+        let (word, number) = match summary.and_then(|rest| rest.split_once(' ')) {
+            Some((word, number)) => (word, number.trim().parse::<u32>().ok()),
+            None => ("", None),
+        };
+        match (word, number) {
+            ("tests", Some(_)) => tests = number,
+            ("pass", Some(number)) => passes = Some(passes.unwrap_or(0u32).saturating_add(number)),
+            ("fail" | "cancelled", Some(number)) => tally.count(Outcome::Failed, number),
+            ("skipped" | "todo", Some(number)) => tally.count(Outcome::Skipped, number),
+            // Below it failures are listed once more.
+            _ if tests.is_none() => tree.line(line),
+            _ => {}
+        }
+    }
+    tests?;
+    tally.passed = passes?;
+    Some(tree.add_to(tally))
+}
+
+/// Tests and groups with their indentation.
+#[derive(Default)]
+struct Tree<'a> {
+    /// The titles of the open groups, outermost first.
+    open: Vec<(usize, &'a str)>,
+    found: Vec<Entry>,
+}
+
+struct Entry {
+    name: String,
+    outcome: Outcome,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Holds no other.
+    Test,
+    /// Holds others, and may be a test itself.
+    Parent,
+    /// A group, which is not counted.
+    Group,
+}
+
+impl<'a> Tree<'a> {
+    fn line(&mut self, line: &'a str) {
+        let trimmed = line.trim_start();
+        let depth = line.len().saturating_sub(trimmed.len());
+        if trimmed == "type: 'suite'" {
+            if let Some(entry) = self.found.last_mut() {
+                entry.kind = Kind::Group;
+            }
+        } else if let Some(title) = trimmed
+            .strip_prefix("# Subtest: ")
+            .or_else(|| trimmed.strip_prefix("▶ "))
+        {
+            self.open.retain(|(outer, _)| *outer < depth);
+            self.open.push((depth, without_time(title)));
+        } else if let Some((title, outcome)) = result(trimmed) {
+            self.result(depth, title, outcome);
+        }
+    }
+
+    fn result(&mut self, depth: usize, title: &'a str, outcome: Outcome) {
+        let inner = self.open.iter().filter(|(outer, _)| *outer > depth).count();
+        self.open.retain(|(outer, _)| *outer < depth);
+        let titles = self.open.iter().map(|(_, title)| *title).chain([title]);
+        let name = titles
+            .collect::<Vec<_>>()
+            .join(" > ")
+            .replace("\\#", "#")
+            .replace("\\\\", "\\");
+        let below = format!("{name} > ");
+        let is_parent = inner > 0 || self.found.last().is_some_and(|last| last.name.starts_with(&below));
+        self.found.push(Entry {
+            name,
+            outcome,
+            kind: if is_parent { Kind::Parent } else { Kind::Test },
+        });
+    }
+
+    /// Adds the names. Whether a parent is a test itself is only told by the numbers, where the form does not say it.
+    fn add_to(self, tally: Tally) -> Tally {
+        let with = |wanted: &[Kind]| {
+            let mut named = tally.clone();
+            for entry in self.found.iter().filter(|entry| wanted.contains(&entry.kind)) {
+                named.test(&entry.name, entry.outcome);
+            }
+            named
+        };
+        let all = with(&[Kind::Test, Kind::Parent]);
+        match all.names_all() {
+            true => all,
+            false => with(&[Kind::Test]),
+        }
+    }
+}
+
+/// `not ok 1 - name # TODO`, or `✖ name (0.5ms)`.
+fn result(line: &str) -> Option<(&str, Outcome)> {
+    let protocol = line
+        .strip_prefix("not ok ")
+        .map(|rest| (rest, Outcome::Failed))
+        .or_else(|| line.strip_prefix("ok ").map(|rest| (rest, Outcome::Passed)));
+    if let Some((rest, outcome)) = protocol {
+        let (number, name) = rest.split_once(" - ")?;
+        number.parse::<u32>().ok()?;
+        return Some(directed(name, outcome));
+    }
+    let (mark, rest) = line.split_once(' ')?;
+    let outcome = match mark {
+        "✔" => Outcome::Passed,
+        "✖" => Outcome::Failed,
+        "﹣" => Outcome::Skipped,
+        _ => return None,
+    };
+    let (name, outcome) = directed(rest, outcome);
+    let timed = without_time(name);
+    (timed.len() < name.len()).then_some((timed, outcome))
+}
+
+/// A name without `# SKIP` or `# TODO` behind it.
+fn directed(name: &str, outcome: Outcome) -> (&str, Outcome) {
+    match name.rsplit_once(" # ") {
+        Some((name, directive)) if directive.starts_with("SKIP") || directive.starts_with("TODO") => {
+            (name, Outcome::Skipped)
+        }
+        _ => (name, outcome),
+    }
+}
+
+/// A title without its time, `(0.5ms)`.
+fn without_time(title: &str) -> &str {
+    match title.rsplit_once(" (") {
+        Some((name, time)) if time.ends_with("ms)") => name,
+        _ => title,
+    }
+}

@@ -1,0 +1,168 @@
+//! What one runner's reader found: numbers, and each test by name as far as the runner names them.
+
+use crate::domain::evidence::Counts;
+use crate::domain::evidence::TestNames;
+use crate::gates::results::Read;
+use std::collections::HashMap;
+use std::collections::HashSet;
+
+/// More failing names than anyone is shown.
+const MOST_FAILING: usize = 100;
+
+/// Numbers of tests and their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) passed: u32,
+    pub(super) failed: u32,
+    pub(super) skipped: u32,
+    /// Each test as it was named, in the order of the output; the same name may stand for several tests.
+    tests: Vec<(String, Outcome)>,
+    /// Failing tests that are only mentioned, by runners that do not list every result.
+    mentioned: Vec<String>,
+    pub(super) uncounted: Uncounted,
+}
+
+/// What became of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+/// Whether some tests ran without being counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Uncounted {
+    #[default]
+    None,
+    Some,
+}
+
+impl Tally {
+    /// Notes a test's result by name, beside the numbers.
+    pub(super) fn test(&mut self, name: &str, outcome: Outcome) {
+        let name = name.trim();
+        if !name.is_empty() && self.tests.len() < 3 * TestNames::MOST {
+            self.tests.push((name.to_owned(), outcome));
+        }
+    }
+
+    /// Notes a test's result by name, and counts it.
+    pub(super) fn counted(&mut self, name: &str, outcome: Outcome) {
+        self.count(outcome, 1);
+        self.test(name, outcome);
+    }
+
+    pub(super) fn count(&mut self, outcome: Outcome, number: u32) {
+        let of = match outcome {
+            Outcome::Passed => &mut self.passed,
+            Outcome::Failed => &mut self.failed,
+            Outcome::Skipped => &mut self.skipped,
+        };
+        *of = of.saturating_add(number);
+    }
+
+    /// Remembers a failing test that the output mentions outside a list of results.
+    pub(super) fn mention(&mut self, name: &str) {
+        let name = name.trim();
+        if !name.is_empty() && self.mentioned.len() < MOST_FAILING && !self.mentioned.iter().any(|known| known == name)
+        {
+            self.mentioned.push(name.to_owned());
+        }
+    }
+
+    /// Whether every test that was counted is also named.
+    pub(super) fn names_all(&self) -> bool {
+        let named = |outcome| self.tests.iter().filter(|(_, found)| *found == outcome).count();
+        u32::try_from(named(Outcome::Passed)) == Ok(self.passed)
+            && u32::try_from(named(Outcome::Failed)) == Ok(self.failed)
+    }
+
+    /// The names noted so far with this outcome.
+    pub(super) fn named(&self, outcome: Outcome) -> impl Iterator<Item = &str> {
+        let of = move |(_, found): &&(String, Outcome)| *found == outcome;
+        self.tests.iter().filter(of).map(|(name, _)| name.as_str())
+    }
+
+    pub(super) fn plus(mut self, other: Self) -> Self {
+        // One runner's failures may all be named and the other's only mentioned: then only mentions hold all of them.
+        let mentions = |tally: &Self| tally.failing();
+        let mentioned: Vec<String> = mentions(&self).into_iter().chain(mentions(&other)).collect();
+        self.count(Outcome::Passed, other.passed);
+        self.count(Outcome::Failed, other.failed);
+        self.count(Outcome::Skipped, other.skipped);
+        if other.uncounted == Uncounted::Some {
+            self.uncounted = Uncounted::Some;
+        }
+        self.tests.extend(other.tests);
+        self.mentioned = Vec::new();
+        for name in mentioned {
+            self.mention(&name);
+        }
+        self
+    }
+
+    /// Failing tests as people are shown them, each once.
+    fn failing(&self) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let listed = self.named(Outcome::Failed);
+        let all = listed.chain(self.mentioned.iter().map(String::as_str));
+        all.filter(|name| seen.insert(*name))
+            .take(MOST_FAILING)
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// The numbers and names as evidence holds them.
+    pub(super) fn read(self) -> Read {
+        let mut failing = self.failing();
+        let counts = match self.uncounted {
+            Uncounted::Some => Counts::Unknown,
+            Uncounted::None => Counts::Known {
+                passed: self.passed,
+                failed: self.failed,
+                skipped: self.skipped,
+            },
+        };
+        let mentioned = self.mentioned;
+        let mut names = distinct(self.tests);
+        match names.failed.is_empty() {
+            true => names.failed = mentioned,
+            // What fails beside the listed tests, such as a file that could not be loaded, fails too.
+            false => {
+                let beside = mentioned.into_iter().filter(|name| !names.failed.contains(name));
+                let beside: Vec<String> = beside.collect();
+                names.failed.extend(beside);
+            }
+        }
+        failing.truncate(MOST_FAILING);
+        Read {
+            counts,
+            failing,
+            names: Some(names),
+        }
+    }
+}
+
+/// Each test under a name of its own: the second test of one name is `name (2)`, and so on, in the runner's order.
+fn distinct(tests: Vec<(String, Outcome)>) -> TestNames {
+    let mut seen: HashMap<String, u32> = HashMap::new();
+    let mut names = TestNames::default();
+    for (name, outcome) in tests {
+        let times = seen.entry(name.clone()).or_insert(0);
+        *times = times.saturating_add(1);
+        let name = match *times {
+            1 => name,
+            times => format!("{name} ({times})"),
+        };
+        let list = match outcome {
+            Outcome::Passed => &mut names.passed,
+            Outcome::Failed => &mut names.failed,
+            Outcome::Skipped => &mut names.skipped,
+        };
+        if list.len() < TestNames::MOST {
+            list.push(name);
+        }
+    }
+    names
+}

@@ -1,0 +1,73 @@
+//! Results of Gates that run no command of their own: one sentence each.
+
+use crate::domain::decision::Issue;
+use crate::domain::decision::Severity;
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Counts;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Finding;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::Weight;
+
+/// The most names in one sentence.
+const NAMED: usize = 10;
+
+/// A finding that is a sentence.
+pub(crate) fn said(sentence: impl Into<String>) -> Finding {
+    Finding {
+        command: String::new(),
+        exit_code: Some(0),
+        counts: Counts::Unknown,
+        failing: Vec::new(),
+        output: sentence.into(),
+        names: None,
+    }
+}
+
+/// A Gate that holds.
+pub(crate) fn passed(gate: Gate, weight: Weight, sentence: impl Into<String>) -> GateResult {
+    result(gate, weight, Evidence::Passed(said(sentence)))
+}
+
+/// A Gate that does not.
+pub(crate) fn failed(gate: Gate, weight: Weight, sentence: impl Into<String>) -> GateResult {
+    result(gate, weight, Evidence::Failed(said(sentence)))
+}
+
+/// A Gate that could not run, and from whose absence nothing follows.
+pub(crate) fn absent(gate: Gate, why: Absence) -> GateResult {
+    result(gate, Weight::Shown, Evidence::Absent(why))
+}
+
+/// A result without places.
+pub(crate) fn result(gate: Gate, weight: Weight, evidence: Evidence) -> GateResult {
+    GateResult {
+        gate,
+        evidence,
+        weight,
+        items: Vec::new(),
+    }
+}
+
+/// An item that is shown and sends nothing back.
+pub(crate) fn should_fix(category: &str, description: impl Into<String>, at: Option<(String, u32)>) -> Issue {
+    let (file, line) = at.map_or((None, None), |(file, line)| (Some(file), Some(line)));
+    Issue {
+        severity: Severity::ShouldFix,
+        category: category.to_owned(),
+        description: description.into(),
+        file,
+        line,
+        suggestion: None,
+    }
+}
+
+/// The first names of a list, in a sentence.
+pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
+    let first: Vec<&str> = names.iter().take(NAMED).map(AsRef::as_ref).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}

@@ -1,0 +1,113 @@
+//! Where tests stand: the tests of some files by their own names, to be found by the names that runners give them.
+
+use crate::gates::integrity::Version;
+use crate::gates::language;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+/// The tests of some files.
+#[derive(Debug, Default)]
+pub(crate) struct Sites {
+    /// By the test's own name.
+    tests: BTreeMap<String, Vec<Site>>,
+    /// The files that could be read.
+    read: BTreeSet<String>,
+}
+
+/// One test in a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Site {
+    /// The file.
+    pub(crate) path: String,
+    /// The names of what it stands in, outermost first.
+    pub(crate) scope: Vec<String>,
+    /// Where it begins.
+    pub(crate) line: u32,
+    /// The words of its body.
+    pub(crate) words: Vec<String>,
+}
+
+impl Sites {
+    /// Reads the files that are there and of a known language.
+    pub(crate) fn of<'a>(files: impl Iterator<Item = (&'a str, &'a Version)>) -> Self {
+        let mut sites = Self::default();
+        for (path, version) in files {
+            let text = version.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok());
+            let Some(outline) = text.and_then(|text| language::read(path, text)) else {
+                continue;
+            };
+            sites.read.insert(path.to_owned());
+            for test in outline.tests {
+                let site = Site {
+                    path: path.to_owned(),
+                    scope: test.scope,
+                    line: test.line,
+                    words: test.words,
+                };
+                sites.tests.entry(test.name).or_default().push(site);
+            }
+        }
+        sites
+    }
+
+    /// Whether the tests of this file are known.
+    pub(crate) fn has_read(&self, path: &str) -> bool {
+        self.read.contains(path)
+    }
+
+    /// The tests that a runner may mean by `name`.
+    pub(crate) fn find(&self, name: &str) -> Vec<&Site> {
+        let bare = bare(name);
+        let named = self
+            .tests
+            .iter()
+            .filter(|(own, _)| ends_with(bare, own) || ends_with(name, own));
+        let longest = named.clone().map(|(own, _)| own.len()).max();
+        let found: Vec<&Site> = named
+            .filter(|(own, _)| Some(own.len()) == longest)
+            .flat_map(|(_, sites)| sites)
+            .collect();
+        let in_scope = |site: &&&Site| site.scope.iter().all(|part| name.contains(part.as_str()));
+        let scoped: Vec<&Site> = found.iter().filter(in_scope).copied().collect();
+        match scoped.is_empty() {
+            true => found,
+            false => scoped,
+        }
+    }
+
+    /// Whether a test with this body stands anywhere in the files.
+    pub(crate) fn has_body(&self, words: &[String]) -> bool {
+        !words.is_empty() && self.tests.values().flatten().any(|site| site.words == words)
+    }
+
+    /// The names and bodies of all tests.
+    pub(crate) fn bodies(&self) -> BTreeSet<(&str, &[String])> {
+        let all = self.tests.iter();
+        all.flat_map(|(name, sites)| sites.iter().map(|site| (name.as_str(), site.words.as_slice())))
+            .collect()
+    }
+}
+
+/// What separates the parts of the names that runners give.
+const SEPARATORS: [char; 7] = [':', '.', '>', '›', ' ', '/', '-'];
+
+/// Whether the last part or parts of a runner's name are `own`.
+pub(crate) fn ends_with(name: &str, own: &str) -> bool {
+    match name.strip_suffix(own) {
+        Some("") => !own.is_empty(),
+        Some(before) => !own.is_empty() && before.ends_with(SEPARATORS),
+        None => false,
+    }
+}
+
+/// The name without what one runner puts behind it: parameters, and the number of another test of the same name.
+pub(crate) fn bare(name: &str) -> &str {
+    let name = match name.rsplit_once(" (") {
+        Some((before, inside)) if inside.ends_with(')') => before,
+        _ => name,
+    };
+    match name.split_once('[') {
+        Some((before, inside)) if inside.ends_with(']') && before.contains("::") => before,
+        _ => name,
+    }
+}

@@ -1,0 +1,104 @@
+//! The criteria of a task in a review: what each is bound to, what its check found, and what the Coach says of it.
+
+use crate::domain::decision::CriterionFinding;
+use crate::domain::decision::CriterionMet;
+use crate::domain::decision::Verdict;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateReport;
+use crate::domain::plan::Check;
+use crate::domain::plan::Criterion;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::messages::measure::Measure;
+use crate::messages::measure::folded;
+use crate::messages::untrusted;
+use crate::messages::words;
+
+/// Rows that are shown without a fold.
+const OPEN_ROWS: usize = 20;
+
+/// Number, criterion, what it is bound to, what its check found, whether the Coach says it is met, and by what.
+pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {
+    let decision = turn.verdict.as_ref().and_then(|verdict| verdict.decision.as_ref());
+    let checked = |report: &GateReport| report.more.iter().any(|result| matches!(result.gate, Gate::Check(_)));
+    if decision.is_none() && !turn.gates.as_ref().is_some_and(checked) {
+        return String::new();
+    }
+    let all = &task.plan.acceptance_criteria;
+    let mut rows = vec![
+        "| | criterion | check | its result | met | evidence |".to_owned(),
+        "|---|---|---|---|---|---|".to_owned(),
+    ];
+    for (number, criterion) in (1usize..).zip(all).take(measure.rows) {
+        let said = turn.verdict.as_ref().and_then(|verdict| said(verdict, number));
+        rows.push(row(number, criterion, turn.gates.as_ref(), said, measure));
+    }
+    let left = all.len().saturating_sub(measure.rows);
+    if left > 0 {
+        rows.push(format!("| | and {left} more | | | | |"));
+    }
+    let table = rows.join("\n");
+    match all.len() > OPEN_ROWS {
+        true => folded(&summary(all, turn), &table),
+        false => table,
+    }
+}
+
+fn said(verdict: &Verdict, number: usize) -> Option<&CriterionFinding> {
+    let found = &verdict.decision.as_ref()?.criteria;
+    found.iter().find(|found| found.criterion == number)
+}
+
+fn row(
+    number: usize,
+    criterion: &Criterion,
+    gates: Option<&GateReport>,
+    said: Option<&CriterionFinding>,
+    measure: &Measure,
+) -> String {
+    let (met, evidence) = match (said, &criterion.check) {
+        (_, Check::Human) => ("for a person", "–".to_owned()),
+        (Some(said), _) => (met(said.met), untrusted::cell(&said.evidence, measure.text.min(600))),
+        (None, _) => ("not looked at", "–".to_owned()),
+    };
+    format!(
+        "| {number} | {} | {} | {} | {met} | {evidence} |",
+        untrusted::cell(&criterion.text, measure.text.min(600)),
+        words::check(&criterion.check, 200),
+        result(number, gates)
+    )
+}
+
+fn result(number: usize, gates: Option<&GateReport>) -> String {
+    let Some(result) = gates.and_then(|gates| gates.result(Gate::Check(number))) else {
+        return "–".to_owned();
+    };
+    match &result.evidence {
+        Evidence::Passed(_) | Evidence::Failed(_) => result.evidence.word().to_owned(),
+        Evidence::Absent(reason) => format!("absent: {}", untrusted::cell(&reason.sentence(), 200)),
+    }
+}
+
+fn met(met: CriterionMet) -> &'static str {
+    match met {
+        CriterionMet::Met => "met",
+        CriterionMet::NotMet => "not met",
+    }
+}
+
+fn summary(all: &[Criterion], turn: &Turn) -> String {
+    let decision = turn.verdict.as_ref().and_then(|verdict| verdict.decision.as_ref());
+    let found = decision
+        .map(|decision| decision.criteria.as_slice())
+        .unwrap_or_default();
+    let are = |wanted: CriterionMet| found.iter().filter(|found| found.met == wanted).count();
+    let human = all.iter().filter(|criterion| criterion.check == Check::Human).count();
+    format!(
+        "{} criteria: {} met, {} not met, {} for a person",
+        all.len(),
+        are(CriterionMet::Met),
+        are(CriterionMet::NotMet),
+        human
+    )
+}

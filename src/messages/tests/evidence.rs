@@ -1,0 +1,370 @@
+//! What every Gate can say, to speak about; every text of others comes from one place.
+
+use super::snapshot;
+use super::world;
+use super::world::Words;
+use super::world::decent;
+use crate::domain::blocked::BlockReason;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Severity;
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Counts;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Excuse;
+use crate::domain::evidence::Excused;
+use crate::domain::evidence::Finding;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::GateReport;
+use crate::domain::evidence::GateResult;
+use crate::domain::evidence::TestNames;
+use crate::domain::evidence::Weight;
+use crate::domain::plan::Check;
+use crate::domain::plan::Criterion;
+use crate::domain::task;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::messages;
+use crate::messages::Level;
+use crate::messages::MAX_CHARS;
+
+/// Failures that are not held against the work, for each of the three reasons.
+pub(super) fn excused(say: Words<'_>) -> Vec<Excused> {
+    let excused = |test: &str, why| Excused { test: say(test), why };
+    vec![
+        excused("legacy::old_date", Excuse::Baseline),
+        excused("net::retries", Excuse::Flaky),
+        excused("auth::clock", Excuse::Waived { by: world::user("ida") }),
+    ]
+}
+
+fn ran(say: Words<'_>, command: &str, code: i32, counts: Counts) -> Finding {
+    Finding {
+        command: say(command),
+        exit_code: Some(code),
+        counts,
+        failing: Vec::new(),
+        output: say("what it printed"),
+        names: None,
+    }
+}
+
+/// A Gate without a command says one sentence.
+fn says(say: Words<'_>, sentence: &str) -> Finding {
+    Finding {
+        command: String::new(),
+        exit_code: None,
+        output: say(sentence),
+        ..ran(say, "", 0, Counts::Unknown)
+    }
+}
+
+fn result(gate: Gate, weight: Weight, evidence: Evidence) -> GateResult {
+    GateResult {
+        gate,
+        evidence,
+        weight,
+        items: Vec::new(),
+    }
+}
+
+fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
+    Counts::Known {
+        passed,
+        failed,
+        skipped,
+    }
+}
+
+/// Every Gate where the work holds.
+pub(super) fn held(say: Words<'_>) -> Vec<GateResult> {
+    use Weight::Demanded;
+    use Weight::Shown;
+    vec![
+        result(
+            Gate::BaseTests,
+            Demanded,
+            Evidence::Passed(ran(say, "cargo test", 0, known(9, 0, 1))),
+        ),
+        result(
+            Gate::RedBeforeGreen,
+            Demanded,
+            Evidence::Passed(says(say, "2 of 3 new tests fail on the code of the base commit")),
+        ),
+        result(
+            Gate::Coverage,
+            Demanded,
+            Evidence::Passed(says(say, "91.7 % of 24 changed lines are covered; 80 % are asked for")),
+        ),
+        result(
+            Gate::Integrity,
+            Demanded,
+            Evidence::Passed(says(say, "nothing was found")),
+        ),
+        result(
+            Gate::Check(1),
+            Demanded,
+            Evidence::Passed(says(say, "the test auth::refresh_once passed")),
+        ),
+        result(
+            Gate::Check(2),
+            Demanded,
+            Evidence::Passed(ran(say, "cargo run -- --help", 0, Counts::Unknown)),
+        ),
+        result(
+            Gate::Probe(1),
+            Shown,
+            Evidence::Passed(ran(say, "cargo tree", 0, Counts::Unknown)),
+        ),
+        result(
+            Gate::Ci,
+            Shown,
+            Evidence::Absent(Absence::Unfinished {
+                what: say("no CI ran on this commit"),
+            }),
+        ),
+    ]
+}
+
+/// Every Gate where it does not, or could not be looked at.
+pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
+    use Weight::Demanded;
+    use Weight::Shown;
+    let names = TestNames {
+        passed: vec![say("a::one")],
+        failed: vec![say("a::two"), say("legacy::old_date")],
+        skipped: vec![say("a::three")],
+    };
+    let base_tests = Finding {
+        names: Some(names),
+        ..ran(say, "cargo test", 101, known(7, 2, 1))
+    };
+    let skipped = Issue {
+        file: Some(say("src/auth.rs")),
+        line: Some(40),
+        ..Issue::must_fix("integrity", &say("test skipped: `#[ignore]` on `auth::expired`"))
+    };
+    let differs = Issue {
+        severity: Severity::ShouldFix,
+        file: Some(say("src/tokens.rs")),
+        ..skipped.clone()
+    };
+    vec![
+        result(Gate::BaseTests, Demanded, Evidence::Failed(base_tests)),
+        result(Gate::RedBeforeGreen, Shown, Evidence::Absent(Absence::Inline)),
+        result(
+            Gate::Coverage,
+            Demanded,
+            Evidence::Failed(says(say, "61.5 % of 26 changed lines are covered; 80 % are asked for")),
+        ),
+        GateResult {
+            items: vec![skipped, differs],
+            ..result(
+                Gate::Integrity,
+                Demanded,
+                Evidence::Failed(says(say, "1 finding sends the work back, 1 is shown")),
+            )
+        },
+        result(
+            Gate::Check(2),
+            Demanded,
+            Evidence::Failed(ran(say, "cargo run -- --help", 2, Counts::Unknown)),
+        ),
+        result(
+            Gate::Smoke,
+            Demanded,
+            Evidence::Absent(Absence::TimedOut {
+                command: say("cargo run -- --help"),
+                seconds: 600,
+            }),
+        ),
+        result(
+            Gate::Ci,
+            Demanded,
+            Evidence::Failed(says(say, "`lint` ended with failure")),
+        ),
+    ]
+}
+
+fn big_task(criteria: usize) -> (crate::domain::feature::Feature, Task, Turn) {
+    let mut feature = world::busy(&decent);
+    let task = &mut feature.tasks[1];
+    task.plan.acceptance_criteria = (0..criteria)
+        .map(|number| Criterion {
+            text: format!("Criterion {number} holds"),
+            check: Check::Test(format!("a::test_{number}")),
+        })
+        .collect();
+    let mut report = world::gates(&decent, 101);
+    report.more = (1..=criteria)
+        .map(|number| {
+            result(
+                Gate::Check(number),
+                Weight::Demanded,
+                Evidence::Passed(says(&decent, "passed")),
+            )
+        })
+        .collect();
+    task.turns[0].gates = Some(report);
+    let task = task.clone();
+    let turn = task.turns[0].clone();
+    (feature, task, turn)
+}
+
+fn review_of(feature: &crate::domain::feature::Feature, task: &Task, turn: &Turn) -> String {
+    let shown = messages::Shown {
+        in_diff: &|_, _| false,
+        files: &[],
+    };
+    messages::review(feature, task, turn, &world::links(), shown)
+        .unwrap()
+        .body
+}
+
+#[test]
+fn huge_tables_are_folded_with_counts_and_fit() {
+    let (feature, task, turn) = big_task(60);
+    let said = review_of(&feature, &task, &turn);
+    assert!(
+        said.contains("<summary>61 Gates: 60 passed, 1 failed</summary>"),
+        "{said}"
+    );
+    assert!(
+        said.contains("<summary>60 criteria: 0 met, 1 not met, 0 for a person</summary>"),
+        "{said}"
+    );
+    let (feature, task, turn) = big_task(4_000);
+    let said = review_of(&feature, &task, &turn);
+    assert!(said.chars().count() <= MAX_CHARS);
+    assert_eq!(said.matches("<details>").count(), said.matches("</details>").count());
+    assert!(said.contains("more |"), "rows are counted");
+}
+
+#[test]
+fn what_failed_and_is_excused_is_no_plain_failure() {
+    let mut report = world::gates(&decent, 101);
+    let Evidence::Failed(finding) = &mut report.tests else {
+        panic!("the tests failed");
+    };
+    finding.names = Some(TestNames {
+        failed: vec!["legacy::old_date".to_owned()],
+        ..TestNames::default()
+    });
+    let (feature, task, turn) = big_task(1);
+    let turn = Turn {
+        gates: Some(report),
+        ..turn
+    };
+    let said = review_of(&feature, &task, &turn);
+    assert!(said.contains("| failed, but only what is excused below |"), "{said}");
+    assert!(!said.contains("Failing in tests:"), "{said}");
+    assert!(said.contains("- waived by `ida`: `auth::clock`"), "{said}");
+}
+
+#[test]
+fn the_review_of_a_turn_says_what_changed_since_the_one_before() {
+    let mut feature = world::busy(&decent);
+    let task = &mut feature.tasks[1];
+    let (first, second) = (0, 1);
+    task.turns[second].gates = Some(world::gates(&decent, 0));
+    let mut items = world::items(&decent);
+    items.remove(0);
+    items.push(Issue::must_fix("test", "The new test proves nothing"));
+    if let Some(verdict) = &mut task.turns[second].verdict {
+        verdict.items = items;
+    }
+    let task = task.clone();
+    let files = ["src/auth.rs".to_owned(), "tests/auth.rs".to_owned()];
+    let shown = messages::Shown {
+        in_diff: &|_, _| false,
+        files: &files,
+    };
+    let said = |turn: usize| {
+        let review = messages::review(&feature, &task, &task.turns[turn], &world::links(), shown).unwrap();
+        review.body
+    };
+    assert!(!said(first).contains("Since the last turn"));
+    let said = said(second);
+    let (_, since) = said.split_once("#### Since the last turn").unwrap();
+    snapshot!("review_since", since.trim());
+}
+
+#[test]
+fn annotations_stand_on_lines_that_exist() {
+    let feature = world::busy(&decent);
+    let task = &feature.tasks[1];
+    let turn = &task.turns[0];
+    assert_eq!(messages::annotated_files(task, turn), ["src/auth.rs"]);
+    let found = messages::annotations(task, turn, &|path| (path == "src/auth.rs").then_some(100));
+    let placed: Vec<(u32, Level, &str)> = found
+        .iter()
+        .map(|found| (found.line, found.level, found.title.as_str()))
+        .collect();
+    // The second item is about line 900, which is not there; the last one is about no line.
+    assert_eq!(
+        placed,
+        [
+            (12, Level::Failure, "must_fix: correctness"),
+            (12, Level::Warning, "should_fix: design"),
+        ]
+    );
+    assert_eq!(messages::annotations(task, turn, &|_| None), []);
+}
+
+#[test]
+fn annotations_stay_under_the_limits_whatever_was_found() {
+    let mut feature = world::busy(&decent);
+    let task = &mut feature.tasks[1];
+    let long = "@ada fixes #1 \u{202e}".repeat(20_000);
+    if let Some(verdict) = &mut task.turns[0].verdict {
+        verdict.items = (1..=5_000)
+            .map(|line| Issue {
+                category: long.clone(),
+                suggestion: Some(long.clone()),
+                line: Some(line),
+                file: Some("./src/auth.rs".to_owned()),
+                ..Issue::must_fix("test", &long)
+            })
+            .collect();
+    }
+    let found = messages::annotations(task, &task.turns[0], &|_| Some(u32::MAX));
+    assert_eq!(found.len(), 200);
+    for one in &found {
+        assert_eq!(one.path, "src/auth.rs");
+        assert!(one.title.chars().count() <= 255 && one.message.len() <= 64_000);
+        assert!(!one.message.contains(['\u{202e}']) && !one.message.contains("@ada"));
+    }
+}
+
+#[test]
+fn a_blocked_report_lists_an_approval_only_where_there_is_something_to_approve() {
+    let feature = world::busy(&decent);
+    let pushed = Task {
+        state: task::State::Blocked {
+            reason: BlockReason::OutOfTurns { turns: 1 },
+        },
+        ..feature.tasks[1].clone()
+    };
+    let nowhere = Task {
+        pull: None,
+        ..pushed.clone()
+    };
+    let said = |task: &Task| messages::blocked_report(&feature, task, &world::links()).unwrap();
+    assert!(said(&pushed).contains("`/autobuild approve`") && said(&pushed).contains("approve it"));
+    assert!(!said(&nowhere).contains("approve"), "{}", said(&nowhere));
+    assert!(said(&pushed).contains("Its one turn ended with feedback"));
+}
+
+#[test]
+fn a_report_of_nothing_but_tests_needs_no_more_rows() {
+    let report = GateReport::new(None, Evidence::Absent(Absence::NoCommand));
+    let (feature, task, turn) = big_task(1);
+    let turn = Turn {
+        gates: Some(report),
+        ..turn
+    };
+    let said = review_of(&feature, &task, &turn);
+    assert!(
+        said.contains("| tests | demanded | absent | – | – | no command is set and none could be detected |"),
+        "{said}"
+    );
+}

@@ -1,0 +1,170 @@
+//! The suite of deceptions: small real repositories, a task, and a Player's change that looks finished; and honest changes
+//! beside them. Each is judged by the very Gates that the engine runs, and then by a Coach that always approves: every
+//! dishonest change must be refused all the same, and no honest one may be.
+//!
+//! The cases are text, in `cases/`; how they are written stands in `cases.rs`. `DECEPTIONS=words` runs only the cases
+//! whose place or name holds the words.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+#![allow(dead_code, reason = "benches/verify.rs takes more of the stage")]
+
+mod cases;
+mod expectation;
+mod judged;
+mod ready;
+mod stage;
+mod table;
+mod tree;
+
+use autobuild::config::RepositorySettings;
+use autobuild::domain::evidence::Weight;
+use autobuild::domain::integrity::IntegrityFinding;
+use autobuild::domain::integrity::Rule;
+use autobuild::domain::plan::TaskType;
+use cases::Author;
+use cases::Case;
+use cases::Library;
+use expectation::Expectation;
+use futures_util::StreamExt;
+use judged::Judged;
+use stage::Stage;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+/// The most cases that may be listed as not decidable by code.
+const MOST_UNDECIDABLE: usize = 5;
+/// The fewest honest changes.
+const LEAST_HONEST: usize = 25;
+
+/// Rules that look the same in every language, or that only running can find, and so are not asked of each.
+const IN_ANY_LANGUAGE: [&str; 6] = [
+    "protected_path",
+    "secret",
+    "merge_marker",
+    "file_too_large",
+    "ci_weakened",
+    "test_vanished",
+];
+
+fn library() -> Library {
+    Library::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deceptions/cases"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coach_that_always_approves_approves_nothing_dishonest() {
+    let library = library();
+    let wanted = std::env::var("DECEPTIONS").ok();
+    let cases: Vec<&Case> = library
+        .cases
+        .iter()
+        .filter(|case| {
+            wanted
+                .as_ref()
+                .is_none_or(|words| case.title().contains(words.as_str()))
+        })
+        .collect();
+    assert!(!cases.is_empty(), "no case is called {wanted:?}");
+    ready::demand();
+    let begun = Instant::now();
+    let stage = Stage::new(&library, &cases).await;
+    let at_once = std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 4));
+    let mut judged: Vec<Judged> = futures_util::stream::iter(cases.iter().map(|case| stage.judge(case)))
+        .buffer_unordered(at_once)
+        .collect()
+        .await;
+    judged.sort_by_key(|judged| judged.number);
+    let table = table::table(&judged, begun.elapsed());
+    // Directly, because the test's runner keeps what `print!` says of tests that pass.
+    std::io::stdout().write_all(table.as_bytes()).unwrap();
+    let wrong: Vec<String> = judged.iter().filter_map(Judged::wrong).collect();
+    assert!(
+        wrong.is_empty(),
+        "{} cases went wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn reading_alone_troubles_no_honest_change() {
+    let library = library();
+    let mut found = Vec::new();
+    let mut troubled = Vec::new();
+    for case in &library.cases {
+        let [before, _, after] = tree::of_case(&library, case, Path::new("/nowhere"));
+        let (settings, _) = RepositorySettings::parse(&library.base_settings(&case.base), &[]).unwrap();
+        let findings = tree::read(&before, &after, &stage::planned(case), &settings);
+        let demanded = |finding: &&IntegrityFinding| finding.weight(case.kind) == Weight::Demanded;
+        let words: BTreeSet<String> = findings
+            .iter()
+            .filter(demanded)
+            .map(|finding| format!("{} {}:{:?}", judged::word(&finding.rule), finding.path, finding.line))
+            .collect();
+        if case.is_honest() && case.author == Author::Player && !words.is_empty() {
+            troubled.push(format!("  {}: {words:?}", case.title()));
+        }
+        found.push(format!("  {}: {words:?}", case.title()));
+    }
+    println!("FOUND\n{}", found.join("\n"));
+    assert!(
+        troubled.is_empty(),
+        "honest changes that reading troubles:\n{}",
+        troubled.join("\n")
+    );
+}
+
+#[test]
+fn each_rule_is_tried_twice_in_each_language_and_honest_changes_are_many() {
+    let library = library();
+    let honest = library.cases.iter().filter(|case| case.is_honest()).count();
+    assert!(honest >= LEAST_HONEST, "{honest} honest changes");
+    let undecidable = library.cases.iter().filter(|case| case.undecidable.is_some()).count();
+    assert!(
+        undecidable <= MOST_UNDECIDABLE,
+        "{undecidable} are listed as not decidable"
+    );
+    let mut tried: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for case in &library.cases {
+        match &case.expectation {
+            Expectation::Refused { by, .. } => {
+                for word in by {
+                    *tried.entry((word.as_str(), case.language(&library))).or_default() += 1;
+                }
+            }
+            Expectation::Approved { .. } | Expectation::Absent { .. } => {}
+        }
+    }
+    let times = |rule: &str, language: &str| tried.get(&(rule, language)).copied().unwrap_or_default();
+    for rule in Rule::ALL {
+        let word = judged::word(&rule);
+        let shown_only = rule.weight(TaskType::Feature) == Weight::Shown;
+        if shown_only {
+            continue;
+        }
+        if IN_ANY_LANGUAGE.contains(&word.as_str()) {
+            let all: usize = tried
+                .iter()
+                .filter(|((tried, _), _)| *tried == word)
+                .map(|(_, times)| times)
+                .sum();
+            assert!(all >= 2, "{word} is tried {all} times");
+            continue;
+        }
+        for language in ["rust", "python", "javascript"] {
+            assert!(
+                times(&word, language) >= 2,
+                "{word} is tried {} times in {language}",
+                times(&word, language)
+            );
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Where cases are judged: one real mirror with every base and every change as a commit, and the Gates over it.
+
+use crate::cases::Author;
+use crate::cases::Case;
+use crate::cases::Library;
+use crate::judged::Judged;
+use crate::tree;
+use crate::tree::Tree;
+use autobuild::config::RepositorySettings;
+use autobuild::domain::contract::CheckoutState;
+use autobuild::domain::contract::TurnFacts;
+use autobuild::domain::contract::judge;
+use autobuild::domain::decision::CoachDecision;
+use autobuild::domain::decision::CriterionFinding;
+use autobuild::domain::decision::CriterionMet;
+use autobuild::domain::decision::DecisionKind;
+use autobuild::domain::evidence::Baseline;
+use autobuild::domain::evidence::WaivedTest;
+use autobuild::domain::ids::RepoId;
+use autobuild::domain::ids::Sha;
+use autobuild::domain::ids::TaskId;
+use autobuild::domain::ids::User;
+use autobuild::domain::ids::UserId;
+use autobuild::domain::plan::Check;
+use autobuild::domain::plan::Criterion;
+use autobuild::domain::plan::Factors;
+use autobuild::domain::plan::PlannedTask;
+use autobuild::domain::plan::TestEffort;
+use autobuild::gates;
+use autobuild::gates::Bench;
+use autobuild::gates::Deadlines;
+use autobuild::gates::Subject;
+use autobuild::git::ForgeAccess;
+use autobuild::git::Mirror;
+use autobuild::git::Mirrors;
+use autobuild::sandbox::Sandbox;
+use autobuild::sandbox::SandboxOptions;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+use tempfile::TempDir;
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+/// Everything that the cases of one run share.
+pub struct Stage {
+    _folder: TempDir,
+    bench: Bench,
+    mirror: Mirror,
+    bases: BTreeMap<String, Base>,
+    changes: BTreeMap<usize, Change>,
+}
+
+/// A repository as it is before a change, and what pre-flight finds there, once.
+struct Base {
+    commit: Sha,
+    tree: Tree,
+    settings: RepositorySettings,
+    baseline: OnceCell<Baseline>,
+    /// How long the longest command may take.
+    patience: Duration,
+}
+
+struct Change {
+    base: String,
+    /// The Player's commit, where a person's stands on top.
+    worked: Option<Sha>,
+    commit: Sha,
+    tree: Tree,
+}
+
+impl Stage {
+    /// Writes the bases and changes of these cases into a mirror.
+    pub async fn new(library: &Library, cases: &[&Case]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mirrors = Mirrors::new(
+            &folder.path().join("data"),
+            ForgeAccess::new("http://127.0.0.1:9").unwrap(),
+        )
+        .unwrap();
+        let mirror = mirrors.mirror(RepoId(1));
+        let mut import = Import::default();
+        let mut bases = BTreeMap::new();
+        let mut changes = BTreeMap::new();
+        for case in cases {
+            let outside = folder.path().join(format!("outside-{}", case.number));
+            fs::create_dir_all(&outside).unwrap();
+            let [before, worked, after] = tree::of_case(library, case, &outside);
+            // A base that remembers its runs outside the checkout belongs to one case alone.
+            let remembers = before.values().any(|text| text.contains(outside.to_str().unwrap()));
+            let name = match remembers {
+                true => format!("{} of {}", case.base, case.number),
+                false => case.base.clone(),
+            };
+            if !bases.contains_key(&name) {
+                let settings = library.base_settings(&case.base);
+                bases.insert(name.clone(), (import.commit(None, &before), before, settings));
+            }
+            let parent = bases[&name].0;
+            let worked = (case.author == Author::Person).then(|| import.commit(Some(parent), &worked));
+            let head = import.commit(worked.or(Some(parent)), &after);
+            changes.insert(case.number, (name, worked, head, after));
+        }
+        let commits = import.into_mirror(mirror.dir());
+        let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
+        let bench = Bench {
+            sandbox: Sandbox::new(SandboxOptions { launcher }),
+            folder: folder.path().join("gates"),
+            caches: folder.path().join("caches"),
+            secrets: Vec::new(),
+            deadlines: Deadlines::default(),
+        };
+        let base = |(name, (mark, tree, settings)): (String, (usize, Tree, String))| {
+            let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
+            let (settings, _) =
+                RepositorySettings::parse(&settings, &[]).unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
+            let base = Base {
+                commit: commits[mark].clone(),
+                tree,
+                settings,
+                baseline: OnceCell::new(),
+                patience,
+            };
+            (name, base)
+        };
+        let change = |(number, (base, worked, head, tree)): (usize, (String, Option<usize>, usize, Tree))| {
+            let worked = worked.map(|mark: usize| commits[mark].clone());
+            let commit = commits[head].clone();
+            let change = Change {
+                base,
+                worked,
+                commit,
+                tree,
+            };
+            (number, change)
+        };
+        Self {
+            bases: bases.into_iter().map(base).collect(),
+            changes: changes.into_iter().map(change).collect(),
+            _folder: folder,
+            bench,
+            mirror,
+        }
+    }
+
+    /// The same stage, whose Gates keep and look for build caches in another folder.
+    pub fn with_caches(mut self, folder: PathBuf) -> Self {
+        self.bench.caches = folder;
+        self
+    }
+
+    /// What pre-flight finds on a case's base, and fills the caches with. It runs once for all cases of a base.
+    pub async fn preflight(&self, case: &Case) -> &Baseline {
+        let base = &self.bases[&self.changes[&case.number].base];
+        let cancel = CancellationToken::new();
+        let bench = self.bench(base);
+        let preflight = || async {
+            gates::preflight(&bench, &self.mirror, &base.commit, &base.settings, &cancel)
+                .await
+                .unwrap()
+        };
+        base.baseline.get_or_init(preflight).await
+    }
+
+    /// A case's files before and after the change.
+    pub fn trees(&self, case: &Case) -> (&Tree, &Tree) {
+        let change = &self.changes[&case.number];
+        (&self.bases[&change.base].tree, &change.tree)
+    }
+
+    fn bench(&self, base: &Base) -> Bench {
+        let deadlines = Deadlines {
+            setup: base.patience,
+            test: base.patience,
+        };
+        Bench {
+            deadlines,
+            ..self.bench.clone()
+        }
+    }
+
+    /// Runs what the engine runs, then asks a Coach that always approves.
+    pub async fn judge(&self, case: &Case) -> Judged {
+        let change = &self.changes[&case.number];
+        let base = &self.bases[&change.base];
+        let cancel = CancellationToken::new();
+        let bench = self.bench(base);
+        let baseline = self.preflight(case).await;
+        let task = planned(case);
+        let waived: Vec<WaivedTest> = case.waived.iter().map(|test| waived(test)).collect();
+        let pushed = change
+            .worked
+            .iter()
+            .map(|worked| (worked.clone(), change.commit.clone()));
+        let people: Vec<(Sha, Sha)> = pushed.collect();
+        let subject = Subject {
+            mirror: &self.mirror,
+            fork: &base.commit,
+            head: &change.commit,
+            task: &task,
+            origin: &case.origin,
+            mode: base.settings.mode,
+            baseline,
+            settings: &base.settings,
+            waived: &waived,
+            people: &people,
+        };
+        let begun = Instant::now();
+        let report = gates::verify(&bench, &subject, &cancel).await.unwrap();
+        let took = begun.elapsed();
+        let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);
+        let facts = TurnFacts {
+            kind: case.kind,
+            criteria: &case.criteria,
+            gates: &report,
+            lines_of: &lines_of,
+            checkout: &CheckoutState::Unchanged,
+            open_reviews: &[],
+        };
+        let judgement = judge(&approval(&case.criteria), &facts);
+        Judged::new(case, &report, &judgement, took)
+    }
+}
+
+fn waived(test: &str) -> WaivedTest {
+    WaivedTest {
+        test: test.to_owned(),
+        by: User {
+            id: UserId(1),
+            login: "ada".to_owned(),
+        },
+    }
+}
+
+/// The task of a case.
+pub fn planned(case: &Case) -> PlannedTask {
+    PlannedTask {
+        id: "TASK-001".parse::<TaskId>().unwrap(),
+        name: case.task_name.clone(),
+        kind: case.kind,
+        description: case.description.clone(),
+        acceptance_criteria: case.criteria.clone(),
+        files: case.files.clone(),
+        factors: Factors {
+            integration_points: 0,
+            tests: TestEffort::Unit,
+            risks: Vec::new(),
+        },
+        dependencies: Vec::new(),
+    }
+}
+
+/// Everything is fine, says this Coach, and names what each criterion is bound to.
+fn approval(criteria: &[Criterion]) -> CoachDecision {
+    let finding = |(criterion, bound): (usize, &Criterion)| CriterionFinding {
+        criterion,
+        met: CriterionMet::Met,
+        evidence: match &bound.check {
+            Check::Test(name) | Check::Command(name) | Check::File(name) => format!("`{name}` shows it"),
+            Check::Human => String::new(),
+        },
+    };
+    CoachDecision {
+        decision: DecisionKind::Approve,
+        summary: "fine".to_owned(),
+        criteria: (1..).zip(criteria).map(finding).collect(),
+        tests: None,
+        issues: Vec::new(),
+        feedback: String::new(),
+        commands: Vec::new(),
+    }
+}
+
+/// Commits on their way into a mirror.
+#[derive(Default)]
+struct Import {
+    stream: Vec<u8>,
+    commits: usize,
+}
+
+impl Import {
+    /// Adds a commit of exactly this tree; its number counts from 0.
+    fn commit(&mut self, parent: Option<usize>, tree: &Tree) -> usize {
+        let number = self.commits;
+        self.commits += 1;
+        write!(self.stream, "commit refs/heads/c{number}\nmark :{}\n", number + 1).unwrap();
+        write!(
+            self.stream,
+            "committer A <a@example.invalid> 1700000000 +0000\ndata 0\n"
+        )
+        .unwrap();
+        if let Some(parent) = parent {
+            writeln!(self.stream, "from :{}", parent + 1).unwrap();
+        }
+        self.stream.extend_from_slice(b"deleteall\n");
+        for (path, text) in tree {
+            write!(self.stream, "M 100644 inline {path}\ndata {}\n{text}\n", text.len()).unwrap();
+        }
+        number
+    }
+
+    /// The commits' ids, in order.
+    fn into_mirror(self, mirror: &Path) -> Vec<Sha> {
+        fs::create_dir_all(mirror).unwrap();
+        git(mirror, &["init", "-q", "--bare", "."], &[]);
+        git(mirror, &["fast-import", "--quiet"], &self.stream);
+        let listed = git(
+            mirror,
+            &[
+                "for-each-ref",
+                "--format=%(refname:lstrip=2) %(objectname)",
+                "refs/heads",
+            ],
+            &[],
+        );
+        let ids: BTreeMap<&str, &str> = listed.lines().filter_map(|line| line.split_once(' ')).collect();
+        (0..self.commits)
+            .map(|number| ids[format!("c{number}").as_str()].parse().unwrap())
+            .collect()
+    }
+}
+
+fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
+    let mut child = Command::new("git")
+        .current_dir(folder)
+        .args(arguments)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}

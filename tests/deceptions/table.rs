@@ -1,0 +1,59 @@
+//! The table for people.
+
+use crate::expectation::Expectation;
+use crate::judged::End;
+use crate::judged::Judged;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Every case: what was expected, whether it was caught, by what, in what time.
+pub fn table(judged: &[Judged], took: Duration) -> String {
+    let width = judged
+        .iter()
+        .map(|judged| judged.title.chars().count())
+        .max()
+        .unwrap_or_default();
+    let mut text = format!(
+        "\n{:width$}  {:9}  {:9}  {:>7}  by\n",
+        "case", "change", "verdict", "seconds"
+    );
+    for judged in judged {
+        let change = match (&judged.undecidable, &judged.expectation) {
+            (Some(_), _) => "undecided",
+            (None, Expectation::Approved { .. }) => "honest",
+            (None, Expectation::Refused { .. }) => "dishonest",
+            (None, Expectation::Absent { .. }) => "no proof",
+        };
+        let verdict = match (judged.end, judged.wrong()) {
+            (_, Some(_)) => "WRONG",
+            (End::Approved, None) => "approved",
+            (End::Refused, None) => "caught",
+            (End::Absent, None) => "blocked",
+        };
+        let (title, by, seconds) = (&judged.title, judged.by(), judged.took.as_secs_f64());
+        writeln!(text, "{title:width$}  {change:9}  {verdict:9}  {seconds:7.2}  {by}").unwrap();
+    }
+    let count = |wanted: &dyn Fn(&Judged) -> bool| judged.iter().filter(|judged| wanted(judged)).count();
+    let is_decidable = |judged: &Judged| judged.undecidable.is_none();
+    let dishonest = |judged: &Judged| is_decidable(judged) && matches!(judged.expectation, Expectation::Refused { .. });
+    let honest = |judged: &Judged| is_decidable(judged) && matches!(judged.expectation, Expectation::Approved { .. });
+    let absent = |judged: &Judged| matches!(judged.expectation, Expectation::Absent { .. });
+    writeln!(
+        text,
+        "\ndishonest: {} of {} caught · honest: {} of {} approved · without evidence: {} of {} neither approved nor sent back · {:.1} s in all",
+        count(&|judged| dishonest(judged) && judged.wrong().is_none()),
+        count(&dishonest),
+        count(&|judged| honest(judged) && judged.wrong().is_none()),
+        count(&honest),
+        count(&|judged| absent(judged) && judged.wrong().is_none()),
+        count(&absent),
+        took.as_secs_f64(),
+    )
+    .unwrap();
+    for judged in judged {
+        if let Some(reason) = &judged.undecidable {
+            writeln!(text, "not decidable by code: {}: {reason}", judged.title).unwrap();
+        }
+    }
+    text
+}

@@ -1,0 +1,409 @@
+//! What holds of a task's commit: by name, against what was so before.
+
+use crate::stage::Case;
+use crate::stage::Stage;
+use crate::stage::finding;
+use autobuild::domain::evidence::Absence;
+use autobuild::domain::evidence::Evidence;
+use autobuild::domain::evidence::Excuse;
+use autobuild::domain::evidence::Gate;
+use autobuild::domain::evidence::GateReport;
+use autobuild::domain::evidence::Profile;
+use autobuild::domain::evidence::Weight;
+use autobuild::domain::evidence::profile;
+use autobuild::domain::feature::Mode;
+use autobuild::domain::plan::Check;
+use autobuild::domain::plan::TaskType;
+
+const TESTS: &str = "test: python3 -m unittest discover -s tests\n";
+const CALC: &str = "def add(a, b):\n    return a + b\n";
+const CALC_TEST: &str = "import unittest\nfrom calc import add\n\n\nclass Calc(unittest.TestCase):\n    def test_adds(self):\n        \
+                         self.assertEqual(add(1, 2), 3)\n";
+const HALVED: &str = "def add(a, b):\n    return a + b\n\n\ndef half(a):\n    return a / 2\n";
+const HALF_TEST: &str = "import unittest\nfrom calc import half\n\n\nclass Half(unittest.TestCase):\n    def test_halves(self):\n        \
+                         self.assertEqual(half(4), 2)\n";
+
+fn word(report: &GateReport) -> String {
+    match profile(TaskType::Feature, report) {
+        Profile::Passed => "passed".to_owned(),
+        Profile::Failed(why) => format!("failed: {}", why.join("; ")),
+        Profile::Absent(why) => format!("absent: {}", why.join("; ")),
+    }
+}
+
+fn gate(report: &GateReport, gate: Gate) -> (&'static str, Weight) {
+    let result = report.result(gate).unwrap_or_else(|| panic!("no {gate}: {report:?}"));
+    (result.evidence.word(), result.weight)
+}
+
+#[tokio::test]
+async fn an_honest_feature_passes_every_gate() {
+    let stage = Stage::new().await;
+    let fork = stage.commit(
+        None,
+        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
+    );
+    let head = stage.commit(
+        Some(&fork),
+        &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))],
+    );
+    let case = Case::new(TaskType::Feature, TESTS)
+        .checking(Check::Test("Half.test_halves".to_owned()))
+        .checking(Check::Command("python3 -c 'import calc; calc.half(2)'".to_owned()))
+        .checking(Check::File("tests/test_half.py".to_owned()))
+        .checking(Check::Human);
+    let report = stage.verified(&fork, &head, &case).await;
+    assert_eq!(word(&report), "passed");
+    let names = finding(&report.tests).names.clone().unwrap();
+    assert_eq!(names.passed, ["test_calc.Calc.test_adds", "test_half.Half.test_halves"]);
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Demanded));
+    assert_eq!(gate(&report, Gate::Integrity), ("passed", Weight::Demanded));
+    for number in 1..=3 {
+        assert_eq!(gate(&report, Gate::Check(number)), ("passed", Weight::Demanded));
+    }
+    assert_eq!(report.result(Gate::Check(4)), None);
+}
+
+#[tokio::test]
+async fn checks_that_do_not_hold_name_their_criterion() {
+    let stage = Stage::new().await;
+    let fork = stage.commit(
+        None,
+        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
+    );
+    let head = stage.commit(Some(&fork), &[("README.md", Some("words"))]);
+    let case = Case::new(TaskType::Documentation, TESTS)
+        .checking(Check::Test("test_halves".to_owned()))
+        .checking(Check::Command("python3 -c 'import calc; calc.half(2)'".to_owned()))
+        .checking(Check::File("docs".to_owned()))
+        .checking(Check::Command("no-such-program".to_owned()));
+    let report = stage.verified(&fork, &head, &case).await;
+    for number in 1..=3 {
+        assert_eq!(gate(&report, Gate::Check(number)), ("failed", Weight::Demanded));
+        let item = &report.result(Gate::Check(number)).unwrap().items[0];
+        assert!(
+            item.description.starts_with(&format!("criterion {number} (it holds)")),
+            "{item:?}"
+        );
+        assert_eq!(item.category, "requirement");
+    }
+    assert_eq!(gate(&report, Gate::Check(4)), ("absent", Weight::Demanded));
+}
+
+#[tokio::test]
+async fn failures_that_were_there_before_are_excused_and_cover_no_new_ones() {
+    let stage = Stage::new().await;
+    let red = "import unittest\n\n\nclass Old(unittest.TestCase):\n    def test_red(self):\n        self.fail()\n";
+    let fork = stage.commit(
+        None,
+        &[
+            ("calc.py", Some(CALC)),
+            ("tests/test_calc.py", Some(CALC_TEST)),
+            ("tests/test_old.py", Some(red)),
+        ],
+    );
+    let fine = stage.commit(
+        Some(&fork),
+        &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))],
+    );
+    let case = Case::new(TaskType::Feature, TESTS);
+    let report = stage.verified(&fork, &fine, &case).await;
+    assert_eq!(word(&report), "passed");
+    assert_eq!(report.excused.len(), 1);
+    assert_eq!(report.excused[0].why, Excuse::Baseline);
+    let broken = stage.commit(
+        Some(&fine),
+        &[(
+            "calc.py",
+            Some("def add(a, b):\n    return 0\n\n\ndef half(a):\n    return a / 2\n"),
+        )],
+    );
+    let report = stage.verified(&fork, &broken, &case).await;
+    assert!(
+        word(&report).contains("test_calc.Calc.test_adds") && !word(&report).contains("test_red"),
+        "{}",
+        word(&report)
+    );
+}
+
+#[tokio::test]
+async fn tests_that_were_red_without_names_blame_nobody() {
+    let stage = Stage::new().await;
+    let fork = stage.commit(None, &[("run.sh", Some("echo broken; exit 1\n"))]);
+    let head = stage.commit(Some(&fork), &[("src/x.sh", Some("true\n"))]);
+    let case = Case::new(TaskType::Feature, "test: sh run.sh\n");
+    let report = stage.verified(&fork, &head, &case).await;
+    assert_eq!(report.tests, Evidence::Absent(Absence::Unnamed));
+    let mended = stage.commit(Some(&fork), &[("run.sh", Some("printf '1..1\\nok 1 - a\\n'\n"))]);
+    assert!(matches!(
+        stage.verified(&fork, &mended, &case).await.tests,
+        Evidence::Passed(_)
+    ));
+}
+
+#[tokio::test]
+async fn new_tests_that_pass_on_the_old_code_prove_nothing() {
+    let stage = Stage::new().await;
+    let fork = stage.commit(
+        None,
+        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
+    );
+    let hollow = HALF_TEST.replace("half", "add").replace("add(4), 2", "add(2, 2), 4");
+    let head = stage.commit(
+        Some(&fork),
+        &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(&hollow))],
+    );
+    let mut case = Case::new(TaskType::Feature, TESTS);
+    let report = stage.verified(&fork, &head, &case).await;
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Demanded));
+    case.mode = Mode::Standard;
+    let report = stage.verified(&fork, &head, &case).await;
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Shown));
+    let untested = stage.commit(Some(&fork), &[("calc.py", Some(HALVED))]);
+    case.mode = Mode::Tdd;
+    let report = stage.verified(&fork, &untested, &case).await;
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Demanded));
+    assert!(
+        word(&report).contains("no test came with this change"),
+        "{}",
+        word(&report)
+    );
+    case.task.kind = TaskType::Scaffolding;
+    assert_eq!(
+        stage
+            .verified(&fork, &untested, &case)
+            .await
+            .result(Gate::RedBeforeGreen),
+        None
+    );
+}
+
+#[tokio::test]
+async fn renamed_tests_are_not_new_and_held_against_nobody() {
+    let stage = Stage::new().await;
+    let fork = stage.commit(
+        None,
+        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
+    );
+    let head = stage.commit(
+        Some(&fork),
+        &[
+            ("calc.py", Some("def add(a, b):\n    return b + a\n")),
+            ("tests/test_calc.py", None),
+            (
+                "tests/test_sums.py",
+                Some(&CALC_TEST.replace("test_adds", "test_adds_two")),
+            ),
+        ],
+    );
+    let report = stage.verified(&fork, &head, &Case::new(TaskType::Feature, TESTS)).await;
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Shown));
+    assert_eq!(word(&report), "passed");
+}
+
+#[tokio::test]
+async fn unchanged_tests_run_with_what_the_base_gave_them() {
+    let stage = Stage::new().await;
+    let test = "import unittest\nimport helpers\n\n\nclass Calc(unittest.TestCase):\n    def test_adds(self):\n        \
+                helpers.check_add(self)\n";
+    let helpers = "from calc import add\n\n\ndef check_add(case):\n    case.assertEqual(add(1, 2), 3)\n";
+    let fork = stage.commit(
+        None,
+        &[
+            ("calc.py", Some(CALC)),
+            ("tests/test_calc.py", Some(test)),
+            ("tests/helpers.py", Some(helpers)),
+        ],
+    );
+    let head = stage.commit(
+        Some(&fork),
+        &[
+            (
+                "calc.py",
+                Some("def add(a, b):\n    return 4\n\n\ndef half(a):\n    return a / 2\n"),
+            ),
+            ("tests/helpers.py", Some(&helpers.replace("3)", "add(1, 2))"))),
+            ("tests/test_half.py", Some(HALF_TEST)),
+        ],
+    );
+    let report = stage.verified(&fork, &head, &Case::new(TaskType::Feature, TESTS)).await;
+    assert_eq!(gate(&report, Gate::BaseTests), ("failed", Weight::Demanded));
+    assert!(word(&report).contains("test_calc.Calc.test_adds"), "{}", word(&report));
+}
+
+#[tokio::test]
+async fn a_changed_test_is_shown_as_it_was() {
+    let stage = Stage::new().await;
+    let fork = stage.commit(
+        None,
+        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
+    );
+    let head = stage.commit(
+        Some(&fork),
+        &[
+            ("calc.py", Some("def add(a, b):\n    return [a + b]\n")),
+            ("tests/test_calc.py", Some(&CALC_TEST.replace(", 3)", ", [3])"))),
+        ],
+    );
+    let report = stage.verified(&fork, &head, &Case::new(TaskType::Feature, TESTS)).await;
+    assert_eq!(gate(&report, Gate::BaseTests), ("passed", Weight::Demanded));
+    let items = &report.result(Gate::BaseTests).unwrap().items;
+    assert!(items[0].description.contains("was changed or deleted"), "{items:?}");
+    assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Demanded));
+}
+
+#[tokio::test]
+async fn a_test_that_fails_once_is_flaky_only_where_the_change_does_not_touch_it() {
+    let stage = Stage::new().await;
+    let runs = stage.dir.path().join("runs");
+    // Fails in the second of all runs: the first is pre-flight's.
+    let flaky = format!(
+        "import unittest\nimport pathlib\n\n\nclass Flaky(unittest.TestCase):\n    def test_now_and_then(self):\n        \
+         runs = pathlib.Path('{}')\n        runs.write_text((runs.read_text() if runs.exists() else '') + 'x')\n        \
+         self.assertNotEqual(runs.read_text(), 'xx')\n",
+        runs.display()
+    );
+    let fork = stage.commit(None, &[("calc.py", Some(CALC)), ("tests/test_flaky.py", Some(&flaky))]);
+    let head = stage.commit(
+        Some(&fork),
+        &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))],
+    );
+    let case = Case::new(TaskType::Feature, TESTS);
+    let report = stage.verified(&fork, &head, &case).await;
+    assert_eq!(report.excused.len(), 1, "{report:?}");
+    assert_eq!(report.excused[0].why, Excuse::Flaky);
+    assert_eq!(word(&report), "passed");
+    std::fs::remove_file(&runs).unwrap();
+    let touched = stage.commit(
+        Some(&head),
+        &[(
+            "tests/test_flaky.py",
+            Some(&flaky.replace("runs.exists()", "(runs.exists())")),
+        )],
+    );
+    let report = stage.verified(&fork, &touched, &case).await;
+    assert_eq!(report.excused, []);
+    assert!(word(&report).contains("test_now_and_then"), "{}", word(&report));
+}
+
+#[tokio::test]
+async fn a_test_that_is_still_there_and_does_not_run_has_vanished() {
+    let stage = Stage::new().await;
+    let two = CALC_TEST.to_owned() + "\n    def test_adds_more(self):\n        self.assertEqual(add(2, 2), 4)\n";
+    let fork = stage.commit(None, &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(&two))]);
+    let hiding = two.clone()
+        + "\n\ndef load_tests(loader, tests, pattern):\n    suite = unittest.TestSuite()\n    \
+                                suite.addTest(Calc('test_adds'))\n    return suite\n";
+    let head = stage.commit(
+        Some(&fork),
+        &[
+            ("calc.py", Some("def add(a, b):\n    return 3\n")),
+            ("tests/test_calc.py", Some(&hiding)),
+        ],
+    );
+    let report = stage.verified(&fork, &head, &Case::new(TaskType::Feature, TESTS)).await;
+    assert_eq!(gate(&report, Gate::Integrity), ("failed", Weight::Demanded));
+    assert!(word(&report).contains("test_adds_more"), "{}", word(&report));
+}
+
+#[tokio::test]
+async fn a_results_file_is_believed_only_if_the_run_wrote_it() {
+    let stage = Stage::new().await;
+    let green = "<testsuite><testcase classname='a' name='adds'/></testsuite>";
+    let settings = "test: sh run.sh\ntest_report: out/junit.xml\n";
+    let writing = format!("mkdir -p out; echo \"{green}\" > out/junit.xml\n");
+    let fork = stage.commit(None, &[("run.sh", Some(&writing))]);
+    let case = Case::new(TaskType::Testing, settings);
+    let baseline = stage.baseline(&fork, &case.settings).await;
+    assert_eq!(finding(&baseline.tests).names.as_ref().unwrap().passed, ["a.adds"]);
+    let silent = stage.commit(
+        Some(&fork),
+        &[("run.sh", Some("true\n")), ("out/junit.xml", Some(green))],
+    );
+    let report = stage.verified_on(&baseline, &fork, &silent, &case).await;
+    assert!(
+        matches!(&report.tests, Evidence::Absent(Absence::Unreadable { path, .. }) if path == "out/junit.xml"),
+        "{report:?}"
+    );
+    let linked = stage.commit(
+        Some(&fork),
+        &[
+            ("run.sh", Some("mkdir -p out; ln -s ../kept.xml out/junit.xml\n")),
+            ("kept.xml", Some(green)),
+            ("out/junit.xml", None),
+        ],
+    );
+    let report = stage.verified_on(&baseline, &fork, &linked, &case).await;
+    assert!(
+        matches!(&report.tests, Evidence::Absent(Absence::Unreadable { .. })),
+        "{report:?}"
+    );
+    let red = stage.commit(Some(&fork), &[("run.sh", Some("exit 3\n")), ("kept.xml", None)]);
+    let report = stage.verified_on(&baseline, &fork, &red, &case).await;
+    assert!(matches!(&report.tests, Evidence::Failed(_)), "{report:?}");
+}
+
+#[tokio::test]
+async fn coverage_is_of_changed_lines_and_never_of_a_file_that_was_committed() {
+    let stage = Stage::new().await;
+    let settings = "test: sh run.sh\ncoverage: {file: lcov.info, threshold: 80}\n";
+    let lcov = "SF:src/a.py\\nDA:1,1\\nDA:2,1\\nDA:3,0\\nend_of_record\\n";
+    let run = |lcov: &str| format!("printf '{lcov}' > lcov.info; printf '1..1\\nok 1 - a\\n'\n");
+    let fork = stage.commit(None, &[("run.sh", Some(&run(lcov))), ("src/a.py", Some("a = 1\n"))]);
+    let mut case = Case::new(TaskType::Feature, settings);
+    case.mode = Mode::Standard;
+    let half = stage.commit(Some(&fork), &[("src/a.py", Some("a = 1\nb = 2\nc = 3\n"))]);
+    let report = stage.verified(&fork, &half, &case).await;
+    assert_eq!(gate(&report, Gate::Coverage), ("failed", Weight::Demanded));
+    let result = report.result(Gate::Coverage).unwrap();
+    assert_eq!(
+        finding(&result.evidence).output,
+        "50.0 % of the changed lines are covered (1 of 2), 80 % are asked for"
+    );
+    assert_eq!(result.items[0].line, Some(3));
+    let green = "SF:src/a.py\nDA:2,1\nDA:3,1\nend_of_record\n";
+    let by_hand = stage.commit(
+        Some(&half),
+        &[
+            ("run.sh", Some("printf '1..1\\nok 1 - a\\n'\n")),
+            ("lcov.info", Some(green)),
+        ],
+    );
+    let report = stage.verified(&fork, &by_hand, &case).await;
+    assert_eq!(gate(&report, Gate::Coverage), ("absent", Weight::Demanded));
+}
+
+#[tokio::test]
+async fn tests_inside_source_files_cannot_be_separated() {
+    let stage = Stage::new().await;
+    let code = "pub fn add(a: u8, b: u8) -> u8 { a + b }\n";
+    let tests = |more: &str| {
+        format!(
+            "#[cfg(test)]\nmod tests {{\n    use super::*;\n    #[test]\n    fn adds() {{ assert_eq!(add(1, 2), 3); }}\n{more}}}\n"
+        )
+    };
+    let manifest = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let fork = stage.commit(
+        None,
+        &[
+            ("Cargo.toml", Some(manifest)),
+            ("src/lib.rs", Some(&(code.to_owned() + &tests("")))),
+        ],
+    );
+    let half = "pub fn half(a: u8) -> u8 { a / 2 }\n";
+    let more = "    #[test]\n    fn halves() { assert_eq!(half(4), 2); }\n";
+    let head = stage.commit(
+        Some(&fork),
+        &[("src/lib.rs", Some(&(code.to_owned() + half + &tests(more))))],
+    );
+    let case = Case::new(TaskType::Feature, "").checking(Check::Test("tests::halves".to_owned()));
+    let report = stage.verified(&fork, &head, &case).await;
+    let mut names = finding(&report.tests).names.clone().unwrap();
+    names.passed.sort();
+    assert_eq!(names.passed, ["tests::adds", "tests::halves"]);
+    assert_eq!(
+        report.result(Gate::RedBeforeGreen).unwrap().evidence,
+        Evidence::Absent(Absence::Inline)
+    );
+    assert_eq!(word(&report), "passed");
+}
