@@ -12,6 +12,7 @@ use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
+use crate::gates::language;
 use crate::gates::language::Role;
 use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
@@ -71,6 +72,7 @@ fn touched(change: &Change) -> Vec<&RawChange> {
         let path = raw.path.to_string();
         match (raw.old_mode, role(&path)) {
             (_, Role::Source | Role::Other) => false,
+            (_, Role::Support) if !is_code(&path) => false,
             // New settings are taken away; a new test only where it stands in the way of an old one.
             (0, Role::Settings) => true,
             (0, Role::Test | Role::Support) => raw.old_mode == 0 && restored.contains(&module(&path)),
@@ -86,6 +88,11 @@ fn touched(change: &Change) -> Vec<&RawChange> {
         true => all,
         false => Vec::new(),
     }
+}
+
+/// Whether a file that tests need is code: stored results and data change along with what they show.
+fn is_code(path: &str) -> bool {
+    language::of(path).is_some() || path.ends_with(".sh")
 }
 
 fn role_of(change: &RawChange) -> Option<Role> {

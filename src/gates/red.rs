@@ -62,10 +62,18 @@ fn weight(run: &Run<'_>) -> Option<Weight> {
     let is_empty = subject.baseline.ground() == Ground::Empty && subject.task.kind == TaskType::Feature;
     match (subject.origin, subject.mode) {
         (Origin::Fix { .. } | Origin::Sync { .. }, _) => None,
+        // Tests for code that nobody touches cover what works already.
+        (Origin::Planned, _) if subject.task.kind == TaskType::Testing && !touches_source(run.change) => {
+            Some(Weight::Shown)
+        }
         (Origin::Planned, Mode::Tdd) => Some(Weight::Demanded),
         (Origin::Planned, Mode::Standard) if is_empty => Some(Weight::Demanded),
         (Origin::Planned, Mode::Standard) | (Origin::Review { .. }, _) => Some(Weight::Shown),
     }
+}
+
+fn touches_source(change: &Change) -> bool {
+    change.of_role(Role::Source).next().is_some()
 }
 
 /// Every test that was there before, by name.
@@ -226,7 +234,6 @@ fn is_separable(site: &Site) -> bool {
 
 /// What is said where the change brings no test that could be red.
 fn without_tests(run: &Run<'_>, weight: Weight, tests: &Tests, known: &BTreeSet<&str>) -> GateResult {
-    let touches_source = run.change.of_role(Role::Source).next().is_some();
     if run.change.touches_tests() {
         return said::failed(
             GATE,
@@ -234,7 +241,7 @@ fn without_tests(run: &Run<'_>, weight: Weight, tests: &Tests, known: &BTreeSet<
             "the change renames, changes or deletes tests and brings no new one",
         );
     }
-    if !touches_source {
+    if !touches_source(run.change) {
         return said::passed(GATE, Weight::Shown, "the change touches neither code nor tests");
     }
     let criteria = &run.subject.task.acceptance_criteria;
