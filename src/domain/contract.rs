@@ -15,6 +15,7 @@ use crate::domain::plan::Criterion;
 use crate::domain::plan::TaskType;
 use serde::Deserialize;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -127,6 +128,9 @@ impl CheckoutState {
     }
 }
 
+/// Categories of items about a path that no change may touch.
+const FORBIDDEN: [&str; 3] = ["protected_path", "escaping_link", "submodule"];
+
 /// What code knows of the turn that a decision is about.
 #[derive(Clone, Copy)]
 pub struct TurnFacts<'a> {
@@ -141,8 +145,6 @@ pub struct TurnFacts<'a> {
     pub lines_of: &'a dyn Fn(&str) -> Option<u32>,
     /// The Coach's checkout after its turn.
     pub checkout: &'a CheckoutState,
-    /// Logins of people with write access whose request for changes stands.
-    pub open_reviews: &'a [String],
 }
 
 /// What follows from a decision.
@@ -186,6 +188,25 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
     }
 }
 
+/// The verdict on work that may not be pushed.
+#[must_use]
+pub fn held(items: Vec<Issue>) -> Verdict {
+    let forbidden: BTreeSet<&str> = items
+        .iter()
+        .filter(|item| FORBIDDEN.contains(&item.category.as_str()))
+        .filter_map(|item| item.file.as_deref())
+        .collect();
+    let named: Vec<&str> = forbidden.into_iter().take(10).collect();
+    let broken = match named.is_empty() {
+        true => Vec::new(),
+        false => vec![sentence(Contract::PathsAllowed, &named.join(", "))],
+    };
+    Verdict {
+        broken_contracts: broken,
+        ..feedback_without_coach(items)
+    }
+}
+
 /// The verdict on a turn that changed nothing.
 #[must_use]
 pub fn no_change() -> Verdict {
@@ -219,11 +240,6 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         broken.push(sentence(
             Contract::CheckoutUnchanged,
             &format!("the Coach's checkout changed: {}", named.join(", ")),
-        ));
-    }
-    for login in facts.open_reviews {
-        broken.push(format!(
-            "the review of {login}, who may write here, still requests changes"
         ));
     }
     match broken.is_empty() {
@@ -362,7 +378,7 @@ mod tests {
         }
     }
 
-    fn judged(decision: &CoachDecision, gates: &GateReport, checkout: &CheckoutState, open: &[String]) -> Judgement {
+    fn judged(decision: &CoachDecision, gates: &GateReport, checkout: &CheckoutState) -> Judgement {
         let criteria = criteria();
         let lines_of = |path: &str| (path == "src/lib.rs").then_some(9);
         let facts = TurnFacts {
@@ -371,13 +387,12 @@ mod tests {
             gates,
             lines_of: &lines_of,
             checkout,
-            open_reviews: open,
         };
         judge(decision, &facts)
     }
 
     fn verdict(decision: &CoachDecision, gates: &GateReport) -> Verdict {
-        match judged(decision, gates, &CheckoutState::Unchanged, &[]) {
+        match judged(decision, gates, &CheckoutState::Unchanged) {
             Judgement::Verdict(verdict) => *verdict,
             Judgement::EvidenceAbsent { reasons } => panic!("{reasons:?}"),
         }
@@ -456,30 +471,19 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_checkout_and_an_open_review_lower_an_approval() {
+    fn a_changed_checkout_lowers_an_approval() {
         let changed = CheckoutState::Changed(vec!["src/lib.rs".to_owned()]);
-        let open = ["ada".to_owned()];
-        for (checkout, open, broken) in [
-            (
-                &changed,
-                &[][..],
-                "checkout_unchanged: the Coach's checkout changed: src/lib.rs",
-            ),
-            (
-                &CheckoutState::Unchanged,
-                &open[..],
-                "the review of ada, who may write here, still requests changes",
-            ),
-        ] {
-            match judged(&approval(), &tests(0, 3, 0), checkout, open) {
-                Judgement::Verdict(verdict) => {
-                    assert_eq!(verdict.outcome, Outcome::Feedback);
-                    assert_eq!(verdict.broken_contracts, [broken]);
-                    let said = &verdict.items[0].description;
-                    assert!(said.contains("That is no finding about the work"), "{said}");
-                }
-                other @ Judgement::EvidenceAbsent { .. } => panic!("{other:?}"),
+        match judged(&approval(), &tests(0, 3, 0), &changed) {
+            Judgement::Verdict(verdict) => {
+                assert_eq!(verdict.outcome, Outcome::Feedback);
+                assert_eq!(
+                    verdict.broken_contracts,
+                    ["checkout_unchanged: the Coach's checkout changed: src/lib.rs"]
+                );
+                let said = &verdict.items[0].description;
+                assert!(said.contains("That is no finding about the work"), "{said}");
             }
+            other @ Judgement::EvidenceAbsent { .. } => panic!("{other:?}"),
         }
     }
 
@@ -492,7 +496,7 @@ mod tests {
             more: Vec::new(),
         };
         let reasons = vec!["tests: no command is set and none could be detected".to_owned()];
-        let judgement = judged(&approval(), &gates, &CheckoutState::Unchanged, &[]);
+        let judgement = judged(&approval(), &gates, &CheckoutState::Unchanged);
         assert_eq!(judgement, Judgement::EvidenceAbsent { reasons });
     }
 
@@ -515,6 +519,19 @@ mod tests {
         decision.feedback = "handle the empty case".to_owned();
         let words = verdict(&decision, &tests(0, 3, 0)).items;
         assert_eq!(words, [Issue::must_fix("requirement", "handle the empty case")]);
+    }
+
+    #[test]
+    fn held_work_names_the_contract_where_a_path_is_why() {
+        let protected = Issue {
+            file: Some(".github/workflows/ci.yml".to_owned()),
+            ..Issue::must_fix("protected_path", "no")
+        };
+        let verdict = held(vec![protected.clone(), Issue::must_fix("secret", "no")]);
+        assert_eq!(verdict.broken_contracts, ["paths_allowed: .github/workflows/ci.yml"]);
+        assert_eq!(verdict.items.len(), 2);
+        let secret = held(vec![Issue::must_fix("secret", "no")]);
+        assert_eq!(secret.broken_contracts, Vec::<String>::new());
     }
 
     #[test]

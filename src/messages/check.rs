@@ -174,10 +174,7 @@ fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
     };
     let listed: Vec<_> = verdict.items.iter().collect();
     sections(vec![
-        titled(
-            "#### Why the Coach's approval does not stand",
-            &review::broken(verdict, measure),
-        ),
+        titled(review::broken_title(verdict), &review::broken(verdict, measure)),
         titled("#### Criteria", &criteria(task, turn, measure)),
         titled("#### Gates", &review::gates_of(task, turn, measure)),
         titled("#### Claims that are not so", &review::discrepancies(turn, measure)),

@@ -138,9 +138,11 @@ impl<'a> About<'a> {
         Ok(Standing::Speaks)
     }
 
-    /// What the review itself comes to. On the feature pull request only a request for changes counts.
+    /// What the review itself comes to.
     async fn verdict(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, Undone> {
-        let Some(task) = self.task else { return Ok(None) };
+        let Some(task) = self.task else {
+            return self.of_feature(standing, said).await;
+        };
         let id = self.review.id;
         let did = match (self.review.state, standing) {
             (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
@@ -165,6 +167,24 @@ impl<'a> About<'a> {
             task,
             event: task::Event::Person { by, did },
         }))
+    }
+
+    /// On the feature pull request only a request for changes counts: it becomes a task.
+    async fn of_feature(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, Undone> {
+        match (self.review.state, standing) {
+            (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
+                let asked = self.content(Severity::MustFix, said).await?;
+                Ok(Some(Event::ReviewRequested(Box::new(asked))))
+            }
+            (
+                ReviewState::ChangesRequested
+                | ReviewState::Approved
+                | ReviewState::Commented
+                | ReviewState::Dismissed
+                | ReviewState::Other,
+                _,
+            ) => Ok(None),
+        }
     }
 
     /// What is to be answered to an approval that does not override.

@@ -17,6 +17,7 @@ mod ground;
 mod inspect;
 mod merge;
 mod one_task;
+mod persons;
 mod plan;
 mod play;
 mod preflight;

@@ -2,6 +2,8 @@ mod added;
 mod behaviour;
 mod commands;
 mod hands;
+mod pre_loop;
+mod reviews;
 mod samples;
 mod table;
 mod walk;
