@@ -13,6 +13,8 @@
 mod answers;
 #[path = "github_traps/calls.rs"]
 mod calls;
+#[path = "github_traps/evidence.rs"]
+mod evidence;
 #[path = "github_traps/limits.rs"]
 mod limits;
 #[path = "github_traps/log.rs"]

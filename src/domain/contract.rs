@@ -141,8 +141,6 @@ pub struct TurnFacts<'a> {
     pub lines_of: &'a dyn Fn(&str) -> Option<u32>,
     /// The Coach's checkout after its turn.
     pub checkout: &'a CheckoutState,
-    /// Logins of people with write access whose request for changes stands.
-    pub open_reviews: &'a [String],
 }
 
 /// What follows from a decision.
@@ -219,11 +217,6 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         broken.push(sentence(
             Contract::CheckoutUnchanged,
             &format!("the Coach's checkout changed: {}", named.join(", ")),
-        ));
-    }
-    for login in facts.open_reviews {
-        broken.push(format!(
-            "the review of {login}, who may write here, still requests changes"
         ));
     }
     match broken.is_empty() {
@@ -362,7 +355,7 @@ mod tests {
         }
     }
 
-    fn judged(decision: &CoachDecision, gates: &GateReport, checkout: &CheckoutState, open: &[String]) -> Judgement {
+    fn judged(decision: &CoachDecision, gates: &GateReport, checkout: &CheckoutState) -> Judgement {
         let criteria = criteria();
         let lines_of = |path: &str| (path == "src/lib.rs").then_some(9);
         let facts = TurnFacts {
@@ -371,13 +364,12 @@ mod tests {
             gates,
             lines_of: &lines_of,
             checkout,
-            open_reviews: open,
         };
         judge(decision, &facts)
     }
 
     fn verdict(decision: &CoachDecision, gates: &GateReport) -> Verdict {
-        match judged(decision, gates, &CheckoutState::Unchanged, &[]) {
+        match judged(decision, gates, &CheckoutState::Unchanged) {
             Judgement::Verdict(verdict) => *verdict,
             Judgement::EvidenceAbsent { reasons } => panic!("{reasons:?}"),
         }
@@ -456,30 +448,19 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_checkout_and_an_open_review_lower_an_approval() {
+    fn a_changed_checkout_lowers_an_approval() {
         let changed = CheckoutState::Changed(vec!["src/lib.rs".to_owned()]);
-        let open = ["ada".to_owned()];
-        for (checkout, open, broken) in [
-            (
-                &changed,
-                &[][..],
-                "checkout_unchanged: the Coach's checkout changed: src/lib.rs",
-            ),
-            (
-                &CheckoutState::Unchanged,
-                &open[..],
-                "the review of ada, who may write here, still requests changes",
-            ),
-        ] {
-            match judged(&approval(), &tests(0, 3, 0), checkout, open) {
-                Judgement::Verdict(verdict) => {
-                    assert_eq!(verdict.outcome, Outcome::Feedback);
-                    assert_eq!(verdict.broken_contracts, [broken]);
-                    let said = &verdict.items[0].description;
-                    assert!(said.contains("That is no finding about the work"), "{said}");
-                }
-                other @ Judgement::EvidenceAbsent { .. } => panic!("{other:?}"),
+        match judged(&approval(), &tests(0, 3, 0), &changed) {
+            Judgement::Verdict(verdict) => {
+                assert_eq!(verdict.outcome, Outcome::Feedback);
+                assert_eq!(
+                    verdict.broken_contracts,
+                    ["checkout_unchanged: the Coach's checkout changed: src/lib.rs"]
+                );
+                let said = &verdict.items[0].description;
+                assert!(said.contains("That is no finding about the work"), "{said}");
             }
+            other @ Judgement::EvidenceAbsent { .. } => panic!("{other:?}"),
         }
     }
 
@@ -492,7 +473,7 @@ mod tests {
             more: Vec::new(),
         };
         let reasons = vec!["tests: no command is set and none could be detected".to_owned()];
-        let judgement = judged(&approval(), &gates, &CheckoutState::Unchanged, &[]);
+        let judgement = judged(&approval(), &gates, &CheckoutState::Unchanged);
         assert_eq!(judgement, Judgement::EvidenceAbsent { reasons });
     }
 

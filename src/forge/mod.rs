@@ -33,6 +33,7 @@ pub use clock::Clock;
 pub use control::AppCredentials;
 pub use control::InlineRemark;
 pub use control::NewApp;
+pub use control::NewCiJob;
 pub use control::Person;
 pub use control::RepoSource;
 pub use disk::ForgeError;

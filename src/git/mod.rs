@@ -16,6 +16,7 @@ mod error;
 mod fast_import;
 mod hunks;
 mod ignores;
+mod line;
 mod merge;
 mod mirror;
 mod names;

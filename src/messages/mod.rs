@@ -11,6 +11,7 @@ mod check;
 mod clean;
 mod commit;
 mod defuse;
+mod design;
 mod feature_pull;
 mod gate_details;
 mod gates;

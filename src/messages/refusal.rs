@@ -20,6 +20,7 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
         Refusal::NoRun => NO_RUN.to_owned(),
         Refusal::RunUnfinished { run } => unfinished(run, feature, links),
         Refusal::BotLabel => BOT_LABEL.to_owned(),
+        Refusal::NoCriteria => NO_CRITERIA.to_owned(),
         Refusal::EditedSince { by } => edited_since(by),
         Refusal::RunEnded { state } => run_ended(state),
         Refusal::NewerRun { run } => newer_run(run, feature, links),
@@ -59,6 +60,13 @@ const PERMISSION_UNKNOWN: &str = "Not done: GitHub could not say whether you hav
 
 const BOT_LABEL: &str = "Not started: the label was set by a bot. A person with write access has to set it: remove it \
                          and label the issue again.";
+
+const NO_CRITERIA: &str = "Not started: a Feature of one task needs acceptance criteria. The issue's check boxes are its \
+                           criteria if each is bound to a check, one of them other than `human`: \
+                           `- [ ] It greets` followed by ``` `test: greet::works` ```, ``` `file: docs/greet.md` ```, \
+                           ``` `command: make docs` ``` or ``` `human` ```. Otherwise a designer writes or binds them, and \
+                           the setting `pre_loop: never` forbids that. Mend one of the two, then remove the label and set \
+                           it again.";
 
 fn no_permission(needed: &str) -> String {
     format!(

@@ -6,6 +6,7 @@ use crate::domain::feature::Feature;
 use crate::domain::ids::User;
 use crate::domain::report::PlayerReport;
 use crate::domain::task::Task;
+use crate::messages::design;
 use crate::messages::links::Links;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
@@ -54,6 +55,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
         ),
         untrusted::quote(&task.plan.description, measure.text),
         titled("### Acceptance criteria", &criteria(task, measure)),
+        design::section(task.pre_loop.design(), measure),
         report.map_or_else(String::new, |report| claims(report, measure)),
         "The Gates and the Coach judge every turn; their verdicts are the reviews below. AutoBuild merges this into the \
          integration branch, never into the default branch."

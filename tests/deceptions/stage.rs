@@ -221,7 +221,6 @@ impl Stage {
             gates: &report,
             lines_of: &lines_of,
             checkout: &CheckoutState::Unchanged,
-            open_reviews: &[],
         };
         let judgement = judge(&approval(&case.criteria), &facts);
         Judged::new(case, &report, &judgement, took)

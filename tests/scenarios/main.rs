@@ -13,13 +13,16 @@
 #[path = "../support/postgres.rs"]
 mod postgres;
 
+mod ci;
 mod coach;
 mod edges;
 mod hands;
 mod loop_of_one_task;
 mod misbehaving;
 mod on_postgres;
+mod people;
 mod planning;
+mod pre_loop;
 mod repository;
 mod rights;
 mod turns;

@@ -3,13 +3,17 @@
 //! whatever the size of an issue, a diff or a log.
 
 mod coach;
+mod designer;
 mod evidence;
 mod planner;
 mod player;
 
 pub use coach::CoachInput;
+pub use designer::DesignerInput;
+pub use designer::ToDesign;
 pub use planner::PlannerInput;
 pub use player::Delivered;
+pub use player::Demands;
 pub use player::PlayerInput;
 
 use crate::agents::fence::NOTICE;

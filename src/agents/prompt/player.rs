@@ -10,9 +10,11 @@ use crate::agents::prompt::Snapshot;
 use crate::agents::prompt::listed;
 use crate::agents::prompt::one_line;
 use crate::domain::decision::Issue;
+use crate::domain::design::Design;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::plan::PlannedTask;
+use crate::domain::plan::TaskType;
 use crate::domain::shorten;
 use serde_json::Value;
 use std::fmt::Write;
@@ -52,6 +54,23 @@ pub struct PlayerInput<'a> {
     pub test_command: Option<&'a str>,
     /// Files with conflict marks that must be resolved.
     pub conflicts: &'a [String],
+    /// The design of the task, if it was designed.
+    pub design: Option<&'a Design>,
+    /// What the Gates will demand.
+    pub demands: Demands<'a>,
+}
+
+/// What the Gates will demand of the work, as far as it is not the same for every task.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Demands<'a> {
+    /// Whether one of the new tests must fail on the code before the change.
+    pub red_before_green: bool,
+    /// The least share of changed lines that tests must reach, in percent; `None` where nothing measures it.
+    pub coverage: Option<f64>,
+    /// Whether the repository's own CI must pass.
+    pub ci: bool,
+    /// Tests that failed before this task began.
+    pub failing_before: &'a [String],
 }
 
 impl PlayerInput<'_> {
@@ -62,6 +81,8 @@ impl PlayerInput<'_> {
         prompt.issue(self.issue);
         prompt.task(self.task);
         self.situation(&mut prompt);
+        self.design(&mut prompt);
+        self.demands(&mut prompt);
         self.delivered(&mut prompt);
         prompt.instructions(self.instructions);
         prompt.answer("your report", schema)
@@ -96,6 +117,63 @@ impl PlayerInput<'_> {
                 &format!("{body}\n\n{}", fenced("guidance", words, MAX_ISSUE)),
             );
         }
+    }
+
+    fn design(&self, prompt: &mut Prompt) {
+        let Some(design) = self.design else { return };
+        let mut text = format!("{}\n", design.plan.trim());
+        // Writing to a String cannot fail.
+        if !design.pattern.trim().is_empty() {
+            let _ = write!(text, "\nPattern: {}\n", design.pattern.trim());
+        }
+        for finding in &design.findings {
+            let _ = write!(text, "\nThe design's own review: {}\n", one_line(finding));
+        }
+        let body = "A designer looked at the task before you. This is advice: follow it where it holds, and where it does \
+                    not, do what is right and say so in the report. The criteria decide, not the design:";
+        prompt.section(
+            "The design",
+            &format!("{body}\n\n{}", fenced("design", &text, MAX_ISSUE)),
+        );
+    }
+
+    fn demands(&self, prompt: &mut Prompt) {
+        let mut lines = vec![
+            "Set-up and tests are run on a clean copy of your work, each criterion's check with them, and the tests as \
+             they were before your change against your new code. Tests that you delete, skip, empty or weaken are found \
+             by code."
+                .to_owned(),
+        ];
+        let new_tests = matches!(self.task.kind, TaskType::Feature | TaskType::Testing);
+        if self.demands.red_before_green && new_tests {
+            lines.push(
+                "The files of your new tests are also run on the code before your change: at least one of the new tests \
+                 must fail there."
+                    .to_owned(),
+            );
+        }
+        if let (Some(percent), true) = (self.demands.coverage, new_tests) {
+            lines.push(format!(
+                "At least {percent} % of the lines that you change must be covered by tests."
+            ));
+        }
+        if self.demands.ci {
+            lines.push("The repository's own CI must pass as well, where it runs.".to_owned());
+        }
+        let mut body = lines.join("\n");
+        if !self.demands.failing_before.is_empty() {
+            let failing = fenced(
+                "failing tests",
+                &listed(self.demands.failing_before, MAX_LIST),
+                MAX_ISSUE,
+            );
+            let _ = write!(
+                body,
+                "\n\nThese tests failed before your task began. They are not yours to mend and not held against you, and \
+                 they excuse no new failure:\n\n{failing}"
+            );
+        }
+        prompt.section("What will be checked", &body);
     }
 
     fn delivered(&self, prompt: &mut Prompt) {

@@ -1,15 +1,22 @@
 use super::CoachInput;
 use super::Delivered;
+use super::Demands;
+use super::DesignerInput;
 use super::InstructionFile;
 use super::PlannerInput;
 use super::PlayerInput;
 use super::Snapshot;
+use super::ToDesign;
 use super::repair;
 use crate::agents::definition::Definition;
 use crate::agents::definition::Definitions;
+use crate::domain::check_boxes::check_boxes;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Probing;
 use crate::domain::decision::Severity;
+use crate::domain::design::Asked;
+use crate::domain::design::Design;
+use crate::domain::design::schema as design_schema;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
@@ -118,6 +125,8 @@ fn first_turn(task: &PlannedTask) -> PlayerInput<'_> {
         instructions: &[],
         test_command: None,
         conflicts: &[],
+        design: None,
+        demands: Demands::default(),
     }
 }
 
@@ -205,6 +214,41 @@ fn everything() -> GateReport {
     report
 }
 
+fn designer() -> Definition {
+    terse(Definitions::embedded().unwrap().designer().clone())
+}
+
+#[test]
+fn a_designer_is_told_the_task_or_what_criteria_are_missing() {
+    let task = task();
+    let input = DesignerInput {
+        issue: ISSUE,
+        what: ToDesign::Task(&task),
+        words: &[],
+        files: &["src/lib.rs".to_owned()],
+        instructions: &instructions(),
+        test_command: Some("cargo test"),
+    };
+    insta::assert_snapshot!(
+        "designer_of_a_task",
+        input.prompt(&designer(), &json!({"type": "object"}))
+    );
+    let boxes = check_boxes("- [ ] It counts\n- [ ] It explains (`file: README.md`)");
+    let unbound = DesignerInput {
+        what: ToDesign::Issue(&boxes),
+        words: &["Keep it small.".to_owned()],
+        ..input
+    };
+    let schema = design_schema(Asked::Criteria(&boxes));
+    insta::assert_snapshot!("designer_of_an_issue", unbound.prompt(&designer(), &schema));
+    let none = DesignerInput {
+        what: ToDesign::Issue(&[]),
+        ..input
+    };
+    let prompt = none.prompt(&designer(), &json!({}));
+    assert!(prompt.contains("`acceptance_criteria` are yours to write"), "{prompt}");
+}
+
 #[test]
 fn a_planner_is_told_the_issue_and_the_repository() {
     let input = PlannerInput {
@@ -228,6 +272,13 @@ fn a_player_is_told_the_task() {
 #[test]
 fn a_later_turn_is_told_what_happened_meanwhile() {
     let task = task();
+    let design = Design {
+        plan: "1. Split at white space.\n2. Count.".to_owned(),
+        pattern: "none".to_owned(),
+        score: Some(90),
+        findings: vec!["couples to std".to_owned()],
+        complexity: Some(2),
+    };
     let delivered = [Delivered {
         task: TaskId::Planned(1),
         name: "Lay the crate out".to_owned(),
@@ -241,6 +292,13 @@ fn a_later_turn_is_told_what_happened_meanwhile() {
         instructions: &instructions(),
         test_command: Some("cargo test"),
         conflicts: &["src/lib.rs".to_owned()],
+        design: Some(&design),
+        demands: Demands {
+            red_before_green: true,
+            coverage: Some(80.0),
+            ci: true,
+            failing_before: &["net::slow".to_owned()],
+        },
         ..first_turn(&task)
     };
     insta::assert_snapshot!(input.prompt(&player(), &json!({"type": "object"})));

@@ -142,7 +142,9 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
     }
     feature.request = request;
     if let Some(snapshot) = snapshot {
-        feature.snapshot = snapshot;
+        // The label said what is wanted, and it was not set again.
+        let wanted = feature.snapshot.wanted;
+        feature.snapshot = Snapshot { wanted, ..snapshot };
     }
     let mut step = unchanged(feature);
     step.stop.push(StopScope::Feature);

@@ -2,6 +2,7 @@
 
 use crate::domain::blocked::BlockReason;
 use crate::domain::command::Command;
+use crate::domain::design::PreLoop;
 use crate::domain::effect::Reply;
 use crate::domain::effect::ReplyTo;
 use crate::domain::effect::Thread;
@@ -173,6 +174,9 @@ pub struct Planned {
     pub rules: Rules,
     /// The settings as the adapters read them.
     pub settings: serde_json::Value,
+    /// Whether each of its tasks is designed before its first turn; the design of an only task that has one already.
+    #[serde(default)]
+    pub pre_loop: PreLoop,
 }
 
 /// How a merge of the default branch ended.

@@ -34,6 +34,7 @@ pub use crate::domain::feature::records::PlanVersion;
 pub use crate::domain::feature::records::Rules;
 pub use crate::domain::feature::records::Snapshot;
 pub use crate::domain::feature::records::Trust;
+pub use crate::domain::feature::records::Wanted;
 pub use crate::domain::feature::records::WaveGate;
 pub use crate::domain::feature::state::Ahead;
 pub use crate::domain::feature::state::CancelledWhy;

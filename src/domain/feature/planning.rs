@@ -1,6 +1,7 @@
 //! From the label to a plan in force.
 
 use crate::domain::complexity;
+use crate::domain::design::PreLoop;
 use crate::domain::effect::Effect;
 use crate::domain::effect::ReactOn;
 use crate::domain::effect::Reaction;
@@ -76,7 +77,7 @@ pub(super) fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: M
     let complexity = complexity::feature(&planned.plan);
     let before = feature.plan.as_ref();
     let number = before.map_or(1, |before| before.number.saturating_add(1));
-    feature.tasks = tasks(&planned.plan, &feature);
+    feature.tasks = tasks(&planned.plan, &planned.pre_loop, &feature);
     let waits = approval_needed(&feature, &planned.plan, complexity);
     let waits_for_approval = !waits.is_empty();
     feature.plan = Some(PlanVersion {
@@ -106,7 +107,7 @@ fn is_planning(feature: &Feature, run: u64) -> bool {
 
 /// The tasks of a new plan. Their emissions go on from those of the plan before, so that no effect is taken for an old
 /// one.
-fn tasks(plan: &Plan, feature: &Feature) -> Vec<Task> {
+fn tasks(plan: &Plan, pre_loop: &PreLoop, feature: &Feature) -> Vec<Task> {
     let rules = feature.task_rules();
     let waves = wave::waves(plan);
     let emitted = feature.tasks.iter().map(|task| task.emitted).max().unwrap_or(0);
@@ -116,6 +117,7 @@ fn tasks(plan: &Plan, feature: &Feature) -> Vec<Task> {
             let wave = waves.wave_of(planned.id).and_then(|wave| u32::try_from(wave).ok());
             Task {
                 emitted,
+                pre_loop: pre_loop.clone(),
                 ..Task::planned(planned.clone(), wave.unwrap_or(1), &rules)
             }
         })

@@ -27,6 +27,20 @@ pub struct Snapshot {
     pub at: Millis,
     /// Whether author and last editor may write to the repository.
     pub trust: Trust,
+    /// What the label asks for.
+    #[serde(default)]
+    pub wanted: Wanted,
+}
+
+/// What a label asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wanted {
+    /// A plan of as many tasks as the issue needs.
+    #[default]
+    Plan,
+    /// One task, without a planner.
+    OneTask,
 }
 
 /// Whether those who wrote the issue may write to the repository.

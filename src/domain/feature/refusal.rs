@@ -33,6 +33,8 @@ pub enum Refusal {
     },
     /// The label was given by a bot.
     BotLabel,
+    /// One task is wanted, and nobody may say what must hold: the issue has no check boxes that do, and no design is made.
+    NoCriteria,
     /// Someone without write access edited the issue after it was labelled.
     EditedSince {
         /// Who.

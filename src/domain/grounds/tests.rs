@@ -71,7 +71,6 @@ fn facts<'a>(criteria: &'a [Criterion], gates: &'a GateReport) -> TurnFacts<'a> 
         gates,
         lines_of: &lines_of,
         checkout: &CheckoutState::Unchanged,
-        open_reviews: &[],
     }
 }
 

@@ -4,6 +4,7 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::contract::Judgement;
 use crate::domain::decision::Issue;
+use crate::domain::design::Design;
 use crate::domain::evidence::GateReport;
 use crate::domain::evidence::GateResult;
 use crate::domain::ids::PullNumber;
@@ -27,6 +28,9 @@ pub enum Event {
     Designed {
         /// The effect that ended.
         run: u64,
+        /// The design; `None` where the settings no longer ask for one.
+        #[serde(default)]
+        design: Option<Box<Design>>,
     },
     /// The Player ended.
     Played {

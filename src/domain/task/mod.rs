@@ -18,6 +18,7 @@ use crate::domain::ci::CiPolicy;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Severity;
 use crate::domain::decision::Verdict;
+use crate::domain::design::PreLoop;
 use crate::domain::effect::TaskWork;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
@@ -56,6 +57,9 @@ pub struct Task {
     /// Where it comes from.
     #[serde(default)]
     pub origin: Origin,
+    /// Whether it is designed before its first turn, and how.
+    #[serde(default)]
+    pub pre_loop: PreLoop,
     /// Its wave, from 1.
     pub wave: u32,
     /// Where it stands.
@@ -148,6 +152,7 @@ impl Task {
             branch: branch_name(&rules.branch_prefix, &plan, 1),
             plan,
             origin: Origin::Planned,
+            pre_loop: PreLoop::Off,
             wave,
             state: State::Pending,
             attempt: 1,

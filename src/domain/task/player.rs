@@ -5,6 +5,8 @@ use crate::domain::blocked::BlockReason;
 use crate::domain::contract;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Verdict;
+use crate::domain::design::Design;
+use crate::domain::design::PreLoop;
 use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
@@ -27,10 +29,11 @@ use crate::domain::task::step::start_turn;
 use crate::domain::task::step::unchanged;
 use crate::domain::task::step::verify;
 
-pub(super) fn designed(task: Task, run: u64, at: Millis) -> Step {
+pub(super) fn designed(mut task: Task, run: u64, design: Option<Box<Design>>, at: Millis) -> Step {
     if task.state != (State::PreLoop { run }) {
         return unchanged(task);
     }
+    task.pre_loop = design.map_or(PreLoop::Off, PreLoop::Done);
     start_turn(task, TurnKind::Full, at, Vec::new())
 }
 

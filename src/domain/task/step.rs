@@ -1,5 +1,6 @@
 //! What happens to a Task. One function per event.
 
+use crate::domain::design::PreLoop;
 use crate::domain::effect::TaskWork;
 use crate::domain::ids::Millis;
 use crate::domain::ids::TurnNumber;
@@ -31,7 +32,7 @@ pub fn step(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
 fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     match event {
         Event::Begin => begin(task, at),
-        Event::Designed { run } => player::designed(task, run, at),
+        Event::Designed { run, design } => player::designed(task, run, design, at),
         Event::Played { run, outcome } => player::played(task, run, *outcome, at),
         Event::PullOpened { pull, branch } => merging::pull_opened(task, pull, &branch),
         Event::Gated {
@@ -76,9 +77,18 @@ pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
     }
 }
 
-fn begin(task: Task, at: Millis) -> Step {
+fn begin(mut task: Task, at: Millis) -> Step {
     if task.state != State::Pending {
         return unchanged(task);
+    }
+    if task.pre_loop == PreLoop::Due {
+        let asked = ask(&mut task, TaskWork::Design);
+        task.state = State::PreLoop { run: asked.run };
+        return Step {
+            task,
+            effects: vec![asked],
+            stop: Stop::Work,
+        };
     }
     let kind = next_kind(&task);
     start_turn(task, kind, at, Vec::new())

@@ -1,12 +1,17 @@
 //! A label: the start of a Feature, or the reason why not.
 
 use crate::config::Permission;
+use crate::config::PreLoop;
+use crate::config::RepositorySettings;
+use crate::domain::check_boxes::check_boxes;
+use crate::domain::design;
 use crate::domain::effect::Effect;
 use crate::domain::effect::Reply;
 use crate::domain::effect::ReplyTo;
 use crate::domain::effect::Thread;
 use crate::domain::feature::Snapshot;
 use crate::domain::feature::Trust;
+use crate::domain::feature::Wanted;
 use crate::domain::feature::command::Refusal;
 use crate::domain::feature::event::Event;
 use crate::domain::ids::FeatureKey;
@@ -33,8 +38,8 @@ use crate::github::model::Issue;
 /// The label unless the repository's settings name another one.
 const DEFAULT_LABEL: &str = "autobuild";
 
-/// The label of a Feature of one task, which this version only refuses beside a run that is unfinished.
-const TASK_LABEL: &str = "autobuild-task";
+/// The label of a Feature of one task.
+pub const TASK_LABEL: &str = "autobuild-task";
 
 /// An issue got `label`.
 pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<Done, Undone> {
@@ -46,15 +51,17 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
     let settings = match engine.settings_of(&branch).await {
         Ok(settings) => settings.settings,
         Err(NoSettings::Undone(undone)) => return Err(undone),
-        Err(NoSettings::Mistakes(mistakes)) if label == DEFAULT_LABEL => {
+        Err(NoSettings::Mistakes(mistakes)) if label == DEFAULT_LABEL || label == TASK_LABEL => {
             return answer(scene, issue, label, Reply::BadSettings(mistakes)).await;
         }
         Err(NoSettings::Mistakes(_)) => return Ok(Done::Nothing),
     };
+    let wanted = match label {
+        label if label == settings.label => Wanted::Plan,
+        TASK_LABEL => Wanted::OneTask,
+        _ => return Ok(Done::Nothing),
+    };
     let unfinished = engine.store.unfinished_run(place.repo.id, issue.number).await?;
-    if label != settings.label && (label != TASK_LABEL || unfinished.is_none()) {
-        return Ok(Done::Nothing);
-    }
     if let Some(refusal) = refusal(scene, settings.commands.permission).await? {
         return answer(scene, issue, label, Reply::Refused(refusal)).await;
     }
@@ -63,9 +70,12 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
         return answer(scene, issue, label, Reply::Refused(refusal)).await;
     }
     let snapshot = match snapshot(scene, issue).await? {
-        Ok(snapshot) => snapshot,
+        Ok(snapshot) => Snapshot { wanted, ..snapshot },
         Err(refusal) => return answer(scene, issue, label, Reply::Refused(refusal)).await,
     };
+    if wanted == Wanted::OneTask && lacks_criteria(&snapshot, &settings) {
+        return answer(scene, issue, label, Reply::Refused(Refusal::NoCriteria)).await;
+    }
     let run = engine
         .store
         .latest_run(place.repo.id, issue.number)
@@ -83,6 +93,11 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
         Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Ok(Done::Nothing),
         Applied::RunExists => answer(scene, issue, label, Reply::Refused(Refusal::RunUnfinished { run: key })).await,
     }
+}
+
+/// Whether nobody could say what must hold in the end.
+fn lacks_criteria(snapshot: &Snapshot, settings: &RepositorySettings) -> bool {
+    settings.pre_loop == PreLoop::Never && !design::are_enough(&check_boxes(&snapshot.body))
 }
 
 async fn refusal(scene: &Scene<'_>, needed: Permission) -> Result<Option<Refusal>, Undone> {
@@ -118,6 +133,7 @@ pub async fn snapshot(scene: &Scene<'_>, issue: &Issue) -> Result<Result<Snapsho
         labelled_by: place.sender.user.clone(),
         at: engine.now(),
         trust: if writers { Trust::Writers } else { Trust::Others },
+        wanted: Wanted::default(),
     }))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::config::RepositorySettings;
 use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::Wanted;
 use crate::domain::feature::event::Event;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::InstallationId;
@@ -34,8 +35,11 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
     let run = feature.key.run;
     let (event, cause) = match event {
         IssueEvent::Unlabeled(label) => {
-            let ours = serde_json::from_value::<RepositorySettings>(feature.settings.clone())
-                .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label);
+            let ours = match feature.snapshot.wanted {
+                Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
+                    .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label),
+                Wanted::OneTask => label::TASK_LABEL.to_owned(),
+            };
             if *label != ours {
                 return Ok(Done::Nothing);
             }

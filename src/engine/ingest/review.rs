@@ -9,6 +9,7 @@ use crate::domain::decision::Severity;
 use crate::domain::effect::ReplyTo;
 use crate::domain::effect::Thread;
 use crate::domain::feature::Feature;
+use crate::domain::feature::ReviewOfFeature;
 use crate::domain::feature::command::Refusal;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::Target;
@@ -138,9 +139,11 @@ impl<'a> About<'a> {
         Ok(Standing::Speaks)
     }
 
-    /// What the review itself comes to. On the feature pull request only a request for changes counts.
+    /// What the review itself comes to.
     async fn verdict(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, Undone> {
-        let Some(task) = self.task else { return Ok(None) };
+        let Some(task) = self.task else {
+            return self.of_feature(standing, said).await;
+        };
         let id = self.review.id;
         let did = match (self.review.state, standing) {
             (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
@@ -165,6 +168,28 @@ impl<'a> About<'a> {
             task,
             event: task::Event::Person { by, did },
         }))
+    }
+
+    /// On the feature pull request only a request for changes counts: it becomes a task.
+    async fn of_feature(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, Undone> {
+        match (self.review.state, standing) {
+            (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
+                let HumanReview { id, by, items } = self.content(Severity::MustFix, said).await?;
+                Ok(Some(Event::ReviewRequested(Box::new(ReviewOfFeature {
+                    id,
+                    by,
+                    items,
+                }))))
+            }
+            (
+                ReviewState::ChangesRequested
+                | ReviewState::Approved
+                | ReviewState::Commented
+                | ReviewState::Dismissed
+                | ReviewState::Other,
+                _,
+            ) => Ok(None),
+        }
     }
 
     /// What is to be answered to an approval that does not override.

@@ -18,9 +18,7 @@ pub(super) async fn baseline(scene: &Scene<'_>, mirror: &Mirror, commit: &Sha) -
     let settings = scene.settings();
     let chosen = commands::chosen(&settings, mirror, commit).await?;
     let named = hash(&chosen);
-    let (store, repo) = (&scene.engine.store, scene.key().repo);
-    let kept = store.baseline(repo, commit, &named).await?;
-    if let Some(known) = kept.and_then(|body| serde_json::from_str(&body).ok()) {
+    if let Some(known) = kept(scene, commit, &named).await? {
         return Ok(known);
     }
     let found = gates::preflight(&scene.bench(), mirror, commit, &settings, &scene.job.cancel).await?;
@@ -28,11 +26,18 @@ pub(super) async fn baseline(scene: &Scene<'_>, mirror: &Mirror, commit: &Sha) -
     if obstacle(&found).is_none()
         && let Ok(body) = serde_json::to_string(&found)
     {
+        let (store, repo) = (&scene.engine.store, scene.key().repo);
         store
             .keep_baseline(repo, commit, &named, &body, scene.engine.now())
             .await?;
     }
     Ok(found)
+}
+
+/// What the store has of it.
+async fn kept(scene: &Scene<'_>, commit: &Sha, named: &str) -> Result<Option<Baseline>, Undone> {
+    let body = scene.engine.store.baseline(scene.key().repo, commit, named).await?;
+    Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
 }
 
 /// Names the commands: other commands find another baseline on the same commit.
@@ -50,12 +55,23 @@ fn hash(chosen: &Chosen) -> String {
 impl Scene<'_> {
     /// What was so before on the newest commit of the default branch that the work stands on.
     pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, Undone> {
-        let found = self.feature.preflight.as_ref().map(|found| &found.commit);
-        let made_from = self.feature.integration.as_ref().map(|integration| &integration.base);
-        let commit = found.or(made_from).ok_or_else(|| Undone::Refused {
+        let commit = self.measured().ok_or_else(|| Undone::Refused {
             why: "there is no integration branch".to_owned(),
         })?;
         baseline(self, mirror, commit).await
+    }
+
+    /// The same, if it was found before: nothing is run for it.
+    pub(super) async fn known_baseline(&self, mirror: &Mirror) -> Result<Option<Baseline>, Undone> {
+        let Some(commit) = self.measured() else { return Ok(None) };
+        let chosen = commands::chosen(&self.settings(), mirror, commit).await?;
+        kept(self, commit, &hash(&chosen)).await
+    }
+
+    /// The commit that pre-flight looked at, else the one that the integration branch was made from.
+    fn measured(&self) -> Option<&Sha> {
+        let found = self.feature.preflight.as_ref().map(|found| &found.commit);
+        found.or(self.feature.integration.as_ref().map(|integration| &integration.base))
     }
 
     /// The failing tests that people waived, of all tasks: they belong to what was so before.

@@ -158,15 +158,12 @@ impl Look<'_> {
             let counted = lines.get(path).copied();
             paths.contains(path).then(|| counted.unwrap_or(u32::MAX))
         };
-        let reviews = self.task.next.reviews.iter();
-        let open_reviews: Vec<String> = reviews.map(|review| review.by.login.clone()).collect();
         let facts = TurnFacts {
             kind: self.task.plan.kind,
             criteria: &self.task.plan.acceptance_criteria,
             gates,
             lines_of: &lines_of,
             checkout,
-            open_reviews: &open_reviews,
         };
         Ok(judge(decision, &facts))
     }

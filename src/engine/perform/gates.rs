@@ -7,6 +7,7 @@ use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::claims;
+use crate::engine::perform::persons;
 use crate::engine::perform::sync::fork_of;
 use crate::engine::perform::turn;
 use crate::gates;
@@ -21,9 +22,10 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
     let mirror = scene.holding(head).await?;
     let settings = scene.settings();
     let baseline = scene.baseline(&mirror).await?;
+    let fork = fork_of(scene, &mirror, task, head).await?;
     let subject = Subject {
         mirror: &mirror,
-        fork: &fork_of(scene, &mirror, task, head).await?,
+        fork: &fork,
         head,
         task: &task.plan,
         origin: &task.origin,
@@ -31,7 +33,7 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         baseline: &baseline,
         settings: &settings,
         waived: &scene.waived(),
-        people: &[],
+        people: &persons::pushes(scene, &mirror, &fork, head).await?,
     };
     let report = gates::verify(&scene.bench(), &subject, &scene.job.cancel).await?;
     let discrepancies = claims::contradicted(scene, &mirror, task, (turn, head), &report).await?;

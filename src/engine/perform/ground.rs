@@ -1,11 +1,16 @@
 //! Where a Player starts from: the branch as it stands, or the integration branch, or a merge that needs hands.
 
 use crate::agents::prompt::Delivered;
+use crate::agents::prompt::Demands;
 use crate::agents::prompt::InstructionFile;
 use crate::agents::prompt::PlayerInput;
+use crate::config::CiEvidence;
+use crate::config::Mode;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::decision::Issue;
+use crate::domain::evidence::Baseline;
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::Sha;
 use crate::domain::task::Origin;
 use crate::domain::task::Task;
@@ -36,6 +41,8 @@ pub(super) struct Ground {
     pub conflicts: Vec<String>,
     /// The repository's own instructions.
     instructions: Vec<InstructionFile>,
+    /// What pre-flight found, where it is known.
+    baseline: Option<Baseline>,
 }
 
 /// The ground, or that a person was faster.
@@ -59,6 +66,7 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         (Some(tip), _) => return Ok(Found::Overtaken(tip.clone())),
     };
     let instructions = scene.instructions(&mirror).await?;
+    let baseline = scene.known_baseline(&mirror).await?;
     let (checkout, other, conflicts) = match to_merge(&mirror, task, turn, &start, &integration).await? {
         Some(other) => merged(&mirror, &start, &other).await?,
         None => (mirror.checkout(&start).await?, None, Vec::new()),
@@ -71,6 +79,7 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         other,
         conflicts,
         instructions,
+        baseline,
     })))
 }
 
@@ -163,9 +172,30 @@ impl Ground {
             instructions: &self.instructions,
             test_command: test.as_deref(),
             conflicts: &self.conflicts,
+            design: task.pre_loop.design(),
+            demands: Demands {
+                red_before_green: settings.mode == Mode::Tdd && task.origin.brings_tests(),
+                coverage: settings.coverage.file.as_ref().map(|_| settings.coverage.threshold),
+                ci: settings.ci == CiEvidence::Wait,
+                failing_before: &failing_before(scene, self.baseline.as_ref()),
+            },
         }
         .prompt(scene.engine.agents.definition(Role::Player), schema)
     }
+}
+
+/// The tests that failed before the Feature began, and those that a person waived since.
+fn failing_before(scene: &Scene<'_>, baseline: Option<&Baseline>) -> Vec<String> {
+    let mut failing: Vec<String> = match baseline.map(|baseline| &baseline.tests) {
+        Some(Evidence::Failed(finding) | Evidence::Passed(finding)) => match &finding.names {
+            Some(names) => names.failed.clone(),
+            None => finding.failing.clone(),
+        },
+        Some(Evidence::Absent(_)) | None => Vec::new(),
+    };
+    failing.extend(scene.waived().into_iter().map(|waived| waived.test));
+    failing.dedup();
+    failing
 }
 
 /// What earlier waves delivered.

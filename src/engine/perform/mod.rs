@@ -10,11 +10,14 @@ mod ci;
 mod claims;
 mod coach;
 mod commands;
+mod design;
 mod gates;
 pub(super) mod give_up;
 mod ground;
 mod inspect;
 mod merge;
+mod one_task;
+mod persons;
 mod plan;
 mod play;
 mod preflight;
@@ -92,8 +95,7 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> 
 async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWork) -> Result<Done, Undone> {
     let task = scene.task(id)?;
     match work {
-        // No task reaches the designer in this version.
-        TaskWork::Design => Ok(scene.task_event(id, task::Event::Designed { run })),
+        TaskWork::Design => design::design(scene, task, run).await,
         TaskWork::Play => play::play(scene, task, run).await,
         TaskWork::OpenPull => pulls::open_pull(scene, task, run).await,
         TaskWork::Gates => gates::gates(scene, task, run).await,

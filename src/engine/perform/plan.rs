@@ -2,10 +2,14 @@
 
 use crate::agents::RunError;
 use crate::agents::prompt::PlannerInput;
+use crate::config;
+use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
+use crate::domain::design::PreLoop;
 use crate::domain::feature::Feature;
+use crate::domain::feature::Wanted;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::Planned;
 use crate::domain::ids::TurnNumber;
@@ -21,6 +25,7 @@ use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
 use crate::engine::perform::commands;
+use crate::engine::perform::one_task::one_task;
 use crate::engine::repository::DefaultBranch;
 use crate::engine::repository::NoSettings;
 use crate::engine::repository::Settings;
@@ -53,15 +58,21 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
         file_exists: &|path| paths.contains(path),
     };
     let test = chosen.test.map(|command| command.to_string());
+    let wanted = feature.snapshot.wanted;
     let checked = match given(feature) {
-        Some(yaml) => Plan::parse_yaml(&yaml, &context).map_err(|mistakes| mistakes.to_string()),
-        None => planner(scene, &read, &branch, &paths, test, &context).await?,
+        Some(yaml) => Plan::parse_yaml(&yaml, &context)
+            .map(|checked| (checked, pre_loop(wanted, &read.settings)))
+            .map_err(|mistakes| mistakes.to_string()),
+        None if wanted == Wanted::OneTask => one_task(scene, &read, &branch, &paths, test, &context).await?,
+        None => planner(scene, &read, &branch, &paths, test, &context)
+            .await?
+            .map(|checked| (checked, pre_loop(wanted, &read.settings))),
     };
     Ok(scene.event(match checked {
         Err(message) => Event::PlanRefused { run, message },
-        Ok(checked) => Event::Planned {
+        Ok((checked, pre_loop)) => Event::Planned {
             run,
-            planned: Box::new(planned(checked, read, &branch, &paths, chosen.why)),
+            planned: Box::new(planned((checked, pre_loop), read, &branch, &paths, chosen.why)),
         },
     }))
 }
@@ -69,14 +80,25 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
 /// The plan that a person wrote, in a command or in the issue.
 fn given(feature: &Feature) -> Option<String> {
     let request = &feature.request;
-    request.yaml.clone().or_else(|| match request.words {
-        None => find_plan_block(&feature.snapshot.body),
-        Some(_) => None,
-    })
+    request
+        .yaml
+        .clone()
+        .or_else(|| match (&request.words, feature.snapshot.wanted) {
+            (None, Wanted::Plan) => find_plan_block(&feature.snapshot.body),
+            (Some(_), _) | (None, Wanted::OneTask) => None,
+        })
+}
+
+/// Whether the tasks of a plan that no designer saw are designed before their first turn.
+fn pre_loop(wanted: Wanted, settings: &RepositorySettings) -> PreLoop {
+    match (settings.pre_loop, wanted) {
+        (config::PreLoop::Always, _) | (config::PreLoop::Auto, Wanted::OneTask) => PreLoop::Due,
+        (config::PreLoop::Auto, Wanted::Plan) | (config::PreLoop::Never, _) => PreLoop::Off,
+    }
 }
 
 fn planned(
-    checked: Checked,
+    (checked, pre_loop): (Checked, PreLoop),
     read: Settings,
     branch: &DefaultBranch,
     paths: &BTreeSet<String>,
@@ -100,6 +122,7 @@ fn planned(
         base: branch.head.clone(),
         rules: rules(&read.settings),
         settings: serde_json::to_value(&read.settings).unwrap_or_default(),
+        pre_loop,
     }
 }
 

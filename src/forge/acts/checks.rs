@@ -257,7 +257,7 @@ impl State {
             None => ("rerequested", object!({})),
             Some(identifier) => {
                 let offered = |action: &Value| action.get("identifier").and_then(Value::as_str) == Some(identifier);
-                if !run.actions.iter().any(offered) {
+                if run.status != "completed" || !run.actions.iter().any(offered) {
                     return Err(Refusal::not_found());
                 }
                 (

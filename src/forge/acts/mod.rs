@@ -3,6 +3,7 @@
 //! Rights are checked by the callers at the door; the rules of the things themselves are checked here.
 
 mod checks;
+mod ci;
 mod comments;
 mod inline;
 mod issues;

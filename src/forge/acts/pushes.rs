@@ -57,6 +57,9 @@ impl Site {
             })?;
             self.pulls_from(by, repo, &moved).await?;
             self.pulls_into(by, repo, &moved).await?;
+            if let Some(head) = &moved.after {
+                self.change(|state| state.ci_reports(by, repo, &moved.branch, head))?;
+            }
         }
         Ok(())
     }

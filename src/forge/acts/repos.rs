@@ -41,6 +41,7 @@ impl State {
             rules: Vec::new(),
             checks: BTreeMap::new(),
             statuses: Vec::new(),
+            ci: Vec::new(),
             created_at: at,
             updated_at: at,
             pushed_at: at,

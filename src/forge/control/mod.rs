@@ -1,6 +1,7 @@
 //! What the forge's owner sets up and looks at, and what its people do.
 
 mod apps;
+mod ci;
 mod maintaining;
 mod people;
 mod setup;
@@ -8,6 +9,7 @@ mod watch;
 
 pub use apps::AppCredentials;
 pub use apps::NewApp;
+pub use ci::NewCiJob;
 pub use people::InlineRemark;
 pub use people::Person;
 pub use setup::RepoSource;

@@ -34,7 +34,7 @@ pub struct Person<'a> {
     user: u64,
 }
 
-const EVERYONE: Right = Right::write(&[], Role::Read);
+pub(super) const EVERYONE: Right = Right::write(&[], Role::Read);
 const TRIAGE: Right = Right::write(&[], Role::Triage);
 pub(super) const WRITE: Right = Right::write(&[], Role::Write);
 pub(super) const ADMIN: Right = Right::write(&[], Role::Admin);

@@ -61,6 +61,13 @@ fn whole(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, seen: &Comparis
     layout::page(&format!("{} · {name}", issue.title), &body)
 }
 
+fn said<'a>(action: &'a serde_json::Value, field: &str) -> &'a str {
+    action
+        .get(field)
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or_default()
+}
+
 fn check(state: &State, run: &CheckRun) -> Markup {
     let word = run.conclusion.as_deref().unwrap_or(&run.status);
     let app = state.apps.get(&run.app).map_or("", |app| app.slug.as_str());
@@ -73,7 +80,7 @@ fn check(state: &State, run: &CheckRun) -> Markup {
         @if let Some(summary) = &run.summary { (markdown::render(summary)) }
         @if let Some(text) = &run.text { details { summary { "Details" } (markdown::render(text)) } }
         @for action in &run.actions {
-            span.label { (action.get("label").and_then(serde_json::Value::as_str).unwrap_or_default()) }
+            p.muted { "Button " span.label { (said(action, "label")) } ": " (said(action, "description")) }
         }
     };
     boxed(Some(&format!("check-{}", run.id)), "", &head, &body)

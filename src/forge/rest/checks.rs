@@ -111,7 +111,7 @@ async fn list(call: &Call, repo: u64, name: &str) -> Answered {
 
 async fn combined(call: &Call, repo: u64, name: &str) -> Answered {
     let sha = resolve(call, repo, name).await?;
-    call.site.read(|state| {
+    let answer = call.site.read(|state| {
         let repo = state.repo(repo)?;
         let mut latest: BTreeMap<&str, &Status> = BTreeMap::new();
         for one in repo.statuses.iter().filter(|one| one.sha == sha) {
@@ -125,11 +125,16 @@ async fn combined(call: &Call, repo: u64, name: &str) -> Answered {
         };
         let rows: Vec<Value> = latest.values().map(|one| json::status(state, repo, one)).collect();
         let url = format!("{}/commits/{sha}", state.repo_api(repo));
-        Ok(Answer::ok(object!({
-            "state": word, "sha": sha, "total_count": rows.len(), "statuses": rows,
-            "repository": state.repo_json(repo, None), "commit_url": url, "url": format!("{url}/status"),
-        })))
-    })
+        let more = object!({
+            "state": word, "sha": sha, "repository": state.repo_json(repo, None),
+            "commit_url": url, "url": format!("{url}/status"),
+        });
+        Ok::<_, Refusal>((rows, more))
+    });
+    let (rows, more) = answer?;
+    let mut page = call.counted("statuses", rows);
+    page.body.iter_mut().for_each(|body| json::extend(body, more.clone()));
+    Ok(page)
 }
 
 async fn statuses(call: &Call, repo: u64, name: &str) -> Answered {
@@ -145,22 +150,10 @@ async fn statuses(call: &Call, repo: u64, name: &str) -> Answered {
 async fn set_status(call: &Call, repo: u64, by: Actor, name: &str) -> Answered {
     let sha = resolve(call, repo, name).await?;
     let word = call.text("state").unwrap_or_default();
-    if !["error", "failure", "pending", "success"].contains(&word.as_str()) {
-        return Err(Refusal::custom("Status", "state", "State is not included in the list"));
-    }
+    let context = call.text("context").unwrap_or_else(|| "default".to_owned());
+    let (description, url) = (call.text("description"), call.text("target_url"));
     call.site.change(|state| {
-        let (id, at) = (state.next_id(), state.clock.stamp());
-        let one = Status {
-            id,
-            sha,
-            context: call.text("context").unwrap_or_else(|| "default".to_owned()),
-            state: word,
-            description: call.text("description"),
-            target_url: call.text("target_url"),
-            creator: by.user,
-            created_at: at,
-        };
-        state.repo_mut(repo)?.statuses.push(one.clone());
+        let one = state.record_status(by, repo, &sha, (&context, &word), description, url)?;
         Ok(Answer::created(json::status(state, state.repo(repo)?, &one)))
     })
 }

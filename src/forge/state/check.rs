@@ -25,6 +25,17 @@ pub struct CheckRun {
     pub completed_at: Option<Moment>,
 }
 
+/// A check that appears on every commit pushed to a branch that matches.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CiJob {
+    /// The App that reports it as a check run; none: it is a commit status.
+    pub app: Option<u64>,
+    pub branches: String,
+    pub name: String,
+    pub conclusion: Option<String>,
+    pub summary: String,
+}
+
 /// A commit status.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Status {

@@ -1,6 +1,7 @@
 //! Repositories, their settings, labels, rules and refs.
 
 use super::CheckRun;
+use super::CiJob;
 use super::Issue;
 use super::Moment;
 use super::Role;
@@ -28,6 +29,8 @@ pub struct Repo {
     pub rules: Vec<BranchRule>,
     pub checks: BTreeMap<u64, CheckRun>,
     pub statuses: Vec<Status>,
+    #[serde(default)]
+    pub ci: Vec<CiJob>,
     pub created_at: Moment,
     pub updated_at: Moment,
     pub pushed_at: Moment,

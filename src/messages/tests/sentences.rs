@@ -114,6 +114,7 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         Refusal::NoRun,
         Refusal::RunUnfinished { run: run(1) },
         Refusal::BotLabel,
+        Refusal::NoCriteria,
         Refusal::EditedSince { by: say("mallory") },
         Refusal::RunEnded {
             state: text("completed"),

@@ -26,6 +26,7 @@ use crate::domain::feature::Snapshot;
 use crate::domain::feature::State;
 use crate::domain::feature::Suspension;
 use crate::domain::feature::Trust;
+use crate::domain::feature::Wanted;
 use crate::domain::feature::WaveGate;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::FeatureKey;
@@ -302,6 +303,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             labelled_by: user("ida"),
             at: Millis(0),
             trust: Trust::Writers,
+            wanted: Wanted::Plan,
         },
         rules: rules(),
         settings: serde_json::json!({

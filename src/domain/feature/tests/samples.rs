@@ -10,6 +10,7 @@ use crate::domain::contract::Judgement;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Outcome;
 use crate::domain::decision::Verdict;
+use crate::domain::design::PreLoop;
 use crate::domain::effect::Effect;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Baseline;
@@ -28,6 +29,7 @@ use crate::domain::feature::Rules;
 use crate::domain::feature::Snapshot;
 use crate::domain::feature::Step;
 use crate::domain::feature::Trust;
+use crate::domain::feature::Wanted;
 use crate::domain::feature::event::DefaultMerge;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::Planned;
@@ -149,6 +151,7 @@ pub fn planned(plan: Plan, rules: Rules) -> Box<Planned> {
         base: sha(1),
         rules,
         settings: serde_json::Value::Null,
+        pre_loop: PreLoop::Off,
     })
 }
 
@@ -160,6 +163,7 @@ pub fn new(rules: Rules) -> Step {
         labelled_by: person(1),
         at: AT,
         trust: Trust::Writers,
+        wanted: Wanted::Plan,
     };
     labelled(key(), InstallationId(3), snapshot, rules)
 }

@@ -195,7 +195,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
     };
     vec![
         ("begin", task::Event::Begin),
-        ("designed", task::Event::Designed { run }),
+        ("designed", task::Event::Designed { run, design: None }),
         ("played: pushed", played(pushed(sha(50)))),
         (
             "played: no change",

@@ -449,7 +449,7 @@ impl World {
             .unwrap_or_else(|| sha(0));
         let stuck = task::Event::Stuck { run, reason: refused() };
         let event = match work {
-            TaskWork::Design => task::Event::Designed { run },
+            TaskWork::Design => task::Event::Designed { run, design: None },
             TaskWork::Play => {
                 let (base, report) = (sha(1), report());
                 let outcome = match dice.roll(12) {

@@ -1,0 +1,95 @@
+//! The designer's prompt.
+
+use crate::agents::definition::Definition;
+use crate::agents::fence::fenced;
+use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::MAX_ISSUE;
+use crate::agents::prompt::Prompt;
+use crate::agents::prompt::Snapshot;
+use crate::agents::prompt::check_sentence;
+use crate::agents::prompt::listed;
+use crate::domain::check_boxes::CheckBox;
+use crate::domain::plan::PlannedTask;
+use serde_json::Value;
+
+const MAX_FILES: usize = 1_500;
+const MAX_FILES_TEXT: usize = 60_000;
+
+/// What the designer is told of this run.
+#[derive(Clone, Copy, Debug)]
+pub struct DesignerInput<'a> {
+    /// The issue.
+    pub issue: Snapshot<'a>,
+    /// What is to be designed.
+    pub what: ToDesign<'a>,
+    /// What people added, newest last.
+    pub words: &'a [String],
+    /// Every path of the repository.
+    pub files: &'a [String],
+    /// The repository's instruction files.
+    pub instructions: &'a [InstructionFile],
+    /// The test command, if one is known.
+    pub test_command: Option<&'a str>,
+}
+
+/// What is to be designed.
+#[derive(Clone, Copy, Debug)]
+pub enum ToDesign<'a> {
+    /// A task with its criteria.
+    Task(&'a PlannedTask),
+    /// The whole issue as one task, whose criteria are these check boxes or still to be written.
+    Issue(&'a [CheckBox]),
+}
+
+impl DesignerInput<'_> {
+    /// The whole prompt.
+    #[must_use]
+    pub fn prompt(&self, definition: &Definition, schema: &Value) -> String {
+        let mut prompt = Prompt::new(&definition.prompt);
+        prompt.issue(self.issue);
+        match self.what {
+            ToDesign::Task(task) => prompt.task(task),
+            ToDesign::Issue(boxes) => criteria(&mut prompt, boxes),
+        }
+        for words in self.words {
+            let body = "A person with the right to decide adds this. Follow it where it shapes the change:";
+            prompt.section(
+                "What a maintainer added",
+                &format!("{body}\n\n{}", fenced("words", words, MAX_ISSUE)),
+            );
+        }
+        let files = fenced("paths", &listed(self.files, MAX_FILES), MAX_FILES_TEXT);
+        let known = match self.test_command {
+            Some(command) => format!("Its tests are run with `{command}`."),
+            None => "No command is known that runs its tests.".to_owned(),
+        };
+        prompt.section("The repository", &format!("{known} Its files:\n\n{files}"));
+        prompt.instructions(self.instructions);
+        prompt.answer("your design", schema)
+    }
+}
+
+fn criteria(prompt: &mut Prompt, boxes: &[CheckBox]) {
+    let one = "The whole issue is one task.";
+    if boxes.is_empty() {
+        let body = format!(
+            "{one} The issue has no check boxes, so `acceptance_criteria` are yours to write. Name in `files` what will \
+             probably change, and state `type` and `factors` honestly: they decide how much a person looks at it."
+        );
+        prompt.section("The criteria", &body);
+        return;
+    }
+    let lines: Vec<String> = (1..)
+        .zip(boxes)
+        .map(|(number, found): (usize, _)| match &found.check {
+            Some(check) => format!("{number}. {} ({})", found.text, check_sentence(check)),
+            None => format!("{number}. {} (not bound yet)", found.text),
+        })
+        .collect();
+    let body = format!(
+        "{one} Its criteria are the issue's check boxes. Give in `acceptance_criteria` one entry for each that is not \
+         bound yet, with exactly its words as `text` and the `check` that shows it:\n\n{}",
+        fenced("check boxes", &lines.join("\n"), MAX_ISSUE)
+    );
+    prompt.section("The criteria", &body);
+}

@@ -1,0 +1,97 @@
+//! The plan of a Feature of one task: from the issue's check boxes, and from the designer where they do not say enough.
+
+use crate::agents::RunError;
+use crate::agents::prompt::DesignerInput;
+use crate::agents::prompt::ToDesign;
+use crate::config;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::check_boxes::CheckBox;
+use crate::domain::check_boxes::check_boxes;
+use crate::domain::design;
+use crate::domain::design::Asked;
+use crate::domain::design::PreLoop;
+use crate::domain::design::parse_design;
+use crate::domain::ids::TaskId;
+use crate::domain::plan::Plan;
+use crate::domain::plan::parse::Checked;
+use crate::domain::plan::parse::PlanContext;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::design::ask;
+use crate::engine::repository::DefaultBranch;
+use crate::engine::repository::Settings;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Why nobody can say what must hold.
+const NO_CRITERIA: &str = "the issue has no check boxes that are all bound to a check, one of them other than human, and \
+                           `pre_loop: never` forbids to have a designer write or bind them";
+
+/// A valid plan with its design, or what is wrong.
+pub(super) async fn one_task(
+    scene: &Scene<'_>,
+    read: &Settings,
+    branch: &DefaultBranch,
+    paths: &BTreeSet<String>,
+    test_command: Option<String>,
+    context: &PlanContext<'_>,
+) -> Result<Result<(Checked, PreLoop), String>, Undone> {
+    let boxes = check_boxes(&scene.feature.snapshot.body);
+    let enough = design::are_enough(&boxes);
+    let has_words = scene.feature.request.words.is_some();
+    match read.settings.pre_loop {
+        config::PreLoop::Never if !enough => return Ok(Err(NO_CRITERIA.to_owned())),
+        config::PreLoop::Never => {
+            return Ok(planned(scene, &boxes, None, context).map(|checked| (checked, PreLoop::Off)));
+        }
+        config::PreLoop::Auto | config::PreLoop::Always if enough && !has_words => {
+            return Ok(planned(scene, &boxes, None, context).map(|checked| (checked, PreLoop::Due)));
+        }
+        config::PreLoop::Auto | config::PreLoop::Always => {}
+    }
+    let files: Vec<String> = paths.iter().cloned().collect();
+    let words: Vec<String> = scene.feature.request.words.iter().cloned().collect();
+    let input = DesignerInput {
+        issue: scene.shown_issue(),
+        what: ToDesign::Issue(&boxes),
+        words: &words,
+        files: &files,
+        instructions: &scene.instructions_at(&branch.mirror, &branch.head).await?,
+        test_command: test_command.as_deref(),
+    };
+    let parse = |answer: &Value| {
+        let design = parse_design(answer).map_err(|mistakes| mistakes.to_string())?;
+        let checked = planned(scene, &boxes, Some(answer), context)?;
+        Ok((checked, PreLoop::Done(Box::new(design))))
+    };
+    let checkout = branch.mirror.checkout(&branch.head).await?;
+    let (settings, asked) = (&read.settings, Asked::Criteria(&boxes));
+    match ask(scene, settings, &checkout, TaskId::Planned(1), (input, asked), parse).await {
+        Ok(done) => Ok(Ok(done)),
+        // It answered twice, and neither answer made a valid task: asking more often would not help.
+        Err(RunError::Agent {
+            failure: AgentFailure::ReportInvalid { problem },
+            ..
+        }) => Ok(Err(problem)),
+        Err(RunError::Agent {
+            failure: failure @ AgentFailure::ReportMissing,
+            ..
+        }) => Ok(Err(failure.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn planned(
+    scene: &Scene<'_>,
+    boxes: &[CheckBox],
+    answer: Option<&Value>,
+    context: &PlanContext<'_>,
+) -> Result<Checked, String> {
+    let description = match &scene.feature.request.words {
+        Some(words) => format!("As the issue describes it. A maintainer adds:\n\n{words}"),
+        None => "As the issue describes it.".to_owned(),
+    };
+    let title = &scene.feature.snapshot.title;
+    let plan = design::one_task(title, &description, boxes, answer).map_err(|mistakes| mistakes.to_string())?;
+    Plan::from_json(&plan, context).map_err(|mistakes| mistakes.to_string())
+}

@@ -1,0 +1,34 @@
+//! What persons pushed to a task's branch: everything that AutoBuild itself did not commit.
+
+use crate::domain::ids::Sha;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::turn;
+use crate::git::CommitInfo;
+use crate::git::Mirror;
+
+/// How many commits of a branch are looked at: more than all turns of a task make.
+const MOST: usize = 300;
+
+/// The commits of persons between `fork` and `head`, each as the commit before it and itself, oldest first. Ours are
+/// those that carry both our name and the trailer of the effect that made them.
+pub(super) async fn pushes(
+    scene: &Scene<'_>,
+    mirror: &Mirror,
+    fork: &Sha,
+    head: &Sha,
+) -> Result<Vec<(Sha, Sha)>, Undone> {
+    let us = turn::author(scene).await?.email;
+    let ours = |info: &CommitInfo| info.author_email == us && info.trailer("AutoBuild-Attempt").is_some();
+    let mut pushes = Vec::new();
+    for commit in mirror.grown(fork, head, MOST).await? {
+        let Some(info) = mirror.commit_info(&commit).await? else {
+            continue;
+        };
+        if let (false, Some(before)) = (ours(&info), info.parents.first()) {
+            pushes.push((before.clone(), commit));
+        }
+    }
+    pushes.reverse();
+    Ok(pushes)
+}

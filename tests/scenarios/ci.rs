@@ -1,0 +1,263 @@
+//! The repository's own CI as evidence.
+
+use crate::world::Plan;
+use crate::world::REPO;
+use crate::world::Setup;
+use crate::world::WRITER;
+use crate::world::World;
+use autobuild::domain::ci::CiTimes;
+use autobuild::domain::evidence::Evidence;
+use autobuild::domain::evidence::Gate;
+use autobuild::domain::evidence::GateResult;
+use autobuild::domain::evidence::Weight;
+use autobuild::forge::Fault;
+use autobuild::forge::Mishap;
+use autobuild::forge::NewApp;
+use autobuild::forge::NewCiJob;
+
+const BUILD: NewCiJob<'static> = NewCiJob {
+    app: Some("actions"),
+    branches: "autobuild/*",
+    name: "build",
+    conclusion: Some("success"),
+    summary: "All is well.",
+};
+
+/// A deadline that is over at once.
+const NO_PATIENCE: CiTimes = CiTimes {
+    every: 5,
+    silence: 0,
+    deadline: 40,
+};
+
+fn job(conclusion: Option<&'static str>, summary: &'static str) -> NewCiJob<'static> {
+    NewCiJob {
+        conclusion,
+        summary,
+        ..BUILD
+    }
+}
+
+async fn world(setup: Setup, jobs: &[NewCiJob<'_>]) -> World {
+    let world = setup.build().await;
+    world
+        .forge
+        .create_app(&NewApp {
+            slug: "actions",
+            owner: "acme",
+            permissions: &[("checks", "write")],
+            events: &[],
+            hook: None,
+        })
+        .unwrap();
+    world.forge.set_ci(REPO, jobs).unwrap();
+    world.script.plans(&Plan::one());
+    world
+}
+
+impl World {
+    /// What CI came to in the newest turn of the only task.
+    async fn ci(&self) -> GateResult {
+        let feature = self.feature().await;
+        let gates = feature.tasks[0].last_turn().unwrap().gates.clone().unwrap();
+        gates.result(Gate::Ci).expect("CI was looked at").clone()
+    }
+
+    async fn turns(&self) -> usize {
+        self.feature().await.tasks[0].turns.len()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn green_checks_of_others_are_evidence_and_our_own_are_not() {
+    let status = NewCiJob {
+        app: None,
+        name: "ci/old",
+        ..BUILD
+    };
+    let world = world(Setup::new(), &[BUILD, job(Some("skipped"), ""), status]).await;
+    world.script.succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let ci = world.ci().await;
+    assert!(
+        matches!(ci.evidence, Evidence::Passed(_)) && ci.weight == Weight::Demanded,
+        "{ci:?}"
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_any_check_no_ci_ran_and_nothing_rests_on_it() {
+    let world = world(Setup::new(), &[]).await;
+    world.script.succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let ci = world.ci().await;
+    assert_eq!(ci.weight, Weight::Shown);
+    assert!(format!("{:?}", ci.evidence).contains("no CI ran"), "{ci:?}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_red_check_goes_back_to_the_player_with_its_output_whatever_the_coach_says() {
+    let red = job(Some("failure"), "lint: line 3 is too long");
+    let world = world(Setup::new().settings("max_turns: 1"), &[red]).await;
+    world.script.succeeds(1);
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    let pull = world.pull(1).await;
+    assert_eq!(world.review_states(pull).await[0], "CHANGES_REQUESTED");
+    let items = &world.feature().await.tasks[0].turns[0].verdict.clone().unwrap().items;
+    assert!(
+        items
+            .iter()
+            .any(|item| item.description.contains("lint: line 3 is too long")),
+        "{items:#?}"
+    );
+    world.forge.set_ci(REPO, &[BUILD]).unwrap();
+    world.script.writes(1, &[("hello/1.txt", "hello 1!\n")]).approves(1);
+    world.say(WRITER, pull, "/autobuild resume").await;
+    assert_eq!((world.state().await, world.turns().await), ("in_review".to_owned(), 2));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_red_status_is_a_red_check() {
+    let red = NewCiJob {
+        app: None,
+        ..job(Some("failure"), "3 tests failed")
+    };
+    let world = world(Setup::new().settings("max_turns: 1"), &[BUILD, red]).await;
+    world.script.succeeds(1);
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    assert!(matches!(world.ci().await.evidence, Evidence::Failed(_)));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_gives_no_answer_blocks_without_a_coach_and_a_person_may_override() {
+    for conclusion in ["cancelled", "action_required"] {
+        let world = world(Setup::new(), &[job(Some(conclusion), "")]).await;
+        world.script.plays(1);
+        world.start().await;
+        assert_eq!(world.tasks().await, ["blocked"]);
+        let pull = world.pull(1).await;
+        let report = world.reviews(pull).await.last().unwrap().2.clone();
+        assert!(report.contains("build"), "{report}");
+        assert!(
+            world.feature().await.tasks[0].turns[0].verdict.is_none(),
+            "nobody's fault"
+        );
+        world.say(WRITER, pull, "/autobuild approve").await;
+        assert_eq!(world.state().await, "in_review");
+        let waived = &world.feature().await.tasks[0].waived[0];
+        assert!(waived.what.join("\n").contains(conclusion), "{waived:?}");
+        world.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_that_still_runs_holds_no_worker_and_its_end_counts() {
+    let times = CiTimes {
+        every: 50,
+        silence: 0,
+        deadline: 600_000,
+    };
+    let world = world(Setup::new().ci(times), &[job(None, "")]).await;
+    world.script.succeeds(1);
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, 1, "autobuild").unwrap();
+    let head = loop {
+        world.idle().await;
+        let feature = world.feature_of(1).await;
+        let head = feature.and_then(|feature| feature.tasks.first()?.head.clone());
+        let tally = world.engine.store.tally(None, world.engine.now()).await.unwrap();
+        match head {
+            Some(head) if tally.waiting > 0 => break head.to_string(),
+            _ => tokio::task::yield_now().await,
+        }
+    };
+    assert_eq!(world.tasks().await, ["coach_turn"]);
+    world.forge.report_check(REPO, &head, &BUILD).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_that_runs_beyond_the_deadline_is_absent_and_resume_looks_again() {
+    let world = world(Setup::new().ci(NO_PATIENCE), &[job(None, "")]).await;
+    world.script.plays(1);
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    let pull = world.pull(1).await;
+    let head = world.pull_json(pull).await["head"]["sha"].as_str().unwrap().to_owned();
+    assert!(
+        world
+            .checks(&head)
+            .await
+            .contains(&"AutoBuild action_required".to_owned())
+    );
+    world.forge.report_check(REPO, &head, &BUILD).unwrap();
+    world.script.approves(1);
+    world.say(WRITER, pull, "/autobuild resume").await;
+    assert_eq!((world.state().await, world.turns().await), ("in_review".to_owned(), 1));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn checks_that_cannot_be_read_are_no_evidence_and_nobodys_fault() {
+    let world = world(Setup::new().ci(NO_PATIENCE), &[BUILD]).await;
+    let fault = Fault::on("GET", "*/status", Mishap::fail(502)).always();
+    world.forge.order(fault);
+    world.script.plays(1);
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    let report = world.reviews(world.pull(1).await).await.last().unwrap().2.clone();
+    assert!(report.contains("could not be read"), "{report}");
+    world.forge.clear_orders();
+    world.script.approves(1);
+    world.say(WRITER, world.pull(1).await, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ci_is_not_looked_at_where_the_settings_ignore_it() {
+    let red = job(Some("failure"), "no");
+    let world = world(Setup::new().settings("ci: ignore"), &[red]).await;
+    world.script.succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let feature = world.feature().await;
+    let gates = feature.tasks[0].turns[0].gates.clone().unwrap();
+    assert_eq!(gates.result(Gate::Ci), None);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_takes_hold_while_ci_is_waited_for() {
+    let times = CiTimes {
+        every: 50,
+        silence: 0,
+        deadline: 600_000,
+    };
+    let world = world(Setup::new().ci(times), &[job(None, "")]).await;
+    world.script.plays(1);
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, 1, "autobuild").unwrap();
+    loop {
+        world.idle().await;
+        match world.feature_of(1).await {
+            Some(feature) if feature.tasks.first().is_some_and(|task| task.pull.is_some()) => break,
+            _ => tokio::task::yield_now().await,
+        }
+    }
+    let pull = world.pull(1).await;
+    world.by(WRITER).comment(REPO, pull, "/autobuild cancel").unwrap();
+    world.settle().await;
+    assert_eq!(world.tasks().await, ["cancelled"]);
+    world.end().await;
+}
