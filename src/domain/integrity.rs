@@ -56,11 +56,13 @@ pub enum Rule {
     FileTooLarge,
     /// Code that behaves differently under test.
     DiffersUnderTest,
+    /// A file that cannot be parsed, so that only what needs no knowledge of a language was looked for.
+    Unreadable,
 }
 
 impl Rule {
     /// Every rule, in the order in which people read them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::TestDeleted,
         Self::TestEmptied,
         Self::TestRenamedAway,
@@ -81,6 +83,7 @@ impl Rule {
         Self::MergeMarker,
         Self::FileTooLarge,
         Self::DiffersUnderTest,
+        Self::Unreadable,
     ];
 
     /// Its name, as people read it in reviews.
@@ -107,6 +110,7 @@ impl Rule {
             Self::MergeMarker => "merge marker",
             Self::FileTooLarge => "file too large",
             Self::DiffersUnderTest => "differs under test",
+            Self::Unreadable => "file not readable",
         }
     }
 
@@ -114,7 +118,7 @@ impl Rule {
     #[must_use]
     pub fn weight(self, kind: TaskType) -> Weight {
         match (self, kind) {
-            (Self::DiffersUnderTest, _) | (Self::Stub, TaskType::Scaffolding) => Weight::Shown,
+            (Self::DiffersUnderTest | Self::Unreadable, _) | (Self::Stub, TaskType::Scaffolding) => Weight::Shown,
             (
                 Self::TestDeleted
                 | Self::TestEmptied

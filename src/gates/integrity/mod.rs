@@ -4,9 +4,19 @@
 //! Gates that run.
 
 mod anywhere;
+mod checks;
+mod gone;
+mod marks;
+mod pairs;
+mod reading;
+mod replaced;
 mod results;
+mod settings;
 mod shadow;
 mod snapshots;
+mod tests_changed;
+mod unknown;
+mod words;
 
 use crate::domain::integrity::Author;
 use crate::domain::integrity::IntegrityFinding;
@@ -84,7 +94,15 @@ const MOST: usize = 200;
 /// Everything that the change does to look finished, in the order of path and line.
 #[must_use]
 pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
+    let files = reading::read(change);
+    let gone = gone::Gone::new(&files, change.task);
     let mut findings = anywhere::find(change);
+    findings.extend(reading::unreadable(&files));
+    findings.extend(tests_changed::find(&files, &gone));
+    findings.extend(unknown::find(&files, &gone));
+    findings.extend(marks::find(&files));
+    findings.extend(settings::find(change, &files));
+    findings.extend(replaced::find(change, &files));
     findings.extend(results::find(change));
     findings.extend(snapshots::find(change));
     findings.extend(shadow::find(change));
@@ -104,3 +122,6 @@ fn finding(rule: Rule, path: &str, line: Option<u32>, what: impl Into<String>) -
         by: Author::Player,
     }
 }
+
+#[cfg(test)]
+mod tests;

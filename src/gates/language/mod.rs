@@ -10,6 +10,7 @@ pub mod outline;
 mod python;
 mod role;
 mod rust;
+pub mod settings;
 pub mod syntax;
 
 pub use glance::Glance;
@@ -37,6 +38,8 @@ pub struct Language {
     pub outline: for<'a> fn(&outline::Source<'a>) -> outline::Outline,
     /// Whether the runner looks into a file of this path, where other files of the change include these names.
     pub is_collected: fn(&str, &[String]) -> bool,
+    /// Values of its settings files that decide what is run and what is asked.
+    pub watched: &'static [settings::Watched],
     /// What a changed file puts in the place of something real.
     pub shadows: fn(&Glance<'_>) -> Vec<Shadow>,
 }

@@ -30,6 +30,8 @@ pub struct Outline {
     pub marks: Vec<Mark>,
     /// What it puts other things in the place of.
     pub replaced: Vec<Replaced>,
+    /// The words of lists outside of tests, which tests may go through, and of loops that make tests.
+    pub tables: Vec<Vec<String>>,
     /// What it sets, where it is a settings file written in the language.
     pub settings: Vec<Setting>,
 }

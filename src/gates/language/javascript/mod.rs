@@ -21,6 +21,9 @@ use crate::gates::language::role::file_name;
 use crate::gates::language::role::folders;
 use crate::gates::language::role::in_support_folder;
 use crate::gates::language::role::in_test_folder;
+use crate::gates::language::settings::Less;
+use crate::gates::language::settings::Watched;
+use crate::gates::language::settings::watched;
 use crate::gates::language::syntax::At;
 
 /// What the Gates know of JavaScript and TypeScript.
@@ -32,8 +35,56 @@ pub static JAVASCRIPT: Language = Language {
     grammar,
     outline,
     is_collected: |path, _| role(path) == Some(Role::Test),
+    watched: &WATCHED,
     shadows: shadows::shadows,
 };
+
+static WATCHED: [Watched; 40] = [
+    watched("scripts.test", Rule::RunnerWeakened, Less::Command),
+    watched("scripts.test:*", Rule::RunnerWeakened, Less::Command),
+    watched("scripts.tests", Rule::RunnerWeakened, Less::Command),
+    watched("scripts.ci", Rule::RunnerWeakened, Less::Command),
+    watched("scripts.coverage", Rule::CoverageWeakened, Less::Command),
+    watched("testPathIgnorePatterns", Rule::RunnerWeakened, Less::LeavesOut),
+    watched("modulePathIgnorePatterns", Rule::RunnerWeakened, Less::LeavesOut),
+    watched("test.exclude", Rule::RunnerWeakened, Less::LeavesOut),
+    watched("ignore", Rule::RunnerWeakened, Less::LeavesOut),
+    watched("testMatch", Rule::RunnerWeakened, Less::LooksAt),
+    watched("testRegex", Rule::RunnerWeakened, Less::LooksAt),
+    watched("roots", Rule::RunnerWeakened, Less::LooksAt),
+    watched("test.include", Rule::RunnerWeakened, Less::LooksAt),
+    watched("test.dir", Rule::RunnerWeakened, Less::LooksAt),
+    watched("spec", Rule::RunnerWeakened, Less::LooksAt),
+    watched("passWithNoTests", Rule::RunnerWeakened, Less::SwitchedOn),
+    watched(
+        "dangerouslyIgnoreUnhandledErrors",
+        Rule::RunnerWeakened,
+        Less::SwitchedOn,
+    ),
+    watched("allowOnly", Rule::RunnerWeakened, Less::SwitchedOn),
+    watched("allow-uncaught", Rule::RunnerWeakened, Less::SwitchedOn),
+    watched("dry-run", Rule::RunnerWeakened, Less::SwitchedOn),
+    watched("forbid-only", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("forbidOnly", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("testNamePattern", Rule::RunnerWeakened, Less::Present),
+    watched("grep", Rule::RunnerWeakened, Less::Present),
+    watched("test.retry", Rule::RunnerWeakened, Less::Present),
+    watched("runner", Rule::RunnerWeakened, Less::Present),
+    watched("testRunner", Rule::RunnerWeakened, Less::Present),
+    watched("globalTeardown", Rule::RunnerWeakened, Less::Present),
+    watched("testResultsProcessor", Rule::RunnerWeakened, Less::Present),
+    watched("automock", Rule::ShadowModule, Less::SwitchedOn),
+    watched("coverageThreshold.*.*", Rule::CoverageWeakened, Less::Lowered),
+    watched("thresholds.*", Rule::CoverageWeakened, Less::Lowered),
+    watched("branches", Rule::CoverageWeakened, Less::Lowered),
+    watched("lines", Rule::CoverageWeakened, Less::Lowered),
+    watched("functions", Rule::CoverageWeakened, Less::Lowered),
+    watched("statements", Rule::CoverageWeakened, Less::Lowered),
+    watched("check-coverage", Rule::CoverageWeakened, Less::SwitchedOff),
+    watched("coveragePathIgnorePatterns", Rule::CoverageWeakened, Less::LeavesOut),
+    watched("coverage.exclude", Rule::CoverageWeakened, Less::LeavesOut),
+    watched("collectCoverageFrom", Rule::CoverageWeakened, Less::LooksAt),
+];
 
 static FLOW: Flow = Flow {
     conditions: &["if_statement", "while_statement"],
@@ -144,6 +195,10 @@ fn outline(source: &Source<'_>) -> Outline {
             }
             "class_declaration" | "interface_declaration" | "type_alias_declaration" | "enum_declaration" => {
                 outline.defines.push(at.field_text("name").to_owned());
+            }
+            "for_in_statement" if source.role != Role::Source => outline.tables.push(at.words()),
+            "array" if source.role != Role::Source && !at.ancestors().any(|outer| outer.is(&["array"])) => {
+                outline.tables.push(at.words())
             }
             "pair" if source.role == Role::Settings => outline.settings.extend(setting(at)),
             _ => {}

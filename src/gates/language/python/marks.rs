@@ -72,7 +72,8 @@ fn hook(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
         let lefts = body
             .below()
             .filter(|part| part.is(&["assignment"]))
-            .map(|part| part.field_text("left"));
+            .map(|part| part.field_text("left"))
+            .filter(|left| left.contains(['.', '[']));
         let mut lefts = lefts.map(|left| left.rsplit('.').next().unwrap_or_default());
         lefts.any(|left| names.iter().any(|name| left.starts_with(name)))
     };

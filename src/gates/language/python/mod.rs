@@ -18,6 +18,9 @@ use crate::gates::language::outline::Work;
 use crate::gates::language::outline::quoted;
 use crate::gates::language::role::file_name;
 use crate::gates::language::role::in_test_folder;
+use crate::gates::language::settings::Less;
+use crate::gates::language::settings::Watched;
+use crate::gates::language::settings::watched;
 use crate::gates::language::syntax::At;
 
 /// What the Gates know of Python.
@@ -29,8 +32,37 @@ pub static PYTHON: Language = Language {
     grammar: |_| tree_sitter_python::LANGUAGE.into(),
     outline,
     is_collected: |path, _| role(path) == Some(Role::Test),
+    watched: &WATCHED,
     shadows: shadows::shadows,
 };
+
+static WATCHED: [Watched; 25] = [
+    watched("addopts", Rule::RunnerWeakened, Less::Options),
+    watched("testpaths", Rule::RunnerWeakened, Less::LooksAt),
+    watched("python_files", Rule::RunnerWeakened, Less::LooksAt),
+    watched("python_functions", Rule::RunnerWeakened, Less::Present),
+    watched("python_classes", Rule::RunnerWeakened, Less::Present),
+    watched("norecursedirs", Rule::RunnerWeakened, Less::LeavesOut),
+    watched("collect_ignore", Rule::RunnerWeakened, Less::LeavesOut),
+    watched("xfail_strict", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("tool.hatch.envs.*.scripts.test", Rule::RunnerWeakened, Less::Command),
+    watched("tool.poe.tasks.test", Rule::RunnerWeakened, Less::Command),
+    watched("tool.pdm.scripts.test", Rule::RunnerWeakened, Less::Command),
+    watched("tool.taskipy.tasks.test", Rule::RunnerWeakened, Less::Command),
+    watched("testenv.commands", Rule::RunnerWeakened, Less::Command),
+    watched("testenv.ignore_errors", Rule::RunnerWeakened, Less::SwitchedOn),
+    watched("testenv.ignore_outcome", Rule::RunnerWeakened, Less::SwitchedOn),
+    watched("report.fail_under", Rule::CoverageWeakened, Less::Lowered),
+    watched("run.omit", Rule::CoverageWeakened, Less::LeavesOut),
+    watched("report.omit", Rule::CoverageWeakened, Less::LeavesOut),
+    watched("coverage.omit", Rule::CoverageWeakened, Less::LeavesOut),
+    watched("run.source", Rule::CoverageWeakened, Less::LooksAt),
+    watched("run.include", Rule::CoverageWeakened, Less::LooksAt),
+    watched("report.include", Rule::CoverageWeakened, Less::LooksAt),
+    watched("run.branch", Rule::CoverageWeakened, Less::SwitchedOff),
+    watched("report.exclude_lines", Rule::CoverageWeakened, Less::LeavesOut),
+    watched("report.exclude_also", Rule::CoverageWeakened, Less::LeavesOut),
+];
 
 static FLOW: Flow = Flow {
     conditions: &["if_statement", "while_statement", "elif_clause"],
@@ -83,6 +115,14 @@ fn outline(source: &Source<'_>) -> Outline {
         match at.kind() {
             "function_definition" => function(at, &unwanted, &mut outline),
             "class_definition" => outline.defines.push(at.field_text("name").to_owned()),
+            "assignment"
+                if source.role != Role::Source
+                    && at
+                        .field("right")
+                        .is_some_and(|right| right.is(&["list", "tuple", "dictionary"])) =>
+            {
+                outline.tables.push(at.words());
+            }
             _ => {}
         }
         marks::at(source, at, &mut outline);

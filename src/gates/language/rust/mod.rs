@@ -18,6 +18,9 @@ use crate::gates::language::outline::quoted;
 use crate::gates::language::role::file_name;
 use crate::gates::language::role::folders;
 use crate::gates::language::role::in_support_folder;
+use crate::gates::language::settings::Less;
+use crate::gates::language::settings::Watched;
+use crate::gates::language::settings::watched;
 use crate::gates::language::syntax::At;
 
 /// What the Gates know of Rust.
@@ -29,8 +32,31 @@ pub static RUST: Language = Language {
     grammar: |_| tree_sitter_rust::LANGUAGE.into(),
     outline,
     is_collected,
+    watched: &WATCHED,
     shadows: shadows::shadows,
 };
+
+static WATCHED: [Watched; 19] = [
+    watched("lib.test", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("lib.doctest", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("lib.harness", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("bin.*.test", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("test.*.test", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("test.*.harness", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("test.*.required-features", Rule::RunnerWeakened, Less::Present),
+    watched("package.autotests", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("workspace.members", Rule::RunnerWeakened, Less::LooksAt),
+    watched("workspace.default-members", Rule::RunnerWeakened, Less::LooksAt),
+    watched("workspace.exclude", Rule::RunnerWeakened, Less::LeavesOut),
+    watched("target.*.runner", Rule::RunnerWeakened, Less::Present),
+    watched("alias.test", Rule::RunnerWeakened, Less::Present),
+    watched("alias.t", Rule::RunnerWeakened, Less::Present),
+    watched("profile.*.default-filter", Rule::RunnerWeakened, Less::Present),
+    watched("profile.*.retries", Rule::RunnerWeakened, Less::Present),
+    watched("profile.*.retries.count", Rule::RunnerWeakened, Less::Present),
+    watched("*.exclude-files", Rule::CoverageWeakened, Less::LeavesOut),
+    watched("*.fail-under", Rule::CoverageWeakened, Less::Lowered),
+];
 
 static FLOW: Flow = Flow {
     conditions: &["if_expression", "while_expression"],
@@ -96,6 +122,11 @@ fn outline(source: &Source<'_>) -> Outline {
             "mod_item" if at.field("body").is_none() => outline.includes.push(at.field_text("name").to_owned()),
             "struct_item" | "enum_item" | "trait_item" | "const_item" | "static_item" | "type_item" | "mod_item" => {
                 outline.defines.push(at.field_text("name").to_owned());
+            }
+            "array_expression"
+                if is_test_code(source, at) && !at.ancestors().any(|outer| outer.is(&["array_expression"])) =>
+            {
+                outline.tables.push(at.words())
             }
             "macro_invocation" if is_item(at) => {
                 let (name, body) = (at.field_text("macro").to_owned(), at);

@@ -1,0 +1,235 @@
+//! Commands and options that run tests, compared.
+
+use crate::gates::language::outline::quoted;
+
+/// Words by which people start tests.
+const RUNNERS: [&str; 34] = [
+    "jest",
+    "vitest",
+    "mocha",
+    "node --test",
+    "--test",
+    "ava",
+    "tap",
+    "jasmine",
+    "karma",
+    "playwright",
+    "cypress",
+    "pytest",
+    "unittest",
+    "tox",
+    "nox",
+    "cargo test",
+    "cargo nextest",
+    "nextest",
+    "cargo llvm-cov",
+    "tarpaulin",
+    "go test",
+    "mvn",
+    "gradle",
+    "npm test",
+    "npm run test",
+    "yarn test",
+    "pnpm test",
+    "pnpm run test",
+    "make test",
+    "make check",
+    "ctest",
+    "rspec",
+    "phpunit",
+    "bun test",
+];
+/// Words by which people check code otherwise.
+const CHECKERS: [&str; 20] = [
+    "clippy",
+    "eslint",
+    "ruff",
+    "mypy",
+    "pyright",
+    "flake8",
+    "black --check",
+    "tsc",
+    "cargo fmt",
+    "cargo check",
+    "cargo build",
+    "cargo deny",
+    "cargo audit",
+    "npm run lint",
+    "npm run build",
+    "npm run typecheck",
+    "make lint",
+    "coverage report",
+    "coverage",
+    "prettier --check",
+];
+/// What makes a failure pass, or a run smaller.
+const WEAK: [&str; 31] = [
+    "|| true",
+    "||true",
+    "|| :",
+    "|| exit 0",
+    "; exit 0",
+    "; true",
+    "|| echo",
+    "set +e",
+    "--passwithnotests",
+    "--testpathignorepatterns",
+    "--exclude",
+    "--ignore",
+    "--deselect",
+    "-k ",
+    "--skip",
+    "--grep",
+    "--testnamepattern",
+    "--test-name-pattern",
+    "--no-run",
+    "--listtests",
+    "--collect-only",
+    " --co",
+    "--retries",
+    "--retry",
+    "--dry-run",
+    "--no-fail-on-error",
+    "--suppress-no-test",
+    "-p no:",
+    "--continue-on-collection-errors",
+    "&& exit 0",
+    "--dangerouslyignoreunhandlederrors",
+];
+
+/// Whether a line starts tests.
+pub(super) fn runs_tests(line: &str) -> bool {
+    let line = line.to_lowercase();
+    RUNNERS.iter().any(|runner| has_word(&line, runner)) || line.contains("node ") && line.contains("test")
+}
+
+/// Whether a line starts tests or another check.
+pub(super) fn runs_checks(line: &str) -> bool {
+    runs_tests(line) || CHECKERS.iter().any(|checker| has_word(&line.to_lowercase(), checker))
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    let ends = |at: usize| {
+        let before = line.get(..at).and_then(|start| start.chars().next_back());
+        let after = line
+            .get(at.saturating_add(word.len())..)
+            .and_then(|end| end.chars().next());
+        let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        !joins(before) && !joins(after)
+    };
+    line.match_indices(word).any(|(at, _)| ends(at))
+}
+
+/// What makes a failure pass, or a run smaller, in a line.
+pub(super) fn weakness(line: &str) -> Option<&'static str> {
+    let line = line.to_lowercase();
+    WEAK.iter().find(|weak| line.contains(*weak)).copied()
+}
+
+/// How a command does less than the one before it.
+pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<String> {
+    let Some(after) = after else {
+        return before
+            .filter(|before| runs_tests(before))
+            .map(|before| format!("was {} and is gone", quoted(before)));
+    };
+    if let Some(weak) =
+        weakness(after).filter(|weak| before.is_none_or(|before| !before.to_lowercase().contains(*weak)))
+    {
+        return (before.is_some() || runs_tests(after)).then(|| {
+            format!(
+                "is {} now: {} lets failures pass or leaves tests out",
+                quoted(after),
+                quoted(weak)
+            )
+        });
+    }
+    let before = before?;
+    if runs_tests(before) && !runs_tests(after) {
+        return Some(format!(
+            "was {} and is {} now, which runs no tests",
+            quoted(before),
+            quoted(after)
+        ));
+    }
+    let files = |command: &str| -> Vec<String> {
+        let words = command.split_whitespace().filter(|word| {
+            word.contains("test") && (word.contains('/') || word.contains("::")) && !word.starts_with('-')
+        });
+        words.map(|word| word.trim_matches(['"', '\'']).to_owned()).collect()
+    };
+    let (old, new) = (files(before), files(after));
+    let narrower = old.is_empty()
+        && new.iter().any(|file| {
+            file.rsplit('/')
+                .next()
+                .is_some_and(|name| name.contains('.') && !name.contains('*'))
+        });
+    let fewer = !new.is_empty() && new.len() < old.len() && new.iter().all(|file| old.contains(file));
+    (narrower || fewer).then(|| {
+        format!(
+            "is {} now, which runs fewer tests than {}",
+            quoted(after),
+            quoted(before)
+        )
+    })
+}
+
+/// Options that leave tests out, where they were not there.
+pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<String> {
+    let words = |values: &[String]| -> Vec<String> {
+        values
+            .iter()
+            .flat_map(|value| shell_words::split(value).unwrap_or_else(|_| vec![value.clone()]))
+            .collect()
+    };
+    let (old, new) = (words(before), words(after));
+    let limit = |words: &[String]| {
+        words
+            .iter()
+            .find_map(|word| word.strip_prefix("--cov-fail-under=")?.parse::<f64>().ok())
+    };
+    if let Some(old) = limit(&old).filter(|old| limit(&new).is_none_or(|new| new < *old)) {
+        return Some(format!("asked for --cov-fail-under={old} and asks for less now"));
+    }
+    let leaves_out = |word: &&String| {
+        let name = word.split('=').next().unwrap_or_default();
+        let plugin =
+            word.starts_with("no:") && !matches!(word.as_str(), "no:cacheprovider" | "no:warnings" | "no:randomly");
+        let starts = [
+            "-k",
+            "-m",
+            "--ignore",
+            "--ignore-glob",
+            "--deselect",
+            "--collect-only",
+            "--co",
+            "--no-cov",
+            "--lf",
+            "--last-failed",
+            "--sw",
+            "--stepwise",
+            "--reruns",
+            "--continue-on-collection-errors",
+            "--suppress-no-test-exit-code",
+            "--setup-only",
+            "--setup-plan",
+            "--force-flaky",
+        ];
+        plugin || starts.contains(&name) || word.starts_with("-k") && word.len() > 2 && !word.starts_with("-ke")
+    };
+    let harmful = new
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| leaves_out(word))
+        .find(|(at, word)| {
+            let value = new.get(at.saturating_add(1));
+            let known = old.iter().enumerate().any(|(old_at, old_word)| {
+                old_word == *word
+                    && (!word.starts_with("-k") && !word.starts_with("-m")
+                        || old.get(old_at.saturating_add(1)) == value)
+            });
+            !known
+        });
+    harmful.map(|(_, word)| format!("has {} now, which leaves tests out", quoted(word)))
+}

@@ -1,0 +1,264 @@
+//! Scripts, make files and CI that do less: compared line by line, because each has a language of its own.
+
+use super::command::runs_checks;
+use super::command::runs_less;
+use super::command::runs_tests;
+use super::command::weakness;
+use crate::domain::integrity::IntegrityFinding;
+use crate::domain::integrity::Rule;
+use crate::gates::integrity::Version;
+use crate::gates::integrity::finding;
+use crate::gates::integrity::reading::ReadFile;
+use crate::gates::language::file_name;
+use crate::gates::language::outline::quoted;
+use std::borrow::Cow;
+
+/// What makes CI tolerate, or not run at all.
+const TOLERANT: [&str; 19] = [
+    "continue-on-error: true",
+    "allow_failure: true",
+    "allow_failures:",
+    "if: false",
+    "if: ${{ false }}",
+    "when: never",
+    "when: manual",
+    "soft_fail",
+    "ignorefailures",
+    "ignore_failure",
+    "continueonerror: true",
+    "skip_tests",
+    "-dskiptests",
+    "-x test",
+    "catcherror",
+    "informational: true",
+    "failure: ignore",
+    "exit 0",
+    "set +e",
+];
+
+/// Everything that scripts and CI no longer do.
+pub(super) fn find(files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
+    let mut findings = Vec::new();
+    let moved_to: Vec<Cow<'_, str>> = files
+        .iter()
+        .filter(|file| is_ci(file.path) && file.file.before == Version::Absent)
+        .map(|file| text(&file.file.after))
+        .collect();
+    for file in files {
+        if is_ci(file.path) {
+            findings.extend(in_ci(file, &moved_to));
+        } else if is_script(file.path) {
+            findings.extend(in_script(file));
+        } else if matches!(
+            file_name(file.path),
+            "codecov.yml" | ".codecov.yml" | "codecov.yaml" | ".codecov.yaml"
+        ) {
+            findings.extend(in_codecov(file));
+        }
+    }
+    findings
+}
+
+fn text(version: &Version) -> Cow<'_, str> {
+    version.bytes().map(String::from_utf8_lossy).unwrap_or_default()
+}
+
+fn is_ci(path: &str) -> bool {
+    let name = file_name(path).to_lowercase();
+    let folders = [
+        ".github/workflows/",
+        ".github/actions/",
+        ".circleci/",
+        ".buildkite/",
+        ".gitlab/",
+        ".semaphore/",
+        ".teamcity/",
+        ".azure-pipelines/",
+        ".woodpecker/",
+        ".forgejo/workflows/",
+        ".gitea/workflows/",
+    ];
+    let starts = [
+        ".gitlab-ci",
+        "azure-pipelines",
+        "jenkinsfile",
+        ".travis",
+        ".drone",
+        ".woodpecker",
+        "bitbucket-pipelines",
+        "appveyor",
+        ".appveyor",
+        ".cirrus",
+        "codefresh",
+        "cloudbuild",
+        "buildspec",
+        ".build.y",
+    ];
+    folders.iter().any(|folder| path.starts_with(folder))
+        || !path.contains('/') && starts.iter().any(|start| name.starts_with(start))
+}
+
+fn is_script(path: &str) -> bool {
+    let name = file_name(path);
+    let named = [
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        "justfile",
+        "Justfile",
+        "Taskfile.yml",
+        "Taskfile.yaml",
+        "Rakefile",
+        "noxfile.py",
+        "tasks.py",
+        "run-tests",
+        "run_tests",
+        "package-scripts.js",
+        "lefthook.yml",
+    ];
+    named.contains(&name)
+        || [".mk", ".sh", ".bash", ".ps1", ".cmd", ".bat"]
+            .iter()
+            .any(|end| name.ends_with(end))
+}
+
+/// The lines of `one` that `other` has not, with their numbers; layout and comments do not count.
+fn more<'l>(one: &'l str, other: &str) -> Vec<(u32, &'l str)> {
+    let known: std::collections::BTreeSet<&str> = other.lines().map(plain).collect();
+    (1_u32..)
+        .zip(one.lines())
+        .filter(|(_, line)| !plain(line).is_empty() && !known.contains(plain(line)))
+        .collect()
+}
+
+fn plain(line: &str) -> &str {
+    let line = line.trim().trim_start_matches("- ").trim_start_matches("run: ").trim();
+    if line.starts_with('#') { "" } else { line }
+}
+
+fn in_ci(file: &ReadFile<'_>, moved_to: &[Cow<'_, str>]) -> Vec<IntegrityFinding> {
+    let (before, after) = (text(&file.file.before), text(&file.file.after));
+    let at = |line, what: String| finding(Rule::CiWeakened, file.path, line, what);
+    let (gone, new) = (more(&before, &after), more(&after, &before));
+    let mut findings = Vec::new();
+    for (number, line) in &new {
+        let small = line.to_lowercase();
+        let tolerant = TOLERANT.iter().find(|word| small.contains(*word)).copied();
+        let weak = tolerant.or_else(|| weakness(line).filter(|_| runs_checks(line) || small.contains("|| true")));
+        if let Some(weak) = weak.filter(|_| file.file.before != Version::Absent) {
+            findings.push(at(
+                Some(*number),
+                format!(
+                    "{} in {} lets failures pass or leaves work out",
+                    quoted(weak),
+                    quoted(line)
+                ),
+            ));
+        }
+    }
+    let elsewhere = |line: &str| {
+        moved_to
+            .iter()
+            .any(|text| text.lines().any(|other| plain(other) == plain(line)))
+    };
+    let lost: Vec<&str> = gone
+        .iter()
+        .map(|(_, line)| *line)
+        .filter(|line| runs_checks(plain(line)) && !line.contains("name:") && !elsewhere(line))
+        .collect();
+    let replaced = new
+        .iter()
+        .filter(|(_, line)| runs_checks(line) && !line.contains("name:"))
+        .count();
+    if file.file.after == Version::Absent && !before.trim().is_empty() && moved_to.is_empty() {
+        findings.push(at(None, "the file is gone, and what it ran with it".to_owned()));
+    } else if let Some(line) = lost.first().filter(|_| lost.len() > replaced) {
+        findings.push(at(None, format!("CI no longer runs {}", quoted(plain(line)))));
+    }
+    let trigger = |line: &&str| {
+        ["push:", "pull_request:", "pull_request"].contains(&plain(line))
+            || line.contains("on: [push")
+            || line.contains("on: push")
+    };
+    let starts = new
+        .iter()
+        .any(|(_, line)| line.contains("push") || line.contains("pull_request"));
+    if let Some(line) = gone
+        .iter()
+        .map(|(_, line)| *line)
+        .find(trigger)
+        .filter(|_| !starts && file.file.after != Version::Absent)
+    {
+        findings.push(at(None, format!("CI no longer starts by {}", quoted(plain(line)))));
+    }
+    findings
+}
+
+fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
+    let (before, after) = (text(&file.file.before), text(&file.file.after));
+    let at = |line, what: String| finding(Rule::RunnerWeakened, file.path, line, what);
+    if !before.lines().any(runs_tests) {
+        return Vec::new();
+    }
+    let (gone, new) = (more(&before, &after), more(&after, &before));
+    let mut findings = Vec::new();
+    for (number, line) in &new {
+        let ignored =
+            line.trim().trim_start_matches('@').starts_with('-') && runs_tests(line) && !line.trim().starts_with("- ");
+        let leaves = matches!(plain(line), "exit 0" | "set +e" | "exit" | ".IGNORE: test" | ".IGNORE:");
+        let weak = weakness(line).filter(|_| runs_tests(line));
+        if ignored || leaves || weak.is_some() {
+            findings.push(at(
+                Some(*number),
+                format!("{} lets failures pass or leaves tests out", quoted(line)),
+            ));
+        }
+    }
+    if findings.is_empty() {
+        let lost: Vec<&str> = gone
+            .iter()
+            .map(|(_, line)| *line)
+            .filter(|line| runs_tests(line))
+            .collect();
+        let found: Vec<&(u32, &str)> = new.iter().filter(|(_, line)| runs_tests(line)).collect();
+        let narrowed = lost
+            .first()
+            .zip(found.first())
+            .and_then(|(old, (number, new))| Some((*number, runs_less(Some(old), Some(new))?)));
+        if let Some((number, what)) = narrowed {
+            findings.push(at(Some(number), format!("the command {what}")));
+        } else if let Some(line) = lost
+            .first()
+            .filter(|_| found.is_empty() && !after.lines().any(runs_tests))
+        {
+            findings.push(at(None, format!("{} is gone", quoted(line))));
+        } else if let Some(line) = lost.first().filter(|_| found.is_empty()) {
+            findings.push(at(
+                new.first().map(|(number, _)| *number),
+                format!("{} is not run any more", quoted(line)),
+            ));
+        }
+    }
+    findings
+}
+
+fn in_codecov(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
+    let (before, after) = (text(&file.file.before), text(&file.file.after));
+    let number = |text: &str, key: &str| -> Option<f64> {
+        text.lines()
+            .find_map(|line| line.trim().strip_prefix(key)?.trim().trim_end_matches('%').parse().ok())
+    };
+    let at = |line, what: &str| finding(Rule::CoverageWeakened, file.path, line, what);
+    let mut findings = Vec::new();
+    let lowered = number(&before, "target:").is_some_and(|old| number(&after, "target:").is_none_or(|new| new < old));
+    let looser =
+        number(&after, "threshold:").is_some_and(|new| number(&before, "threshold:").is_some_and(|old| new > old));
+    if lowered || looser {
+        findings.push(at(None, "asks for less coverage than before"));
+    }
+    let tolerant = more(&after, &before)
+        .into_iter()
+        .find(|(_, line)| line.contains("informational: true"));
+    findings.extend(tolerant.map(|(number, _)| at(Some(number), "coverage is only information now")));
+    findings
+}

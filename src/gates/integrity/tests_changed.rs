@@ -1,0 +1,269 @@
+//! Tests deleted, emptied, renamed away, skipped, or made to check less.
+
+use crate::domain::integrity::IntegrityFinding;
+use crate::domain::integrity::Rule;
+use crate::gates::integrity::checks::Grown;
+use crate::gates::integrity::checks::Weighing;
+use crate::gates::integrity::finding;
+use crate::gates::integrity::gone::Gone;
+use crate::gates::integrity::pairs::Pairs;
+use crate::gates::integrity::pairs::pair;
+use crate::gates::integrity::reading::Helper;
+use crate::gates::integrity::reading::Placed;
+use crate::gates::integrity::reading::ReadFile;
+use crate::gates::integrity::reading::helpers;
+use crate::gates::integrity::reading::tests;
+use crate::gates::integrity::words::likeness;
+use crate::gates::language::Role;
+use crate::gates::language::outline::Mark;
+use crate::gates::language::outline::Strength;
+use crate::gates::language::outline::Work;
+
+/// Everything about the tests of the change.
+pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding> {
+    let (before, _) = tests(files, |file| &file.before);
+    let (after, uncollected) = tests(files, |file| &file.after);
+    let pairs = pair(before, after);
+    let old_helpers = helpers(files, |file| &file.before);
+    let new_helpers = helpers(files, |file| &file.after);
+    let grown = grown(&pairs, &old_helpers, &new_helpers, files);
+    let weighing = Weighing {
+        gone,
+        grown: &grown,
+        old_helpers: &old_helpers,
+        new_helpers: &new_helpers,
+    };
+    let mut findings = Vec::new();
+    for (one, other) in &pairs.both {
+        findings.extend(changed(*one, *other, &weighing));
+    }
+    for one in &pairs.gone {
+        findings.extend(vanished(*one, &uncollected, &weighing));
+    }
+    for other in &pairs.new {
+        findings.extend(fresh_test(*other, &weighing));
+    }
+    count_deleted(findings)
+}
+
+/// Where tests gained something: new tests, changed ones, helpers and tables likewise.
+fn grown<'a>(pairs: &Pairs<'a>, old: &[Helper<'a>], new: &[Helper<'a>], files: &'a [ReadFile<'a>]) -> Vec<Grown<'a>> {
+    let nothing: &[String] = &[];
+    let working = |placed: &&Placed<'a>| !placed.test.skips.iter().any(|mark| mark.rule == Rule::SkipAdded);
+    let new_tests = pairs
+        .new
+        .iter()
+        .filter(working)
+        .map(|placed| (nothing, placed.test.words.as_slice()));
+    let changed = pairs
+        .both
+        .iter()
+        .map(|(one, other)| (one.test.words.as_slice(), other.test.words.as_slice()));
+    let helpers = new
+        .iter()
+        .filter(|helper| !helper.function.checks.is_empty())
+        .map(|helper| {
+            let before = old
+                .iter()
+                .find(|other| other.path == helper.path && other.function.name == helper.function.name);
+            (
+                before.map_or(nothing, |before| before.function.words.as_slice()),
+                helper.function.words.as_slice(),
+            )
+        });
+    let tables = files.iter().filter(|file| file.role != Role::Source).flat_map(|file| {
+        let is_new = |table: &&Vec<String>| !file.before.tables.contains(table);
+        file.after
+            .tables
+            .iter()
+            .filter(is_new)
+            .map(|table| (&[][..], table.as_slice()))
+    });
+    let all = new_tests.chain(changed).chain(helpers).chain(tables);
+    all.filter(|(before, after)| before != after)
+        .map(|(before, after)| Grown { before, after })
+        .collect()
+}
+
+fn titled(placed: Placed<'_>) -> String {
+    placed
+        .test
+        .scope
+        .iter()
+        .chain([&placed.test.name])
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(" › ")
+        .replace('`', "'")
+}
+
+/// Marks of `after` that `before` has not, as often as they are more.
+fn new_marks<'m>(before: &[Mark], after: &'m [Mark]) -> Vec<&'m Mark> {
+    let mut known: Vec<(Rule, &str)> = before.iter().map(|mark| (mark.rule, mark.key.as_str())).collect();
+    let mut new = Vec::new();
+    for mark in after {
+        match known.iter().position(|known| *known == (mark.rule, mark.key.as_str())) {
+            Some(at) => drop(known.swap_remove(at)),
+            None => new.push(mark),
+        }
+    }
+    new
+}
+
+fn changed(one: Placed<'_>, other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<IntegrityFinding> {
+    let of_mark = |mark: &Mark| {
+        finding(
+            mark.rule,
+            other.path,
+            Some(mark.line),
+            format!("{} (test `{}`)", mark.what, titled(other)),
+        )
+    };
+    if one.test.work == Work::Some && other.test.work == Work::None {
+        let what = format!("the test `{}` does nothing any more", titled(other));
+        return vec![finding(Rule::TestEmptied, other.path, Some(other.test.line), what)];
+    }
+    let mut findings: Vec<IntegrityFinding> = new_marks(&one.test.skips, &other.test.skips)
+        .into_iter()
+        .map(of_mark)
+        .collect();
+    if one.test.words != other.test.words || one.test.checks.len() != other.test.checks.len() {
+        findings.extend(weighing.compare(one, other));
+    } else {
+        findings.extend(weighing.silenced_helpers(one, other));
+    }
+    findings
+}
+
+/// A test of the base that is not found again.
+fn vanished(one: Placed<'_>, uncollected: &[Placed<'_>], weighing: &Weighing<'_>) -> Option<IntegrityFinding> {
+    if one.test.work == Work::None || weighing.gone.explains(&one.test.words, &one.test.name) {
+        return None;
+    }
+    let alike = |words: &[String], name: &str| {
+        let plain = |name: &str| name.to_lowercase().replace("test", "").replace(['_', '-', ' '], "");
+        let named = plain(name) == plain(&one.test.name) && !plain(name).is_empty();
+        likeness(words, &one.test.words) > if named { 0.3 } else { 0.85 }
+    };
+    let moved = uncollected
+        .iter()
+        .find(|other| alike(&other.test.words, &other.test.name));
+    if let Some(moved) = moved {
+        let what = format!("the test `{}` stands where the runner does not look", titled(one));
+        return Some(finding(Rule::TestRenamedAway, moved.path, Some(moved.test.line), what));
+    }
+    if let Some(helper) = weighing
+        .new_helpers
+        .iter()
+        .find(|helper| alike(&helper.function.words, &helper.function.name))
+    {
+        let what = format!(
+            "the test `{}` is still here, but in a form that the runner does not find",
+            titled(one)
+        );
+        return Some(finding(
+            Rule::TestRenamedAway,
+            helper.path,
+            Some(helper.function.line),
+            what,
+        ));
+    }
+    let strong: Vec<_> = one
+        .test
+        .checks
+        .iter()
+        .filter(|check| check.strength >= Strength::Weak)
+        .collect();
+    let kept = |words: &[String]| weighing.grown.iter().any(|place| place.gained(words));
+    let merged = !strong.is_empty()
+        && strong
+            .iter()
+            .filter(|check| check.strength == Strength::Strong || strong.len() == 1)
+            .all(|check| kept(&check.words));
+    let what = format!("the test `{}` is gone", titled(one));
+    (!merged).then(|| finding(Rule::TestDeleted, one.path, None, what))
+}
+
+/// A new test that cannot fail is no test.
+fn fresh_test(other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<IntegrityFinding> {
+    let title = titled(other);
+    let at = |rule, line, what: String| vec![finding(rule, other.path, Some(line), what)];
+    let skips = other
+        .test
+        .skips
+        .iter()
+        .filter(|mark| mark.rule == Rule::SkipAdded && !is_for_elsewhere(mark));
+    let skips: Vec<_> = skips
+        .map(|mark| {
+            finding(
+                mark.rule,
+                other.path,
+                Some(mark.line),
+                format!("{} (new test `{title}`)", mark.what),
+            )
+        })
+        .collect();
+    if !skips.is_empty() {
+        return skips;
+    }
+    if other.test.work == Work::None {
+        return at(
+            Rule::TestEmptied,
+            other.test.line,
+            format!("the new test `{title}` does nothing"),
+        );
+    }
+    let checks = weighing.all_checks(&other.test.words, &other.test.checks, weighing.new_helpers);
+    match checks.iter().find(|check| check.strength < Strength::Weak) {
+        Some(check) if checks.iter().all(|check| check.strength < Strength::Weak) => {
+            let why = match check.strength {
+                Strength::Trivial => "checks nothing that could fail",
+                _ => "has its only assertions where their failure is not reached or not heard",
+            };
+            at(
+                Rule::AssertionTrivial,
+                check.line,
+                format!("the new test `{title}` {why}"),
+            )
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a condition of a new test keeps it only from other systems than the one that the Gates run on, or from
+/// places that lack a tool.
+fn is_for_elsewhere(mark: &Mark) -> bool {
+    let what = mark.what.to_lowercase();
+    let negated = ["!=", "not(windows", "!windows", "not (windows"]
+        .iter()
+        .any(|word| what.contains(word))
+        || what.contains("linux");
+    let names = ["win32", "windows", "darwin", "macos", "version_info", "os.name"]
+        .iter()
+        .any(|word| what.contains(word));
+    names && !negated
+        || what.contains("importorskip")
+        || what.contains("returns before")
+        || what.contains("target_pointer_width")
+}
+
+/// One finding for each file that lost tests, with the number of the others.
+fn count_deleted(findings: Vec<IntegrityFinding>) -> Vec<IntegrityFinding> {
+    let mut counted: Vec<(IntegrityFinding, usize)> = Vec::new();
+    for finding in findings {
+        let same = counted.iter_mut().find(|(known, _)| {
+            finding.rule == Rule::TestDeleted && known.rule == Rule::TestDeleted && known.path == finding.path
+        });
+        match same {
+            Some((_, more)) => *more = more.saturating_add(1),
+            None => counted.push((finding, 0)),
+        }
+    }
+    let said = |(mut finding, more): (IntegrityFinding, usize)| {
+        if more > 0 {
+            finding.what = format!("{}, and {more} more of this file", finding.what);
+        }
+        finding
+    };
+    counted.into_iter().map(said).collect()
+}

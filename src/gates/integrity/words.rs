@@ -1,0 +1,157 @@
+//! Words of code compared: how alike two pieces are, and whether what one checks is checked by another.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+/// How much of two pieces is the same, from 0 to 1.
+pub(super) fn likeness(one: &[String], other: &[String]) -> f64 {
+    let (one, other) = (counts(one), counts(other));
+    let words: BTreeSet<&str> = one.keys().chain(other.keys()).copied().collect();
+    let (mut shared, mut all) = (0_u32, 0_u32);
+    for word in words {
+        let (left, right) = (
+            one.get(word).copied().unwrap_or(0),
+            other.get(word).copied().unwrap_or(0),
+        );
+        shared = shared.saturating_add(left.min(right));
+        all = all.saturating_add(left.max(right));
+    }
+    if all == 0 {
+        0.0
+    } else {
+        f64::from(shared) / f64::from(all)
+    }
+}
+
+fn counts(words: &[String]) -> BTreeMap<&str, u32> {
+    let mut counts = BTreeMap::new();
+    for word in words {
+        let count: &mut u32 = counts.entry(word.as_str()).or_default();
+        *count = count.saturating_add(1);
+    }
+    counts
+}
+
+/// The values among the words, in their order: numbers, texts, truth.
+pub(super) fn values(words: &[String]) -> Vec<&str> {
+    let mut values = Vec::new();
+    let mut in_text = false;
+    for word in words {
+        let word = word.as_str();
+        if word == "\"" {
+            in_text = !in_text;
+        } else if in_text || is_value(word) {
+            values.push(word.trim_matches(['"', '\'']));
+        }
+    }
+    values
+}
+
+fn is_value(word: &str) -> bool {
+    let truth = matches!(
+        word,
+        "true" | "false" | "True" | "False" | "None" | "null" | "undefined"
+    );
+    truth || word.starts_with(|c: char| c.is_ascii_digit()) || word.len() > 1 && word.starts_with(['"', '\''])
+}
+
+/// The names among the words that may say what is tested.
+pub(super) fn names(words: &[String]) -> BTreeSet<&str> {
+    let named = |word: &&str| {
+        word.len() > 1
+            && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+            && !is_value(word)
+            && !COMMON.contains(word)
+    };
+    words.iter().map(String::as_str).filter(named).collect()
+}
+
+const COMMON: [&str; 38] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "expect",
+    "toBe",
+    "toEqual",
+    "toStrictEqual",
+    "equal",
+    "strictEqual",
+    "deepEqual",
+    "self",
+    "assertEqual",
+    "assertTrue",
+    "let",
+    "const",
+    "var",
+    "mut",
+    "def",
+    "fn",
+    "return",
+    "await",
+    "async",
+    "new",
+    "in",
+    "is",
+    "not",
+    "and",
+    "or",
+    "if",
+    "else",
+    "for",
+    "unwrap",
+    "Ok",
+    "Err",
+    "Some",
+    "vec",
+    "string",
+    "len",
+];
+
+/// How often the values of one check stand together in `place`, in any order: a row of a table, a tuple, another
+/// spelling of the check.
+pub(super) fn occurrences(check: &[String], place: &[String]) -> usize {
+    let wanted = values(check);
+    let there = values(place);
+    if wanted.is_empty() {
+        let (wanted, there) = (names(check), names(place));
+        return usize::from(!wanted.is_empty() && wanted.is_subset(&there));
+    }
+    let without_message = wanted.split_last().map_or(&[][..], |(_, rest)| rest);
+    let count = |values: &[&str]| {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable();
+        let windows = there.windows(values.len().max(1)).map(|window| {
+            let mut window = window.to_vec();
+            window.sort_unstable();
+            window
+        });
+        windows.filter(|window| *window == sorted).count()
+    };
+    match count(&wanted) {
+        0 if without_message.len() > 1 => count(without_message),
+        found => found,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_check_is_found_again_in_a_table() {
+        let check = words("assert add 2 3 == 5");
+        let table = |rows: &str| words(&format!("for a b c in [ {rows} ] assert add a b == c"));
+        assert_eq!(occurrences(&check, &table("[ 1 1 2 ] [ 2 3 5 ]")), 1);
+        assert_eq!(occurrences(&check, &table("[ 2 1 3 ] [ 5 0 5 ]")), 0);
+    }
+
+    #[test]
+    fn likeness_counts_what_is_shared() {
+        assert!((likeness(&words("a b c d"), &words("a b c e")) - 0.6).abs() < 1e-9);
+        assert!(likeness(&[], &[]).abs() < 1e-9);
+    }
+}
