@@ -146,9 +146,15 @@ fn is_vanished(change: &Change, name: &str) -> bool {
 
 fn vanished_finding(change: &Change, name: &str) -> IntegrityFinding {
     let after = change.after.find(name);
-    let (path, line) = after
-        .first()
-        .map_or((String::new(), None), |site| (site.path.clone(), Some(site.line)));
+    // A test that nobody touched is kept from running somewhere else: in the runner's settings, if they changed.
+    let settings = || {
+        let mut files = change.of_role(Role::Settings);
+        files.next().map_or(String::new(), |file| file.path.clone())
+    };
+    let (path, line) = match after.first() {
+        Some(site) => (site.path.clone(), Some(site.line)),
+        None => (settings(), None),
+    };
     finding(
         Rule::TestVanished,
         path,
