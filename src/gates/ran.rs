@@ -10,6 +10,7 @@ use crate::domain::integrity::Rule;
 use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::compare;
+use crate::gates::language::Role;
 use crate::gates::said;
 use crate::gates::sites;
 use crate::gates::verify::Run;
