@@ -62,10 +62,6 @@ fn weight(run: &Run<'_>) -> Option<Weight> {
     let is_empty = subject.baseline.ground() == Ground::Empty && subject.task.kind == TaskType::Feature;
     match (subject.origin, subject.mode) {
         (Origin::Fix { .. } | Origin::Sync { .. }, _) => None,
-        // Tests for code that nobody touches cover what works already.
-        (Origin::Planned, _) if subject.task.kind == TaskType::Testing && !touches_source(run.change) => {
-            Some(Weight::Shown)
-        }
         (Origin::Planned, Mode::Tdd) => Some(Weight::Demanded),
         (Origin::Planned, Mode::Standard) if is_empty => Some(Weight::Demanded),
         (Origin::Planned, Mode::Standard) | (Origin::Review { .. }, _) => Some(Weight::Shown),
@@ -183,6 +179,11 @@ impl Tests {
             );
             return said::failed(GATE, Weight::Shown, what);
         }
+        // A task that is for tests covers code that is there: its tests may pass on it.
+        let weight = match run.subject.task.kind {
+            TaskType::Testing => Weight::Shown,
+            TaskType::Scaffolding | TaskType::Feature | TaskType::Documentation => weight,
+        };
         let sentence = format!(
             "none of the new {noun} fails without the change, so they do not show it: {}",
             said::list(&self.new)
