@@ -95,12 +95,12 @@ fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
         .collect();
     let mut moved: Vec<&str> = all()
         .filter(|name| !known.contains(name.as_str()))
-        .map(|name| last(name))
+        .map(String::as_str)
         .collect();
     let missing = before.passed.iter().map(String::as_str);
     missing
         .filter(|name| !named.contains(name) && !families.contains(sites::bare(name)))
-        .filter(|name| match moved.iter().position(|other| *other == last(name)) {
+        .filter(|name| match moved.iter().position(|other| is_moved(name, other)) {
             Some(at) => {
                 moved.swap_remove(at);
                 false
@@ -108,6 +108,15 @@ fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
             None => true,
         })
         .collect()
+}
+
+/// Whether one name may be another's after a move: into another file or group, or into a group that takes a part of it.
+fn is_moved(name: &str, other: &str) -> bool {
+    let flat = |name: &str| {
+        let parts = sites::bare(name).split(['>', '›']).map(str::trim).collect::<Vec<_>>();
+        parts.join(" ")
+    };
+    last(name) == last(other) || flat(name) == flat(other)
 }
 
 /// The last part of a name, which stays when a test moves.
