@@ -12,6 +12,8 @@ use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
+use crate::gates::integrity::FileChange;
+use crate::gates::integrity::Version;
 use crate::gates::integrity::is_snapshot;
 use crate::gates::integrity::loses_lines;
 use crate::gates::language;
@@ -98,7 +100,25 @@ async fn with_adapted(
 fn is_adapted(change: &Change, raw: &RawChange) -> bool {
     let path = raw.path.to_string();
     let is_shared = role(&path) == Role::Support && raw.old_mode != 0 && raw.new_mode != 0;
-    is_shared && change.files.iter().any(|file| file.path == path && loses_lines(file))
+    is_shared
+        && change
+            .files
+            .iter()
+            .any(|file| file.path == path && loses_lines(file) && keeps_checks(file))
+}
+
+/// Whether every check in a shared file is still there word for word: who changes what is checked does not only make it fit.
+fn keeps_checks(file: &FileChange) -> bool {
+    let checks = |version: &Version| {
+        let text = std::str::from_utf8(version.bytes()?).ok()?;
+        let outline = language::read(&file.path, text)?;
+        let checks = outline.functions.into_iter().flat_map(|function| function.checks);
+        Some(checks.map(|check| check.words).collect::<Vec<_>>())
+    };
+    match (checks(&file.before), checks(&file.after)) {
+        (Some(before), Some(after)) => before.iter().all(|check| after.contains(check)),
+        _ => false,
+    }
 }
 
 /// The changed files that are put back.

@@ -133,7 +133,7 @@ mod tests {
         let all = sites(&[
             (
                 "src/a.rs",
-                "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() { assert_eq!(1, 1 + 0); }\n}\n",
+                "mod tests {\n    #[test]\n    fn adds() { assert_eq!(1, 1 + 0); }\n}\n",
             ),
             (
                 "tests/test_b.py",
