@@ -19,7 +19,7 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
     let for_tests = source.role != Role::Source;
     match at.kind() {
         "function_definition" => {
-            outline.marks.extend(hook(source, at));
+            outline.marks.extend(hook(at));
             outline.marks.extend(equal_to_all(source, at));
             outline.marks.extend(own_assertion(source, at));
         }
@@ -32,6 +32,10 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
             patch(source, at, outline);
         }
         "string_content" if at.text().contains("PYTEST_CURRENT_TEST") => outline.marks.extend(differs(source, at)),
+        "string_content" if for_tests && at.text().contains("PYTEST_ADDOPTS") => {
+            let what = format!("{} decides which tests are run", quoted(at.whole_line()));
+            outline.marks.push(Mark::at(Rule::RunnerWeakened, at, what));
+        }
         "comparison_operator"
             if at.text().contains("sys.modules")
                 && ["pytest", "unittest"].iter().any(|name| at.text().contains(name)) =>
@@ -60,9 +64,9 @@ fn in_hook(at: At<'_>) -> bool {
 }
 
 /// Functions that pytest calls by name, where they take tests out or write results.
-fn hook(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+fn hook(at: At<'_>) -> Option<Mark> {
     let name = at.field_text("name");
-    if source.role == Role::Source && !source.path.ends_with("conftest.py") || !name.starts_with("pytest_") {
+    if !name.starts_with("pytest_") {
         return None;
     }
     let body = at.field("body")?;
@@ -171,6 +175,10 @@ fn assignment(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
                 format!("{} keeps tests from being collected", quoted(at.text())),
             ));
         }
+        _ if for_tests && left.contains("config.option.") => {
+            let what = format!("{} decides which tests are run", quoted(at.text()));
+            outline.marks.push(Mark::at(Rule::RunnerWeakened, at, what));
+        }
         _ if ["pytest.", "unittest.", "builtins.", "_pytest."]
             .iter()
             .any(|module| left.starts_with(module)) =>
@@ -221,7 +229,7 @@ fn patch(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
     let everywhere = function_of(at).is_none()
         || function_of(at)
             .is_some_and(|function| super::decorators(function).any(|at| at.phrase().contains("autouse = True")));
-    if source.role == Role::Source || !patches || !everywhere {
+    if source.role == Role::Source || !patches || !everywhere && !calls_what_it_patches(at, first) {
         return;
     }
     let second = at
@@ -304,4 +312,30 @@ fn uncovered(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
         key: format!("no cover {code}"),
         ..Mark::at(Rule::CoverageWeakened, at, what)
     })
+}
+
+/// Whether the function that patches something calls just that.
+fn calls_what_it_patches(at: At<'_>, target: At<'_>) -> bool {
+    let last = |text: &str| {
+        text.trim_matches(['"', '\''])
+            .rsplit('.')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let name = last(target.text());
+    let decorated = at
+        .ancestors()
+        .find(|outer| outer.is(&["decorated_definition"]))
+        .and_then(|outer| outer.field("definition"));
+    let Some(body) = function_of(at)
+        .or(decorated)
+        .and_then(|function| function.field("body"))
+    else {
+        return false;
+    };
+    target.is(&["string"])
+        && body
+            .below()
+            .any(|part| part.is(&["call"]) && last(part.field_text("function")) == name)
 }

@@ -13,6 +13,7 @@ use crate::gates::language::outline::Function;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Outline;
 use crate::gates::language::outline::Source;
+use crate::gates::language::outline::Table;
 use crate::gates::language::outline::Test;
 use crate::gates::language::outline::Work;
 use crate::gates::language::outline::quoted;
@@ -117,11 +118,12 @@ fn outline(source: &Source<'_>) -> Outline {
             "class_definition" => outline.defines.push(at.field_text("name").to_owned()),
             "assignment"
                 if source.role != Role::Source
+                    && !at.ancestors().any(|outer| outer.is(&["function_definition"]))
                     && at
                         .field("right")
                         .is_some_and(|right| right.is(&["list", "tuple", "dictionary"])) =>
             {
-                outline.tables.push(at.words());
+                outline.tables.push(Table::at(at));
             }
             _ => {}
         }
@@ -338,7 +340,7 @@ fn skip_statement(at: At<'_>) -> Option<Mark> {
             let called = at.field_text("function");
             matches!(
                 called,
-                "pytest.skip" | "pytest.xfail" | "pytest.importorskip" | "skip" | "importorskip" | "xfail"
+                "pytest.skip" | "pytest.xfail" | "pytest.importorskip" | "importorskip" | "xfail"
             ) || called.ends_with(".skipTest")
         }
         "raise_statement" => {
