@@ -56,13 +56,21 @@ pub(crate) async fn compared(
     let vanished = missing.into_iter().filter(|name| is_vanished(change, name)).take(MOST);
     let known: Vec<IntegrityFinding> = vanished.map(|name| vanished_finding(change, name)).collect();
     findings.extend(known);
+    Ok(tell_skipped(change, before, &skipped, findings))
+}
+
+/// Adds the tests that passed before and are skipped now, where the difference did not show it; gives the new ones that
+/// did not run.
+fn tell_skipped(
+    change: &Change,
+    before: &TestNames,
+    skipped: &[&str],
+    findings: &mut Vec<IntegrityFinding>,
+) -> Vec<Issue> {
     let mut shown = Vec::new();
-    for name in skipped.into_iter().take(MOST) {
-        let place = change
-            .after
-            .find(name)
-            .first()
-            .map(|site| (site.path.clone(), site.line));
+    for name in skipped.iter().copied().take(MOST) {
+        let sites = change.after.find(name);
+        let place = sites.first().map(|site| (site.path.clone(), site.line));
         let is_found = |finding: &IntegrityFinding| {
             finding.rule == Rule::SkipAdded && place.as_ref().is_none_or(|(path, _)| finding.path == *path)
         };
@@ -78,7 +86,7 @@ pub(crate) async fn compared(
             shown.push(said::should_fix("integrity", what, place));
         }
     }
-    Ok(shown)
+    shown
 }
 
 /// The tests that passed before and have no result now, but those that only have another name now.
@@ -95,12 +103,12 @@ fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
         .collect();
     let mut moved: Vec<&str> = all()
         .filter(|name| !known.contains(name.as_str()))
-        .map(|name| last(name))
+        .map(String::as_str)
         .collect();
     let missing = before.passed.iter().map(String::as_str);
     missing
         .filter(|name| !named.contains(name) && !families.contains(sites::bare(name)))
-        .filter(|name| match moved.iter().position(|other| *other == last(name)) {
+        .filter(|name| match moved.iter().position(|other| is_moved(name, other)) {
             Some(at) => {
                 moved.swap_remove(at);
                 false
@@ -108,6 +116,15 @@ fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
             None => true,
         })
         .collect()
+}
+
+/// Whether one name may be another's after a move: into another file or group, or into a group that takes a part of it.
+fn is_moved(name: &str, other: &str) -> bool {
+    let flat = |name: &str| {
+        let parts = sites::bare(name).split(['>', '›']).map(str::trim).collect::<Vec<_>>();
+        parts.join(" ")
+    };
+    last(name) == last(other) || flat(name) == flat(other)
 }
 
 /// The last part of a name, which stays when a test moves.

@@ -7,7 +7,9 @@ use crate::gates::integrity::gone::Gone;
 use crate::gates::integrity::reading::Helper;
 use crate::gates::integrity::reading::Placed;
 use crate::gates::integrity::words::likeness;
+use crate::gates::integrity::words::names;
 use crate::gates::integrity::words::occurrences;
+use crate::gates::integrity::words::values;
 use crate::gates::language::outline::Check;
 use crate::gates::language::outline::Strength;
 use crate::gates::language::outline::quoted;
@@ -23,14 +25,32 @@ pub(super) struct Weighing<'a> {
 
 /// A place that may have taken in what was checked elsewhere.
 pub(super) struct Grown<'a> {
+    pub(super) kind: GrownKind,
     pub(super) before: &'a [String],
     pub(super) after: &'a [String],
 }
 
+/// What such a place is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum GrownKind {
+    /// Code, which names what it checks.
+    Code,
+    /// Data, whose code stands elsewhere.
+    Table,
+}
+
 impl Grown<'_> {
-    /// Whether the place has what the check checked more often than before.
+    /// Whether the place has what the check checked more often than before. A value alone is no sign: every other test
+    /// has a 1, so most names must be the same, and data must have more than one value of it.
     pub(super) fn gained(&self, check: &[String]) -> bool {
-        occurrences(check, self.after) > occurrences(check, self.before)
+        let is_about_it = match self.kind {
+            GrownKind::Code => {
+                let (asked, there) = (names(check), names(self.after));
+                asked.intersection(&there).count() * 2 > asked.len() || asked.is_empty()
+            }
+            GrownKind::Table => values(check).len() > 1,
+        };
+        is_about_it && occurrences(check, self.after) > occurrences(check, self.before)
     }
 }
 

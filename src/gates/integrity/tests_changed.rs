@@ -3,6 +3,7 @@
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::integrity::checks::Grown;
+use crate::gates::integrity::checks::GrownKind;
 use crate::gates::integrity::checks::Weighing;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::gone::Gone;
@@ -79,9 +80,11 @@ fn grown<'a>(pairs: &Pairs<'a>, old: &[Helper<'a>], new: &[Helper<'a>], files: &
             .filter(is_new)
             .map(|table| (&[][..], table.as_slice()))
     });
-    let all = new_tests.chain(changed).chain(helpers).chain(tables);
-    all.filter(|(before, after)| before != after)
-        .map(|(before, after)| Grown { before, after })
+    let code = new_tests.chain(changed).chain(helpers);
+    let code = code.map(|(before, after)| (GrownKind::Code, before, after));
+    code.chain(tables.map(|(before, after)| (GrownKind::Table, before, after)))
+        .filter(|(_, before, after)| before != after)
+        .map(|(kind, before, after)| Grown { kind, before, after })
         .collect()
 }
 
