@@ -14,6 +14,7 @@ use crate::gates::commands::Chosen;
 use crate::gates::compare;
 use crate::gates::integrity::is_snapshot;
 use crate::gates::integrity::loses_lines;
+use crate::gates::language;
 use crate::gates::language::Role;
 use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
@@ -117,6 +118,7 @@ fn touched<'a>(change: &'a Change, command: &[String]) -> Vec<&'a RawChange> {
             // What the command runs says which tests run, as settings do.
             (1.., Role::Source | Role::Other) => command.iter().any(|word| word.trim_start_matches("./") == path),
             (0, Role::Source | Role::Other) => false,
+            (_, Role::Support) if !is_code(&path) => false,
             // New settings are taken away; a new test only where it stands in the way of an old one.
             (0, Role::Settings) => true,
             (0, Role::Test | Role::Support) => raw.old_mode == 0 && restored.contains(&module(&path)),
@@ -132,6 +134,11 @@ fn touched<'a>(change: &'a Change, command: &[String]) -> Vec<&'a RawChange> {
         true => all,
         false => Vec::new(),
     }
+}
+
+/// Whether a file that tests need is code: stored results and data change along with what they show.
+fn is_code(path: &str) -> bool {
+    language::of(path).is_some() || path.ends_with(".sh")
 }
 
 fn role_of(change: &RawChange) -> Option<Role> {
