@@ -15,6 +15,7 @@ use crate::domain::plan::Criterion;
 use crate::domain::plan::TaskType;
 use serde::Deserialize;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -127,6 +128,9 @@ impl CheckoutState {
     }
 }
 
+/// Categories of items about a path that no change may touch.
+const FORBIDDEN: [&str; 3] = ["protected_path", "escaping_link", "submodule"];
+
 /// What code knows of the turn that a decision is about.
 #[derive(Clone, Copy)]
 pub struct TurnFacts<'a> {
@@ -181,6 +185,25 @@ pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
         decision: None,
         broken_contracts: Vec::new(),
         items: must_fix_first(items),
+    }
+}
+
+/// The verdict on work that may not be pushed.
+#[must_use]
+pub fn held(items: Vec<Issue>) -> Verdict {
+    let forbidden: BTreeSet<&str> = items
+        .iter()
+        .filter(|item| FORBIDDEN.contains(&item.category.as_str()))
+        .filter_map(|item| item.file.as_deref())
+        .collect();
+    let named: Vec<&str> = forbidden.into_iter().take(10).collect();
+    let broken = match named.is_empty() {
+        true => Vec::new(),
+        false => vec![sentence(Contract::PathsAllowed, &named.join(", "))],
+    };
+    Verdict {
+        broken_contracts: broken,
+        ..feedback_without_coach(items)
     }
 }
 
@@ -496,6 +519,19 @@ mod tests {
         decision.feedback = "handle the empty case".to_owned();
         let words = verdict(&decision, &tests(0, 3, 0)).items;
         assert_eq!(words, [Issue::must_fix("requirement", "handle the empty case")]);
+    }
+
+    #[test]
+    fn held_work_names_the_contract_where_a_path_is_why() {
+        let protected = Issue {
+            file: Some(".github/workflows/ci.yml".to_owned()),
+            ..Issue::must_fix("protected_path", "no")
+        };
+        let verdict = held(vec![protected.clone(), Issue::must_fix("secret", "no")]);
+        assert_eq!(verdict.broken_contracts, ["paths_allowed: .github/workflows/ci.yml"]);
+        assert_eq!(verdict.items.len(), 2);
+        let secret = held(vec![Issue::must_fix("secret", "no")]);
+        assert_eq!(secret.broken_contracts, Vec::<String>::new());
     }
 
     #[test]

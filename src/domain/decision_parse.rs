@@ -230,58 +230,61 @@ fn issue(item: &Field<'_>, unknown: &mut Vec<String>, wrong: &mut Mistakes) -> O
 /// The JSON Schema of a Coach's answer.
 #[must_use]
 pub fn schema(probing: Probing) -> serde_json::Value {
-    let mut schema = schema_without_probe();
-    if probing == Probing::Allowed {
+    let demanded = |kind: &str, key: &str| {
+        json!({
+            "if": { "properties": { "decision": { "const": kind } } }, "then": { "required": [key] }
+        })
+    };
+    let (kinds, rules) = match probing {
+        Probing::Allowed => (
+            json!(["approve", "feedback", "probe"]),
+            vec![demanded("approve", "criteria"), demanded("probe", "commands")],
+        ),
+        Probing::Over => (json!(["approve", "feedback"]), vec![demanded("approve", "criteria")]),
+    };
+    let mut properties = properties(&kinds);
+    if let (Probing::Allowed, Some(known)) = (probing, properties.as_object_mut()) {
         let commands = json!({ "type": "array", "items": { "type": "string" }, "maxItems": MOST_COMMANDS });
-        let demanded = json!({
-            "if": { "properties": { "decision": { "const": "probe" } } }, "then": { "required": ["commands"] }
-        });
-        schema["properties"]["decision"] = json!({ "enum": ["approve", "feedback", "probe"] });
-        schema["properties"]["commands"] = commands;
-        if let Some(rules) = schema["allOf"].as_array_mut() {
-            rules.push(demanded);
-        }
+        known.insert("commands".to_owned(), commands);
     }
-    schema
-}
-
-fn schema_without_probe() -> serde_json::Value {
-    let text = || json!({ "type": "string" });
-    let texts = || json!({ "type": "array", "items": { "type": "string" } });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "CoachDecision",
         "type": "object",
         "required": ["decision", "summary"],
-        "properties": {
-            "decision": { "enum": ["approve", "feedback"] },
-            "summary": text(),
-            "criteria": { "type": "array", "items": {
-                "type": "object",
-                "required": ["criterion", "met"],
-                "properties": {
-                    "criterion": {
-                        "type": ["integer", "string"],
-                        "minimum": 1,
-                        "description": "The criterion's number from 1, or its exact text."
-                    },
-                    "met": { "type": "boolean" },
-                    "evidence": { "type": "string", "description": "A file, test or command that shows it." }
-                }
-            } },
-            "tests": { "type": ["object", "null"], "properties": {
-                "command": text(),
-                "passed": { "type": "integer", "minimum": 0 },
-                "failed": { "type": "integer", "minimum": 0 },
-                "coverage": { "type": ["number", "null"] },
-                "failures": texts()
-            } },
-            "issues": { "type": "array", "items": issue_schema() },
-            "feedback": text()
-        },
-        "allOf": [
-            { "if": { "properties": { "decision": { "const": "approve" } } }, "then": { "required": ["criteria"] } }
-        ]
+        "properties": properties,
+        "allOf": rules
+    })
+}
+
+fn properties(kinds: &serde_json::Value) -> serde_json::Value {
+    let text = || json!({ "type": "string" });
+    let texts = || json!({ "type": "array", "items": { "type": "string" } });
+    json!({
+        "decision": { "enum": kinds },
+        "summary": text(),
+        "criteria": { "type": "array", "items": {
+            "type": "object",
+            "required": ["criterion", "met"],
+            "properties": {
+                "criterion": {
+                    "type": ["integer", "string"],
+                    "minimum": 1,
+                    "description": "The criterion's number from 1, or its exact text."
+                },
+                "met": { "type": "boolean" },
+                "evidence": { "type": "string", "description": "A file, test or command that shows it." }
+            }
+        } },
+        "tests": { "type": ["object", "null"], "properties": {
+            "command": text(),
+            "passed": { "type": "integer", "minimum": 0 },
+            "failed": { "type": "integer", "minimum": 0 },
+            "coverage": { "type": ["number", "null"] },
+            "failures": texts()
+        } },
+        "issues": { "type": "array", "items": issue_schema() },
+        "feedback": text()
     })
 }
 

@@ -135,78 +135,82 @@ pub enum Asked<'a> {
 /// The JSON Schema of a designer's answer.
 #[must_use]
 pub fn schema(asked: Asked<'_>) -> Value {
-    let mut schema = json!({
+    let mut properties = json!({
+        "plan": { "type": "string", "minLength": 1, "description": "The steps of the change, in order." },
+        "pattern": { "type": "string", "description": "The pattern chosen, and why." },
+        "architecture_review": {
+            "type": "object",
+            "required": ["score"],
+            "properties": {
+                "score": { "type": "integer", "minimum": 0, "maximum": 100 },
+                "findings": { "type": "array", "items": { "type": "string" } }
+            }
+        },
+        "complexity": { "type": "integer", "minimum": 1, "maximum": 10 }
+    });
+    let required = match asked {
+        Asked::Design => json!(["plan"]),
+        Asked::Criteria(_) => {
+            if let Some(known) = properties.as_object_mut() {
+                known.extend(plan_schema::of_task(&[
+                    "type",
+                    "acceptance_criteria",
+                    "files",
+                    "factors",
+                ]));
+            }
+            json!(["plan", "acceptance_criteria"])
+        }
+    };
+    json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Design",
         "type": "object",
-        "required": ["plan"],
-        "properties": {
-            "plan": { "type": "string", "minLength": 1, "description": "The steps of the change, in order." },
-            "pattern": { "type": "string", "description": "The pattern chosen, and why." },
-            "architecture_review": {
-                "type": "object",
-                "required": ["score"],
-                "properties": {
-                    "score": { "type": "integer", "minimum": 0, "maximum": 100 },
-                    "findings": { "type": "array", "items": { "type": "string" } }
-                }
-            },
-            "complexity": { "type": "integer", "minimum": 1, "maximum": 10 }
-        }
-    });
-    if let Asked::Criteria(_) = asked {
-        for (key, of_task) in ["type", "acceptance_criteria", "files", "factors"]
-            .into_iter()
-            .zip(plan_schema::of_task([
-                "type",
-                "acceptance_criteria",
-                "files",
-                "factors",
-            ]))
-        {
-            schema["properties"][key] = of_task;
-        }
-        schema["required"] = json!(["plan", "acceptance_criteria"]);
-    }
-    schema
+        "required": required,
+        "properties": properties
+    })
 }
 
 /// The plan of a Feature of one task, as the JSON object that a planner would answer: from the issue's own check boxes,
 /// and from a designer's answer where there is one.
 pub fn one_task(title: &str, description: &str, boxes: &[CheckBox], answer: Option<&Value>) -> Result<Value, Mistakes> {
     let name = name(title);
-    let none = json!({});
-    let answer = answer.unwrap_or(&none);
-    let mut task = json!({
-        "id": "TASK-001",
-        "name": name,
-        "type": "feature",
-        "description": description,
-        "acceptance_criteria": criteria(boxes, answer)?,
-    });
-    for key in ["type", "files", "factors"] {
-        if let Some(value) = answer.get(key).filter(|value| !value.is_null()) {
-            task[key] = value.clone();
+    let of_answer = |key: &str| {
+        answer
+            .and_then(|answer| answer.get(key))
+            .filter(|value| !value.is_null())
+    };
+    let criteria = criteria(boxes, of_answer("acceptance_criteria"))?;
+    let mut task = serde_json::Map::new();
+    for (key, value) in [
+        ("id", "TASK-001"),
+        ("name", &name),
+        ("type", "feature"),
+        ("description", description),
+    ] {
+        task.insert(key.to_owned(), value.into());
+    }
+    for key in ["type", "factors"] {
+        if let Some(value) = of_answer(key) {
+            task.insert(key.to_owned(), value.clone());
         }
     }
-    add_checked_files(&mut task);
+    task.insert("files".to_owned(), with_checked_files(of_answer("files"), &criteria));
+    task.insert("acceptance_criteria".to_owned(), Value::Array(criteria));
     Ok(json!({ "name": name, "description": description, "tasks": [task] }))
 }
 
 /// A file that a criterion of the only task names may be new: nobody else could make it.
-fn add_checked_files(task: &mut Value) {
-    let checked: Vec<Value> = task["acceptance_criteria"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|criterion| criterion["check"].get("file"))
-        .cloned()
-        .collect();
-    if task.get("files").is_none() {
-        task["files"] = json!([]);
-    }
-    if let Some(files) = task["files"].as_array_mut() {
-        files.extend(checked);
+fn with_checked_files(files: Option<&Value>, criteria: &[Value]) -> Value {
+    let checked = criteria
+        .iter()
+        .filter_map(|criterion| criterion.get("check")?.get("file"))
+        .cloned();
+    match files {
+        Some(Value::Array(files)) => files.iter().cloned().chain(checked).collect(),
+        // What is no list is for the plan's rules to refuse.
+        Some(other) => other.clone(),
+        None => checked.collect(),
     }
 }
 
@@ -225,10 +229,10 @@ fn name(title: &str) -> String {
 }
 
 /// The boxes, each with its check or the designer's for the same words; without boxes, the designer's criteria.
-fn criteria(boxes: &[CheckBox], answer: &Value) -> Result<Value, Mistakes> {
-    let given = answer["acceptance_criteria"].as_array().cloned().unwrap_or_default();
+fn criteria(boxes: &[CheckBox], given: Option<&Value>) -> Result<Vec<Value>, Mistakes> {
+    let given = given.and_then(Value::as_array).cloned().unwrap_or_default();
     if boxes.is_empty() {
-        return Ok(Value::Array(given));
+        return Ok(given);
     }
     let mut wrong = Mistakes::default();
     let mut criteria = Vec::new();
@@ -246,30 +250,24 @@ fn criteria(boxes: &[CheckBox], answer: &Value) -> Result<Value, Mistakes> {
             ),
         }
     }
-    let only_people = criteria
-        .iter()
-        .all(|criterion| criterion["check"] == json!(Check::Human));
-    if only_people {
-        criteria.extend(given.into_iter().filter(|more| {
-            boxes
-                .iter()
-                .all(|wanted| !same_words(&wanted.text, more["text"].as_str()))
-        }));
+    let human = json!(Check::Human);
+    if criteria.iter().all(|criterion| criterion.get("check") == Some(&human)) {
+        let is_box = |more: &Value| boxes.iter().any(|wanted| same_words(&wanted.text, more));
+        criteria.extend(given.iter().filter(|more| !is_box(more)).cloned());
     }
-    wrong.or_else_value(Value::Array(criteria))
+    wrong.or_else_value(criteria)
 }
 
 fn found<'a>(given: &'a [Value], text: &str) -> Option<&'a Value> {
-    given
-        .iter()
-        .find(|criterion| same_words(text, criterion["text"].as_str()))
-        .map(|criterion| &criterion["check"])
+    let same = given.iter().find(|criterion| same_words(text, criterion));
+    same.and_then(|criterion| criterion.get("check"))
         .filter(|check| !check.is_null())
 }
 
-/// Whether two texts are the same but for white space.
-fn same_words(one: &str, other: Option<&str>) -> bool {
-    other.is_some_and(|other| one.split_whitespace().eq(other.split_whitespace()))
+/// Whether a criterion's words are these but for white space.
+fn same_words(text: &str, criterion: &Value) -> bool {
+    let other = criterion.get("text").and_then(Value::as_str);
+    other.is_some_and(|other| text.split_whitespace().eq(other.split_whitespace()))
 }
 
 /// Whether the boxes make criteria without anyone's help: each is bound, and one of them not for a person alone.

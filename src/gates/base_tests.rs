@@ -12,6 +12,8 @@ use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
+use crate::gates::integrity::is_snapshot;
+use crate::gates::integrity::loses_lines;
 use crate::gates::language::Role;
 use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
@@ -46,17 +48,56 @@ pub(crate) async fn base_tests(
     }
     let has_settings = touched.iter().any(|change| role_of(change) == Some(Role::Settings));
     let mut found = attempt(run, chosen, &touched).await?;
+    let mut touched = touched;
     if has_settings && compare::names(&found).is_none_or(|names| ran_nothing(names, before)) {
-        let without: Vec<&RawChange> = touched
-            .into_iter()
-            .filter(|change| role_of(change) != Some(Role::Settings))
-            .collect();
-        found = match without.is_empty() {
+        touched.retain(|change| role_of(change) != Some(Role::Settings));
+        found = match touched.is_empty() {
             true => head.clone(),
-            false => attempt(run, chosen, &without).await?,
+            false => attempt(run, chosen, &touched).await?,
         };
     }
-    Ok(Some(judge(run, before, &found)))
+    let result = judge(run, before, &found);
+    if matches!(result.evidence, Evidence::Passed(_)) {
+        return Ok(Some(result));
+    }
+    let (adapted, kept): (Vec<&RawChange>, Vec<&RawChange>) =
+        touched.iter().copied().partition(|raw| is_adapted(run.change, raw));
+    if adapted.is_empty() {
+        return Ok(Some(result));
+    }
+    with_adapted(run, chosen, (before, head), (&adapted, &kept), result).await
+}
+
+/// The base's tests again, where what they share was changed along with the code: new helpers fit new code. A helper that
+/// checks less is integrity's to find; that it is needed is shown.
+async fn with_adapted(
+    run: &Run<'_>,
+    chosen: &Chosen,
+    (before, head): (&TestNames, &Evidence),
+    (adapted, kept): (&[&RawChange], &[&RawChange]),
+    first: GateResult,
+) -> Result<Option<GateResult>, GateError> {
+    let found = match kept.is_empty() {
+        true => head.clone(),
+        false => attempt(run, chosen, kept).await?,
+    };
+    let mut result = judge(run, before, &found);
+    if !matches!(result.evidence, Evidence::Passed(_)) {
+        return Ok(Some(first));
+    }
+    result.items.extend(adapted.iter().map(|raw| {
+        let path = raw.path.to_string();
+        let what = format!("tests of the base pass only with the changed `{path}`, which they share");
+        said::should_fix("test", what, Some((path, 1)))
+    }));
+    Ok(Some(result))
+}
+
+/// Whether a file that tests share was made to fit, not only added to.
+fn is_adapted(change: &Change, raw: &RawChange) -> bool {
+    let path = raw.path.to_string();
+    let is_shared = role(&path) == Role::Support && raw.old_mode != 0 && raw.new_mode != 0;
+    is_shared && change.files.iter().any(|file| file.path == path && loses_lines(file))
 }
 
 /// The changed files that are put back.
@@ -70,6 +111,8 @@ fn touched(change: &Change) -> Vec<&RawChange> {
     let is_put_back = |raw: &&RawChange| {
         let path = raw.path.to_string();
         match (raw.old_mode, role(&path)) {
+            // Stored along with the code that they show; integrity asks whether that changed.
+            _ if is_snapshot(&path) => false,
             (_, Role::Source | Role::Other) => false,
             // New settings are taken away; a new test only where it stands in the way of an old one.
             (0, Role::Settings) => true,

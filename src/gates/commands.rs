@@ -63,9 +63,12 @@ pub async fn paths(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, GitErro
 pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) -> Result<Chosen, GitError> {
     let paths = paths(mirror, commit).await?;
     let mut texts = BTreeMap::new();
+    let is_there = |telling: &&str| paths.iter().any(|path| path == telling);
+    let tests = detect::python_tests(&paths);
     for path in TELLING
         .into_iter()
-        .filter(|telling| paths.iter().any(|path| path == telling))
+        .filter(is_there)
+        .chain(tests.into_iter().map(String::as_str))
     {
         if let Some(file) = mirror.read_file(commit, path, MAX_TELLING).await? {
             texts.insert(path, file.text());
@@ -103,7 +106,7 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         Some(command) => format!("Tests run with `{command}` ({test_why})."),
         None => format!(
             "No test command is set in `{SETTINGS_FILE}` and none was found: looked for Cargo, npm, pnpm, yarn, pytest, \
-             uv, Go and Make."
+             unittest, uv, Go and Make."
         ),
     };
     let why = match &setup {
@@ -171,7 +174,7 @@ mod tests {
             (
                 why("", &["README.md"]),
                 "No test command is set in `.github/autobuild.yml` and none was found: \
-                 looked for Cargo, npm, pnpm, yarn, pytest, uv, Go and Make.",
+                 looked for Cargo, npm, pnpm, yarn, pytest, unittest, uv, Go and Make.",
             ),
         ];
         for (told, expected) in table {

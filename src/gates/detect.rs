@@ -119,10 +119,57 @@ fn python(repository: &Repository<'_>) -> Option<Detected> {
         .or_else(|| mentioning.iter().find(|path| mentions(path)).copied())
         .map(str::to_owned)
         .or_else(|| repository.paths.iter().find(|path| is_python_test(path)).cloned())?;
-    match repository.has("uv.lock") {
-        true => found("uv sync", "uv run pytest", format!("{evidence} and uv.lock")),
-        false => found("", "python3 -m pytest", evidence),
+    match (repository.has("uv.lock"), unittest(repository, &evidence)) {
+        (true, _) => found("uv sync", "uv run pytest", format!("{evidence} and uv.lock")),
+        (false, Some(command)) => found("", &command, format!("{evidence}, which imports unittest")),
+        (false, None) => found("", "python3 -m pytest", evidence),
     }
+}
+
+/// The command for tests that are written for unittest, where nothing names pytest.
+fn unittest(repository: &Repository<'_>, evidence: &str) -> Option<String> {
+    let tests = python_tests(repository.paths);
+    if !is_python_test(evidence) || tests.is_empty() {
+        return None;
+    }
+    let texts: Vec<String> = tests.iter().filter_map(|path| repository.text(path)).collect();
+    let is_for = |text: &String| text.contains("unittest") && !text.contains("pytest");
+    if texts.is_empty() || !texts.iter().all(is_for) {
+        return None;
+    }
+    let folder = common_folder(repository.paths);
+    // A package is found from the root, other folders are named; a folder with an odd name is left to people.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    match folder.is_empty() || repository.has(&format!("{folder}/__init__.py")) {
+        true => Some("python3 -m unittest discover".to_owned()),
+        false if folder.chars().all(is_plain) => Some(format!("python3 -m unittest discover -s {folder}")),
+        false => None,
+    }
+}
+
+/// Some files with Python tests, as their names say: enough to see what they are written for.
+pub(crate) fn python_tests(paths: &[String]) -> Vec<&String> {
+    paths.iter().filter(|path| is_python_test(path)).take(10).collect()
+}
+
+/// The innermost folder that holds every file with Python tests.
+fn common_folder(paths: &[String]) -> String {
+    let folder = |path: &str| {
+        path.rsplit_once('/')
+            .map_or(String::new(), |(folder, _)| folder.to_owned())
+    };
+    let mut folders = paths
+        .iter()
+        .filter(|path| is_python_test(path))
+        .map(|path| folder(path));
+    let first = folders.next().unwrap_or_default();
+    folders.fold(first, |common, next| {
+        let same = common
+            .split('/')
+            .zip(next.split('/'))
+            .take_while(|(one, other)| one == other);
+        same.map(|(part, _)| part).collect::<Vec<_>>().join("/")
+    })
 }
 
 fn is_python_test(path: &str) -> bool {
@@ -186,7 +233,7 @@ mod tests {
     #[test]
     #[expect(clippy::too_many_lines, reason = "a table")]
     fn each_tool_chain_is_recognised() {
-        let table: [(Files<'_>, &str, &str); 17] = [
+        let table: [(Files<'_>, &str, &str); 21] = [
             (&[("Cargo.toml", "")], "", "cargo test"),
             (&[("Cargo.toml", ""), ("package.json", SCRIPT)], "", "cargo test"),
             (&[("package.json", SCRIPT)], "", "npm test"),
@@ -222,6 +269,32 @@ mod tests {
                 &[("pyproject.toml", "pytest"), ("uv.lock", "")],
                 "uv sync",
                 "uv run pytest",
+            ),
+            (
+                &[
+                    ("tests/test_a.py", "import unittest"),
+                    ("tests/more/test_b.py", "from unittest import mock"),
+                ],
+                "",
+                "python3 -m unittest discover -s tests",
+            ),
+            (
+                &[("tests/test_a.py", "import unittest"), ("tests/__init__.py", "")],
+                "",
+                "python3 -m unittest discover",
+            ),
+            (
+                &[("test_a.py", "import unittest"), ("x/test_b.py", "import pytest")],
+                "",
+                "python3 -m pytest",
+            ),
+            (
+                &[
+                    ("tests/test_a.py", "import unittest"),
+                    ("requirements.txt", "pytest==8"),
+                ],
+                "",
+                "python3 -m pytest",
             ),
             (&[("go.mod", "module x")], "", "go test ./..."),
             (

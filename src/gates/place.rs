@@ -16,6 +16,7 @@ use crate::gates::commands::Chosen;
 use crate::gates::files;
 use crate::gates::naming;
 use crate::gates::output;
+use crate::gates::overlay::Overlay;
 use crate::gates::results;
 use crate::gates::results::Read;
 use crate::git::Checkout;
@@ -95,8 +96,15 @@ impl<'a> Place<'a> {
         self.private.path().join("home")
     }
 
-    /// Runs set-up, where there is one.
-    pub(crate) async fn set_up(&self, chosen: &Chosen) -> Result<Option<Evidence>, GateError> {
+    /// Puts files of another commit in place, then runs set-up, where there is one.
+    pub(crate) async fn prepared(
+        &self,
+        overlay: Option<&Overlay>,
+        chosen: &Chosen,
+    ) -> Result<Option<Evidence>, GateError> {
+        if let Some(overlay) = overlay {
+            overlay.lay(self).await?;
+        }
         let Some(command) = &chosen.setup else { return Ok(None) };
         let order = Order {
             command,

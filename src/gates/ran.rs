@@ -10,6 +10,7 @@ use crate::domain::integrity::Rule;
 use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::compare;
+use crate::gates::language::Role;
 use crate::gates::said;
 use crate::gates::sites;
 use crate::gates::verify::Run;
@@ -24,7 +25,19 @@ pub(crate) async fn compared(
     tests: &Evidence,
     findings: &mut Vec<IntegrityFinding>,
 ) -> Result<Vec<Issue>, GateError> {
-    let (Ground::Named(before), Some(now)) = (run.subject.baseline.ground(), compare::all_names(tests)) else {
+    let Ground::Named(before) = run.subject.baseline.ground() else {
+        return Ok(Vec::new());
+    };
+    if let (Evidence::Passed(now), false) = (tests, before.passed.is_empty())
+        && now.names.is_none()
+    {
+        let what = format!(
+            "{} tests passed before, and the run names none of them any more",
+            before.passed.len()
+        );
+        findings.push(finding(Rule::TestVanished, String::new(), None, what));
+    }
+    let Some(now) = compare::all_names(tests) else {
         return Ok(Vec::new());
     };
     let (missing, skipped) = (missing(before, now), skipped(before, now));
@@ -53,20 +66,16 @@ pub(crate) async fn compared(
         let is_found = |finding: &IntegrityFinding| {
             finding.rule == Rule::SkipAdded && place.as_ref().is_none_or(|(path, _)| finding.path == *path)
         };
-        if before.passed.iter().any(|passed| passed == name) && !findings.iter().any(is_found) {
+        if findings.iter().any(is_found) {
+            continue;
+        }
+        if before.passed.iter().any(|passed| passed == name) {
             let (path, line) = place.map_or((String::new(), None), |(path, line)| (path, Some(line)));
-            findings.push(finding(
-                Rule::SkipAdded,
-                path,
-                line,
-                format!("`{name}` passed before and is skipped now"),
-            ));
+            let what = format!("`{name}` passed before and is skipped now");
+            findings.push(finding(Rule::SkipAdded, path, line, what));
         } else {
-            shown.push(said::should_fix(
-                "test",
-                format!("`{name}` is skipped: a skip is not a pass"),
-                place,
-            ));
+            let what = format!("{}: `{name}` is new and did not run", Rule::SkipAdded.name());
+            shown.push(said::should_fix("integrity", what, place));
         }
     }
     Ok(shown)
@@ -86,12 +95,12 @@ fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
         .collect();
     let mut moved: Vec<&str> = all()
         .filter(|name| !known.contains(name.as_str()))
-        .map(|name| last(name))
+        .map(String::as_str)
         .collect();
     let missing = before.passed.iter().map(String::as_str);
     missing
         .filter(|name| !named.contains(name) && !families.contains(sites::bare(name)))
-        .filter(|name| match moved.iter().position(|other| *other == last(name)) {
+        .filter(|name| match moved.iter().position(|other| is_moved(name, other)) {
             Some(at) => {
                 moved.swap_remove(at);
                 false
@@ -99,6 +108,15 @@ fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
             None => true,
         })
         .collect()
+}
+
+/// Whether one name may be another's after a move: into another file or group, or into a group that takes a part of it.
+fn is_moved(name: &str, other: &str) -> bool {
+    let flat = |name: &str| {
+        let parts = sites::bare(name).split(['>', '›']).map(str::trim).collect::<Vec<_>>();
+        parts.join(" ")
+    };
+    last(name) == last(other) || flat(name) == flat(other)
 }
 
 /// The last part of a name, which stays when a test moves.
@@ -129,9 +147,15 @@ fn is_vanished(change: &Change, name: &str) -> bool {
 
 fn vanished_finding(change: &Change, name: &str) -> IntegrityFinding {
     let after = change.after.find(name);
-    let (path, line) = after
-        .first()
-        .map_or((String::new(), None), |site| (site.path.clone(), Some(site.line)));
+    // A test that nobody touched is kept from running somewhere else: in the runner's settings, if they changed.
+    let settings = || {
+        let mut files = change.of_role(Role::Settings);
+        files.next().map_or(String::new(), |file| file.path.clone())
+    };
+    let (path, line) = match after.first() {
+        Some(site) => (site.path.clone(), Some(site.line)),
+        None => (settings(), None),
+    };
     finding(
         Rule::TestVanished,
         path,
@@ -147,5 +171,46 @@ fn finding(rule: Rule, path: String, line: Option<u32>, what: String) -> Integri
         line,
         what,
         by: Author::Player,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing;
+    use super::skipped;
+    use crate::domain::evidence::TestNames;
+
+    fn names(passed: &[&str], skipped: &[&str]) -> TestNames {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        TestNames {
+            passed: owned(passed),
+            failed: vec![],
+            skipped: owned(skipped),
+        }
+    }
+
+    #[test]
+    fn a_test_that_only_moved_is_not_missing() {
+        let table: [(&[&str], &[&str], &[&str]); 6] = [
+            (&["a::x", "a::y"], &["a::x"], &["a::y"]),
+            (&["store::tests::x"], &["db::tests::x"], &[]),
+            (&["tests/a.py::test_x"], &["tests/b.py::T::test_x"], &[]),
+            (&["a::x", "b::x"], &["c::x"], &["b::x"]),
+            (&["t.py::test_p[1]", "t.py::test_p[2]"], &["t.py::test_p[3]"], &[]),
+            (&["sum > adds two"], &["numbers > adds two"], &[]),
+        ];
+        for (before, now, expected) in table {
+            assert_eq!(
+                missing(&names(before, &[]), &names(now, &[])),
+                expected,
+                "{before:?} then {now:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn skips_that_were_there_are_nobodys() {
+        let before = names(&["a"], &["b"]);
+        assert_eq!(skipped(&before, &names(&[], &["a", "b", "c"])), ["a", "c"]);
     }
 }

@@ -111,3 +111,50 @@ pub(crate) fn bare(name: &str) -> &str {
         _ => name,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Sites;
+    use crate::gates::integrity::Version;
+
+    fn sites(files: &[(&str, &str)]) -> Sites {
+        let versions: Vec<(&str, Version)> = files
+            .iter()
+            .map(|(path, text)| (*path, Version::Bytes(text.as_bytes().to_vec())))
+            .collect();
+        Sites::of(versions.iter().map(|(path, version)| (*path, version)))
+    }
+
+    #[test]
+    fn tests_are_found_however_runners_spell_them() {
+        let all = sites(&[
+            (
+                "src/a.rs",
+                "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() { assert_eq!(1, 1 + 0); }\n}\n",
+            ),
+            (
+                "tests/test_b.py",
+                "import unittest\n\n\nclass B(unittest.TestCase):\n    def test_b(self):\n        self.assertTrue(f())\n",
+            ),
+            (
+                "c.test.js",
+                "describe('sum', () => { it('adds two numbers', () => { expect(add(1, 1)).toBe(2); }); });\n",
+            ),
+        ]);
+        let table = [
+            ("tests::adds", Some("src/a.rs")),
+            ("demo a::tests::adds (2)", Some("src/a.rs")),
+            ("test_b.B.test_b", Some("tests/test_b.py")),
+            ("tests/test_b.py::B::test_b[1-x]", Some("tests/test_b.py")),
+            ("sum > adds two numbers", Some("c.test.js")),
+            ("c.test.js > sum > adds two numbers", Some("c.test.js")),
+            ("tests::subtracts", None),
+            ("xadds", None),
+        ];
+        for (name, expected) in table {
+            let found = all.find(name);
+            assert_eq!(found.first().map(|site| site.path.as_str()), expected, "{name}");
+        }
+        assert!(all.has_read("src/a.rs") && !all.has_read("README.md"));
+    }
+}

@@ -8,6 +8,7 @@ use crate::domain::ids::Sha;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::cache;
+use crate::gates::cache::Warmed;
 use crate::gates::commands;
 use crate::gates::commands::Chosen;
 use crate::gates::files;
@@ -59,21 +60,18 @@ impl<'a> Stand<'a> {
         cancel: &'a CancellationToken,
     ) -> Result<Self, GateError> {
         let mut place = Place::new(bench, mirror, commit, cancel).await?;
-        let mut warmed = cache::Warmed::No;
-        if from == From::Cache {
-            warmed = cache::warm(bench, mirror, commit, &chosen, &place).await?;
-        }
-        if let Some(overlay) = overlay {
-            overlay.lay(&place).await?;
-        }
-        let mut setup = place.set_up(&chosen).await?;
-        // What was built elsewhere may not fit here; only without it a failure of set-up says something.
-        if warmed == cache::Warmed::Yes && !is_ready(setup.as_ref()) {
+        let warmed = match from {
+            From::Cache => cache::warm(bench, mirror, commit, &chosen, &place).await?,
+            From::Nothing => Warmed::No,
+        };
+        if warmed == Warmed::InPart {
             place = Place::new(bench, mirror, commit, cancel).await?;
-            if let Some(overlay) = overlay {
-                overlay.lay(&place).await?;
-            }
-            setup = place.set_up(&chosen).await?;
+        }
+        let mut setup = place.prepared(overlay, &chosen).await?;
+        // What was built elsewhere may not fit here; only without it a failure of set-up says something.
+        if warmed == Warmed::Yes && !is_ready(setup.as_ref()) {
+            place = Place::new(bench, mirror, commit, cancel).await?;
+            setup = place.prepared(overlay, &chosen).await?;
         }
         Ok(Self {
             bench,

@@ -15,6 +15,7 @@ use crate::messages::items;
 use crate::messages::links::Links;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
+use crate::messages::measure::first;
 use crate::messages::measure::fitting;
 use crate::messages::measure::sections;
 use crate::messages::measure::titled;
@@ -137,16 +138,31 @@ fn blocked_line(task: &Task, newest: bool, measure: &Measure) -> String {
     }
 }
 
-/// Who overrode the Coach, and everything that stood against the work.
+/// Who overrode the Coach, everything that stood against the work, and the tests that count as failing before from now on.
 pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
     let what = bullets(&waiver.what, measure.rows.min(40), |what| {
         untrusted::inline(what, measure.text.min(600))
     });
+    let tests = first(
+        &waiver.tests,
+        measure.rows.min(40),
+        |test| untrusted::code(test, 200),
+        |left| format!("and {left} more"),
+    );
     let who = format!("{} approved over the Coach", words::person(&waiver.by));
-    match what.is_empty() {
-        true => format!("{who}."),
-        false => format!("{who} and waived:\n\n{what}"),
-    }
+    sections(vec![
+        match what.is_empty() {
+            true => format!("{who}."),
+            false => format!("{who} and waived:\n\n{what}"),
+        },
+        match tests.is_empty() {
+            true => String::new(),
+            false => format!(
+                "These failing tests belong to the baseline from now on: {}",
+                tests.join(", ")
+            ),
+        },
+    ])
 }
 
 fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
@@ -158,10 +174,7 @@ fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
     };
     let listed: Vec<_> = verdict.items.iter().collect();
     sections(vec![
-        titled(
-            "#### Why the Coach's approval does not stand",
-            &review::broken(verdict, measure),
-        ),
+        titled(review::broken_title(verdict), &review::broken(verdict, measure)),
         titled("#### Criteria", &criteria(task, turn, measure)),
         titled("#### Gates", &review::gates_of(task, turn, measure)),
         titled("#### Claims that are not so", &review::discrepancies(turn, measure)),

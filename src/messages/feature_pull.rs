@@ -9,6 +9,7 @@ use crate::domain::task::Task;
 use crate::messages::check::waived;
 use crate::messages::gates;
 use crate::messages::links::Links;
+use crate::messages::living_ground;
 use crate::messages::living_parts::human_criteria;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
@@ -38,6 +39,10 @@ fn body(feature: &Feature, links: &Links, measure: &Measure) -> String {
         closing(feature, measure),
         untrusted::quote(description, measure.text),
         table(feature, links, measure),
+        titled(
+            "### Tasks that AutoBuild added",
+            &living_ground::added(feature, links, measure),
+        ),
         last_gate(feature, links, measure),
         titled("### For a person to check", &human(feature, measure)),
         titled("### What people decided over the Coach", &overrides(feature, measure)),

@@ -8,6 +8,7 @@ use crate::domain::feature::Suspension;
 use crate::domain::wave;
 use crate::messages::graph;
 use crate::messages::links::Links;
+use crate::messages::living_ground;
 use crate::messages::living_parts;
 use crate::messages::measure::Measure;
 use crate::messages::measure::fitting;
@@ -64,10 +65,17 @@ fn with_plan(feature: &Feature, version: &PlanVersion, links: &Links, measure: &
         progress::remarks(feature, links, measure),
         living_parts::wave_gate(feature, links),
         titled(
-            "### Before the work began",
-            &living_parts::preflight(feature, links, measure),
+            "### Tasks that AutoBuild added",
+            &living_ground::added(feature, links, measure),
         ),
-        titled("### How it is checked", &living_parts::checks(version, measure)),
+        titled(
+            "### Before the work began",
+            &living_ground::preflight(feature, links, measure),
+        ),
+        titled(
+            "### How it is checked",
+            &living_ground::checks(feature, version, measure),
+        ),
         titled(
             "### For a person to check",
             &living_parts::for_a_person(feature, measure),

@@ -1,6 +1,5 @@
 //! Sections of the living comment.
 
-use crate::domain::feature::Before;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Phase;
 use crate::domain::feature::PlanVersion;
@@ -113,73 +112,6 @@ pub(super) fn wave_gate(feature: &Feature, links: &Links) -> String {
         ),
         None => String::new(),
     }
-}
-
-/// The commands of the Gates, and what this version does not run.
-pub(super) fn checks(version: &PlanVersion, measure: &Measure) -> String {
-    let checks = version.plan.tasks.iter().flat_map(|task| &task.acceptance_criteria);
-    let commands = checks
-        .filter(|criterion| matches!(criterion.check, Check::Command(_)))
-        .count();
-    let mut lines = Vec::new();
-    if !version.commands.trim().is_empty() {
-        lines.push(format!("- {}", untrusted::inline(&version.commands, measure.text)));
-    }
-    if let Some(smoke) = &version.plan.smoke {
-        lines.push(format!(
-            "- `smoke`: {}, not run in this version",
-            untrusted::code(smoke, measure.text.min(300))
-        ));
-    }
-    if commands > 0 {
-        lines.push(format!(
-            "- {}: not run in this version",
-            count(commands, "command check")
-        ));
-    }
-    lines.join("\n")
-}
-
-/// What pre-flight found before any Player ran, and what is not supported here.
-pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> String {
-    let Some(found) = &feature.preflight else {
-        return String::new();
-    };
-    let on = links.commit(&found.commit);
-    let text = measure.text.min(1_000);
-    let mut lines: Vec<String> = Vec::new();
-    lines.extend(
-        found
-            .setup
-            .iter()
-            .map(|setup| format!("- Set-up: {}.", untrusted::inline(setup, text))),
-    );
-    lines.push(match &found.before {
-        Before::NoTests { why } => format!(
-            "- No test ran on {on}: {}. That is an empty baseline: each `feature` task must bring tests.",
-            untrusted::inline(why, text)
-        ),
-        Before::Green { tests } => format!("- The tests on {on} pass: {}.", untrusted::inline(tests, text)),
-        Before::Red { tests, failing, more } => {
-            let names: Vec<String> = failing.iter().map(|name| untrusted::code(name, 200)).collect();
-            let names = match (names.is_empty(), more) {
-                (true, _) => "which ones is not named".to_owned(),
-                (false, 0) => names.join(", "),
-                (false, more) => format!("{} and {more} more", names.join(", ")),
-            };
-            format!(
-                "- Some tests fail on {on} already, which is not held against a task: {names}. {}.",
-                untrusted::inline(tests, text)
-            )
-        }
-    });
-    lines.extend(
-        found
-            .notes
-            .iter()
-            .map(|note| format!("- {}", untrusted::inline(note, text))),
-    );
-    lines.join("\n")
 }
 
 /// The criteria that no machine can check.

@@ -19,6 +19,7 @@ mod graph;
 mod items;
 mod links;
 mod living;
+mod living_ground;
 mod living_parts;
 mod measure;
 mod plan_file;

@@ -119,10 +119,7 @@ fn body(told: &Told<'_>, verdict: &Verdict, rest: &[&Issue], on_lines: usize, me
         facts(told),
         without_coach(told.turn),
         coach_words(verdict, measure),
-        titled(
-            "#### Why the Coach's approval does not stand",
-            &broken(verdict, measure),
-        ),
+        titled(broken_title(verdict), &broken(verdict, measure)),
         titled("#### Criteria", &criteria(told.task, told.turn, measure)),
         titled("#### Gates", &gates_of(told.task, told.turn, measure)),
         titled("#### Claims that are not so", &discrepancies(told.turn, measure)),
@@ -177,6 +174,14 @@ pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
 }
 
 /// The contracts that an approval broke.
+/// Without a Coach there was no approval: what is broken is the work's own contract.
+pub(super) fn broken_title(verdict: &Verdict) -> &'static str {
+    match verdict.decision {
+        Some(_) => "#### Why the Coach's approval does not stand",
+        None => "#### Why the work was not taken",
+    }
+}
+
 pub(super) fn broken(verdict: &Verdict, measure: &Measure) -> String {
     bullets(&verdict.broken_contracts, measure.rows.min(60), |sentence| {
         untrusted::inline(sentence, measure.text)

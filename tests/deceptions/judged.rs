@@ -188,12 +188,10 @@ fn reasons(kind: TaskType, report: &GateReport) -> (Vec<Reason>, Vec<Reason>) {
     for result in &report.more {
         if result.gate == Gate::Integrity {
             for item in &result.items {
-                let rule = Rule::ALL
-                    .into_iter()
-                    .find(|rule| item.description.starts_with(&format!("{}: ", rule.name())));
-                let rule = rule.unwrap_or_else(|| panic!("no rule: {}", item.description));
+                let names = |rule: &Rule| item.description.starts_with(&format!("{}: ", rule.name()));
+                let rule = Rule::ALL.into_iter().find(names);
                 let reason = Reason {
-                    word: word(&rule),
+                    word: rule.map_or("integrity".to_owned(), |rule| word(&rule)),
                     path: item.file.clone(),
                     line: item.line,
                 };

@@ -40,9 +40,12 @@ async fn a_coach_that_approves_everything_does_not_approve_what_the_gates_refuse
         .build()
         .await;
     world.script.plans(&Plan::one());
-    let red = [("hello/1.txt", "hello 1\n"), ("tests/red_test.sh", "exit 1\n")];
+    let red = [
+        ("hello/1.txt", "good morning\n"),
+        ("tests/hello_test.sh", "grep -q hello hello/1.txt\n"),
+    ];
     world.script.writes(1, &red);
-    world.script.writes(1, &[("tests/red_test.sh", "exit 0\n")]);
+    world.script.writes(1, &[("hello/1.txt", "hello 1\n")]);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     let reviews = world.reviews(world.pull(1).await).await;

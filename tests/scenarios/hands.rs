@@ -268,37 +268,3 @@ async fn closing_the_feature_pull_request_cancels_and_reopening_puts_it_in_revie
     assert_eq!(world.state().await, "completed");
     world.end().await;
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_persons_push_to_the_integration_branch_in_review_runs_the_wave_gate_again() {
-    let world = World::new().await;
-    world.script.plans(&Plan::one()).succeeds(1);
-    world.start().await;
-    let theirs = world
-        .by(WRITER)
-        .push(
-            REPO,
-            "autobuild/1/integration",
-            "Break",
-            &[("tests/fails_test.sh", Some("exit 1\n"))],
-        )
-        .await
-        .unwrap();
-    world.settle().await;
-    assert_eq!(world.checks(&theirs).await, ["AutoBuild failure"]);
-    assert_eq!(world.state().await, "blocked");
-    assert!(world.answers(ISSUE).await.contains("not ok"), "the output is shown");
-    world
-        .by(WRITER)
-        .push(
-            REPO,
-            "autobuild/1/integration",
-            "Mend",
-            &[("tests/fails_test.sh", None)],
-        )
-        .await
-        .unwrap();
-    world.say(WRITER, ISSUE, "/autobuild resume").await;
-    assert_eq!(world.state().await, "in_review");
-    world.end().await;
-}

@@ -13,6 +13,7 @@
 #[path = "../support/postgres.rs"]
 mod postgres;
 
+mod added;
 mod ci;
 mod coach;
 mod edges;
@@ -23,6 +24,7 @@ mod on_postgres;
 mod people;
 mod planning;
 mod pre_loop;
+mod preflight;
 mod repository;
 mod rights;
 mod turns;

@@ -285,34 +285,3 @@ async fn a_feature_task_without_any_test_command_blocks_and_says_why() {
     assert_eq!(world.feature().await.tasks[0].turns.len(), 1);
     world.end().await;
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_test_command_that_cannot_start_blocks_and_is_not_the_players_fault() {
-    let world = Setup::new()
-        .only_settings("test: ./no-such-runner\nmax_turns: 1")
-        .build()
-        .await;
-    world.script.plans(&Plan::one()).plays(1);
-    world.start().await;
-    assert_eq!(world.state().await, "blocked");
-    let said = format!(
-        "{}{:?}",
-        world.answers(ISSUE).await,
-        world.reviews(world.pull(1).await).await
-    );
-    assert!(said.contains("no-such-runner"), "{said}");
-    world
-        .by(WRITER)
-        .push(
-            crate::world::REPO,
-            "main",
-            "Mend",
-            &[(".github/autobuild.yml", Some("test: sh tests/run.sh\n"))],
-        )
-        .await
-        .unwrap();
-    world.script.approves(1);
-    world.say(WRITER, ISSUE, "/autobuild resume").await;
-    assert_eq!(world.state().await, "in_review");
-    world.end().await;
-}

@@ -9,6 +9,7 @@ use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
 use autobuild::config::Role;
+use autobuild::domain::decision::Severity;
 use autobuild::domain::feature::Feature;
 use autobuild::forge::InlineRemark;
 
@@ -407,5 +408,29 @@ async fn a_request_for_changes_on_the_feature_pull_request_becomes_a_task_of_its
     assert_eq!(world.state().await, "in_review");
     let text = world.file("autobuild/1/integration", "hello/1.txt");
     assert_eq!(text.as_deref(), Some("hello one, please\n"));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_only_a_person_pushed_is_shown_and_sends_nothing_back() {
+    let world = approved_world().await;
+    let branch = world.branch(1).await;
+    let change = [(".github/workflows/ci.yml", Some("on: push\n"))];
+    world.by(WRITER).push(REPO, &branch, "Mine", &change).await.unwrap();
+    world.settle().await;
+    assert_eq!(
+        (world.tasks().await, turns(&world).await),
+        (vec!["approved".to_owned()], 2)
+    );
+    let feature = world.feature().await;
+    let gates = feature.tasks[0].turns[1].gates.clone().unwrap();
+    let found = gates.more.iter().flat_map(|result| &result.items);
+    let path = Some(".github/workflows/ci.yml".to_owned());
+    let shown: Vec<_> = found.filter(|item| item.file == path).collect();
+    assert!(!shown.is_empty(), "it is shown: {gates:#?}");
+    assert!(
+        shown.iter().all(|item| item.severity != Severity::MustFix),
+        "{shown:#?}"
+    );
     world.end().await;
 }

@@ -133,65 +133,6 @@ async fn what_people_push_to_the_default_branch_is_merged_before_the_next_wave()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conflict_with_the_default_branch_blocks_with_the_files_and_resume_goes_on_when_a_person_solved_it() {
-    let world = Setup::new().settings("merge: human").build().await;
-    world
-        .script
-        .plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])]))
-        .succeeds(1);
-    world.start().await;
-    world
-        .by(WRITER)
-        .push(REPO, "main", "Theirs", &[("hello/1.txt", Some("mine\n"))])
-        .await
-        .unwrap();
-    world
-        .by(WRITER)
-        .merge(REPO, world.pull(1).await, "squash")
-        .await
-        .unwrap();
-    world.settle().await;
-    assert_eq!(world.state().await, "blocked");
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("hello/1.txt"), "{said}");
-    // Once more without a change: blocked again, and said again.
-    world.say(WRITER, ISSUE, "/autobuild resume").await;
-    assert_eq!(world.state().await, "blocked");
-    world
-        .by(WRITER)
-        .push(REPO, "main", "Ours", &[("hello/1.txt", Some("hello 1\n"))])
-        .await
-        .unwrap();
-    world.script.succeeds(2);
-    world.say(WRITER, ISSUE, "/autobuild resume").await;
-    assert_eq!(world.tasks().await, ["completed", "approved"]);
-    world.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_red_wave_gate_blocks_with_the_output_and_resume_runs_it_again() {
-    let world = World::new().await;
-    // Each passes alone; together they fail.
-    let test = "[ ! -f hello/1.txt ] || [ ! -f hello/2.txt ] || { echo together it breaks; exit 1; }\n";
-    world.script.plans(&Plan::of([Task::new(1), Task::new(2)]));
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hello 1\n"), ("tests/both_test.sh", test)])
-        .approves(1);
-    world.script.writes(2, &[("hello/2.txt", "hello 2\n")]).approves(2);
-    world.start().await;
-    assert_eq!(world.state().await, "blocked");
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("together it breaks"), "{said}");
-    let mend = [("tests/both_test.sh", Some("true\n"))];
-    world.by(WRITER).push(REPO, INTEGRATION, "Mend", &mend).await.unwrap();
-    world.settle().await;
-    world.say(WRITER, ISSUE, "/autobuild resume").await;
-    assert_eq!(world.state().await, "in_review");
-    world.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_merge_that_a_rule_refuses_leaves_the_task_approved_and_names_the_rule() {
     let world = World::new().await;
     world
@@ -215,34 +156,6 @@ async fn a_merge_that_a_rule_refuses_leaves_the_task_approved_and_names_the_rule
         .await
         .unwrap();
     world.settle().await;
-    assert_eq!(world.state().await, "in_review");
-    world.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_rule_against_the_branch_names_blocks_and_is_named() {
-    let world = World::new().await;
-    world
-        .forge
-        .add_rule(
-            REPO,
-            BranchRule {
-                pattern: "autobuild/*".to_owned(),
-                kind: RuleKind::Creation,
-            },
-        )
-        .unwrap();
-    world.script.plans(&Plan::one());
-    world.start().await;
-    assert_eq!(world.state().await, "blocked");
-    let said = world.answers(ISSUE).await;
-    assert!(
-        said.contains("autobuild/1/integration") && said.contains("rule"),
-        "{said}"
-    );
-    world.forge.clear_rules(REPO).unwrap();
-    world.script.succeeds(1);
-    world.say(WRITER, ISSUE, "/autobuild resume").await;
     assert_eq!(world.state().await, "in_review");
     world.end().await;
 }

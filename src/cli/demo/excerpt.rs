@@ -7,6 +7,15 @@ use std::collections::HashMap;
 /// Lines of a text that are shown unless all are asked for.
 const LINES: usize = 6;
 
+/// What messages write for characters that Markdown or GitHub would act on; a terminal does not.
+const ENTITIES: [(&str, &str); 5] = [
+    ("&#8203;", ""),
+    ("&#96;", "`"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&amp;", "&"),
+];
+
 /// Characters of a line that are shown.
 const WIDTH: usize = 110;
 
@@ -125,7 +134,12 @@ fn plain(line: &str) -> String {
         };
     }
     out.push_str(rest);
-    out.replace("**", "").replace(['`', '\\'], "").trim().to_owned()
+    let bare = out.replace("**", "").replace(['`', '\\'], "");
+    let mut read = bare.trim().to_owned();
+    for (written, shown) in ENTITIES {
+        read = read.replace(written, shown);
+    }
+    read
 }
 
 fn cut(line: &str) -> String {
@@ -167,6 +181,14 @@ mod tests {
                 "It misses a case.",
                 "- a.sh, line 2: wrong"
             ]
+        );
+    }
+
+    #[test]
+    fn what_is_broken_for_github_reads_as_it_was_written() {
+        assert_eq!(
+            start("see .github/&#8203;autobuild.yml &lt;b&gt; &amp;amp;"),
+            ["see .github/autobuild.yml <b> &amp;"]
         );
     }
 

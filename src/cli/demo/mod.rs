@@ -69,6 +69,7 @@ async fn run(demo: &Demo) -> anyhow::Result<ExitCode> {
     let material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
     let stage = Stage::build(&material, demo.port).await?;
     let transcript = Transcript::open(&stage, demo.json, demo.verbose)?;
+    let mut seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
     let mut human = Human::new(material.has_story(), demo.approve);
     stage.open_issue(&material)?;
@@ -78,13 +79,21 @@ async fn run(demo: &Demo) -> anyhow::Result<ExitCode> {
         () = told_to_stop(&mut terminate) => Rest::Interrupted,
     };
     let ended = rest.report(&stage).await?;
-    if !demo.once && ended.may_go_on() {
+    let places = stage.places()?;
+    let serves = !demo.once && ended.may_go_on();
+    if serves {
+        // What happened is shown before what came of it.
+        let last = stage.forge.events().last().map_or(0, |event| event.seq);
+        let _ = seen.wait_for(|shown| *shown >= last).await;
+        ended.print(&places, demo.json);
         stage.announce_pages(demo.json);
         told_to_stop(&mut terminate).await;
     }
-    let places = stage.close().await?;
+    stage.close().await?;
     shown.await?;
-    ended.print(&places, demo.json);
+    if !serves {
+        ended.print(&places, demo.json);
+    }
     Ok(ended.code())
 }
 

@@ -143,12 +143,20 @@ impl Stage {
         self.folder.join("transcript.txt")
     }
 
+    /// What is left behind.
+    pub(super) fn places(&self) -> anyhow::Result<Places> {
+        Ok(Places {
+            repository: self.forge.repository_dir(&self.repository)?,
+            transcript: self.transcript_file(),
+        })
+    }
+
     /// Says where the pages are.
     pub(super) fn announce_pages(&self, json: bool) {
         if !json {
             let _ = writeln!(
                 std::io::stdout(),
-                "\nRead the conversation at {}/{} — Ctrl-C ends.",
+                "\nThe pages are served until Ctrl-C: {}/{}",
                 self.forge.url(),
                 self.repository
             );
@@ -156,19 +164,15 @@ impl Stage {
     }
 
     /// Stops the service, then the forge.
-    pub(super) async fn close(self) -> anyhow::Result<Places> {
+    pub(super) async fn close(self) -> anyhow::Result<()> {
         self.stop.cancel();
         for work in self.work {
             work.await?;
         }
         self.engine.store.close().await;
         self.closing.cancel();
-        let places = Places {
-            repository: self.forge.repository_dir(&self.repository)?,
-            transcript: self.folder.join("transcript.txt"),
-        };
         self.forge.shutdown().await?;
-        Ok(places)
+        Ok(())
     }
 }
 

@@ -15,6 +15,7 @@ use std::io::Write;
 use std::time::Instant;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Below what somebody did stand its address and what was said.
@@ -39,6 +40,7 @@ pub(super) struct Transcript {
     addresses: HashSet<String>,
     edited: HashMap<String, Edited>,
     hidden: usize,
+    seen: watch::Sender<u64>,
 }
 
 impl Transcript {
@@ -56,7 +58,13 @@ impl Transcript {
             addresses: HashSet::new(),
             edited: HashMap::new(),
             hidden: 0,
+            seen: watch::Sender::new(0),
         })
+    }
+
+    /// The number of the last event that was shown.
+    pub(super) fn seen(&self) -> watch::Receiver<u64> {
+        self.seen.subscribe()
     }
 
     /// Shows every event, those that happened before too, until `closing`.
@@ -95,10 +103,17 @@ impl Transcript {
     }
 
     fn show(&mut self, event: &FeedEvent) {
-        if event.seq <= self.last || event.repository.is_empty() {
+        if event.seq <= self.last {
             return;
         }
         self.last = event.seq;
+        if !event.repository.is_empty() {
+            self.tell(event);
+        }
+        self.seen.send_replace(event.seq);
+    }
+
+    fn tell(&mut self, event: &FeedEvent) {
         if self.json {
             let line = serde_json::to_string(event).unwrap_or_default();
             self.line(&line, Tone::Plain);

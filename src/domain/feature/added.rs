@@ -8,7 +8,6 @@ use crate::domain::evidence::GateResult;
 use crate::domain::evidence::Weight;
 use crate::domain::feature::Feature;
 use crate::domain::feature::flow::strictest;
-use crate::domain::feature::people::ReviewOfFeature;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::plan::Check;
@@ -19,6 +18,7 @@ use crate::domain::plan::TaskType;
 use crate::domain::plan::TestEffort;
 use crate::domain::shorten;
 use crate::domain::task::Conflict;
+use crate::domain::task::HumanReview;
 use crate::domain::task::Origin;
 use crate::domain::task::Task;
 
@@ -100,7 +100,7 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
 }
 
 /// Answers a person's request for changes on the feature pull request: each item is a criterion.
-pub(super) fn review(feature: &Feature, review: &ReviewOfFeature) -> Task {
+pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
     let id = TaskId::Review(next(feature, |id| match id {
         TaskId::Review(k) => Some(k),
         TaskId::Planned(_) | TaskId::Sync(_) | TaskId::Fix(_) => None,

@@ -9,7 +9,6 @@ use crate::domain::effect::Thread;
 use crate::domain::evidence::GateReport;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::PreFlown;
-use crate::domain::feature::ReviewOfFeature;
 use crate::domain::feature::Rules;
 use crate::domain::feature::Snapshot;
 use crate::domain::ids::CommentId;
@@ -21,6 +20,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 use crate::domain::plan::Plan;
 use crate::domain::task;
+use crate::domain::task::HumanReview;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -98,8 +98,9 @@ pub enum Event {
         /// The default branch's commit.
         other: Sha,
     },
-    /// A person with write access requests changes on the feature pull request.
-    ReviewRequested(Box<ReviewOfFeature>),
+    /// A person with write access requests changes on the feature pull request: the body, and each inline comment with
+    /// its file and line, is one item.
+    ReviewRequested(Box<HumanReview>),
     /// The feature pull request is open.
     PullOpened {
         /// The effect that ended.

@@ -19,7 +19,6 @@ mod tests;
 mod waves;
 
 use crate::domain::effect::Effect;
-pub use crate::domain::feature::people::ReviewOfFeature;
 pub use crate::domain::feature::preflight::Before;
 pub use crate::domain::feature::preflight::PreFlight;
 pub use crate::domain::feature::preflight::PreFlown;

@@ -1,6 +1,5 @@
 //! What people do to a Feature outside of commands: labels, closing, merging, reopening, pushing.
 
-use crate::domain::decision::Issue;
 use crate::domain::effect::Effect;
 use crate::domain::effect::Reply;
 use crate::domain::effect::ReplyTo;
@@ -23,15 +22,13 @@ use crate::domain::feature::step::unchanged;
 use crate::domain::feature::waves;
 use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
-use crate::domain::ids::ReviewId;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 use crate::domain::task;
+use crate::domain::task::HumanReview;
 use crate::domain::task::Origin;
 use crate::domain::task::Task;
-use serde::Deserialize;
-use serde::Serialize;
 
 /// Ends an unfinished Feature with all its tasks. What someone did to the issue, the label or the branches says so;
 /// an App that was removed says nothing more.
@@ -132,20 +129,9 @@ pub(super) fn pull_reopened(mut feature: Feature, pull: PullNumber, newer: Newer
     }
 }
 
-/// A person's request for changes on the feature pull request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReviewOfFeature {
-    /// The review.
-    pub id: ReviewId,
-    /// Who wrote it: someone with write access.
-    pub by: User,
-    /// What it asks for: its body, and each inline comment with file and line.
-    pub items: Vec<Issue>,
-}
-
 /// Each request for changes becomes one task in a wave of its own. In review the Feature goes back to building; where it
 /// is built already, the wave comes after those that are left.
-pub(super) fn review_requested(mut feature: Feature, review: &ReviewOfFeature, at: Millis) -> Step {
+pub(super) fn review_requested(mut feature: Feature, review: &HumanReview, at: Millis) -> Step {
     let known = |task: &Task| matches!(&task.origin, Origin::Review { id, .. } if *id == review.id);
     if !feature.is_unfinished() || feature.pull.is_none() || feature.tasks.iter().any(known) {
         return unchanged(feature);

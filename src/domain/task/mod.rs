@@ -1,11 +1,13 @@
 //! One Task: its states, its turns, and the events that move it. `step` is the only way in.
 
 mod blocking;
+mod branch;
 mod coach;
 mod event;
 mod hands;
 mod merging;
 mod origin;
+mod overriding;
 mod people;
 mod player;
 mod resuming;
@@ -15,8 +17,6 @@ pub mod step;
 mod turn;
 
 use crate::domain::ci::CiPolicy;
-use crate::domain::decision::Issue;
-use crate::domain::decision::Severity;
 use crate::domain::decision::Verdict;
 use crate::domain::design::PreLoop;
 use crate::domain::effect::TaskWork;
@@ -25,8 +25,8 @@ use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
-use crate::domain::integrity::Rule;
 use crate::domain::plan::PlannedTask;
+use crate::domain::task::branch::branch_name;
 pub use crate::domain::task::event::Event;
 pub use crate::domain::task::event::PersonDid;
 pub use crate::domain::task::event::Played;
@@ -217,25 +217,6 @@ impl Task {
         }
     }
 
-    /// The turn that a person may approve over the Coach: the newest one with a commit, once there is a pull request.
-    #[must_use]
-    pub fn overridable(&self) -> Option<TurnNumber> {
-        let mut with_commit = self.turns_now().rev().filter(|turn| turn.head.is_some());
-        self.pull
-            .and(self.head.as_ref())
-            .and_then(|_| with_commit.next())
-            .map(|turn| turn.number)
-    }
-
-    /// A secret in the branch's head, as the Gates found it: no person can waive that.
-    #[must_use]
-    pub fn secret(&self) -> Option<&Issue> {
-        let at_head = self.last_turn().filter(|turn| turn.head == self.head);
-        let gates = at_head.and_then(|turn| turn.gates.as_ref())?;
-        let mut items = gates.more.iter().flat_map(|result| &result.items);
-        items.find(|item| item.severity == Severity::MustFix && Rule::never_waived(item))
-    }
-
     /// Whether `resume` does something here: it is blocked, about to pause, or its merge was refused.
     #[must_use]
     pub fn can_resume(&self) -> bool {
@@ -296,29 +277,5 @@ impl Task {
 
     fn last_number(&self) -> u32 {
         self.turns.last().map_or(0, |turn| turn.number.0)
-    }
-}
-
-/// The branch of a task: `<prefix>/task-001-<slug>`, from the second attempt on with `-a<k>`.
-pub(super) fn branch_name(prefix: &str, plan: &PlannedTask, attempt: u32) -> String {
-    let slug: String = plan
-        .name
-        .to_lowercase()
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join("-")
-        .chars()
-        .take(40)
-        .collect();
-    let slug = slug.trim_matches('-');
-    let name = if slug.is_empty() {
-        plan.id.slug()
-    } else {
-        format!("{}-{slug}", plan.id.slug())
-    };
-    match attempt {
-        1 => format!("{prefix}/{name}"),
-        k => format!("{prefix}/{name}-a{k}"),
     }
 }

@@ -5,14 +5,8 @@ use crate::domain::decision::Outcome;
 use crate::domain::effect::ClosedWhy;
 use crate::domain::effect::DismissedWhy;
 use crate::domain::effect::TaskWork;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::Profile;
-use crate::domain::evidence::profile;
 use crate::domain::ids::Millis;
-use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
-use crate::domain::task::Approval;
 use crate::domain::task::Asked;
 use crate::domain::task::Guidance;
 use crate::domain::task::PersonDid;
@@ -21,12 +15,12 @@ use crate::domain::task::State;
 use crate::domain::task::Step;
 use crate::domain::task::Stop;
 use crate::domain::task::Task;
-use crate::domain::task::Waiver;
 use crate::domain::task::blocking::block;
 use crate::domain::task::blocking::take_back_turn;
-use crate::domain::task::branch_name;
+use crate::domain::task::branch::branch_name;
 use crate::domain::task::coach::approve;
 use crate::domain::task::hands;
+use crate::domain::task::overriding;
 use crate::domain::task::resuming::go_on;
 use crate::domain::task::reviews;
 use crate::domain::task::step::ask;
@@ -35,7 +29,7 @@ use crate::domain::task::step::unchanged;
 pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rules) -> Step {
     match did {
         PersonDid::Resume { guidance, turns } => resume(task, by, guidance, turns, at, rules),
-        PersonDid::Override => overridden(task, by, at, rules),
+        PersonDid::Override => overriding::overridden(task, by, at, rules),
         PersonDid::Retry { turns } => retry(task, by, turns, rules),
         PersonDid::Skip => skip(task, by),
         PersonDid::Pause => pause(task, by),
@@ -87,81 +81,6 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, at: Mi
         | State::Skipped { .. }
         | State::Cancelled => unchanged(task),
     }
-}
-
-/// A person's word ends the turn, also one that nobody judged. A secret is never waived.
-pub(super) fn overridden(mut task: Task, by: User, at: Millis, rules: &Rules) -> Step {
-    let (true, Some(turn), None) = (task.is_blocked(), task.overridable(), task.secret()) else {
-        return unchanged(task);
-    };
-    task.waived.push(Waiver {
-        by: by.clone(),
-        what: waived(&task, turn),
-        tests: waived_tests(&task, turn),
-    });
-    if let Some(open) = task.turns.last_mut().filter(|turn| turn.ended_at.is_none()) {
-        open.ended_at = Some(at);
-    }
-    let why = DismissedWhy::Overridden;
-    let mut effects = vec![
-        ask(&mut task, TaskWork::DismissReview { by: by.clone(), why }),
-        ask(&mut task, TaskWork::PublishCheck { turn }),
-    ];
-    effects.append(&mut approve(&mut task, turn, Approval::Override(by), rules));
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
-}
-
-/// Everything that stood against the branch's head when a person overrode the Coach.
-fn waived(task: &Task, turn: TurnNumber) -> Vec<String> {
-    let Some(turn) = task.turn(turn) else {
-        return Vec::new();
-    };
-    let mut what = match turn.gates.as_ref().filter(|_| turn.head == task.head) {
-        Some(gates) => match profile(task.plan.kind, gates) {
-            Profile::Failed(reasons) | Profile::Absent(reasons) => reasons,
-            Profile::Passed => Vec::new(),
-        },
-        None => vec!["no Gate ran on this commit".to_owned()],
-    };
-    if turn.verdict.is_none() || turn.head != task.head {
-        what.push("no Coach judged this commit".to_owned());
-    }
-    if let Some(verdict) = &turn.verdict {
-        what.extend(verdict.broken_contracts.iter().cloned());
-        what.extend(verdict.items.iter().map(|item| item.description.clone()));
-    }
-    what.extend(task.next.reviews.iter().map(|review| {
-        let login = &review.by.login;
-        format!("the request for changes of {login} is open")
-    }));
-    what
-}
-
-/// The tests that failed on the branch's head and that nothing excused, by name.
-fn waived_tests(task: &Task, turn: TurnNumber) -> Vec<String> {
-    let at_head = task.turn(turn).filter(|turn| turn.head == task.head);
-    let Some(gates) = at_head.and_then(|turn| turn.gates.as_ref()) else {
-        return Vec::new();
-    };
-    let of_base = gates.result(Gate::BaseTests).map(|result| &result.evidence);
-    let mut tests: Vec<String> = Vec::new();
-    for evidence in std::iter::once(&gates.tests).chain(of_base) {
-        let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
-            continue;
-        };
-        let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
-        for name in names {
-            let excused = gates.excused.iter().any(|excused| excused.test == *name);
-            if !excused && !tests.contains(name) {
-                tests.push(name.clone());
-            }
-        }
-    }
-    tests
 }
 
 fn retry(mut task: Task, by: User, turns: u32, rules: &Rules) -> Step {

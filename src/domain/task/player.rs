@@ -88,7 +88,7 @@ fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Ste
 
 /// A commit that may not be pushed is a used turn: why stands in its feedback.
 fn held(mut task: Task, base: Sha, report: PlayerReport, items: Vec<Issue>, at: Millis) -> Step {
-    let verdict = contract::feedback_without_coach(items);
+    let verdict = contract::held(items);
     close_turn(&mut task, Work::Held, base, report, verdict, at);
     let effects = announce(&mut task);
     next_or_blocked(task, at, effects)

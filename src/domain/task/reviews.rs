@@ -16,7 +16,7 @@ use crate::domain::task::Task;
 use crate::domain::task::TurnKind;
 use crate::domain::task::blocking::take_back_turn;
 use crate::domain::task::coach::approve;
-use crate::domain::task::people::overridden;
+use crate::domain::task::overriding::overridden;
 use crate::domain::task::resuming::Left;
 use crate::domain::task::resuming::approve_again;
 use crate::domain::task::resuming::left;

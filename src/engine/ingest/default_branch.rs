@@ -12,20 +12,13 @@ use crate::store::Scope;
 
 /// Tells every Feature in review that the default branch has a new head.
 pub async fn pushed(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {
-    let Some(head) = &push.after else {
+    let is_default = push.branch == place.repo.default_branch;
+    let Some(head) = push.after.as_ref().filter(|_| is_default) else {
         return Ok(Done::Nothing);
     };
     let rows = engine.store.unfinished(Scope::Repo(place.repo.id)).await?;
     let in_review = State::InReview.word();
-    let rows: Vec<_> = rows.into_iter().filter(|row| row.state == in_review).collect();
-    if rows.is_empty() {
-        return Ok(Done::Nothing);
-    }
-    let repo = engine.autobuild.repo(place.installation, place.repo.id);
-    if repo.repository().await?.default_branch != push.branch {
-        return Ok(Done::Nothing);
-    }
-    for row in rows {
+    for row in rows.into_iter().filter(|row| row.state == in_review) {
         let event = Event::DefaultPushed { head: head.clone() };
         let fact = fact(engine, event, format!("default/{head}"), &place.sender.user);
         engine.apply(&row.key, fact, None).await?;

@@ -56,10 +56,8 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
         }
         Err(NoSettings::Mistakes(_)) => return Ok(Done::Nothing),
     };
-    let wanted = match label {
-        label if label == settings.label => Wanted::Plan,
-        TASK_LABEL => Wanted::OneTask,
-        _ => return Ok(Done::Nothing),
+    let Some(wanted) = wanted(label, &settings) else {
+        return Ok(Done::Nothing);
     };
     let unfinished = engine.store.unfinished_run(place.repo.id, issue.number).await?;
     if let Some(refusal) = refusal(scene, settings.commands.permission).await? {
@@ -92,6 +90,15 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
     {
         Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Ok(Done::Nothing),
         Applied::RunExists => answer(scene, issue, label, Reply::Refused(Refusal::RunUnfinished { run: key })).await,
+    }
+}
+
+/// What the label asks for, if it is one of ours.
+fn wanted(label: &str, settings: &RepositorySettings) -> Option<Wanted> {
+    match label {
+        label if label == settings.label => Some(Wanted::Plan),
+        TASK_LABEL => Some(Wanted::OneTask),
+        _ => None,
     }
 }
 

@@ -9,7 +9,6 @@ use crate::domain::decision::Severity;
 use crate::domain::effect::ReplyTo;
 use crate::domain::effect::Thread;
 use crate::domain::feature::Feature;
-use crate::domain::feature::ReviewOfFeature;
 use crate::domain::feature::command::Refusal;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::Target;
@@ -174,12 +173,8 @@ impl<'a> About<'a> {
     async fn of_feature(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, Undone> {
         match (self.review.state, standing) {
             (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
-                let HumanReview { id, by, items } = self.content(Severity::MustFix, said).await?;
-                Ok(Some(Event::ReviewRequested(Box::new(ReviewOfFeature {
-                    id,
-                    by,
-                    items,
-                }))))
+                let asked = self.content(Severity::MustFix, said).await?;
+                Ok(Some(Event::ReviewRequested(Box::new(asked))))
             }
             (
                 ReviewState::ChangesRequested

@@ -48,7 +48,8 @@ fn hash(chosen: &Chosen) -> String {
             .map(|command| command.text().to_owned())
             .unwrap_or_default()
     };
-    let all = format!("{}\0{}", text(&chosen.setup), text(&chosen.test));
+    let report = chosen.report.as_deref().unwrap_or_default();
+    let all = format!("{}\0{}\0{report}", text(&chosen.setup), text(&chosen.test));
     Sha256::digest(all).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

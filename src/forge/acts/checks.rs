@@ -151,13 +151,19 @@ impl State {
             return Err(Refusal::new(403, text));
         }
         check_change(change)?;
-        let before = run.conclusion.clone();
+        let before = run.clone();
         self.write_check(repo, id, change)?;
-        let after = self.repo(repo)?.checks.get(&id).and_then(|run| run.conclusion.clone());
-        if before != after {
+        let after = self.repo(repo)?.checks.get(&id).ok_or_else(Refusal::not_found)?;
+        let (ended, renamed) = (before.conclusion != after.conclusion, before.title != after.title);
+        let moved = before.status != after.status;
+        if ended {
             self.check_event(by, repo, id, "completed", Audience::Subscribed, object!({}))?;
         }
-        self.check_told(by, repo, id)
+        // More annotations of the same outcome are no news.
+        match ended || renamed || moved {
+            true => self.check_told(by, repo, id),
+            false => Ok(()),
+        }
     }
 
     fn write_check(&mut self, repo: u64, id: u64, change: &CheckRunChange) -> Result<(), Refusal> {

@@ -29,8 +29,12 @@ const HOME: &str = "home";
 /// Whether a place was filled from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Warmed {
+    /// It was.
     Yes,
+    /// It is as it was: nothing fits.
     No,
+    /// A copy broke off: the place is of no use any more.
+    InPart,
 }
 
 /// Copies what pre-flight built into a fresh place, where an entry fits: of this very commit, else the newest with the
@@ -52,8 +56,7 @@ pub(crate) async fn warm(
         Ok(()) => Ok(Warmed::Yes),
         Err(error) => {
             tracing::warn!(%error, "a build cache could not be used");
-            // What was copied so far only saves time where it is whole; set-up is told by its failure.
-            Ok(Warmed::Yes)
+            Ok(Warmed::InPart)
         }
     }
 }

@@ -20,6 +20,9 @@ mod tests_changed;
 mod unknown;
 mod words;
 
+pub(in crate::gates) use snapshots::is_snapshot;
+pub(in crate::gates) use snapshots::loses_lines;
+
 use crate::domain::integrity::Author;
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;

@@ -19,7 +19,7 @@ pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {
     let tests_changed = change
         .files
         .iter()
-        .filter(|file| loses_lines(file))
+        .filter(|file| role(&file.path) == Role::Test && loses_lines(file))
         .map(|file| file.path.as_str());
     let tests_changed: Vec<&str> = tests_changed.collect();
     change
@@ -35,7 +35,8 @@ pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {
         .collect()
 }
 
-fn is_snapshot(path: &str) -> bool {
+/// Whether a file of this path is a stored snapshot.
+pub(in crate::gates) fn is_snapshot(path: &str) -> bool {
     let end = language::file_name(path).rsplit_once('.').map_or("", |(_, end)| end);
     matches!(end, "snap" | "ambr" | "snapshot" | "approved")
         || language::folders(path).any(|folder| matches!(folder, "__snapshots__" | "__image_snapshots__"))
@@ -48,11 +49,8 @@ fn may_show(file: &FileChange) -> bool {
     is_change_of_old && !is_prose && !is_snapshot(&file.path) && role(&file.path) != Role::Test
 }
 
-/// Whether something that stood in a test file is there no more: then a test was changed, not only added.
-fn loses_lines(file: &FileChange) -> bool {
-    if role(&file.path) != Role::Test {
-        return false;
-    }
+/// Whether something that stood in a file is there no more: then it was changed, not only added to.
+pub(in crate::gates) fn loses_lines(file: &FileChange) -> bool {
     let (Some(before), Some(after)) = (file.before.bytes(), file.after.bytes()) else {
         return file.before.bytes().is_some();
     };

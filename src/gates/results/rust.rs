@@ -30,21 +30,30 @@ pub(super) fn libtest(text: &str) -> Option<Tally> {
             tally.count(Outcome::Failed, number("failed"));
             tally.count(Outcome::Skipped, number("ignored"));
         } else if is_start(line) && part != Part::Printed {
+            // The next binary began, and the one before never summed up.
+            if part == Part::Results {
+                broken_off(&mut tally);
+            }
             part = Part::Results;
         } else if line == "failures:" {
             part = Part::Printed;
-        } else if part == Part::Results && line.starts_with("error: test failed") {
-            // The binary ended before its tests did, so some of them have no result at all.
-            part = Part::Between;
-            tally.uncounted = Uncounted::Some;
-            tally.mention(&ended_early(line));
         } else if let (Part::Results, Some((name, outcome))) = (part, result(line)) {
             tally.test(name, outcome);
         } else if let Some(name) = printed(line).filter(|_| part == Part::Printed) {
             tally.mention(without_mark(name));
         }
     }
+    if part == Part::Results {
+        broken_off(&mut tally);
+        seen = Some(());
+    }
     seen.map(|()| tally)
+}
+
+/// Notes a test binary that ended before its tests did, whatever its exit code: some of them have no result at all.
+fn broken_off(tally: &mut Tally) {
+    tally.uncounted = Uncounted::Some;
+    tally.mention("a test binary that ended before its tests did");
 }
 
 /// `running 3 tests`.
@@ -53,14 +62,6 @@ fn is_start(line: &str) -> bool {
         .strip_prefix("running ")
         .and_then(|rest| rest.strip_suffix(" tests").or_else(|| rest.strip_suffix(" test")));
     number.is_some_and(|number| number.parse::<u32>().is_ok())
-}
-
-/// ``error: test failed, to rerun pass `--test x` ``.
-fn ended_early(line: &str) -> String {
-    match line.split('`').nth(1) {
-        Some(target) => format!("tests of `{target}` that did not come to an end"),
-        None => "tests that did not come to an end".to_owned(),
-    }
 }
 
 /// `test tests::name ... ok`; the name may carry a mark such as ` - should panic`.

@@ -138,7 +138,9 @@ fn is_needed(inbound: &Inbound) -> bool {
         Inbound::Pull { place, pull, .. } | Inbound::Review { place, pull, .. } => {
             pull.is_from(place.repo.id) && pull.head.branch.starts_with(OUR_BRANCHES)
         }
-        Inbound::Push { push, .. } => push.branch.starts_with(OUR_BRANCHES),
+        Inbound::Push { place, push } => {
+            push.branch.starts_with(OUR_BRANCHES) || push.branch == place.repo.default_branch
+        }
         Inbound::CheckRun { button, .. } => match button {
             CheckButton::Rerun | CheckButton::Action(_) => true,
         },

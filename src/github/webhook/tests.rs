@@ -400,12 +400,17 @@ fn what_our_own_apps_caused_is_dropped() {
 }
 
 #[test]
-fn what_concerns_none_of_our_branches_is_dropped() {
+fn what_concerns_neither_our_branches_nor_the_default_one_is_dropped() {
     let unneeded = |event, payload: Value| dropped(&at_door(event, &payload)) == Some(DropReason::Unneeded);
     let talk = json!({"issue": issue(), "comment": comment("nice work")});
     assert!(unneeded("issue_comment", with("created", talk)));
+    let side = json!({"ref": "refs/heads/side", "before": SHA, "after": NEXT});
+    assert!(unneeded("push", with("", side)));
     let main = json!({"ref": "refs/heads/main", "before": SHA, "after": NEXT});
-    assert!(unneeded("push", with("", main)));
+    assert!(
+        !unneeded("push", with("", main)),
+        "pull requests into it may conflict now"
+    );
     let mut fork = pull();
     fork["head"]["repo"]["id"] = json!(99);
     assert!(unneeded("pull_request", with("closed", json!({"pull_request": fork}))));

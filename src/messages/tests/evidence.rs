@@ -18,9 +18,14 @@ use crate::domain::evidence::GateReport;
 use crate::domain::evidence::GateResult;
 use crate::domain::evidence::TestNames;
 use crate::domain::evidence::Weight;
+use crate::domain::feature::Before;
+use crate::domain::feature::PreFlight;
+use crate::domain::ids::ReviewId;
+use crate::domain::ids::TaskId;
 use crate::domain::plan::Check;
 use crate::domain::plan::Criterion;
 use crate::domain::task;
+use crate::domain::task::Origin;
 use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::messages;
@@ -367,4 +372,64 @@ fn a_report_of_nothing_but_tests_needs_no_more_rows() {
         said.contains("| tests | demanded | absent | – | – | no command is set and none could be detected |"),
         "{said}"
     );
+}
+
+#[test]
+fn tasks_that_autobuild_added_say_why() {
+    let mut feature = world::busy(&decent);
+    let origins = [
+        Origin::Fix {
+            broke: Some(world::sha('e')),
+        },
+        Origin::Sync { other: world::sha('f') },
+        Origin::Review {
+            id: ReviewId(5),
+            by: world::user("ida"),
+        },
+    ];
+    let ids = [TaskId::Fix(1), TaskId::Sync(1), TaskId::Review(1)];
+    for (id, origin) in ids.into_iter().zip(origins) {
+        let task = feature.tasks[0].clone();
+        feature.tasks.push(Task { id, origin, ..task });
+    }
+    feature.tasks.push(Task {
+        id: TaskId::Fix(2),
+        origin: Origin::Fix { broke: None },
+        ..feature.tasks[0].clone()
+    });
+    let said = messages::living(&feature, &world::links());
+    let (_, rest) = said.split_once("### Tasks that AutoBuild added").unwrap();
+    let (section, _) = rest.split_once("### ").unwrap();
+    snapshot!("living_added", section.trim());
+    let pull = messages::feature_pull(&feature, &world::links()).body;
+    assert!(pull.contains(section.trim()), "{pull}");
+}
+
+#[test]
+fn the_living_comment_says_what_was_so_before() {
+    let said = |before: Before| {
+        let mut feature = world::busy(&decent);
+        feature.preflight = Some(PreFlight {
+            commit: world::sha('c'),
+            setup: Some("`npm ci` exited with 0, count unknown".to_owned()),
+            before,
+            notes: vec!["Submodules are not supported: `vendor/lib` is left out.".to_owned()],
+        });
+        let said = messages::living(&feature, &world::links());
+        let (_, rest) = said.split_once("### Before the work began").unwrap();
+        rest.split_once("### ").unwrap().0.trim().to_owned()
+    };
+    let tests = || "`npm test` exited with 1, 7 passed, 2 failed".to_owned();
+    let all = [
+        said(Before::NoTests {
+            why: "no command is set and none could be detected".to_owned(),
+        }),
+        said(Before::Green { tests: tests() }),
+        said(Before::Red {
+            tests: tests(),
+            failing: vec!["a | b".to_owned()],
+            more: 1,
+        }),
+    ];
+    snapshot!("living_before", all.join("\n\n----\n\n"));
 }

@@ -137,6 +137,14 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
             known: vec![TaskId::Planned(1), TaskId::Planned(2)],
         },
         Refusal::NameTheTask { command: text("retry") },
+        Refusal::SecretFound {
+            task: TaskId::Planned(1),
+            place: text("src/key.rs:7"),
+        },
+        Refusal::StaleReview {
+            task: TaskId::Planned(1),
+            head: world::sha('b'),
+        },
         Refusal::TaskNotNow {
             command: text("skip"),
             task: TaskId::Planned(1),

@@ -109,6 +109,11 @@ impl Script {
 
     /// The Player of a task writes files and reports them truthfully.
     pub fn writes(&self, task: u16, files: &[(&str, &str)]) -> &Self {
+        self.writes_as(&format!("TASK-{task:03}"), files)
+    }
+
+    /// The Player of a task of any name, likewise.
+    pub fn writes_as(&self, task: &str, files: &[(&str, &str)]) -> &Self {
         let (modified, created): (Vec<&str>, Vec<&str>) = {
             let mut lines = self.lines.lock().unwrap();
             files
@@ -122,7 +127,7 @@ impl Script {
             .collect();
         self.step(json!({
             "role": "player",
-            "task": format!("TASK-{task:03}"),
+            "task": task,
             "write": write,
             "answer": report(&modified, &created),
         }))
@@ -136,10 +141,14 @@ impl Script {
 
     /// The Coach approves a task of one criterion.
     pub fn approves(&self, task: u16) -> &Self {
-        let evidence = format!("hello/{task}.txt says hello");
+        self.approves_as(&format!("TASK-{task:03}"), &format!("hello/{task}.txt says hello"))
+    }
+
+    /// The Coach approves a task of any name and of one criterion.
+    pub fn approves_as(&self, task: &str, evidence: &str) -> &Self {
         self.step(json!({
             "role": "coach",
-            "task": format!("TASK-{task:03}"),
+            "task": task,
             "answer": {
                 "decision": "approve",
                 "summary": "It says hello.",

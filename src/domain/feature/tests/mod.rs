@@ -2,6 +2,7 @@ mod added;
 mod behaviour;
 mod commands;
 mod hands;
+mod pre_loop;
 mod reviews;
 mod samples;
 mod table;

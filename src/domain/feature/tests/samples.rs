@@ -24,7 +24,6 @@ use crate::domain::feature::Mode;
 use crate::domain::feature::PlanApproval;
 use crate::domain::feature::PreFlight;
 use crate::domain::feature::PreFlown;
-use crate::domain::feature::ReviewOfFeature;
 use crate::domain::feature::Rules;
 use crate::domain::feature::Snapshot;
 use crate::domain::feature::Step;
@@ -55,6 +54,7 @@ use crate::domain::plan::TaskType;
 use crate::domain::plan::TestEffort;
 use crate::domain::report::PlayerReport;
 use crate::domain::task;
+use crate::domain::task::HumanReview;
 use crate::domain::task::MergePolicy;
 use crate::domain::task::PersonDid;
 use crate::domain::task::Played;
@@ -238,8 +238,8 @@ pub fn ready(n: u64) -> Box<PreFlown> {
     Box::new(PreFlown::Ready(PreFlight::of(&baseline, Vec::new())))
 }
 
-pub fn review_of_feature(id: u64) -> Box<ReviewOfFeature> {
-    Box::new(ReviewOfFeature {
+pub fn review_of_feature(id: u64) -> Box<HumanReview> {
+    Box::new(HumanReview {
         id: ReviewId(id),
         by: person(3),
         items: vec![Issue {

@@ -1,0 +1,142 @@
+//! Sections of the living comment about the ground that the work stands on: how it is checked, what was so before, and
+//! which tasks AutoBuild added and why.
+
+use crate::domain::ci::CiPolicy;
+use crate::domain::feature::Before;
+use crate::domain::feature::Feature;
+use crate::domain::feature::Mode;
+use crate::domain::feature::PlanVersion;
+use crate::domain::plan::Check;
+use crate::domain::task::Origin;
+use crate::domain::task::Task;
+use crate::messages::links::Links;
+use crate::messages::measure::Measure;
+use crate::messages::measure::bullets;
+use crate::messages::untrusted;
+use crate::messages::words;
+use crate::messages::words::count;
+
+/// The commands of the Gates, and what a new test and the repository's own CI count for.
+pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure) -> String {
+    let mut lines = Vec::new();
+    if !version.commands.trim().is_empty() {
+        lines.push(untrusted::inline(&version.commands, measure.text));
+    }
+    lines.push(
+        match feature.rules.mode {
+            Mode::Tdd => "New tests of a task must fail on the code before its change (`mode: tdd`).",
+            Mode::Standard => {
+                "Whether new tests fail on the code before a task's change is only shown (`mode: standard`)."
+            }
+        }
+        .to_owned(),
+    );
+    lines.push(
+        match feature.rules.ci {
+            CiPolicy::Wait => "The repository's own CI is evidence where it runs (`ci: wait`).",
+            CiPolicy::Ignore => "The repository's own CI is not looked at (`ci: ignore`).",
+        }
+        .to_owned(),
+    );
+    if let Some(smoke) = &version.plan.smoke {
+        lines.push(format!(
+            "After each wave {} runs on the merged result (`smoke`).",
+            untrusted::code(smoke, measure.text.min(300))
+        ));
+    }
+    lines.extend(bound(version));
+    bullets(&lines, 20, Clone::clone)
+}
+
+/// How the criteria are bound to checks, in numbers.
+fn bound(version: &PlanVersion) -> Option<String> {
+    let checks = || {
+        version
+            .plan
+            .tasks
+            .iter()
+            .flat_map(|task| &task.acceptance_criteria)
+            .map(|criterion| &criterion.check)
+    };
+    let of = |wanted: fn(&Check) -> bool, thing: &str| match checks().filter(|check| wanted(check)).count() {
+        0 => None,
+        number => Some(count(number, thing)),
+    };
+    let kinds = [
+        of(|check| matches!(check, Check::Test(_)), "test"),
+        of(|check| matches!(check, Check::Command(_)), "command"),
+        of(|check| matches!(check, Check::File(_)), "file"),
+    ];
+    let all: Vec<String> = kinds.into_iter().flatten().collect();
+    (!all.is_empty()).then(|| format!("The criteria are bound to {}.", all.join(", ")))
+}
+
+/// What pre-flight found before any Player ran, and what is not supported here.
+pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let Some(found) = &feature.preflight else {
+        return String::new();
+    };
+    let text = measure.text.min(1_000);
+    let on = links.commit(&found.commit);
+    let mut lines: Vec<String> = Vec::new();
+    let setup = found.setup.iter();
+    lines.extend(setup.map(|setup| format!("Set-up on {on}: {}.", untrusted::inline(setup, text))));
+    lines.push(before(&found.before, &on, text));
+    let notes = found.notes.iter();
+    lines.extend(notes.map(|note| untrusted::inline(note, text)));
+    bullets(&lines, 40, Clone::clone)
+}
+
+fn before(before: &Before, on: &str, text: usize) -> String {
+    match before {
+        Before::NoTests { why } => format!(
+            "No test at all on {on}: {}. Each `feature` task must bring tests.",
+            untrusted::inline(why, text)
+        ),
+        Before::Green { tests } => format!("The tests on {on} pass: {}.", untrusted::inline(tests, text)),
+        Before::Red { tests, failing, more } => {
+            let names: Vec<String> = failing.iter().map(|name| untrusted::code(name, 200)).collect();
+            let names = match (names.is_empty(), more) {
+                (true, _) => "which ones is not named".to_owned(),
+                (false, 0) => names.join(", "),
+                (false, more) => format!("{} and {more} more", names.join(", ")),
+            };
+            format!(
+                "Tests that fail on {on} already are not held against a task, and cover for no new failure: {names}. {}.",
+                untrusted::inline(tests, text)
+            )
+        }
+    }
+}
+
+/// Tasks that AutoBuild added to the plan, each with why.
+pub(super) fn added(feature: &Feature, links: &Links, measure: &Measure) -> String {
+    let added: Vec<String> = feature
+        .tasks
+        .iter()
+        .filter_map(|task| Some(format!("{} in wave {}: {}", task.id, task.wave, why(task, links)?)))
+        .collect();
+    bullets(&added, measure.rows.min(60), Clone::clone)
+}
+
+/// Why a task exists that the plan does not have.
+pub(super) fn why(task: &Task, links: &Links) -> Option<String> {
+    match &task.origin {
+        Origin::Planned => None,
+        Origin::Fix { broke: Some(merge) } => Some(format!(
+            "the wave gate failed, and {} is the merge that broke it",
+            links.commit(merge)
+        )),
+        Origin::Fix { broke: None } => {
+            Some("the wave gate failed, and no single merge of the wave could be found that broke it".to_owned())
+        }
+        Origin::Sync { other } => Some(format!(
+            "the default branch at {} conflicts with the integration branch",
+            links.commit(other)
+        )),
+        Origin::Review { by, .. } => Some(format!(
+            "{} asked for changes on the feature pull request",
+            words::person(by)
+        )),
+    }
+}

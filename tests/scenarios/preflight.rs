@@ -1,0 +1,152 @@
+//! Before any Player: rules, set-up and tests of the default branch.
+
+use crate::world::ISSUE;
+use crate::world::Plan;
+use crate::world::REPO;
+use crate::world::Setup;
+use crate::world::Task;
+use crate::world::WRITER;
+use crate::world::World;
+use autobuild::forge::BranchRule;
+use autobuild::forge::RuleKind;
+use serde_json::json;
+
+/// The Feature stands before its first branch and its first Player.
+async fn nothing_began(world: &World) {
+    let feature = world.feature().await;
+    assert_eq!(world.state().await, "blocked");
+    assert!(feature.integration.is_none(), "a branch was made");
+    assert!(feature.tasks.iter().all(|task| task.turns.is_empty()), "a Player ran");
+    assert_eq!(world.file("autobuild/1/integration", "README.md"), None);
+}
+
+async fn settings(world: &World, text: &str) {
+    let files = [(".github/autobuild.yml", Some(text))];
+    world.by(WRITER).push(REPO, "main", "Mend", &files).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_command_that_cannot_start_blocks_before_any_player_and_resume_looks_again() {
+    let world = Setup::new().only_settings("test: ./no-such-runner --all").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    nothing_began(&world).await;
+    let said = world.answers(ISSUE).await;
+    assert!(
+        said.contains("no-such-runner --all") && said.contains("could not start"),
+        "{said}"
+    );
+    settings(&world, "test: sh tests/run.sh\n").await;
+    world.script.succeeds(1);
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_up_that_fails_blocks_with_command_exit_code_and_output() {
+    let world = Setup::new()
+        .only_settings("setup: sh tests/prepare.sh\ntest: sh tests/run.sh")
+        .with_file("tests/prepare.sh", "echo the database is missing; exit 3\n")
+        .build()
+        .await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    nothing_began(&world).await;
+    let said = world.answers(ISSUE).await;
+    for part in ["sh tests/prepare.sh", "exited with 3", "the database is missing"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let mend = [("tests/prepare.sh", Some("true\n"))];
+    world.by(WRITER).push(REPO, "main", "Mend", &mend).await.unwrap();
+    world.script.succeeds(1);
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_against_the_branch_names_blocks_and_is_named() {
+    for kind in [RuleKind::Creation, RuleKind::RequiredSignatures] {
+        let world = World::new().await;
+        let name = kind.name();
+        let pattern = "autobuild/*".to_owned();
+        world.forge.add_rule(REPO, BranchRule { pattern, kind }).unwrap();
+        world.script.plans(&Plan::one());
+        world.start().await;
+        nothing_began(&world).await;
+        let said = world.answers(ISSUE).await;
+        assert!(
+            said.contains("autobuild/1/integration") && said.contains(name),
+            "{said}"
+        );
+        world.forge.clear_rules(REPO).unwrap();
+        world.script.succeeds(1);
+        world.say(WRITER, ISSUE, "/autobuild resume").await;
+        assert_eq!(world.state().await, "in_review");
+        world.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_red_on_the_default_branch_is_said_and_not_held_against_a_task() {
+    let world = Setup::new().with_file("tests/old_test.sh", "exit 1\n").build().await;
+    world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])]));
+    world.script.succeeds(1).succeeds(2);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(world.tasks().await, ["completed", "completed"]);
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("fail on") && said.contains("`old`"), "{said}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_tests_at_all_are_an_empty_baseline_that_blocks_nothing() {
+    let world = Setup::new().only_settings("").without_tests().build().await;
+    let page = Task::new(1).with("type", json!("documentation"));
+    world.script.plans(&Plan::of([page])).succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("empty baseline"), "{said}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn submodules_and_files_in_lfs_are_said_to_be_unsupported() {
+    let world = Setup::new()
+        .with_file(".gitmodules", "[submodule \"lib\"]\n\tpath = lib\n\turl = ../lib\n")
+        .with_file("art/.gitattributes", "*.png filter=lfs diff=lfs merge=lfs -text\n")
+        .build()
+        .await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("Submodules are not supported"), "{said}");
+    assert!(said.contains("Git LFS is not supported"), "{said}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_baseline_is_found_once_for_all_features_on_a_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let world = Setup::new()
+        .only_settings("setup: sh tests/count.sh\ntest: sh tests/run.sh\nplan_approval: never")
+        .with_file("tests/count.sh", &format!("pwd >> {}; true\n", count.display()))
+        .build()
+        .await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    let runs = || std::fs::read_to_string(&count).map_or(0, |text| text.lines().count());
+    let before = runs();
+    world.say(WRITER, ISSUE, "/autobuild cancel").await;
+    let second = world.open_issue(WRITER, "Say hello once more");
+    world.script.plans(&Plan::one());
+    world.by(WRITER).label(REPO, second, "autobuild").unwrap();
+    world.settle().await;
+    assert_eq!(runs(), before, "set-up ran again");
+    world.end().await;
+}
