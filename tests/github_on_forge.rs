@@ -24,9 +24,11 @@ use autobuild::forge::Settings;
 use autobuild::github::AUTOBUILD_EVENTS;
 use autobuild::github::AUTOBUILD_PERMISSIONS;
 use autobuild::github::AccessLevel;
+use autobuild::github::AnnotationLevel;
 use autobuild::github::App;
 use autobuild::github::COACH_PERMISSIONS;
 use autobuild::github::CheckAction;
+use autobuild::github::CheckAnnotation;
 use autobuild::github::CheckConclusion;
 use autobuild::github::CheckOutput;
 use autobuild::github::CheckReport;
@@ -36,6 +38,7 @@ use autobuild::github::GithubError;
 use autobuild::github::GithubUrls;
 use autobuild::github::InlineComment;
 use autobuild::github::InstallationState;
+use autobuild::github::MOST_ANNOTATIONS;
 use autobuild::github::Merge;
 use autobuild::github::MergeMethod;
 use autobuild::github::MergeRefusal;
@@ -422,6 +425,45 @@ async fn the_coach_may_reject_what_autobuild_may_only_comment_on() {
         .unwrap();
     assert!(matches!(comment, PostedReview::Posted(_)), "{comment:?}");
     assert_eq!(world.coach().reviews(number).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn annotations_are_appended_fifty_at_a_time_and_counted_so_that_a_repeat_knows_where_to_go_on() {
+    let world = World::new().await;
+    let head = world.branches().await;
+    let output = CheckOutput {
+        title: "Turn 1".to_owned(),
+        summary: "Three findings".to_owned(),
+    };
+    let report = CheckReport {
+        name: "AutoBuild",
+        head: &head,
+        external_id: "e9",
+        conclusion: Some(CheckConclusion::Failure),
+        output: output.clone(),
+        actions: Vec::new(),
+    };
+    let annotation = |line: u32| CheckAnnotation {
+        path: "README.md".to_owned(),
+        start_line: line,
+        end_line: line,
+        level: AnnotationLevel::Warning,
+        title: "should_fix: design".to_owned(),
+        message: "The name says nothing".to_owned(),
+    };
+    let all: Vec<CheckAnnotation> = (1..=60).map(annotation).collect();
+    let (repo, most) = (world.main(), MOST_ANNOTATIONS);
+    let id = repo.create_check(&report).await.unwrap();
+    assert_eq!(repo.annotations_of_check(id).await.unwrap(), 0);
+    repo.annotate_check(id, &output, &all[..most]).await.unwrap();
+    assert_eq!(repo.annotations_of_check(id).await.unwrap(), most);
+    repo.annotate_check(id, &output, &all[most..]).await.unwrap();
+    assert_eq!(repo.annotations_of_check(id).await.unwrap(), 60);
+    assert!(
+        repo.annotate_check(id, &output, &all).await.is_err(),
+        "too many at once"
+    );
+    assert_eq!(repo.annotations_of_check(id).await.unwrap(), 60);
 }
 
 #[tokio::test]

@@ -80,11 +80,12 @@ async fn killed_while_a_player_runs_the_same_turn_is_played_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_tests_run_they_run_again() {
-    // The first turn's, the second turn's, the wave's.
+    // Pre-flight's, the first turn's, the second turn's, the wave's.
     let worlds = ends_alike(&[
         ("tests", 1, End::Kill),
         ("tests", 2, End::Kill),
         ("tests", 3, End::Kill),
+        ("tests", 4, End::Kill),
     ])
     .await;
     for world in worlds {

@@ -81,23 +81,19 @@ pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, U
     let mirror = &default.mirror;
     let branch = branch_name(&feature.key.integration_branch())?;
     let stood = tip(mirror, branch.as_str()).await?;
-    let merged = match mirror.merge(&stood, &default.head).await? {
+    let ended = |outcome: DefaultMerge| Ok(scene.event(Event::DefaultMerged { run, outcome }));
+    let other = default.head.clone();
+    let merged = match mirror.merge(&stood, &other).await? {
         MergeOutcome::AlreadyUpToDate => stood.clone(),
-        MergeOutcome::FastForward => default.head.clone(),
+        MergeOutcome::FastForward => other.clone(),
         MergeOutcome::Clean { tree } => {
             let message = messages::merge_default_commit(feature, &default.name);
-            let request = request(scene, vec![stood.clone(), default.head.clone()], message).await?;
+            let request = request(scene, vec![stood.clone(), other.clone()], message).await?;
             mirror.commit_merge(&tree, &request).await?
         }
         MergeOutcome::Conflict { files, .. } => {
             let files = files.iter().map(ToString::to_string).collect();
-            return Ok(scene.event(Event::DefaultMerged {
-                run,
-                outcome: DefaultMerge::Conflict {
-                    files,
-                    other: default.head,
-                },
-            }));
+            return ended(DefaultMerge::Conflict { files, other });
         }
         MergeOutcome::Unrelated => {
             return Err(Undone::Refused {
@@ -107,22 +103,10 @@ pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, U
     };
     let head = with_histories(scene, mirror, merged).await?;
     if head == stood {
-        return Ok(scene.event(Event::DefaultMerged {
-            run,
-            outcome: DefaultMerge::UpToDate {
-                head,
-                other: default.head,
-            },
-        }));
+        return ended(DefaultMerge::UpToDate { head, other });
     }
     push(scene, mirror, &branch, &head, &Lease::At(stood)).await?;
-    Ok(scene.event(Event::DefaultMerged {
-        run,
-        outcome: DefaultMerge::Merged {
-            head,
-            other: default.head,
-        },
-    }))
+    ended(DefaultMerge::Merged { head, other })
 }
 
 /// A commit with the files of finished tasks brought up to date, if any differs.

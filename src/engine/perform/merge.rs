@@ -15,10 +15,15 @@ use crate::github::MergeRefusal;
 use crate::github::model::Repository;
 use crate::messages;
 
+/// Merges an approved task. What resolves a conflict with the default branch lands with both parents instead.
 pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
-    if let Origin::Sync { .. } = task.origin {
-        return sync::land(scene, task, run).await;
+    match task.origin {
+        Origin::Sync { .. } => sync::land(scene, task, run).await,
+        Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => merge_pull(scene, task, run).await,
     }
+}
+
+async fn merge_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (Some(pull), Some(head)) = (task.pull, task.head.as_ref()) else {
         return Err(Undone::Refused {
             why: format!("{} has no pull request", task.id),
