@@ -14,6 +14,7 @@ use crate::gates::commands::Chosen;
 use crate::gates::compare;
 use crate::gates::integrity::is_snapshot;
 use crate::gates::integrity::loses_lines;
+use crate::gates::language;
 use crate::gates::language::Role;
 use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
@@ -114,6 +115,7 @@ fn touched(change: &Change) -> Vec<&RawChange> {
             // Stored along with the code that they show; integrity asks whether that changed.
             _ if is_snapshot(&path) => false,
             (_, Role::Source | Role::Other) => false,
+            (_, Role::Support) if !is_code(&path) => false,
             // New settings are taken away; a new test only where it stands in the way of an old one.
             (0, Role::Settings) => true,
             (0, Role::Test | Role::Support) => raw.old_mode == 0 && restored.contains(&module(&path)),
@@ -129,6 +131,11 @@ fn touched(change: &Change) -> Vec<&RawChange> {
         true => all,
         false => Vec::new(),
     }
+}
+
+/// Whether a file that tests need is code: stored results and data change along with what they show.
+fn is_code(path: &str) -> bool {
+    language::of(path).is_some() || path.ends_with(".sh")
 }
 
 fn role_of(change: &RawChange) -> Option<Role> {

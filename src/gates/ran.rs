@@ -56,13 +56,21 @@ pub(crate) async fn compared(
     let vanished = missing.into_iter().filter(|name| is_vanished(change, name)).take(MOST);
     let known: Vec<IntegrityFinding> = vanished.map(|name| vanished_finding(change, name)).collect();
     findings.extend(known);
+    Ok(tell_skipped(change, before, &skipped, findings))
+}
+
+/// Adds the tests that passed before and are skipped now, where the difference did not show it; gives the new ones that
+/// did not run.
+fn tell_skipped(
+    change: &Change,
+    before: &TestNames,
+    skipped: &[&str],
+    findings: &mut Vec<IntegrityFinding>,
+) -> Vec<Issue> {
     let mut shown = Vec::new();
-    for name in skipped.into_iter().take(MOST) {
-        let place = change
-            .after
-            .find(name)
-            .first()
-            .map(|site| (site.path.clone(), site.line));
+    for name in skipped.iter().copied().take(MOST) {
+        let sites = change.after.find(name);
+        let place = sites.first().map(|site| (site.path.clone(), site.line));
         let is_found = |finding: &IntegrityFinding| {
             finding.rule == Rule::SkipAdded && place.as_ref().is_none_or(|(path, _)| finding.path == *path)
         };
@@ -78,7 +86,7 @@ pub(crate) async fn compared(
             shown.push(said::should_fix("integrity", what, place));
         }
     }
-    Ok(shown)
+    shown
 }
 
 /// The tests that passed before and have no result now, but those that only have another name now.

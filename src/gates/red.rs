@@ -68,6 +68,10 @@ fn weight(run: &Run<'_>) -> Option<Weight> {
     }
 }
 
+fn touches_source(change: &Change) -> bool {
+    change.of_role(Role::Source).next().is_some()
+}
+
 /// Every test that was there before, by name.
 fn known<'a>(run: &Run<'a>) -> BTreeSet<&'a str> {
     match run.subject.baseline.ground() {
@@ -231,7 +235,6 @@ fn is_separable(site: &Site) -> bool {
 
 /// What is said where the change brings no test that could be red.
 fn without_tests(run: &Run<'_>, weight: Weight, tests: &Tests, known: &BTreeSet<&str>) -> GateResult {
-    let touches_source = run.change.of_role(Role::Source).next().is_some();
     if run.change.touches_tests() {
         return said::failed(
             GATE,
@@ -239,7 +242,7 @@ fn without_tests(run: &Run<'_>, weight: Weight, tests: &Tests, known: &BTreeSet<
             "the change renames, changes or deletes tests and brings no new one",
         );
     }
-    if !touches_source {
+    if !touches_source(run.change) {
         return said::passed(GATE, Weight::Shown, "the change touches neither code nor tests");
     }
     let criteria = &run.subject.task.acceptance_criteria;

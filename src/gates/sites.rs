@@ -89,13 +89,16 @@ impl Sites {
 }
 
 /// What separates the parts of the names that runners give.
-const SEPARATORS: [char; 7] = [':', '.', '>', '›', ' ', '/', '-'];
+const SEPARATORS: [char; 5] = [':', '.', '>', '›', '/'];
 
-/// Whether the last part or parts of a runner's name are `own`.
+/// Whether the last part or parts of a runner's name are `own`. A title of words is never the end of a longer title; where
+/// a runner puts a program's name before, what follows is an identifier.
 pub(crate) fn ends_with(name: &str, own: &str) -> bool {
+    let is_identifier = own.chars().all(|c| c.is_alphanumeric() || c == '_');
     match name.strip_suffix(own) {
-        Some("") => !own.is_empty(),
-        Some(before) => !own.is_empty() && before.ends_with(SEPARATORS),
+        _ if own.is_empty() => false,
+        Some("") => true,
+        Some(before) => before.trim_end().ends_with(SEPARATORS) || is_identifier && before.ends_with(' '),
         None => false,
     }
 }
@@ -150,6 +153,8 @@ mod tests {
             ("c.test.js > sum > adds two numbers", Some("c.test.js")),
             ("tests::subtracts", None),
             ("xadds", None),
+            ("sums of adds two numbers", None),
+            ("demo adds", Some("src/a.rs")),
         ];
         for (name, expected) in table {
             let found = all.find(name);

@@ -83,13 +83,17 @@ pub(crate) async fn coverage(stand: &Stand<'_>, subject: &Subject<'_>) -> Result
         TaskType::Feature | TaskType::Testing => Weight::Demanded,
         TaskType::Scaffolding | TaskType::Documentation => Weight::Shown,
     };
+    let mut said_before = String::new();
     if let Some(command) = &settings.command {
         let evidence = match files::clear(stand.place.path(), path) {
             Ok(()) => stand.place.measure(command).await?,
             Err(reason) => unreadable(path, reason.to_string()),
         };
-        if !matches!(evidence, Evidence::Passed(_)) {
-            return Ok(Some(said::result(Gate::Coverage, weight, evidence)));
+        match &evidence {
+            Evidence::Passed(_) => {}
+            // Tools also fail where they find too little. What they measured is judged here, if they wrote it.
+            Evidence::Failed(finding) => said_before = format!(" ({})", finding.sentence()),
+            Evidence::Absent(_) => return Ok(Some(said::result(Gate::Coverage, weight, evidence))),
         }
     }
     let (root, file) = (stand.place.path().to_path_buf(), path.clone());
@@ -99,7 +103,10 @@ pub(crate) async fn coverage(stand: &Stand<'_>, subject: &Subject<'_>) -> Result
     });
     let measured = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
         Ok(measured) => measured,
-        Err(reason) => return Ok(Some(said::result(Gate::Coverage, weight, unreadable(path, reason)))),
+        Err(reason) => {
+            let evidence = unreadable(path, format!("{reason}{said_before}"));
+            return Ok(Some(said::result(Gate::Coverage, weight, evidence)));
+        }
     };
     let added = subject.mirror.added_lines(subject.fork, subject.head).await?;
     let root = stand.place.path().to_string_lossy().into_owned();
