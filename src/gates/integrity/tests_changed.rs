@@ -37,7 +37,15 @@ pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding>
         new_helpers: &new_helpers,
     };
     let mut findings = Vec::new();
+    let settings_changed = files.iter().any(|file| file.role == Role::Settings);
     for (one, other) in &pairs.both {
+        if is_marked(one.path) && !is_marked(other.path) && !settings_changed {
+            let what = format!(
+                "the test `{}` stands in a file that is no longer named as a test",
+                titled(*other)
+            );
+            findings.push(finding(Rule::TestRenamedAway, other.path, Some(other.test.line), what));
+        }
         findings.extend(changed(*one, *other, &weighing));
     }
     findings.extend(rows::in_tables(files, &grown));
@@ -50,6 +58,11 @@ pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding>
     findings.extend(weighing.hollow_helpers());
     findings.extend(nothing_checked(&pairs, &weighing));
     count_deleted(findings)
+}
+
+/// Whether a file's name says to every runner of its language that it holds tests.
+fn is_marked(path: &str) -> bool {
+    [".test.", ".spec."].iter().any(|mark| path.contains(mark))
 }
 
 /// New tests of which not one checks anything: they only run what they call.

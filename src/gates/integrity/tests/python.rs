@@ -18,6 +18,41 @@ fn deceptions_are_caught() {
     let table = "CASES = [(1, 2), (3, 4)]\n\n\ndef test_a():\n    for n, m in CASES:\n        assert f(n) == m\n";
     all_caught(&[
         (
+            "a check that nobody calls",
+            &[(
+                t,
+                T,
+                &change("    assert got == 7\n", "    def check():\n        assert got == 7\n"),
+            )],
+            Rule::AssertionRemoved,
+            Some(13),
+        ),
+        (
+            "a fixture",
+            &[(t, T, &change("def test_parses", "@pytest.fixture\ndef test_parses"))],
+            Rule::TestRenamedAway,
+            Some(11),
+        ),
+        (
+            "a hidden mark",
+            &[(
+                t,
+                T,
+                &change(
+                    "def test_parses",
+                    "later = getattr(pytest.mark, \"sk\" + \"ip\")\n\n\n@later\ndef test_parses",
+                ),
+            )],
+            Rule::SkipAdded,
+            Some(10),
+        ),
+        (
+            "exit when all is over",
+            &[(s, "", "import atexit, os\natexit.register(os._exit, 0)\n")],
+            Rule::ExitInTest,
+            Some(2),
+        ),
+        (
             "a row gone",
             &[(t, rows, &rows.replace(", (3, 4)", ""))],
             Rule::AssertionRemoved,

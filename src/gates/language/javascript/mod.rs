@@ -237,6 +237,12 @@ fn named_function(named: At<'_>, function: At<'_>, outline: &mut Outline) {
     let Some(body) = function.field("body") else { return };
     let name = named.field_text("name").to_owned();
     outline.defines.push(name.clone());
+    if named
+        .ancestors()
+        .any(|outer| outer.is(&["call_expression"]) && makes_test(&callee(outer)))
+    {
+        return;
+    }
     outline.functions.push(Function {
         name,
         line: named.line(),

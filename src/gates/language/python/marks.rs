@@ -25,6 +25,10 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
         }
         "assignment" => assignment(source, at, outline),
         "call" | "raise_statement" => {
+            if for_tests && at.field_text("function") == "getattr" && at.text().contains("pytest.mark") {
+                let what = format!("{} makes a mark whose name is hidden", quoted(at.text()));
+                outline.marks.push(Mark::at(Rule::SkipAdded, at, what));
+            }
             if for_tests && !in_test(at) && at.ancestors().all(|outer| !outer.is(&["decorator", "assignment"])) {
                 outline.marks.extend(skip_statement(at).filter(|_| !in_hook(at)));
             }
@@ -66,6 +70,12 @@ fn in_hook(at: At<'_>) -> bool {
 /// Functions that pytest calls by name, where they take tests out or write results.
 fn hook(at: At<'_>) -> Option<Mark> {
     let name = at.field_text("name");
+    if name == "load_tests" && !at.text().trim_end().ends_with("return tests") {
+        return Some(Mark {
+            key: name.to_owned(),
+            ..Mark::at(Rule::RunnerWeakened, at, "`load_tests` decides which tests are run")
+        });
+    }
     if !name.starts_with("pytest_") {
         return None;
     }
@@ -253,6 +263,15 @@ fn exit(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     } else {
         at.field_text("function")
     };
+    let registered =
+        called.ends_with("atexit.register") && ["os._exit", "os.abort"].iter().any(|exit| at.text().contains(exit));
+    if registered {
+        return Some(Mark::at(
+            Rule::ExitInTest,
+            at,
+            format!("{} ends the process well, whatever the tests found", quoted(at.text())),
+        ));
+    }
     let hard = matches!(called, "os._exit" | "_exit" | "os.abort" | "pytest.exit")
         || called == "os.kill" && at.text().contains("getpid");
     let soft = matches!(called, "sys.exit" | "exit" | "quit") || called.starts_with("SystemExit");

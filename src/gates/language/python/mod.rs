@@ -164,7 +164,9 @@ fn function(at: At<'_>, unwanted: &[&str], outline: &mut Outline) {
     let classes: Vec<At<'_>> = at.ancestors().filter(|outer| outer.is(&["class_definition"])).collect();
     let in_function = at.ancestors().any(|outer| outer.is(&["function_definition"]));
     let dropped = |name: &str| unwanted.contains(&name) || unwanted.contains(&"__test__");
+    let fixture = decorators(at).any(|decorator| decorator.text().contains("fixture"));
     let collected = name.starts_with("test")
+        && !fixture
         && !in_function
         && !dropped(&name)
         && classes
@@ -173,6 +175,12 @@ fn function(at: At<'_>, unwanted: &[&str], outline: &mut Outline) {
         && is_defined(at);
     if !collected {
         outline.defines.push(name.clone());
+        if at
+            .ancestors()
+            .any(|outer| outer.is(&["function_definition"]) && outer.field_text("name").starts_with("test"))
+        {
+            return;
+        }
         outline.functions.push(Function {
             name,
             line: at.line(),
@@ -228,7 +236,7 @@ fn keep_last(outline: &mut Outline) {
                 name: test.name,
                 line: test.line,
                 words: test.words,
-                checks: test.checks,
+                checks: Vec::new(),
             });
         }
     }

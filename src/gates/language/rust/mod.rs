@@ -168,6 +168,12 @@ fn function(source: &Source<'_>, at: At<'_>, file_skips: &[Mark], outline: &mut 
         if !is_test_code(source, at) {
             outline.defines.push(name.clone());
         }
+        if at
+            .ancestors()
+            .any(|outer| outer.is(&["function_item"]) && is_test(outer))
+        {
+            return;
+        }
         let (words, checks) = (body.words(), checks::in_body(body));
         outline.functions.push(Function {
             name,
