@@ -39,7 +39,8 @@ pub(crate) async fn base_tests(
     chosen: &Chosen,
     head: &Evidence,
 ) -> Result<Option<GateResult>, GateError> {
-    let touched = touched(run.change);
+    let command = chosen.test.as_ref().map_or(&[][..], |command| command.args());
+    let touched = touched(run.change, command);
     if touched.is_empty() {
         return Ok(None);
     }
@@ -122,7 +123,7 @@ fn keeps_checks(file: &FileChange) -> bool {
 }
 
 /// The changed files that are put back.
-fn touched(change: &Change) -> Vec<&RawChange> {
+fn touched<'a>(change: &'a Change, command: &[String]) -> Vec<&'a RawChange> {
     let restored: BTreeSet<String> = change
         .raw
         .iter()
@@ -134,7 +135,9 @@ fn touched(change: &Change) -> Vec<&RawChange> {
         match (raw.old_mode, role(&path)) {
             // Stored along with the code that they show; integrity asks whether that changed.
             _ if is_snapshot(&path) => false,
-            (_, Role::Source | Role::Other) => false,
+            // What the command runs says which tests run, as settings do.
+            (1.., Role::Source | Role::Other) => command.iter().any(|word| word.trim_start_matches("./") == path),
+            (0, Role::Source | Role::Other) => false,
             (_, Role::Support) if !is_code(&path) => false,
             // New settings are taken away; a new test only where it stands in the way of an old one.
             (0, Role::Settings) => true,

@@ -44,6 +44,13 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// Whether no test that may be meant by `name` has another body than before.
+    pub(crate) fn keeps(&self, name: &str) -> bool {
+        let (before, after) = (self.before.find(name), self.after.find(name));
+        let is_kept = |words: &[String]| before.iter().any(|old| old.words == words);
+        before.is_empty() || after.iter().all(|new| is_kept(&new.words))
+    }
+
     /// Reads what differs.
     pub(crate) async fn read(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<Self, GateError> {
         let raw = mirror.diff_raw(base, head).await?;

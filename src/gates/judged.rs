@@ -12,6 +12,7 @@ use crate::gates::bench::GateError;
 use crate::gates::bench::host;
 use crate::gates::change::Change;
 use crate::gates::integrity::Change as Looked;
+use crate::gates::integrity::FileChange;
 use crate::gates::integrity::inspect;
 use crate::gates::ran;
 use crate::gates::said;
@@ -64,6 +65,12 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
         .chain(&settings.coverage.file)
         .cloned()
         .collect();
+    let measuring = settings
+        .coverage
+        .command
+        .as_ref()
+        .map_or(&[][..], |command| command.args());
+    let measuring = measured_otherwise(&change, measuring);
     let looking = tokio::task::spawn_blocking(move || {
         inspect(&Looked {
             files: &change.files,
@@ -76,7 +83,27 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
             max_file_bytes: TakeOutLimits::default().file_bytes,
         })
     });
-    looking.await.map_err(|error| host("looking at a change")(error.into()))
+    let mut findings = looking
+        .await
+        .map_err(|error| host("looking at a change")(error.into()))?;
+    findings.extend(measuring);
+    Ok(findings)
+}
+
+/// Files that the coverage command names, and that the change rewrites.
+fn measured_otherwise(change: &Change, command: &[String]) -> Vec<IntegrityFinding> {
+    let named = change.files.iter().filter(|file| {
+        let is_named = command.iter().any(|word| word.trim_start_matches("./") == file.path);
+        is_named && file.before.bytes().is_some()
+    });
+    let found = |file: &FileChange| IntegrityFinding {
+        rule: Rule::CoverageWeakened,
+        path: file.path.clone(),
+        line: Some(1),
+        what: "coverage is measured by this file, and the change rewrites it".to_owned(),
+        by: Author::Player,
+    };
+    named.map(found).collect()
 }
 
 /// Lines by file.

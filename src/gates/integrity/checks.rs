@@ -25,32 +25,64 @@ pub(super) struct Weighing<'a> {
 
 /// A place that may have taken in what was checked elsewhere.
 pub(super) struct Grown<'a> {
-    pub(super) kind: GrownKind,
+    pub(super) kind: Kind,
     pub(super) before: &'a [String],
     pub(super) after: &'a [String],
+    pub(super) old_checks: &'a [Check],
+    pub(super) checks: &'a [Check],
 }
 
-/// What such a place is made of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum GrownKind {
-    /// Code, which names what it checks.
-    Code,
-    /// Data, whose code stands elsewhere.
+/// What a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A test.
+    Test,
+    /// A function that tests call.
+    Helper,
+    /// A list that tests go through.
     Table,
 }
 
+/// Words by which a test goes through rows.
+pub(super) const THROUGH: [&str; 7] = ["parametrize", "each", "for", "forEach", "case", "test_case", "values"];
+
 impl Grown<'_> {
-    /// Whether the place has what the check checked more often than before. A value alone is no sign: every other test
-    /// has a 1, so most names must be the same, and data must have more than one value of it.
+    /// Whether what the check checked is a row of the place now, or an argument of a helper, and was not before.
     pub(super) fn gained(&self, check: &[String]) -> bool {
-        let is_about_it = match self.kind {
-            GrownKind::Code => {
-                let (asked, there) = (names(check), names(self.after));
-                asked.intersection(&there).count() * 2 > asked.len() || asked.is_empty()
-            }
-            GrownKind::Table => values(check).len() > 1,
-        };
-        is_about_it && occurrences(check, self.after) > occurrences(check, self.before)
+        let through = self.kind != Kind::Test || self.after.iter().any(|word| THROUGH.contains(&word.as_str()));
+        let (wanted, there) = (names(check), names(self.after));
+        let shared = wanted.iter().filter(|name| there.contains(*name)).count();
+        let about = self.kind == Kind::Table || shared.saturating_mul(2) >= wanted.len();
+        through && about && occurrences(check, self.after) > occurrences(check, self.before)
+    }
+
+    /// Whether the place makes the very check now, more often than before.
+    fn has_new_check(&self, words: &[String]) -> bool {
+        let count = |checks: &[Check]| checks.iter().filter(|check| check.words == words).count();
+        count(self.checks) > count(self.old_checks)
+    }
+
+    /// Whether the place is a part of a test of these words: it speaks of nothing else.
+    fn is_part_of(&self, words: &[String]) -> bool {
+        names(self.after).is_subset(&names(words))
+    }
+
+    /// Whether the place took a test of these words in, besides something else.
+    fn holds_all(&self, words: &[String]) -> bool {
+        let several = self
+            .checks
+            .iter()
+            .filter(|check| check.strength == Strength::Strong)
+            .count()
+            > 1;
+        several
+            && names(words).is_subset(&names(self.after))
+            && values(words).iter().all(|value| values(self.after).contains(value))
+    }
+
+    /// Whether a check of a test that is gone is made here.
+    pub(super) fn took(&self, check: &[String], test: &[String]) -> bool {
+        self.gained(check) || self.has_new_check(check) && (self.is_part_of(test) || self.holds_all(test))
     }
 }
 
@@ -82,6 +114,33 @@ impl<'a> Weighing<'a> {
             one.test.name
         );
         fell.then(|| finding(Rule::AssertionRemoved, other.path, line.or(Some(other.test.line)), what))
+    }
+
+    /// Helpers of tests that checked something and check nothing now.
+    pub(super) fn hollow_helpers(&self) -> Vec<IntegrityFinding> {
+        let strong = |checks: &[&Check]| checks.iter().any(|check| check.strength == Strength::Strong);
+        let mut findings = Vec::new();
+        for old in self.old_helpers {
+            let same = |new: &&Helper<'_>| new.path == old.path && new.function.name == old.function.name;
+            let Some(new) = self
+                .new_helpers
+                .iter()
+                .find(same)
+                .filter(|_| !old.function.name.is_empty())
+            else {
+                continue;
+            };
+            let before = self.all_checks(&old.function.words, &old.function.checks, &[]);
+            let after = self.all_checks(&new.function.words, &new.function.checks, self.new_helpers);
+            if strong(&before) && !strong(&after) && new.function.words != old.function.words {
+                let what = format!(
+                    "`{}` checked something for tests, and checks nothing now",
+                    old.function.name
+                );
+                findings.push(finding(Rule::AssertionRemoved, new.path, Some(new.function.line), what));
+            }
+        }
+        findings
     }
 
     /// Whether a helper of the test is there on both sides and differs.
@@ -117,6 +176,13 @@ impl<'a> Weighing<'a> {
             };
             findings.extend(verdict);
         }
+        if !findings.is_empty() {
+            let trivial = left.iter().filter(|check| check.strength == Strength::Trivial);
+            findings.extend(trivial.map(|check| {
+                let what = format!("`{}` now asserts {}, which always holds", other.test.name, shown(check));
+                finding(Rule::AssertionTrivial, other.path, Some(check.line), what)
+            }));
+        }
         findings
     }
 
@@ -125,8 +191,8 @@ impl<'a> Weighing<'a> {
         &self,
         old: &Check,
         new: &Check,
-        one: Placed<'_>,
-        other: Placed<'_>,
+        one: Placed<'a>,
+        other: Placed<'a>,
         enough: bool,
     ) -> Option<IntegrityFinding> {
         let widened = old
@@ -134,6 +200,7 @@ impl<'a> Weighing<'a> {
             .zip(new.tolerance)
             .is_some_and(|(old, new)| new > old * 1.000_001);
         let name = &other.test.name;
+        let only_counts = is_count(new) && !is_count(old) && values(&new.words).len() < values(&old.words).len();
         let (rule, what) = match new.strength {
             Strength::Trivial => (
                 Rule::AssertionTrivial,
@@ -150,19 +217,27 @@ impl<'a> Weighing<'a> {
                 Rule::AssertionRemoved,
                 format!("`{name}` asserted {}, and now only {}", shown(old), shown(new)),
             ),
+            Strength::Strong if only_counts && !self.is_kept(old, one, other) => (
+                Rule::AssertionRemoved,
+                format!(
+                    "`{name}` asserted {}, and now only how many: {}",
+                    shown(old),
+                    shown(new)
+                ),
+            ),
             Strength::Strong if widened => (
                 Rule::AssertionRemoved,
                 format!("`{name}` lets a number be further off: {}", shown(new)),
             ),
             Strength::Weak | Strength::Strong => return None,
         };
-        let excused = self.is_elsewhere(old, other) || self.gone.explains(&old.words, &one.test.name);
+        let excused = self.is_elsewhere(old, one, other) || self.gone.explains(&old.words, &one.test.name);
         (!excused).then(|| finding(rule, other.path, Some(new.line), what))
     }
 
     /// A check that nothing took the place of.
     fn removed(&self, old: &Check, one: Placed<'a>, other: Placed<'a>) -> Option<IntegrityFinding> {
-        let excused = self.is_elsewhere(old, other)
+        let excused = self.is_elsewhere(old, one, other)
             || self.is_kept(old, one, other)
             || self.gone.explains(&old.words, &one.test.name);
         let what = format!("`{}` no longer asserts {}", other.test.name, shown(old));
@@ -170,12 +245,15 @@ impl<'a> Weighing<'a> {
     }
 
     /// Whether what was checked is checked by another test or helper, or stands in a table.
-    fn is_elsewhere(&self, old: &Check, other: Placed<'_>) -> bool {
+    fn is_elsewhere(&self, old: &Check, one: Placed<'_>, other: Placed<'_>) -> bool {
         let others = self
             .grown
             .iter()
             .filter(|place| !std::ptr::eq(place.after, other.test.words.as_slice()));
-        others.into_iter().any(|place| place.gained(&old.words))
+        let has = |place: &Grown<'_>| {
+            place.gained(&old.words) || place.has_new_check(&old.words) && place.is_part_of(&one.test.words)
+        };
+        others.into_iter().any(has)
     }
 
     /// Whether the test still says all that the check said, in another form.
@@ -185,6 +263,12 @@ impl<'a> Weighing<'a> {
         checks_something
             && occurrences(&old.words, &other.test.words) >= occurrences(&old.words, &one.test.words).max(1)
     }
+}
+
+/// Whether a check only counts.
+fn is_count(check: &Check) -> bool {
+    let counts = ["len", "length", "toHaveLength", "lengthOf", "size", "count"];
+    check.words.iter().any(|word| counts.contains(&word.as_str()))
 }
 
 fn shown(check: &Check) -> String {

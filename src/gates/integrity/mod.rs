@@ -4,13 +4,16 @@
 //! Gates that run.
 
 mod anywhere;
+mod bare;
 mod checks;
 mod gone;
 mod marks;
+mod orphans;
 mod pairs;
 mod reading;
 mod replaced;
 mod results;
+mod rows;
 mod settings;
 mod shadow;
 mod snapshots;
@@ -102,8 +105,10 @@ pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     let mut findings = anywhere::find(change);
     findings.extend(reading::unreadable(&files));
     findings.extend(tests_changed::find(&files, &gone));
+    findings.extend(orphans::find(change, &files));
     findings.extend(unknown::find(&files, &gone));
     findings.extend(marks::find(&files));
+    findings.extend(bare::find(&files));
     findings.extend(settings::find(change, &files));
     findings.extend(replaced::find(change, &files));
     findings.extend(results::find(change));

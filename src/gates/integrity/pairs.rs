@@ -2,6 +2,7 @@
 
 use crate::gates::integrity::reading::Placed;
 use crate::gates::integrity::words::likeness;
+use crate::gates::language::outline::Strength;
 use std::collections::BTreeSet;
 
 /// Tests of both sides, paired.
@@ -49,7 +50,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Pairs what is alike: more than half of the words, or a third in a file that keeps its path and place.
+    /// Pairs what is nearly the same, and what is alike and says by its names or checks that it is the same.
     fn take_alike(&mut self) {
         if self.gone.len().saturating_mul(self.new.len()) > MOST_COMPARED {
             return;
@@ -57,9 +58,8 @@ impl<'a> Pairs<'a> {
         let mut ranked = Vec::new();
         for (left, one) in self.gone.iter().enumerate() {
             for (right, other) in self.new.iter().enumerate() {
-                let same_place = one.path == other.path;
                 let alike = likeness(&one.test.words, &other.test.words);
-                if alike > if same_place { 0.5 } else { 0.6 } {
+                if alike > 0.5 && (alike > 0.85 || is_rewritten(*one, *other)) {
                     ranked.push((alike, left, right));
                 }
             }
@@ -79,6 +79,58 @@ impl<'a> Pairs<'a> {
         self.gone = without(&self.gone, &lefts);
         self.new = without(&self.new, &rights);
     }
+}
+
+/// Whether two tests that are alike are one: only names were changed, or the checks stayed, or the titles are akin.
+fn is_rewritten(one: Placed<'_>, other: Placed<'_>) -> bool {
+    let strong = |placed: Placed<'_>| -> Vec<Vec<String>> {
+        let checks = placed
+            .test
+            .checks
+            .iter()
+            .filter(|check| check.strength == Strength::Strong);
+        checks.map(|check| check.words.clone()).collect()
+    };
+    let (old, new) = (strong(one), strong(other));
+    let kept = !old.is_empty()
+        && old.iter().all(|words| new.contains(words))
+        && one.test.words.len() <= other.test.words.len();
+    is_renaming(&one.test.words, &other.test.words)
+        || kept && old.len() > 1
+        || are_akin(&one.test.name, &other.test.name)
+}
+
+/// Whether two bodies differ by consistently renamed words alone, and only a few.
+fn is_renaming(one: &[String], other: &[String]) -> bool {
+    let differing: BTreeSet<(&str, &str)> = one
+        .iter()
+        .zip(other)
+        .filter(|(one, other)| one != other)
+        .map(|(one, other)| (one.as_str(), other.as_str()))
+        .collect();
+    let lefts: BTreeSet<&str> = differing.iter().map(|pair| pair.0).collect();
+    let rights: BTreeSet<&str> = differing.iter().map(|pair| pair.1).collect();
+    let named = |word: &&str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    one.len() == other.len()
+        && differing.len() <= 4
+        && lefts.len() == differing.len()
+        && rights.len() == differing.len()
+        && lefts.iter().chain(&rights).all(named)
+}
+
+/// Whether most words of one title are in the other.
+fn are_akin(one: &str, other: &str) -> bool {
+    let words = |name: &str| -> BTreeSet<String> {
+        let words = name.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+        words
+            .filter(|word| word.len() > 2 && !matches!(word.as_str(), "test" | "the" | "and"))
+            .collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let shared = one.intersection(&other).count();
+    shared > 0
+        && shared.saturating_mul(2) > one.len().min(other.len())
+        && shared.saturating_mul(3) >= one.len().max(other.len())
 }
 
 fn without<'a>(list: &[Placed<'a>], taken: &BTreeSet<usize>) -> Vec<Placed<'a>> {

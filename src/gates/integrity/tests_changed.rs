@@ -3,7 +3,7 @@
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::integrity::checks::Grown;
-use crate::gates::integrity::checks::GrownKind;
+use crate::gates::integrity::checks::Kind;
 use crate::gates::integrity::checks::Weighing;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::gone::Gone;
@@ -14,10 +14,12 @@ use crate::gates::integrity::reading::Placed;
 use crate::gates::integrity::reading::ReadFile;
 use crate::gates::integrity::reading::helpers;
 use crate::gates::integrity::reading::tests;
+use crate::gates::integrity::rows;
 use crate::gates::integrity::words::likeness;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Strength;
+use crate::gates::language::outline::Table;
 use crate::gates::language::outline::Work;
 
 /// Everything about the tests of the change.
@@ -35,57 +37,106 @@ pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding>
         new_helpers: &new_helpers,
     };
     let mut findings = Vec::new();
+    let settings_changed = files.iter().any(|file| file.role == Role::Settings);
     for (one, other) in &pairs.both {
+        if is_marked(one.path) && !is_marked(other.path) && !settings_changed {
+            let what = format!(
+                "the test `{}` stands in a file that is no longer named as a test",
+                titled(*other)
+            );
+            findings.push(finding(Rule::TestRenamedAway, other.path, Some(other.test.line), what));
+        }
         findings.extend(changed(*one, *other, &weighing));
     }
+    findings.extend(rows::in_tables(files, &grown));
     for one in &pairs.gone {
         findings.extend(vanished(*one, &uncollected, &weighing));
     }
     for other in &pairs.new {
         findings.extend(fresh_test(*other, &weighing));
     }
+    findings.extend(weighing.hollow_helpers());
+    findings.extend(nothing_checked(&pairs, &weighing));
     count_deleted(findings)
+}
+
+/// Whether a file's name says to every runner of its language that it holds tests.
+fn is_marked(path: &str) -> bool {
+    [".test.", ".spec."].iter().any(|mark| path.contains(mark))
+}
+
+/// New tests of which not one checks anything: they only run what they call.
+fn nothing_checked(pairs: &Pairs<'_>, weighing: &Weighing<'_>) -> Vec<IntegrityFinding> {
+    let hears = |placed: &Placed<'_>| {
+        let by_words = placed
+            .test
+            .words
+            .iter()
+            .any(|word| matches!(word.as_str(), "?" | "Err" | "raises"));
+        let by_mark = !placed.test.skips.is_empty() || placed.test.work == Work::None;
+        by_words
+            || by_mark
+            || !weighing
+                .all_checks(&placed.test.words, &placed.test.checks, weighing.new_helpers)
+                .is_empty()
+    };
+    if pairs.new.iter().any(|placed| hears(placed)) {
+        return Vec::new();
+    }
+    let found = |placed: &Placed<'_>| {
+        let what = format!("no new test checks anything, `{}` neither", titled(*placed));
+        finding(Rule::AssertionTrivial, placed.path, Some(placed.test.line), what)
+    };
+    pairs.new.iter().map(found).collect()
 }
 
 /// Where tests gained something: new tests, changed ones, helpers and tables likewise.
 fn grown<'a>(pairs: &Pairs<'a>, old: &[Helper<'a>], new: &[Helper<'a>], files: &'a [ReadFile<'a>]) -> Vec<Grown<'a>> {
-    let nothing: &[String] = &[];
     let working = |placed: &&Placed<'a>| !placed.test.skips.iter().any(|mark| mark.rule == Rule::SkipAdded);
-    let new_tests = pairs
-        .new
-        .iter()
-        .filter(working)
-        .map(|placed| (nothing, placed.test.words.as_slice()));
-    let changed = pairs
-        .both
-        .iter()
-        .map(|(one, other)| (one.test.words.as_slice(), other.test.words.as_slice()));
+    let new_tests = pairs.new.iter().filter(working).map(|placed| Grown {
+        kind: Kind::Test,
+        before: &[],
+        after: &placed.test.words,
+        old_checks: &[],
+        checks: &placed.test.checks,
+    });
+    let changed = pairs.both.iter().map(|(one, other)| Grown {
+        kind: Kind::Test,
+        before: &one.test.words,
+        after: &other.test.words,
+        old_checks: &one.test.checks,
+        checks: &other.test.checks,
+    });
     let helpers = new
         .iter()
         .filter(|helper| !helper.function.checks.is_empty())
         .map(|helper| {
-            let before = old
-                .iter()
-                .find(|other| other.path == helper.path && other.function.name == helper.function.name);
-            (
-                before.map_or(nothing, |before| before.function.words.as_slice()),
-                helper.function.words.as_slice(),
-            )
+            let named = |other: &&Helper<'a>| other.path == helper.path && other.function.name == helper.function.name;
+            let before = old.iter().find(named).map(|other| other.function);
+            Grown {
+                kind: Kind::Helper,
+                before: before.map_or(&[], |before| &before.words),
+                after: &helper.function.words,
+                old_checks: before.map_or(&[], |before| &before.checks),
+                checks: &helper.function.checks,
+            }
         });
     let tables = files.iter().filter(|file| file.role != Role::Source).flat_map(|file| {
-        let is_new = |table: &&Vec<String>| !file.before.tables.contains(table);
+        let known = |table: &Table| file.before.tables.iter().any(|old| old.words == table.words);
         file.after
             .tables
             .iter()
-            .filter(is_new)
-            .map(|table| (&[][..], table.as_slice()))
+            .filter(move |table| !known(table))
+            .map(|table| Grown {
+                kind: Kind::Table,
+                before: &[],
+                after: &table.words,
+                old_checks: &[],
+                checks: &[],
+            })
     });
-    let code = new_tests.chain(changed).chain(helpers);
-    let code = code.map(|(before, after)| (GrownKind::Code, before, after));
-    code.chain(tables.map(|(before, after)| (GrownKind::Table, before, after)))
-        .filter(|(_, before, after)| before != after)
-        .map(|(kind, before, after)| Grown { kind, before, after })
-        .collect()
+    let all = new_tests.chain(changed).chain(helpers).chain(tables);
+    all.filter(|place| place.before != place.after).collect()
 }
 
 fn titled(placed: Placed<'_>) -> String {
@@ -132,6 +183,7 @@ fn changed(one: Placed<'_>, other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<I
         .collect();
     if one.test.words != other.test.words || one.test.checks.len() != other.test.checks.len() {
         findings.extend(weighing.compare(one, other));
+        findings.extend(rows::in_test(one, other, weighing.grown));
     } else {
         findings.extend(weighing.silenced_helpers(one, other));
     }
@@ -177,7 +229,7 @@ fn vanished(one: Placed<'_>, uncollected: &[Placed<'_>], weighing: &Weighing<'_>
         .iter()
         .filter(|check| check.strength >= Strength::Weak)
         .collect();
-    let kept = |words: &[String]| weighing.grown.iter().any(|place| place.gained(words));
+    let kept = |words: &[String]| weighing.grown.iter().any(|place| place.took(words, &one.test.words));
     let merged = !strong.is_empty()
         && strong
             .iter()

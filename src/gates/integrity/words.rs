@@ -133,6 +133,19 @@ pub(super) fn occurrences(check: &[String], place: &[String]) -> usize {
     }
 }
 
+/// The words of `after` that `before` has less often.
+pub(super) fn added(before: &[String], after: &[String]) -> Vec<String> {
+    let mut left = counts(before);
+    let is_new = |word: &&String| match left.get_mut(word.as_str()) {
+        Some(count) if *count > 0 => {
+            *count = count.saturating_sub(1);
+            false
+        }
+        _ => true,
+    };
+    after.iter().filter(is_new).cloned().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -30,10 +30,30 @@ pub struct Outline {
     pub marks: Vec<Mark>,
     /// What it puts other things in the place of.
     pub replaced: Vec<Replaced>,
-    /// The words of lists outside of tests, which tests may go through, and of loops that make tests.
-    pub tables: Vec<Vec<String>>,
+    /// Lists outside of tests, which tests may go through, and loops that make tests.
+    pub tables: Vec<Table>,
     /// What it sets, where it is a settings file written in the language.
     pub settings: Vec<Setting>,
+}
+
+/// A list outside of tests, which tests may go through, or a loop that makes tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Where it begins.
+    pub line: u32,
+    /// Its words.
+    pub words: Vec<String>,
+}
+
+impl Table {
+    /// The table at `at`.
+    #[must_use]
+    pub fn at(at: At<'_>) -> Self {
+        Self {
+            line: at.line(),
+            words: at.words(),
+        }
+    }
 }
 
 /// One value of a settings file.

@@ -100,12 +100,15 @@ const WEAK: [&str; 31] = [
 /// Whether a line starts tests.
 pub(super) fn runs_tests(line: &str) -> bool {
     let line = line.to_lowercase();
-    RUNNERS.iter().any(|runner| has_word(&line, runner)) || line.contains("node ") && line.contains("test")
+    let by_script = ["node ", "sh ", "./", "bash "].iter().any(|start| line.contains(start));
+    RUNNERS.iter().any(|runner| has_word(&line, runner)) || by_script && line.contains("test")
 }
 
 /// Whether a line starts tests or another check.
 pub(super) fn runs_checks(line: &str) -> bool {
-    runs_tests(line) || CHECKERS.iter().any(|checker| has_word(&line.to_lowercase(), checker))
+    let by_script = ["sh ", "./"].iter().any(|start| line.contains(start));
+    let checks = ["check", "lint", "verify"].iter().any(|word| line.contains(word));
+    runs_tests(line) || by_script && checks || CHECKERS.iter().any(|checker| has_word(&line.to_lowercase(), checker))
 }
 
 fn has_word(line: &str, word: &str) -> bool {
@@ -143,6 +146,9 @@ pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<Str
                 quoted(weak)
             )
         });
+    }
+    if after.contains("rm ") && after.contains("test") && before.is_none_or(|before| !before.contains("rm ")) {
+        return Some(format!("is {} now, which takes tests away", quoted(after)));
     }
     let before = before?;
     if runs_tests(before) && !runs_tests(after) {

@@ -15,7 +15,36 @@ fn deceptions_are_caught() {
     let change = |from: &str, to: &str| T.replace(from, to);
     let in_node = |from: &str, to: &str| N.replace(from, to);
     let last = "  it('parses', () => {\n    const got = parse('7');\n    expect(got).toEqual(7);\n  });\n";
+    let rows = "it.each([[1, 2], [3, 4]])('a', (n, m) => {\n  expect(f(n)).toBe(m);\n});\n";
     all_caught(&[
+        (
+            "a row gone",
+            &[(t, rows, &rows.replace(", [3, 4]", ""))],
+            Rule::AssertionRemoved,
+            Some(1),
+        ),
+        (
+            "skip in brackets",
+            &[(t, T, &change("it('parses'", "it['skip']('parses'"))],
+            Rule::SkipAdded,
+            Some(9),
+        ),
+        (
+            "its own answer",
+            &[(
+                t,
+                "",
+                "it('adds', () => {\n  vi.spyOn(calc, 'add').mockReturnValue(4);\n  expect(calc.add(2, 2)).toBe(4);\n});\n",
+            )],
+            Rule::ShadowModule,
+            Some(2),
+        ),
+        (
+            "only a note",
+            &[(s, "", "export function report(jobs) {\n  // TODO\n}\n")],
+            Rule::Stub,
+            Some(1),
+        ),
         ("deleted", &[(t, T, &change(last, ""))], Rule::TestDeleted, None),
         ("deleted file", &[(t, T, "")], Rule::TestDeleted, None),
         (

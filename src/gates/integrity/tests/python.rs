@@ -14,7 +14,95 @@ fn deceptions_are_caught() {
     let change = |from: &str, to: &str| T.replace(from, to);
     let in_unittest = |from: &str, to: &str| U.replace(from, to);
     let last = "def test_parses():\n    got = parse(\"7\")\n    assert got == 7\n";
+    let rows = "@pytest.mark.parametrize(\"n, m\", [(1, 2), (3, 4)])\ndef test_a(n, m):\n    assert f(n) == m\n";
+    let table = "CASES = [(1, 2), (3, 4)]\n\n\ndef test_a():\n    for n, m in CASES:\n        assert f(n) == m\n";
     all_caught(&[
+        (
+            "a check that nobody calls",
+            &[(
+                t,
+                T,
+                &change("    assert got == 7\n", "    def check():\n        assert got == 7\n"),
+            )],
+            Rule::AssertionRemoved,
+            Some(13),
+        ),
+        (
+            "a fixture",
+            &[(t, T, &change("def test_parses", "@pytest.fixture\ndef test_parses"))],
+            Rule::TestRenamedAway,
+            Some(11),
+        ),
+        (
+            "a hidden mark",
+            &[(
+                t,
+                T,
+                &change(
+                    "def test_parses",
+                    "later = getattr(pytest.mark, \"sk\" + \"ip\")\n\n\n@later\ndef test_parses",
+                ),
+            )],
+            Rule::SkipAdded,
+            Some(10),
+        ),
+        (
+            "exit when all is over",
+            &[(s, "", "import atexit, os\natexit.register(os._exit, 0)\n")],
+            Rule::ExitInTest,
+            Some(2),
+        ),
+        (
+            "a row gone",
+            &[(t, rows, &rows.replace(", (3, 4)", ""))],
+            Rule::AssertionRemoved,
+            Some(2),
+        ),
+        (
+            "a row of a table gone",
+            &[(t, table, &table.replace(", (3, 4)", ""))],
+            Rule::AssertionRemoved,
+            Some(1),
+        ),
+        (
+            "options by the environment",
+            &[(
+                "conftest.py",
+                "",
+                "import os\nos.environ[\"PYTEST_ADDOPTS\"] = \"-k nothing\"\n",
+            )],
+            Rule::RunnerWeakened,
+            Some(2),
+        ),
+        (
+            "its own answer",
+            &[
+                (
+                    t,
+                    "",
+                    "from unittest.mock import patch\nfrom app import calc\n\n\ndef test_a():\n    with patch(\"app.calc.add\", return_value=4):\n        assert calc.add(2, 2) == 4\n",
+                ),
+                (s, "", "def add(a, b):\n    return a\n"),
+            ],
+            Rule::ShadowModule,
+            Some(6),
+        ),
+        (
+            "nothing in a list",
+            &[(t, T, &change("assert got == 7", "assert all(x == 7 for x in [])"))],
+            Rule::AssertionTrivial,
+            Some(12),
+        ),
+        (
+            "new tests that check nothing",
+            &[(
+                t,
+                "",
+                "def test_a():\n    add(1, 2)\n\n\ndef test_b():\n    print(add(1, 2))\n",
+            )],
+            Rule::AssertionTrivial,
+            Some(1),
+        ),
         (
             "deleted function",
             &[(t, T, &change(last, ""))],

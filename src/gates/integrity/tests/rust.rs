@@ -14,7 +14,73 @@ fn deceptions_are_caught() {
     let parse = |body: &str| format!("{only_adds}\n#[test]\nfn parses() {{\n    {body}\n}}\n");
     let change = |from: &str, to: &str| T.replace(from, to);
     let cfg = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {\n        assert_eq!(super::f(), 1);\n    }\n}\n";
+    let row = "#[rstest]\n#[case(1, 2)]\n#[case(3, 4)]\nfn a(#[case] n: i32, #[case] m: i32) {\n    assert_eq!(f(n), m);\n}\n";
+    let helper = "pub fn same(n: i32) {\n    assert_eq!(n, 7);\n}\n";
     all_caught(&[
+        (
+            "a row gone",
+            &[(t, row, &row.replace("#[case(3, 4)]\n", ""))],
+            Rule::AssertionRemoved,
+            Some(3),
+        ),
+        (
+            "helper of other files emptied",
+            &[(
+                "tests/common/mod.rs",
+                helper,
+                &helper.replace("assert_eq!(n, 7)", "let _ = n"),
+            )],
+            Rule::AssertionRemoved,
+            Some(1),
+        ),
+        (
+            "module no longer taken in",
+            &[
+                (s, "#[cfg(test)]\nmod tests;\npub fn f() {}\n", "pub fn f() {}\n"),
+                ("src/tests.rs", &T.replace("7", "8"), T),
+            ],
+            Rule::TestRenamedAway,
+            None,
+        ),
+        (
+            "equality loosened to size",
+            &[(t, T, &change("assert_eq!(got, 7)", "assert!(got > 0)"))],
+            Rule::AssertionRemoved,
+            Some(10),
+        ),
+        (
+            "only counted",
+            &[(
+                t,
+                "#[test]\nfn a() {\n    assert_eq!(f(), vec![1, 2, 3]);\n}\n",
+                "#[test]\nfn a() {\n    assert_eq!(f().len(), 3);\n}\n",
+            )],
+            Rule::AssertionRemoved,
+            Some(3),
+        ),
+        (
+            "always equal",
+            &[(
+                s,
+                "",
+                "impl PartialEq for A {\n    fn eq(&self, _: &Self) -> bool {\n        true\n    }\n}\n",
+            )],
+            Rule::AssertionTrivial,
+            Some(2),
+        ),
+        (
+            "deleted beside a new one that is like it",
+            &[(
+                t,
+                T,
+                &T.replace(
+                    "fn parses() {\n    let got = parse(\"7\").unwrap();",
+                    "fn shows() {\n    let got = show(7).parse().unwrap();",
+                ),
+            )],
+            Rule::TestDeleted,
+            None,
+        ),
         ("deleted function", &[(t, T, only_adds)], Rule::TestDeleted, None),
         ("deleted file", &[(t, T, "")], Rule::TestDeleted, None),
         (

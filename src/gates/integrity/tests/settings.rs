@@ -22,6 +22,28 @@ fn deceptions_are_caught() {
     let [more, slow] = with_tests;
     all_caught(&[
         (
+            "another shell",
+            &[(".npmrc", "", "script-shell=true\n")],
+            Rule::RunnerWeakened,
+            Some(1),
+        ),
+        (
+            "tests taken away",
+            &[(
+                k,
+                PACKAGE,
+                &pk("\"test\"", "\"pretest\": \"rm -f src/a.test.ts\",\n    \"test\""),
+            )],
+            Rule::RunnerWeakened,
+            Some(3),
+        ),
+        (
+            "a script of CI",
+            &[(".circleci/config.yml", "- run: sh check.sh\n", "- run: echo tested\n")],
+            Rule::CiWeakened,
+            None,
+        ),
+        (
             "-k",
             &[(p, PYPROJECT, &py("-q", "-q -k 'not parse'"))],
             Rule::RunnerWeakened,

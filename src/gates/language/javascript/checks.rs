@@ -114,6 +114,18 @@ fn matched(subject: At<'_>, names: &[&str], matcher: &str, expected: &[At<'_>]) 
         "toBeGreaterThan" if first.is_some_and(|at| at.text() == "-1") && subject.text().ends_with(".length") => {
             Strength::Trivial
         }
+        "toBeGreaterThan"
+        | "toBeGreaterThanOrEqual"
+        | "toBeLessThan"
+        | "toBeLessThanOrEqual"
+        | "above"
+        | "below"
+        | "least"
+        | "most"
+            if !subject.text().contains("Math.abs(") =>
+        {
+            Strength::Weak
+        }
         "toThrow" | "toThrowError" | "throw" | "throws" if first.is_none() => Strength::Weak,
         _ if is_constant(subject) && expected.iter().all(|at| is_constant(*at)) => Strength::Trivial,
         _ => Strength::Strong,
@@ -205,6 +217,7 @@ fn condition(at: At<'_>) -> Strength {
                     }
                 }
                 _ if is_constant(left) && is_constant(right) => Strength::Trivial,
+                "<" | ">" | "<=" | ">=" if !left.text().contains("Math.abs(") => Strength::Weak,
                 _ => Strength::Strong,
             }
         }
@@ -264,10 +277,11 @@ fn by_assert(at: At<'_>) -> Option<(At<'_>, Strength)> {
 
 /// Functions named like an assertion check something.
 fn by_helper(at: At<'_>) -> Option<(At<'_>, Strength)> {
-    let name = at
-        .field("function")
-        .filter(|function| function.is(&["identifier"]))?
-        .text();
+    let function = at.field("function")?;
+    if function.field_text("property") == "expect" {
+        return Some((at, Strength::Strong));
+    }
+    let name = function.is(&["identifier"]).then(|| function.text())?;
     let rest = ["assert", "expect", "check", "verify"]
         .iter()
         .find_map(|start| name.strip_prefix(start))?;

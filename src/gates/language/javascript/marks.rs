@@ -35,6 +35,7 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
             outline.marks.extend(exit(source, at));
             outline.marks.extend(own_matchers(source, at));
             outline.marks.extend(required_tool(source, at));
+            outline.marks.extend(spied_and_called(source, at));
             outline.replaced.extend(mocked(source, at));
         }
         "assignment_expression" => {
@@ -228,4 +229,42 @@ fn uncovered(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
         key: text.to_owned(),
         ..Mark::at(Rule::CoverageWeakened, at, what)
     })
+}
+
+/// `spyOn(calc, 'add').mockReturnValue(4)` where the same test then calls `calc.add`: it tests its own answer.
+fn spied_and_called(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let answers = [
+        "mockReturnValue",
+        "mockReturnValueOnce",
+        "mockImplementation",
+        "mockResolvedValue",
+    ];
+    let function = at
+        .field("function")
+        .filter(|function| answers.contains(&function.field_text("property")))?;
+    let spy = function
+        .field("object")
+        .filter(|spy| matches!(spy.field_text("function"), "jest.spyOn" | "vi.spyOn"))?;
+    let mut given = spy.field("arguments")?.children();
+    let called = format!(
+        "{}.{}",
+        given.next()?.text(),
+        given.next()?.text().trim_matches(['"', '\'', '`'])
+    );
+    let body = at
+        .ancestors()
+        .find(|outer| outer.is(&["arrow_function", "function_expression"]))?;
+    let expected = |part: At<'_>| {
+        part.is(&["call_expression"])
+            && part.field_text("function") == called
+            && part.ancestors().any(|outer| {
+                outer.is(&["arguments"])
+                    && outer
+                        .parent()
+                        .is_some_and(|call| call.field_text("function") == "expect")
+            })
+    };
+    let tests_itself = source.role == Role::Test && body.below().any(expected);
+    let what = format!("{} puts an answer in the place of what is tested", quoted(at.text()));
+    tests_itself.then(|| Mark::at(Rule::ShadowModule, at, what))
 }

@@ -14,6 +14,7 @@ use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Outline;
 use crate::gates::language::outline::Setting;
 use crate::gates::language::outline::Source;
+use crate::gates::language::outline::Table;
 use crate::gates::language::outline::Test;
 use crate::gates::language::outline::Work;
 use crate::gates::language::outline::quoted;
@@ -39,9 +40,11 @@ pub static JAVASCRIPT: Language = Language {
     shadows: shadows::shadows,
 };
 
-static WATCHED: [Watched; 40] = [
+static WATCHED: [Watched; 42] = [
     watched("scripts.test", Rule::RunnerWeakened, Less::Command),
     watched("scripts.test:*", Rule::RunnerWeakened, Less::Command),
+    watched("scripts.pretest", Rule::RunnerWeakened, Less::Command),
+    watched("script-shell", Rule::RunnerWeakened, Less::Present),
     watched("scripts.tests", Rule::RunnerWeakened, Less::Command),
     watched("scripts.ci", Rule::RunnerWeakened, Less::Command),
     watched("scripts.coverage", Rule::CoverageWeakened, Less::Command),
@@ -150,7 +153,7 @@ fn role(path: &str) -> Option<Role> {
         let rest = stems.iter().find_map(|stem| name.strip_prefix(stem));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    if name == "package.json" || is_one_of(&SETTINGS) {
+    if matches!(name, "package.json" | ".npmrc") || is_one_of(&SETTINGS) {
         return Some(Role::Settings);
     }
     let (stem, extension) = name.rsplit_once('.')?;
@@ -196,10 +199,8 @@ fn outline(source: &Source<'_>) -> Outline {
             "class_declaration" | "interface_declaration" | "type_alias_declaration" | "enum_declaration" => {
                 outline.defines.push(at.field_text("name").to_owned());
             }
-            "for_in_statement" if source.role != Role::Source => outline.tables.push(at.words()),
-            "array" if source.role != Role::Source && !at.ancestors().any(|outer| outer.is(&["array"])) => {
-                outline.tables.push(at.words())
-            }
+            "for_in_statement" if source.role != Role::Source => outline.tables.push(Table::at(at)),
+            "array" if source.role != Role::Source && is_table(at) => outline.tables.push(Table::at(at)),
             "pair" if source.role == Role::Settings => outline.settings.extend(setting(at)),
             _ => {}
         }
@@ -236,6 +237,12 @@ fn named_function(named: At<'_>, function: At<'_>, outline: &mut Outline) {
     let Some(body) = function.field("body") else { return };
     let name = named.field_text("name").to_owned();
     outline.defines.push(name.clone());
+    if named
+        .ancestors()
+        .any(|outer| outer.is(&["call_expression"]) && makes_test(&callee(outer)))
+    {
+        return;
+    }
     outline.functions.push(Function {
         name,
         line: named.line(),
@@ -256,12 +263,16 @@ const SUITES: [&str; 7] = [
 ];
 
 /// The dotted name that is called, through `test.each(…)(…)`.
-fn callee(at: At<'_>) -> &str {
+fn callee(at: At<'_>) -> String {
     let mut function = at.field("function");
     while let Some(inner) = function.filter(|function| function.is(&["call_expression"])) {
         function = inner.field("function");
     }
-    function.map_or("", At::text)
+    let text = function.map_or("", At::text);
+    text.replace("[\"", ".")
+        .replace("['", ".")
+        .replace("\"]", "")
+        .replace("']", "")
 }
 
 /// `it`, `test.skip`, `t.test`: whether a called name makes a test.
@@ -318,7 +329,7 @@ fn call(at: At<'_>, outline: &mut Outline) {
     let Some(arguments) = at.field("arguments").filter(|arguments| arguments.is(&["arguments"])) else {
         return;
     };
-    if !makes_test(name) || is_inner || arguments.children().next().is_none() {
+    if !makes_test(&name) || is_inner || arguments.children().next().is_none() {
         return;
     }
     let function = callback(at);
@@ -327,7 +338,7 @@ fn call(at: At<'_>, outline: &mut Outline) {
         .unwrap_or(arguments);
     let suites: Vec<At<'_>> = at
         .ancestors()
-        .filter(|outer| outer.is(&["call_expression"]) && (makes_suite(callee(*outer)) || makes_test(callee(*outer))))
+        .filter(|outer| outer.is(&["call_expression"]) && (makes_suite(&callee(*outer)) || makes_test(&callee(*outer))))
         .collect();
     let (words, checks) = (body.words(), checks::in_body(body));
     if !is_reached(at) {
@@ -477,7 +488,7 @@ fn skips_of(at: At<'_>) -> Vec<Mark> {
             marks.push(mark(&key));
         }
     }
-    if makes_test(name)
+    if makes_test(&name)
         && callback(at).is_none()
         && arguments.is_some_and(|list| list.children().count() == 1)
         && by_part.is_none()
@@ -509,4 +520,10 @@ fn skip_statement(at: At<'_>) -> Option<Mark> {
         })
     };
     (skips && !titled()).then(|| Mark::at(Rule::SkipAdded, at, format!("{} skips the test", quoted(at.text()))))
+}
+
+/// Whether a list stands by itself, outside of tests and of other lists.
+fn is_table(at: At<'_>) -> bool {
+    let inside = |outer: At<'_>| outer.is(&["array"]) || outer.is(&["call_expression"]) && makes_test(&callee(outer));
+    !at.ancestors().any(inside)
 }

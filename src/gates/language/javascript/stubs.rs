@@ -21,6 +21,16 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
         }
         _ => None,
     };
+    if at.is(&FUNCTIONS) && is_only_a_note(at) {
+        let what = "the function has no body, only a note of what is to be done";
+        let key = at
+            .field("name")
+            .map_or_else(|| within(at), |name| name.text().to_owned());
+        marks.push(Mark {
+            key,
+            ..Mark::at(Rule::Stub, at, what)
+        });
+    }
     if thrown.is_some_and(promises) && !is_abstract(source.root, at) {
         let what = format!("{} stands where the work should be", quoted(at.text()));
         marks.push(Mark {
@@ -82,4 +92,14 @@ fn is_abstract(root: At<'_>, at: At<'_>) -> bool {
             .any(|part| part.is(&["method_definition"]) && part.field_text("name") == method)
     };
     class.is(&["abstract_class_declaration"]) || named || !name.is_empty() && root.below().filter(derives).any(fills_in)
+}
+
+/// Whether a function holds nothing but a comment that says what is to be done.
+fn is_only_a_note(function: At<'_>) -> bool {
+    let Some(body) = function.field("body").filter(|body| body.is(&["statement_block"])) else {
+        return false;
+    };
+    let notes = body.everything().filter(|part| part.is(&["comment"]));
+    let mut promises = notes.filter(|note| is_promise(note.text().trim_start_matches(['/', '*', ' '])));
+    body.children().next().is_none() && promises.next().is_some()
 }

@@ -63,6 +63,12 @@ pub(super) fn condition(at: At<'_>) -> Strength {
     if is_true(at) || matches!(at.phrase().as_str(), "all [ ]" | "callable print") {
         return Strength::Trivial;
     }
+    let over_nothing = ["in []", "in ()", "in {}", "in range(0)"]
+        .iter()
+        .any(|nothing| at.text().contains(nothing));
+    if at.field_text("function") == "all" && over_nothing {
+        return Strength::Trivial;
+    }
     match at.kind() {
         "boolean_operator" => {
             let sides = [at.field("left"), at.field("right")];
@@ -120,6 +126,7 @@ fn compared(left: At<'_>, operator: &str, right: At<'_>) -> Strength {
         ">=" if right.text() == "0" => Strength::Weak,
         "==" | "is" if matches!(right.text(), "True") => condition(left),
         "is not" | "!=" | "is  not" => Strength::Weak,
+        "<" | ">" | "<=" | ">=" if !left.text().contains("abs(") => Strength::Weak,
         _ => Strength::Strong,
     }
 }
@@ -166,7 +173,7 @@ fn call(at: At<'_>) -> Option<Strength> {
             }
         }
         "fail" if function.text() == "pytest.fail" || function.text() == "self.fail" => Strength::Strong,
-        "assert_called" => Strength::Weak,
+        "assert_called" | "assertGreater" | "assertLess" | "assertLessEqual" => Strength::Weak,
         _ if ["assert_", "assert", "check_", "verify_", "expect_"]
             .iter()
             .any(|start| name.starts_with(start)) =>

@@ -19,12 +19,16 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
     let for_tests = source.role != Role::Source;
     match at.kind() {
         "function_definition" => {
-            outline.marks.extend(hook(source, at));
+            outline.marks.extend(hook(at));
             outline.marks.extend(equal_to_all(source, at));
             outline.marks.extend(own_assertion(source, at));
         }
         "assignment" => assignment(source, at, outline),
         "call" | "raise_statement" => {
+            if for_tests && at.field_text("function") == "getattr" && at.text().contains("pytest.mark") {
+                let what = format!("{} makes a mark whose name is hidden", quoted(at.text()));
+                outline.marks.push(Mark::at(Rule::SkipAdded, at, what));
+            }
             if for_tests && !in_test(at) && at.ancestors().all(|outer| !outer.is(&["decorator", "assignment"])) {
                 outline.marks.extend(skip_statement(at).filter(|_| !in_hook(at)));
             }
@@ -32,6 +36,10 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
             patch(source, at, outline);
         }
         "string_content" if at.text().contains("PYTEST_CURRENT_TEST") => outline.marks.extend(differs(source, at)),
+        "string_content" if for_tests && at.text().contains("PYTEST_ADDOPTS") => {
+            let what = format!("{} decides which tests are run", quoted(at.whole_line()));
+            outline.marks.push(Mark::at(Rule::RunnerWeakened, at, what));
+        }
         "comparison_operator"
             if at.text().contains("sys.modules")
                 && ["pytest", "unittest"].iter().any(|name| at.text().contains(name)) =>
@@ -60,9 +68,15 @@ fn in_hook(at: At<'_>) -> bool {
 }
 
 /// Functions that pytest calls by name, where they take tests out or write results.
-fn hook(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+fn hook(at: At<'_>) -> Option<Mark> {
     let name = at.field_text("name");
-    if source.role == Role::Source && !source.path.ends_with("conftest.py") || !name.starts_with("pytest_") {
+    if name == "load_tests" && !at.text().trim_end().ends_with("return tests") {
+        return Some(Mark {
+            key: name.to_owned(),
+            ..Mark::at(Rule::RunnerWeakened, at, "`load_tests` decides which tests are run")
+        });
+    }
+    if !name.starts_with("pytest_") {
         return None;
     }
     let body = at.field("body")?;
@@ -171,6 +185,10 @@ fn assignment(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
                 format!("{} keeps tests from being collected", quoted(at.text())),
             ));
         }
+        _ if for_tests && left.contains("config.option.") => {
+            let what = format!("{} decides which tests are run", quoted(at.text()));
+            outline.marks.push(Mark::at(Rule::RunnerWeakened, at, what));
+        }
         _ if ["pytest.", "unittest.", "builtins.", "_pytest."]
             .iter()
             .any(|module| left.starts_with(module)) =>
@@ -221,7 +239,7 @@ fn patch(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
     let everywhere = function_of(at).is_none()
         || function_of(at)
             .is_some_and(|function| super::decorators(function).any(|at| at.phrase().contains("autouse = True")));
-    if source.role == Role::Source || !patches || !everywhere {
+    if source.role == Role::Source || !patches || !everywhere && !calls_what_it_patches(at, first) {
         return;
     }
     let second = at
@@ -245,6 +263,15 @@ fn exit(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     } else {
         at.field_text("function")
     };
+    let registered =
+        called.ends_with("atexit.register") && ["os._exit", "os.abort"].iter().any(|exit| at.text().contains(exit));
+    if registered {
+        return Some(Mark::at(
+            Rule::ExitInTest,
+            at,
+            format!("{} ends the process well, whatever the tests found", quoted(at.text())),
+        ));
+    }
     let hard = matches!(called, "os._exit" | "_exit" | "os.abort" | "pytest.exit")
         || called == "os.kill" && at.text().contains("getpid");
     let soft = matches!(called, "sys.exit" | "exit" | "quit") || called.starts_with("SystemExit");
@@ -304,4 +331,30 @@ fn uncovered(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
         key: format!("no cover {code}"),
         ..Mark::at(Rule::CoverageWeakened, at, what)
     })
+}
+
+/// Whether the function that patches something calls just that.
+fn calls_what_it_patches(at: At<'_>, target: At<'_>) -> bool {
+    let last = |text: &str| {
+        text.trim_matches(['"', '\''])
+            .rsplit('.')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let name = last(target.text());
+    let decorated = at
+        .ancestors()
+        .find(|outer| outer.is(&["decorated_definition"]))
+        .and_then(|outer| outer.field("definition"));
+    let Some(body) = function_of(at)
+        .or(decorated)
+        .and_then(|function| function.field("body"))
+    else {
+        return false;
+    };
+    target.is(&["string"])
+        && body
+            .below()
+            .any(|part| part.is(&["call"]) && last(part.field_text("function")) == name)
 }

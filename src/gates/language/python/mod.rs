@@ -13,6 +13,7 @@ use crate::gates::language::outline::Function;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Outline;
 use crate::gates::language::outline::Source;
+use crate::gates::language::outline::Table;
 use crate::gates::language::outline::Test;
 use crate::gates::language::outline::Work;
 use crate::gates::language::outline::quoted;
@@ -117,11 +118,12 @@ fn outline(source: &Source<'_>) -> Outline {
             "class_definition" => outline.defines.push(at.field_text("name").to_owned()),
             "assignment"
                 if source.role != Role::Source
+                    && !at.ancestors().any(|outer| outer.is(&["function_definition"]))
                     && at
                         .field("right")
                         .is_some_and(|right| right.is(&["list", "tuple", "dictionary"])) =>
             {
-                outline.tables.push(at.words());
+                outline.tables.push(Table::at(at));
             }
             _ => {}
         }
@@ -162,7 +164,9 @@ fn function(at: At<'_>, unwanted: &[&str], outline: &mut Outline) {
     let classes: Vec<At<'_>> = at.ancestors().filter(|outer| outer.is(&["class_definition"])).collect();
     let in_function = at.ancestors().any(|outer| outer.is(&["function_definition"]));
     let dropped = |name: &str| unwanted.contains(&name) || unwanted.contains(&"__test__");
+    let fixture = decorators(at).any(|decorator| decorator.text().contains("fixture"));
     let collected = name.starts_with("test")
+        && !fixture
         && !in_function
         && !dropped(&name)
         && classes
@@ -171,6 +175,12 @@ fn function(at: At<'_>, unwanted: &[&str], outline: &mut Outline) {
         && is_defined(at);
     if !collected {
         outline.defines.push(name.clone());
+        if at
+            .ancestors()
+            .any(|outer| outer.is(&["function_definition"]) && outer.field_text("name").starts_with("test"))
+        {
+            return;
+        }
         outline.functions.push(Function {
             name,
             line: at.line(),
@@ -226,7 +236,7 @@ fn keep_last(outline: &mut Outline) {
                 name: test.name,
                 line: test.line,
                 words: test.words,
-                checks: test.checks,
+                checks: Vec::new(),
             });
         }
     }
@@ -338,7 +348,7 @@ fn skip_statement(at: At<'_>) -> Option<Mark> {
             let called = at.field_text("function");
             matches!(
                 called,
-                "pytest.skip" | "pytest.xfail" | "pytest.importorskip" | "skip" | "importorskip" | "xfail"
+                "pytest.skip" | "pytest.xfail" | "pytest.importorskip" | "importorskip" | "xfail"
             ) || called.ends_with(".skipTest")
         }
         "raise_statement" => {

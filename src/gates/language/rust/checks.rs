@@ -47,7 +47,9 @@ fn by_macro(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
         .split(|part| part.text() == ",")
         .map(|argument| argument.iter().flat_map(|part| part.words()).collect())
         .collect();
+    let anything = tokens.text().split_whitespace().collect::<String>();
     let strength = match name {
+        "assert" if anything.starts_with("(matches!(") && anything.ends_with(",_))") => Strength::Trivial,
         "assert" | "debug_assert" | "prop_assert" | "check" => condition(arguments.first()?),
         "assert_eq" | "debug_assert_eq" | "prop_assert_eq" => {
             equality(arguments.first()?, arguments.get(1)?, calls(inner))
@@ -71,8 +73,16 @@ fn calls(tokens: &[At<'_>]) -> bool {
 
 fn equality(left: &[String], right: &[String], calls: bool) -> Strength {
     let constant = |words: &[String]| words.iter().all(|word| is_constant(word));
+    let copied = ["clone", "to_owned", "to_string", "to_vec"];
+    let bare = |words: &[String]| -> Vec<String> {
+        let words: Vec<String> = words.iter().filter(|word| word.as_str() != "&").cloned().collect();
+        match words.split_last() {
+            Some((last, [rest @ .., dot])) if dot == "." && copied.contains(&last.as_str()) => rest.to_vec(),
+            _ => words,
+        }
+    };
     let both_constant = constant(left) && constant(right);
-    match left == right {
+    match bare(left) == bare(right) {
         true if calls && !both_constant => Strength::Weak,
         true => Strength::Trivial,
         false if both_constant => Strength::Trivial,
@@ -86,7 +96,7 @@ fn equality(left: &[String], right: &[String], calls: bool) -> Strength {
 fn is_constant(word: &str) -> bool {
     is_number(word.trim_end_matches(|c: char| c.is_ascii_lowercase()))
         || word.starts_with(['"', '\''])
-        || matches!(word, "true" | "false" | "-")
+        || matches!(word, "true" | "false" | "-" | "+" | "*" | "/")
 }
 
 /// How much the condition of an `assert!` says.
@@ -115,9 +125,21 @@ fn condition(words: &[String]) -> Strength {
         [.., "is_ok" | "is_some" | "is_err"] | ["!", .., "is_empty" | "is_none"] | [.., ">=", "0"] | [.., "!=", _] => {
             Strength::Weak
         }
+        all if is_ordering(all) => Strength::Weak,
         ["matches", "!", .., "Ok" | "Some" | "Err", "_" | ".."] => Strength::Weak,
         _ => Strength::Strong,
     }
+}
+
+/// Whether values are only compared by size, other than to say how near two numbers are.
+fn is_ordering(words: &[&str]) -> bool {
+    let compares = |at: usize, word: &str| {
+        let generic = at.checked_sub(1).and_then(|before| words.get(before)) == Some(&"::");
+        matches!(word, "<" | ">" | "<=" | ">=") && !generic
+    };
+    let near = words.contains(&"abs");
+    let exact = words.iter().any(|word| matches!(*word, "==" | "::"));
+    !near && !exact && words.iter().enumerate().any(|(at, word)| compares(at, word))
 }
 
 /// `.unwrap()` and the like check that nothing failed; functions named like an assertion check something.

@@ -12,6 +12,7 @@ use crate::gates::language::outline::Function;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Outline;
 use crate::gates::language::outline::Source;
+use crate::gates::language::outline::Table;
 use crate::gates::language::outline::Test;
 use crate::gates::language::outline::Work;
 use crate::gates::language::outline::quoted;
@@ -109,7 +110,7 @@ fn is_collected(path: &str, includes: &[String]) -> bool {
     } else {
         stem
     };
-    let is_root = matches!(folders(path).next_back(), Some("tests" | "benches" | "examples")) || stem == "main";
+    let is_root = matches!(folders(path).next_back(), Some("tests")) || stem == "main";
     is_root || folders(path).any(|folder| folder == "src") || includes.iter().any(|name| name == module)
 }
 
@@ -124,9 +125,12 @@ fn outline(source: &Source<'_>) -> Outline {
                 outline.defines.push(at.field_text("name").to_owned());
             }
             "array_expression"
-                if is_test_code(source, at) && !at.ancestors().any(|outer| outer.is(&["array_expression"])) =>
+                if is_test_code(source, at)
+                    && !at
+                        .ancestors()
+                        .any(|outer| outer.is(&["array_expression", "function_item"])) =>
             {
-                outline.tables.push(at.words())
+                outline.tables.push(Table::at(at))
             }
             "macro_invocation" if is_item(at) => {
                 let (name, body) = (at.field_text("macro").to_owned(), at);
@@ -164,6 +168,12 @@ fn function(source: &Source<'_>, at: At<'_>, file_skips: &[Mark], outline: &mut 
         if !is_test_code(source, at) {
             outline.defines.push(name.clone());
         }
+        if at
+            .ancestors()
+            .any(|outer| outer.is(&["function_item"]) && is_test(outer))
+        {
+            return;
+        }
         let (words, checks) = (body.words(), checks::in_body(body));
         outline.functions.push(Function {
             name,
@@ -192,11 +202,21 @@ fn function(source: &Source<'_>, at: At<'_>, file_skips: &[Mark], outline: &mut 
             .map(|module| module.field_text("name").to_owned())
             .collect(),
         line: at.line(),
-        words: body.words(),
+        words: rows(at).chain(body.words()).collect(),
         work: work(body),
         skips,
         checks: checks::in_body(body),
     });
+}
+
+/// The words of attributes such as `#[case(1, 2)]`, each a test of its own.
+fn rows(at: At<'_>) -> impl Iterator<Item = String> {
+    let cases = attributes(at).filter(|item| {
+        ["case", "test_case", "values"]
+            .iter()
+            .any(|name| attribute(*item).starts_with(name))
+    });
+    cases.flat_map(At::words)
 }
 
 fn work(body: At<'_>) -> Work {

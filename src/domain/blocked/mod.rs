@@ -1,18 +1,14 @@
 //! Why work stops until a person decides, and the report that this person gets. When to block is the machines' part.
 
-pub use crate::domain::recurring::same_issues_three_turns;
+mod report;
 
-use crate::domain::decision::Issue;
-use crate::domain::evidence::GateReport;
+pub use crate::domain::blocked::report::Approvable;
+pub use crate::domain::blocked::report::BlockedReport;
+pub use crate::domain::blocked::report::Cost;
+pub use crate::domain::blocked::report::Way;
 use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
-use crate::domain::recurring;
-use crate::domain::recurring::Recurring;
-use crate::domain::remedy;
-use crate::domain::remedy::Stopped;
-use crate::domain::task::State;
-use crate::domain::task::Task;
+pub use crate::domain::recurring::same_issues_three_turns;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -239,175 +235,5 @@ impl BlockReason {
             | Self::BadSettings { .. }
             | Self::Crashed { .. } => Severity::Critical,
         }
-    }
-}
-
-/// What the work cost so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cost {
-    /// Runs of agents, failed ones too.
-    pub agent_runs: u32,
-    /// Time that agents ran, in milliseconds.
-    pub agent_ms: u64,
-    /// Money in millionths of a US dollar, where every agent told it.
-    pub usd_micros: Option<u64>,
-}
-
-/// Whether a person can approve the work as it is, over the Coach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Approvable {
-    /// There is a pull request with a commit.
-    Yes,
-    /// There is nothing that could be merged.
-    NothingPushed,
-    /// The commit holds what looks like a secret, which nobody can waive.
-    Secret,
-}
-
-/// A command that leads on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// Goes on, with guidance and with more turns.
-    Resume,
-    /// Takes the work as it is, over the Coach.
-    Approve,
-    /// Starts a task again from the integration branch.
-    Retry,
-    /// Gives a task up.
-    Skip,
-    /// Ends the Feature.
-    Cancel,
-}
-
-impl Way {
-    /// The ways on from a blocked task.
-    #[must_use]
-    pub fn of_task(approvable: Approvable) -> Vec<Self> {
-        match approvable {
-            Approvable::Yes => vec![Self::Resume, Self::Approve, Self::Retry, Self::Skip],
-            Approvable::NothingPushed | Approvable::Secret => vec![Self::Resume, Self::Retry, Self::Skip],
-        }
-    }
-
-    /// The ways on from a blocked Feature.
-    #[must_use]
-    pub fn of_feature() -> Vec<Self> {
-        vec![Self::Resume, Self::Retry, Self::Skip, Self::Cancel]
-    }
-}
-
-/// What a person gets when a Task or a Feature cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlockedReport {
-    /// Why it stopped.
-    pub reason: BlockReason,
-    /// How bad it is.
-    pub severity: Severity,
-    /// Turns used.
-    pub attempts: u32,
-    /// Issues that came up in more than one turn, most frequent first.
-    pub recurring: Vec<Recurring>,
-    /// What the last verdict asked for.
-    pub last_feedback: Vec<Issue>,
-    /// What the Gates said last; absent when none ran.
-    pub gates: Option<GateReport>,
-    /// Whether a person can approve the work as it is.
-    pub approvable: Approvable,
-    /// What a person can do about it, as sentences.
-    pub suggested_actions: Vec<String>,
-    /// The commands that lead on.
-    pub ways: Vec<Way>,
-    /// What the work cost so far.
-    pub cost: Cost,
-}
-
-impl BlockedReport {
-    /// The report on a task that is blocked now, from the turns of its present attempt.
-    #[must_use]
-    pub fn of_task(task: &Task, cost: Cost) -> Option<Self> {
-        let State::Blocked { reason } = &task.state else {
-            return None;
-        };
-        let items: Vec<(TurnNumber, &[Issue])> = task
-            .turns_now()
-            .filter_map(|turn| Some((turn.number, turn.verdict.as_ref()?.items.as_slice())))
-            .collect();
-        let gates = task.turns_now().rev().find_map(|turn| turn.gates.clone());
-        let approvable = approvable(task);
-        let stopped = Stopped {
-            reason,
-            gates: gates.as_ref(),
-            approvable,
-        };
-        Some(Self {
-            severity: reason.severity(),
-            attempts: u32::try_from(task.turns_now().count()).unwrap_or(u32::MAX),
-            recurring: recurring::recurring(&items),
-            last_feedback: items.last().map(|(_, items)| items.to_vec()).unwrap_or_default(),
-            approvable,
-            suggested_actions: remedy::suggested_actions(&stopped),
-            ways: Way::of_task(approvable),
-            cost,
-            reason: reason.clone(),
-            gates,
-        })
-    }
-
-    /// The report on a Feature that is blocked for this reason, with what the Gates said about it.
-    #[must_use]
-    pub fn of_feature(reason: &BlockReason, gates: Option<&GateReport>, cost: Cost) -> Self {
-        let approvable = Approvable::NothingPushed;
-        let stopped = Stopped {
-            reason,
-            gates,
-            approvable,
-        };
-        Self {
-            severity: reason.severity(),
-            attempts: 0,
-            recurring: Vec::new(),
-            last_feedback: Vec::new(),
-            approvable,
-            suggested_actions: remedy::suggested_actions(&stopped),
-            ways: Way::of_feature(),
-            cost,
-            reason: reason.clone(),
-            gates: gates.cloned(),
-        }
-    }
-}
-
-/// What stands in the way of an approval by a person, if anything.
-fn approvable(task: &Task) -> Approvable {
-    match (task.overridable(), task.secret()) {
-        (None, _) => Approvable::NothingPushed,
-        (Some(_), Some(_)) => Approvable::Secret,
-        (Some(_), None) => Approvable::Yes,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::evidence::Absence;
-    use crate::domain::evidence::Evidence;
-
-    #[test]
-    fn a_report_survives_storage_and_is_printable_as_yaml() {
-        let problem = "`decision` is missing: \"x\"\n- y".to_owned();
-        let reason = BlockReason::AgentFailed {
-            failure: AgentFailure::DecisionInvalid { problem },
-        };
-        let gates = GateReport::new(None, Evidence::Absent(Absence::NoCommand));
-        let report = BlockedReport {
-            last_feedback: vec![Issue::must_fix("test", "no test for \"empty\"\ninput")],
-            ..BlockedReport::of_feature(&reason, Some(&gates), Cost::default())
-        };
-        let json = serde_json::to_string(&report).unwrap();
-        assert_eq!(serde_json::from_str::<BlockedReport>(&json).unwrap(), report);
-        let yaml = serde_saphyr::to_string(&report).unwrap();
-        assert_eq!(serde_saphyr::from_str::<BlockedReport>(&yaml).unwrap(), report);
     }
 }

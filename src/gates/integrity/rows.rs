@@ -1,0 +1,94 @@
+//! Rows taken out of the tables that tests go through.
+
+use crate::domain::integrity::IntegrityFinding;
+use crate::domain::integrity::Rule;
+use crate::gates::integrity::checks::Grown;
+use crate::gates::integrity::checks::THROUGH;
+use crate::gates::integrity::finding;
+use crate::gates::integrity::reading::Placed;
+use crate::gates::integrity::reading::ReadFile;
+use crate::gates::integrity::words::added;
+use crate::gates::integrity::words::likeness;
+use crate::gates::integrity::words::values;
+use crate::gates::language::Role;
+use crate::gates::language::outline::Table;
+
+/// A test that checks the same of fewer rows.
+pub(super) fn in_test(one: Placed<'_>, other: Placed<'_>, grown: &[Grown<'_>]) -> Option<IntegrityFinding> {
+    let checks = |placed: Placed<'_>| {
+        placed
+            .test
+            .checks
+            .iter()
+            .map(|check| check.words.clone())
+            .collect::<Vec<_>>()
+    };
+    let through = other.test.words.iter().any(|word| THROUGH.contains(&word.as_str()));
+    let fewer = through && !one.test.checks.is_empty() && checks(one) == checks(other);
+    let lost = lost(&one.test.words, &other.test.words)
+        .filter(|lost| fewer && !is_elsewhere(lost, &other.test.words, grown))?;
+    let what = format!(
+        "`{}` goes through fewer rows: {} is gone",
+        other.test.name,
+        shown(&lost)
+    );
+    Some(finding(Rule::AssertionRemoved, other.path, Some(other.test.line), what))
+}
+
+/// Lists beside tests that lost rows.
+pub(super) fn in_tables(files: &[ReadFile<'_>], grown: &[Grown<'_>]) -> Vec<IntegrityFinding> {
+    let of_tests = files
+        .iter()
+        .filter(|file| file.role != Role::Source || !file.after.tests.is_empty());
+    of_tests.flat_map(|file| in_file(file, grown)).collect()
+}
+
+fn in_file(file: &ReadFile<'_>, grown: &[Grown<'_>]) -> Vec<IntegrityFinding> {
+    let is_among = |table: &Table, list: &[Table]| list.iter().any(|other| other.words == table.words);
+    let old = file
+        .before
+        .tables
+        .iter()
+        .filter(|table| !is_among(table, &file.after.tables));
+    let new: Vec<&Table> = file
+        .after
+        .tables
+        .iter()
+        .filter(|table| !is_among(table, &file.before.tables))
+        .collect();
+    let mut findings = Vec::new();
+    for table in old.take(100) {
+        let ranked = new.iter().map(|other| (likeness(&table.words, &other.words), *other));
+        let Some((_, other)) = ranked
+            .filter(|ranked| ranked.0 > 0.3)
+            .max_by(|one, other| one.0.total_cmp(&other.0))
+        else {
+            continue;
+        };
+        if let Some(lost) = lost(&table.words, &other.words).filter(|lost| !is_elsewhere(lost, &other.words, grown)) {
+            let what = format!("a table that tests go through lost {}", shown(&lost));
+            findings.push(finding(Rule::AssertionRemoved, file.path, Some(other.line), what));
+        }
+    }
+    findings
+}
+
+/// The values that are gone, where none came in their place.
+fn lost(before: &[String], after: &[String]) -> Option<Vec<String>> {
+    let plain = |words: &[String]| -> Vec<String> { values(words).into_iter().map(str::to_owned).collect() };
+    let (before, after) = (plain(before), plain(after));
+    let lost = added(&after, &before);
+    (!lost.is_empty() && added(&before, &after).is_empty()).then_some(lost)
+}
+
+fn is_elsewhere(lost: &[String], own: &[String], grown: &[Grown<'_>]) -> bool {
+    let others = grown.iter().filter(|place| !std::ptr::eq(place.after, own));
+    others.into_iter().any(|place| {
+        let there = values(place.after);
+        lost.iter().all(|value| there.contains(&value.as_str()))
+    })
+}
+
+fn shown(lost: &[String]) -> String {
+    crate::gates::language::outline::quoted(&lost.join(", "))
+}
