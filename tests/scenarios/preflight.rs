@@ -109,7 +109,7 @@ async fn no_tests_at_all_are_an_empty_baseline_that_blocks_nothing() {
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     let said = world.answers(ISSUE).await;
-    assert!(said.contains("empty baseline"), "{said}");
+    assert!(said.contains("No test at all on"), "{said}");
     world.end().await;
 }
 
