@@ -12,9 +12,12 @@ use std::io;
 /// The largest file that is put in place.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 
+/// The bytes of a file and its mode.
+type Content = (Vec<u8>, u32);
+
 /// What is put where. An entry without content takes the file away.
 pub(crate) struct Overlay {
-    entries: Vec<(String, Option<(Vec<u8>, u32)>)>,
+    entries: Vec<(String, Option<Content>)>,
 }
 
 /// Which of the two versions of a changed file is put in place.

@@ -6,6 +6,7 @@
 mod anywhere;
 mod bare;
 mod checks;
+mod fresh;
 mod gone;
 mod marks;
 mod orphans;

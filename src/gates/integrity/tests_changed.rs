@@ -6,6 +6,8 @@ use crate::gates::integrity::checks::Grown;
 use crate::gates::integrity::checks::Kind;
 use crate::gates::integrity::checks::Weighing;
 use crate::gates::integrity::finding;
+use crate::gates::integrity::fresh::fresh_test;
+use crate::gates::integrity::fresh::nothing_checked;
 use crate::gates::integrity::gone::Gone;
 use crate::gates::integrity::pairs::Pairs;
 use crate::gates::integrity::pairs::pair;
@@ -65,31 +67,6 @@ fn is_marked(path: &str) -> bool {
     [".test.", ".spec."].iter().any(|mark| path.contains(mark))
 }
 
-/// New tests of which not one checks anything: they only run what they call.
-fn nothing_checked(pairs: &Pairs<'_>, weighing: &Weighing<'_>) -> Vec<IntegrityFinding> {
-    let hears = |placed: &Placed<'_>| {
-        let by_words = placed
-            .test
-            .words
-            .iter()
-            .any(|word| matches!(word.as_str(), "?" | "Err" | "raises"));
-        let by_mark = !placed.test.skips.is_empty() || placed.test.work == Work::None;
-        by_words
-            || by_mark
-            || !weighing
-                .all_checks(&placed.test.words, &placed.test.checks, weighing.new_helpers)
-                .is_empty()
-    };
-    if pairs.new.iter().any(|placed| hears(placed)) {
-        return Vec::new();
-    }
-    let found = |placed: &Placed<'_>| {
-        let what = format!("no new test checks anything, `{}` neither", titled(*placed));
-        finding(Rule::AssertionTrivial, placed.path, Some(placed.test.line), what)
-    };
-    pairs.new.iter().map(found).collect()
-}
-
 /// Where tests gained something: new tests, changed ones, helpers and tables likewise.
 fn grown<'a>(pairs: &Pairs<'a>, old: &[Helper<'a>], new: &[Helper<'a>], files: &'a [ReadFile<'a>]) -> Vec<Grown<'a>> {
     let working = |placed: &&Placed<'a>| !placed.test.skips.iter().any(|mark| mark.rule == Rule::SkipAdded);
@@ -139,7 +116,8 @@ fn grown<'a>(pairs: &Pairs<'a>, old: &[Helper<'a>], new: &[Helper<'a>], files: &
     all.filter(|place| place.before != place.after).collect()
 }
 
-fn titled(placed: Placed<'_>) -> String {
+/// A test with the suites around it, for a sentence.
+pub(super) fn titled(placed: Placed<'_>) -> String {
     placed
         .test
         .scope
@@ -237,69 +215,6 @@ fn vanished(one: Placed<'_>, uncollected: &[Placed<'_>], weighing: &Weighing<'_>
             .all(|check| kept(&check.words));
     let what = format!("the test `{}` is gone", titled(one));
     (!merged).then(|| finding(Rule::TestDeleted, one.path, None, what))
-}
-
-/// A new test that cannot fail is no test.
-fn fresh_test(other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<IntegrityFinding> {
-    let title = titled(other);
-    let at = |rule, line, what: String| vec![finding(rule, other.path, Some(line), what)];
-    let skips = other
-        .test
-        .skips
-        .iter()
-        .filter(|mark| mark.rule == Rule::SkipAdded && !is_for_elsewhere(mark));
-    let skips: Vec<_> = skips
-        .map(|mark| {
-            finding(
-                mark.rule,
-                other.path,
-                Some(mark.line),
-                format!("{} (new test `{title}`)", mark.what),
-            )
-        })
-        .collect();
-    if !skips.is_empty() {
-        return skips;
-    }
-    if other.test.work == Work::None {
-        return at(
-            Rule::TestEmptied,
-            other.test.line,
-            format!("the new test `{title}` does nothing"),
-        );
-    }
-    let checks = weighing.all_checks(&other.test.words, &other.test.checks, weighing.new_helpers);
-    match checks.iter().find(|check| check.strength < Strength::Weak) {
-        Some(check) if checks.iter().all(|check| check.strength < Strength::Weak) => {
-            let why = match check.strength {
-                Strength::Trivial => "checks nothing that could fail",
-                _ => "has its only assertions where their failure is not reached or not heard",
-            };
-            at(
-                Rule::AssertionTrivial,
-                check.line,
-                format!("the new test `{title}` {why}"),
-            )
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Whether a condition of a new test keeps it only from other systems than the one that the Gates run on, or from
-/// places that lack a tool.
-fn is_for_elsewhere(mark: &Mark) -> bool {
-    let what = mark.what.to_lowercase();
-    let negated = ["!=", "not(windows", "!windows", "not (windows"]
-        .iter()
-        .any(|word| what.contains(word))
-        || what.contains("linux");
-    let names = ["win32", "windows", "darwin", "macos", "version_info", "os.name"]
-        .iter()
-        .any(|word| what.contains(word));
-    names && !negated
-        || what.contains("importorskip")
-        || what.contains("returns before")
-        || what.contains("target_pointer_width")
 }
 
 /// One finding for each file that lost tests, with the number of the others.

@@ -57,22 +57,11 @@ fn in_file(file: &ReadFile<'_>, files: &[ReadFile<'_>], gone: &Gone) -> Vec<Inte
             vec![finding(Rule::TestDeleted, file.path, None, what)]
         };
     }
-    let skips = |text: &str| {
-        text.lines()
-            .filter(|line| {
-                SKIPS
-                    .iter()
-                    .any(|skip| line.trim_start().starts_with(skip) || line.contains(skip) && !skip.ends_with(' '))
-            })
-            .count()
-    };
+    let skips = |text: &str| text.lines().filter(|line| is_skip(line)).count();
     let known = skips(&before);
-    let new = (1_u32..).zip(after.lines()).filter(|(_, line)| {
-        SKIPS
-            .iter()
-            .any(|skip| line.trim_start().starts_with(skip) || line.contains(skip) && !skip.ends_with(' '))
-            && !before.contains(line.trim())
-    });
+    let new = (1_u32..)
+        .zip(after.lines())
+        .filter(|(_, line)| is_skip(line) && !before.contains(line.trim()));
     if skips(&after) <= known {
         return Vec::new();
     }
@@ -85,6 +74,13 @@ fn in_file(file: &ReadFile<'_>, files: &[ReadFile<'_>], gone: &Gone) -> Vec<Inte
         )
     })
     .collect()
+}
+
+/// Whether a line skips a test in one of the usual languages.
+fn is_skip(line: &str) -> bool {
+    SKIPS
+        .iter()
+        .any(|skip| line.trim_start().starts_with(skip) || line.contains(skip) && !skip.ends_with(' '))
 }
 
 /// Whether most lines of one text stand in another.

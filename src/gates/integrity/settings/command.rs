@@ -181,6 +181,35 @@ pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<Str
     })
 }
 
+/// Options that leave tests out, or their failures.
+const LEAVE_OUT: [&str; 18] = [
+    "-k",
+    "-m",
+    "--ignore",
+    "--ignore-glob",
+    "--deselect",
+    "--collect-only",
+    "--co",
+    "--no-cov",
+    "--lf",
+    "--last-failed",
+    "--sw",
+    "--stepwise",
+    "--reruns",
+    "--continue-on-collection-errors",
+    "--suppress-no-test-exit-code",
+    "--setup-only",
+    "--setup-plan",
+    "--force-flaky",
+];
+
+/// Whether an option leaves tests out, or their failures.
+fn leaves_out(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    let plugin = word.starts_with("no:") && !matches!(word, "no:cacheprovider" | "no:warnings" | "no:randomly");
+    plugin || LEAVE_OUT.contains(&name) || word.starts_with("-k") && word.len() > 2 && !word.starts_with("-ke")
+}
+
 /// Options that leave tests out, where they were not there.
 pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<String> {
     let words = |values: &[String]| -> Vec<String> {
@@ -198,32 +227,6 @@ pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<String
     if let Some(old) = limit(&old).filter(|old| limit(&new).is_none_or(|new| new < *old)) {
         return Some(format!("asked for --cov-fail-under={old} and asks for less now"));
     }
-    let leaves_out = |word: &&String| {
-        let name = word.split('=').next().unwrap_or_default();
-        let plugin =
-            word.starts_with("no:") && !matches!(word.as_str(), "no:cacheprovider" | "no:warnings" | "no:randomly");
-        let starts = [
-            "-k",
-            "-m",
-            "--ignore",
-            "--ignore-glob",
-            "--deselect",
-            "--collect-only",
-            "--co",
-            "--no-cov",
-            "--lf",
-            "--last-failed",
-            "--sw",
-            "--stepwise",
-            "--reruns",
-            "--continue-on-collection-errors",
-            "--suppress-no-test-exit-code",
-            "--setup-only",
-            "--setup-plan",
-            "--force-flaky",
-        ];
-        plugin || starts.contains(&name) || word.starts_with("-k") && word.len() > 2 && !word.starts_with("-ke")
-    };
     let harmful = new
         .iter()
         .enumerate()

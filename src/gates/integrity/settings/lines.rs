@@ -136,26 +136,34 @@ fn plain(line: &str) -> &str {
     if line.starts_with('#') { "" } else { line }
 }
 
-fn in_ci(file: &ReadFile<'_>, moved_to: &[Cow<'_, str>]) -> Vec<IntegrityFinding> {
-    let (before, after) = (text(&file.file.before), text(&file.file.after));
-    let at = |line, what: String| finding(Rule::CiWeakened, file.path, line, what);
-    let (gone, new) = (more(&before, &after), more(&after, &before));
-    let mut findings = Vec::new();
-    for (number, line) in &new {
+/// New lines of a CI file that let failures pass.
+fn tolerant_lines(file: &ReadFile<'_>, new: &[(u32, &str)]) -> Vec<IntegrityFinding> {
+    if file.file.before == Version::Absent {
+        return Vec::new();
+    }
+    let tolerates = |line: &str| {
         let small = line.to_lowercase();
         let tolerant = TOLERANT.iter().find(|word| small.contains(*word)).copied();
-        let weak = tolerant.or_else(|| weakness(line).filter(|_| runs_checks(line) || small.contains("|| true")));
-        if let Some(weak) = weak.filter(|_| file.file.before != Version::Absent) {
-            findings.push(at(
-                Some(*number),
-                format!(
-                    "{} in {} lets failures pass or leaves work out",
-                    quoted(weak),
-                    quoted(line)
-                ),
-            ));
-        }
-    }
+        let weak = tolerant.or_else(|| weakness(line).filter(|_| runs_checks(line) || small.contains("|| true")))?;
+        Some(format!(
+            "{} in {} lets failures pass or leaves work out",
+            quoted(weak),
+            quoted(line)
+        ))
+    };
+    new.iter()
+        .filter_map(|(number, line)| {
+            let what = tolerates(line)?;
+            Some(finding(Rule::CiWeakened, file.path, Some(*number), what))
+        })
+        .collect()
+}
+
+fn in_ci(file: &ReadFile<'_>, moved_to: &[Cow<'_, str>]) -> Vec<IntegrityFinding> {
+    let (before, after) = (text(&file.file.before), text(&file.file.after));
+    let at = |what: String| finding(Rule::CiWeakened, file.path, None, what);
+    let (gone, new) = (more(&before, &after), more(&after, &before));
+    let mut findings = tolerant_lines(file, &new);
     let elsewhere = |line: &str| {
         moved_to
             .iter()
@@ -171,9 +179,9 @@ fn in_ci(file: &ReadFile<'_>, moved_to: &[Cow<'_, str>]) -> Vec<IntegrityFinding
         .filter(|(_, line)| runs_checks(line) && !line.contains("name:"))
         .count();
     if file.file.after == Version::Absent && !before.trim().is_empty() && moved_to.is_empty() {
-        findings.push(at(None, "the file is gone, and what it ran with it".to_owned()));
+        findings.push(at("the file is gone, and what it ran with it".to_owned()));
     } else if let Some(line) = lost.first().filter(|_| lost.len() > replaced) {
-        findings.push(at(None, format!("CI no longer runs {}", quoted(plain(line)))));
+        findings.push(at(format!("CI no longer runs {}", quoted(plain(line)))));
     }
     let trigger = |line: &&str| {
         ["push:", "pull_request:", "pull_request"].contains(&plain(line))
@@ -189,7 +197,7 @@ fn in_ci(file: &ReadFile<'_>, moved_to: &[Cow<'_, str>]) -> Vec<IntegrityFinding
         .find(trigger)
         .filter(|_| !starts && file.file.after != Version::Absent)
     {
-        findings.push(at(None, format!("CI no longer starts by {}", quoted(plain(line)))));
+        findings.push(at(format!("CI no longer starts by {}", quoted(plain(line)))));
     }
     findings
 }

@@ -1,8 +1,12 @@
 //! JavaScript and TypeScript: node's own runner, vitest, jest, mocha; their assertions and marks, stubs and exits.
 
+mod calls;
+mod cases;
 mod checks;
 mod marks;
 mod shadows;
+mod skips;
+mod strength;
 mod stubs;
 
 use crate::domain::integrity::Rule;
@@ -10,14 +14,10 @@ use crate::gates::language::Language;
 use crate::gates::language::Role;
 use crate::gates::language::flow::Flow;
 use crate::gates::language::outline::Function;
-use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Outline;
 use crate::gates::language::outline::Setting;
 use crate::gates::language::outline::Source;
 use crate::gates::language::outline::Table;
-use crate::gates::language::outline::Test;
-use crate::gates::language::outline::Work;
-use crate::gates::language::outline::quoted;
 use crate::gates::language::role::file_name;
 use crate::gates::language::role::folders;
 use crate::gates::language::role::in_support_folder;
@@ -26,6 +26,9 @@ use crate::gates::language::settings::Less;
 use crate::gates::language::settings::Watched;
 use crate::gates::language::settings::watched;
 use crate::gates::language::syntax::At;
+use calls::callee;
+use calls::makes_test;
+use cases::call;
 
 /// What the Gates know of JavaScript and TypeScript.
 pub static JAVASCRIPT: Language = Language {
@@ -120,6 +123,7 @@ const SETTINGS: [&str; 14] = [
     "cypress.config",
     "babel.config",
 ];
+
 const SET_UP: [&str; 8] = [
     "jest.setup",
     "vitest.setup",
@@ -130,6 +134,7 @@ const SET_UP: [&str; 8] = [
     "setup.test-env",
     "testSetup",
 ];
+
 const FUNCTIONS: [&str; 6] = [
     "function_declaration",
     "function_expression",
@@ -249,277 +254,6 @@ fn named_function(named: At<'_>, function: At<'_>, outline: &mut Outline) {
         words: body.words(),
         checks: checks::in_body(body),
     });
-}
-
-const TESTS: [&str; 9] = ["it", "test", "specify", "xit", "xtest", "fit", "xspecify", "t", "Deno"];
-const SUITES: [&str; 7] = [
-    "describe",
-    "context",
-    "suite",
-    "xdescribe",
-    "fdescribe",
-    "xcontext",
-    "xsuite",
-];
-
-/// The dotted name that is called, through `test.each(…)(…)`.
-fn callee(at: At<'_>) -> String {
-    let mut function = at.field("function");
-    while let Some(inner) = function.filter(|function| function.is(&["call_expression"])) {
-        function = inner.field("function");
-    }
-    let text = function.map_or("", At::text);
-    text.replace("[\"", ".")
-        .replace("['", ".")
-        .replace("\"]", "")
-        .replace("']", "")
-}
-
-/// `it`, `test.skip`, `t.test`: whether a called name makes a test.
-fn makes_test(name: &str) -> bool {
-    let mut parts = name.split('.');
-    match (parts.next(), parts.next()) {
-        (Some("t" | "Deno"), second) => second == Some("test"),
-        (Some(first), second) => {
-            TESTS.contains(&first)
-                && !matches!(
-                    second,
-                    Some(
-                        "step"
-                            | "extend"
-                            | "use"
-                            | "describe"
-                            | "beforeEach"
-                            | "afterEach"
-                            | "beforeAll"
-                            | "afterAll"
-                            | "before"
-                            | "after"
-                            | "mock"
-                    )
-                )
-        }
-        (None, _) => false,
-    }
-}
-
-fn makes_suite(name: &str) -> bool {
-    name.split('.').next().is_some_and(|first| SUITES.contains(&first)) || name.starts_with("test.describe")
-}
-
-fn title(at: At<'_>) -> String {
-    let first = at.field("arguments").and_then(|list| list.children().next());
-    first.map_or_else(String::new, |first| {
-        first.text().trim_matches(['"', '\'', '`']).to_owned()
-    })
-}
-
-fn callback(at: At<'_>) -> Option<At<'_>> {
-    at.field("arguments")?
-        .children()
-        .filter(|argument| argument.is(&["arrow_function", "function_expression"]))
-        .last()
-}
-
-fn call(at: At<'_>, outline: &mut Outline) {
-    let name = callee(at);
-    let is_inner = at.parent().is_some_and(|outer| {
-        outer.is(&["call_expression"]) && outer.field("function").is_some_and(|function| function.is_same(at))
-    });
-    let Some(arguments) = at.field("arguments").filter(|arguments| arguments.is(&["arguments"])) else {
-        return;
-    };
-    if !makes_test(&name) || is_inner || arguments.children().next().is_none() {
-        return;
-    }
-    let function = callback(at);
-    let body = function
-        .and_then(|function| function.field("body"))
-        .unwrap_or(arguments);
-    let suites: Vec<At<'_>> = at
-        .ancestors()
-        .filter(|outer| outer.is(&["call_expression"]) && (makes_suite(&callee(*outer)) || makes_test(&callee(*outer))))
-        .collect();
-    let (words, checks) = (body.words(), checks::in_body(body));
-    if !is_reached(at) {
-        outline.functions.push(Function {
-            name: title(at),
-            line: at.line(),
-            words,
-            checks,
-        });
-        return;
-    }
-    let mut skips: Vec<Mark> = std::iter::once(at)
-        .chain(suites.iter().copied())
-        .flat_map(skips_of)
-        .collect();
-    skips.extend(
-        at.ancestors()
-            .filter(|outer| outer.is(&["if_statement"]))
-            .filter_map(|outer| outer.field("condition"))
-            .map(|condition| {
-                Mark::at(
-                    Rule::SkipAdded,
-                    condition,
-                    format!("the test is only defined if {}", quoted(condition.text())),
-                )
-            }),
-    );
-    skips.extend(body.below().filter_map(skip_statement));
-    skips.extend(checks::early_return(body));
-    let table = at
-        .field("function")
-        .filter(|function| function.is(&["call_expression"]))
-        .into_iter()
-        .flat_map(|table| table.words());
-    outline.tests.push(Test {
-        name: title(at),
-        scope: suites.iter().rev().map(|suite| title(*suite)).collect(),
-        line: at.line(),
-        words: table.chain(words).collect(),
-        work: work(function, body, arguments),
-        skips,
-        checks,
-    });
-}
-
-fn work(function: Option<At<'_>>, body: At<'_>, arguments: At<'_>) -> Work {
-    let given = function.is_some()
-        || arguments.children().count() < 2
-        || arguments
-            .children()
-            .last()
-            .is_some_and(|last| last.is(&["identifier", "member_expression", "call_expression"]));
-    let has_statement = !body.is(&["statement_block"])
-        || body
-            .children()
-            .any(|statement| !statement.is(&["empty_statement"]) && statement.text() != "return;");
-    if given && has_statement { Work::Some } else { Work::None }
-}
-
-/// Whether the definition of a test runs when the file is loaded.
-fn is_reached(at: At<'_>) -> bool {
-    let mut inner = at;
-    for outer in at.ancestors() {
-        let block = outer.is(&["statement_block", "program"]);
-        let left = block
-            && outer
-                .children()
-                .take_while(|part| !part.holds(inner))
-                .any(|part| part.is(&["return_statement", "throw_statement"]));
-        let never = outer.is(&["if_statement"])
-            && FLOW
-                .never
-                .contains(&outer.field_text("condition").trim_matches(['(', ')', ' ']));
-        let uncalled = outer.is(&FUNCTIONS) && is_uncalled(outer);
-        if left || never || uncalled {
-            return false;
-        }
-        inner = outer;
-    }
-    true
-}
-
-/// Whether a function has a name that nothing else in the file mentions.
-fn is_uncalled(function: At<'_>) -> bool {
-    let declared = function
-        .parent()
-        .filter(|outer| outer.is(&["variable_declarator"]))
-        .and_then(|outer| outer.field("name"));
-    let Some(name) = declared.or_else(|| function.field("name")) else {
-        return false;
-    };
-    let Some(root) = function.ancestors().last() else {
-        return false;
-    };
-    let exported = function.ancestors().any(|outer| outer.is(&["export_statement"]));
-    let in_call = function
-        .parent()
-        .is_some_and(|outer| outer.is(&["arguments", "parenthesized_expression"]));
-    let mentions = root
-        .below()
-        .filter(|at| at.is(&["identifier", "shorthand_property_identifier"]) && at.text() == name.text())
-        .take(2);
-    !exported && !in_call && mentions.count() < 2
-}
-
-/// What the name and the options of a call say against running the test.
-fn skips_of(at: At<'_>) -> Vec<Mark> {
-    let name = callee(at);
-    let mut parts = name.split('.');
-    let first = parts.next().unwrap_or_default();
-    let by_first = (first.starts_with('x') && first != "x") || matches!(first, "fit" | "fdescribe" | "ddescribe");
-    let by_part = parts.find(|part| {
-        matches!(
-            *part,
-            "skip" | "todo" | "failing" | "fails" | "fixme" | "skipIf" | "runIf" | "only"
-        )
-    });
-    let mark = |key: &str| Mark {
-        key: key.to_owned(),
-        ..Mark::at(
-            Rule::SkipAdded,
-            at,
-            format!(
-                "{} keeps tests from running",
-                quoted(&format!("{name}({:?})", title(at)))
-            ),
-        )
-    };
-    let mut marks = Vec::new();
-    match (by_first, by_part) {
-        (_, Some("skipIf" | "runIf")) => marks.push(mark(&at.field("function").map_or_else(String::new, At::phrase))),
-        (_, Some("only")) => marks.push(mark("only")),
-        (true, None) if first.starts_with('f') || first.starts_with('d') => marks.push(mark("only")),
-        (true, _) | (_, Some(_)) => marks.push(mark("skip")),
-        (false, None) => {}
-    }
-    let arguments = at.field("arguments");
-    let options = arguments
-        .into_iter()
-        .flat_map(At::children)
-        .filter(|argument| argument.is(&["object"]))
-        .flat_map(At::children);
-    for pair in options.filter(|part| part.is(&["pair"])) {
-        let (key, value) = (pair.field_text("key"), pair.field_text("value"));
-        if matches!(key, "skip" | "todo" | "only" | "fails") && value != "false" {
-            let key = if value == "true" { key.to_owned() } else { pair.phrase() };
-            marks.push(mark(&key));
-        }
-    }
-    if makes_test(&name)
-        && callback(at).is_none()
-        && arguments.is_some_and(|list| list.children().count() == 1)
-        && by_part.is_none()
-    {
-        marks.push(mark("no body"));
-    }
-    marks
-}
-
-fn skip_statement(at: At<'_>) -> Option<Mark> {
-    let called = at.field_text("function");
-    let skips = at.is(&["call_expression"])
-        && matches!(
-            called,
-            "t.skip"
-                | "this.skip"
-                | "ctx.skip"
-                | "context.skip"
-                | "t.todo"
-                | "pending"
-                | "test.skip"
-                | "test.fixme"
-                | "it.skip"
-        );
-    let titled = || {
-        at.field("arguments").is_some_and(|list| {
-            list.children()
-                .any(|argument| argument.is(&["arrow_function", "function_expression"]))
-        })
-    };
-    (skips && !titled()).then(|| Mark::at(Rule::SkipAdded, at, format!("{} skips the test", quoted(at.text()))))
 }
 
 /// Whether a list stands by itself, outside of tests and of other lists.

@@ -50,7 +50,7 @@ fn is_true(at: At<'_>) -> bool {
     match at.kind() {
         "true" | "lambda" | "generator_expression" => true,
         "integer" | "float" => at.text().chars().any(|c| ('1'..='9').contains(&c)),
-        "string" => at.text().trim_matches(['"', '\'', 'r', 'b', 'f']) != "",
+        "string" => !at.text().trim_matches(['"', '\'', 'r', 'b', 'f']).is_empty(),
         "tuple" | "list" => at.children().count() > 0 && (at.is(&["tuple"]) || at.children().all(is_constant)),
         "not_operator" => matches!(at.field_text("argument"), "False" | "None" | "0"),
         _ => false,
@@ -202,14 +202,12 @@ pub(super) fn swallows(outer: At<'_>, inner: At<'_>) -> bool {
     match outer.kind() {
         "try_statement" => {
             let tried = outer.field("body").is_some_and(|body| body.is_same(inner));
-            tried
-                && outer
-                    .children()
-                    .any(|clause| clause.is(&["except_clause", "except_group_clause"]) && is_silent(clause))
-                || tried
-                    && outer.children().any(|clause| {
-                        clause.is(&["finally_clause"]) && clause.below().any(|at| at.is(&["return_statement"]))
-                    })
+            let silences = |clause: At<'_>| match clause.kind() {
+                "except_clause" | "except_group_clause" => is_silent(clause),
+                "finally_clause" => clause.below().any(|at| at.is(&["return_statement"])),
+                _ => false,
+            };
+            tried && outer.children().any(silences)
         }
         "with_statement" => {
             let calls = outer

@@ -3,6 +3,7 @@
 mod checks;
 mod marks;
 mod shadows;
+mod skips;
 
 use crate::domain::integrity::Rule;
 use crate::gates::language::Language;
@@ -15,7 +16,6 @@ use crate::gates::language::outline::Source;
 use crate::gates::language::outline::Table;
 use crate::gates::language::outline::Test;
 use crate::gates::language::outline::Work;
-use crate::gates::language::outline::quoted;
 use crate::gates::language::role::file_name;
 use crate::gates::language::role::folders;
 use crate::gates::language::role::in_support_folder;
@@ -23,6 +23,9 @@ use crate::gates::language::settings::Less;
 use crate::gates::language::settings::Watched;
 use crate::gates::language::settings::watched;
 use crate::gates::language::syntax::At;
+use skips::condition_mark;
+use skips::file_skips;
+use skips::ignore_mark;
 
 /// What the Gates know of Rust.
 pub static RUST: Language = Language {
@@ -306,45 +309,4 @@ fn is_test_code(source: &Source<'_>, at: At<'_>) -> bool {
             outer.is(&["function_item", "mod_item", "impl_item"])
                 && (for_tests(outer) || outer.is(&["function_item"]) && is_test(outer))
         })
-}
-
-fn file_skips(root: At<'_>) -> Vec<Mark> {
-    root.children()
-        .filter(|at| at.is(&["inner_attribute_item"]))
-        .filter_map(condition_mark)
-        .collect()
-}
-
-/// A condition under which tests are compiled, other than that they are tests.
-fn condition_mark(at: At<'_>) -> Option<Mark> {
-    let text = attribute(at);
-    let condition = text.strip_prefix("cfg ")?;
-    let harmless = ["test", "unix", "not miri", "not loom", "debug_assertions"].contains(&condition);
-    let what = format!("{} keeps the test out of the build", quoted(at.text()));
-    (!harmless).then(|| Mark::at(Rule::SkipAdded, at, what))
-}
-
-fn ignore_mark(at: At<'_>) -> Option<Mark> {
-    let text = attribute(at);
-    let words: Vec<&str> = text.split_whitespace().collect();
-    match words.as_slice() {
-        ["ignore", ..] => Some(Mark {
-            key: "ignore".to_owned(),
-            ..Mark::at(Rule::SkipAdded, at, format!("{} skips the test", quoted(at.text())))
-        }),
-        ["cfg_attr", rest @ ..] if rest.contains(&"ignore") => Some(Mark::at(
-            Rule::SkipAdded,
-            at,
-            format!("{} skips the test", quoted(at.text())),
-        )),
-        ["should_panic", ..] => Some(Mark {
-            key: "should_panic".to_owned(),
-            ..Mark::at(
-                Rule::AssertionRemoved,
-                at,
-                format!("with {} a failing assertion passes", quoted(at.text())),
-            )
-        }),
-        _ => None,
-    }
 }

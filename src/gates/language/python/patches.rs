@@ -1,0 +1,132 @@
+//! Python code that puts something else in the place of what the tests use.
+
+use super::decorators;
+use super::marks::function_of;
+use super::skips::skip_decorator;
+use crate::domain::integrity::Rule;
+use crate::gates::language::Role;
+use crate::gates::language::outline::Mark;
+use crate::gates::language::outline::Outline;
+use crate::gates::language::outline::Replaced;
+use crate::gates::language::outline::Source;
+use crate::gates::language::outline::quoted;
+use crate::gates::language::syntax::At;
+
+/// What an assignment gives another meaning: the run, the test tools, a module.
+pub(super) fn assignment(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
+    let left = at.field_text("left");
+    let right = at.field("right");
+    let for_tests = source.role != Role::Source;
+    match left {
+        "pytestmark" if for_tests => {
+            let skipping = right.and_then(skip_decorator);
+            outline.marks.extend(skipping.map(|mark| Mark {
+                line: at.line(),
+                what: format!("{} skips tests", quoted(at.text())),
+                ..mark
+            }));
+        }
+        "collect_ignore" | "collect_ignore_glob" if right.is_some_and(|right| right.children().next().is_some()) => {
+            outline.marks.push(Mark::at(
+                Rule::SkipAdded,
+                at,
+                format!("{} keeps tests from being collected", quoted(at.text())),
+            ));
+        }
+        _ if for_tests && left.contains("config.option.") => {
+            let what = format!("{} decides which tests are run", quoted(at.text()));
+            outline.marks.push(Mark::at(Rule::RunnerWeakened, at, what));
+        }
+        _ if ["pytest.", "unittest.", "builtins.", "_pytest."]
+            .iter()
+            .any(|module| left.starts_with(module)) =>
+        {
+            outline.marks.push(Mark::at(
+                Rule::ShadowModule,
+                at,
+                format!("{} gives the test tools another meaning", quoted(at.text())),
+            ));
+        }
+        _ => {
+            let inside = left
+                .strip_prefix("sys.modules[")
+                .map(|rest| rest.trim_end_matches(']').trim_matches(['"', '\'']));
+            let attribute = at
+                .field("left")
+                .filter(|left| left.is(&["attribute"]) && function_of(*left).is_none() && for_tests)
+                .map(At::text);
+            outline.replaced.extend(inside.or(attribute).map(|name| Replaced {
+                name: name.to_owned(),
+                line: at.line(),
+                what: format!("{} puts something else in its place", quoted(at.text())),
+            }));
+        }
+    }
+}
+
+/// `monkeypatch.setattr` and `patch` for every test at once: in a fixture that is used without being asked for.
+pub(super) fn patch(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
+    let called = at.field_text("function");
+    let Some(first) = at.field("arguments").and_then(|list| list.children().next()) else {
+        return;
+    };
+    let tools = ["pytest", "unittest", "builtins"]
+        .iter()
+        .any(|tool| first.text().trim_matches(['"', '\'']).split('.').next() == Some(tool));
+    if source.role != Role::Source && called == "setattr" && tools {
+        outline.marks.push(Mark::at(
+            Rule::ShadowModule,
+            at,
+            format!("{} gives the test tools another meaning", quoted(at.text())),
+        ));
+    }
+    let patches = called.ends_with(".setattr")
+        || called == "patch"
+        || called.ends_with(".patch")
+        || called.ends_with("patch.object");
+    let everywhere = function_of(at).is_none()
+        || function_of(at)
+            .is_some_and(|function| decorators(function).any(|at| at.phrase().contains("autouse = True")));
+    if source.role == Role::Source || !patches || !everywhere && !calls_what_it_patches(at, first) {
+        return;
+    }
+    let second = at
+        .field("arguments")
+        .and_then(|list| list.children().nth(1))
+        .filter(|second| second.is(&["string"]) && !first.is(&["string"]));
+    let mut name = first.text().trim_matches(['"', '\'']).to_owned();
+    if let Some(second) = second {
+        name = format!("{name}.{}", second.text().trim_matches(['"', '\'']));
+    }
+    outline.replaced.push(Replaced {
+        name,
+        line: at.line(),
+        what: format!("{} puts something else in its place", quoted(at.text())),
+    });
+}
+
+/// Whether the function that patches something calls just that.
+fn calls_what_it_patches(at: At<'_>, target: At<'_>) -> bool {
+    let last = |text: &str| {
+        text.trim_matches(['"', '\''])
+            .rsplit('.')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let name = last(target.text());
+    let decorated = at
+        .ancestors()
+        .find(|outer| outer.is(&["decorated_definition"]))
+        .and_then(|outer| outer.field("definition"));
+    let Some(body) = function_of(at)
+        .or(decorated)
+        .and_then(|function| function.field("body"))
+    else {
+        return false;
+    };
+    target.is(&["string"])
+        && body
+            .below()
+            .any(|part| part.is(&["call"]) && last(part.field_text("function")) == name)
+}
