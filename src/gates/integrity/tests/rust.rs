@@ -161,7 +161,11 @@ fn deceptions_are_caught() {
         ),
         (
             "module behind a feature",
-            &[(s, cfg, &cfg.replace("cfg( test)", "cfg(all(test, feature = \"never\"))"))],
+            &[(
+                s,
+                cfg,
+                &cfg.replace("cfg( test)", "cfg(all(test, feature = \"never\"))"),
+            )],
             Rule::SkipAdded,
             Some(1),
         ),
