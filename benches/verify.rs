@@ -6,6 +6,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::too_many_lines,
     reason = "a benchmark that cannot go on has failed"
 )]
 #![allow(missing_docs, reason = "a program of its own")]

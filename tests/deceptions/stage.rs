@@ -75,6 +75,40 @@ struct Change {
     tree: Tree,
 }
 
+/// A base's name, the number of its commit, its files, and its settings as YAML.
+type WrittenBase = (String, (usize, Tree, String));
+
+/// A case's number, its base, the numbers of the Player's commit under a person's and of the head, and its files.
+type WrittenChange = (usize, (String, Option<usize>, usize, Tree));
+
+impl Base {
+    fn of((name, (mark, tree, settings)): WrittenBase, commits: &[Sha]) -> (String, Self) {
+        let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
+        let (settings, _) =
+            RepositorySettings::parse(&settings, &[]).unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
+        let base = Self {
+            commit: commits[mark].clone(),
+            tree,
+            settings,
+            baseline: OnceCell::new(),
+            patience,
+        };
+        (name, base)
+    }
+}
+
+impl Change {
+    fn of((number, (base, worked, head, tree)): WrittenChange, commits: &[Sha]) -> (usize, Self) {
+        let change = Self {
+            base,
+            worked: worked.map(|mark| commits[mark].clone()),
+            commit: commits[head].clone(),
+            tree,
+        };
+        (number, change)
+    }
+}
+
 impl Stage {
     /// Writes the bases and changes of these cases into a mirror.
     pub async fn new(library: &Library, cases: &[&Case]) -> Self {
@@ -116,33 +150,9 @@ impl Stage {
             secrets: Vec::new(),
             deadlines: Deadlines::default(),
         };
-        let base = |(name, (mark, tree, settings)): (String, (usize, Tree, String))| {
-            let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
-            let (settings, _) =
-                RepositorySettings::parse(&settings, &[]).unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
-            let base = Base {
-                commit: commits[mark].clone(),
-                tree,
-                settings,
-                baseline: OnceCell::new(),
-                patience,
-            };
-            (name, base)
-        };
-        let change = |(number, (base, worked, head, tree)): (usize, (String, Option<usize>, usize, Tree))| {
-            let worked = worked.map(|mark: usize| commits[mark].clone());
-            let commit = commits[head].clone();
-            let change = Change {
-                base,
-                worked,
-                commit,
-                tree,
-            };
-            (number, change)
-        };
         Self {
-            bases: bases.into_iter().map(base).collect(),
-            changes: changes.into_iter().map(change).collect(),
+            bases: bases.into_iter().map(|base| Base::of(base, &commits)).collect(),
+            changes: changes.into_iter().map(|change| Change::of(change, &commits)).collect(),
             _folder: folder,
             bench,
             mirror,
