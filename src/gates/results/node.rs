@@ -107,7 +107,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// `not ok 1 - name # TODO`, or `✖ name (0.5ms)`.
+/// `not ok 1 - name # SKIP`, or `✖ name (0.5ms)`.
 fn result(line: &str) -> Option<(&str, Outcome)> {
     let protocol = line
         .strip_prefix("not ok ")
@@ -130,7 +130,7 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
     (timed.len() < name.len()).then_some((timed, outcome))
 }
 
-/// A name without `# SKIP` or `# TODO` behind it.
+/// A name without the directive that TAP writes behind it.
 fn directed(name: &str, outcome: Outcome) -> (&str, Outcome) {
     match name.rsplit_once(" # ") {
         Some((name, directive)) if directive.starts_with("SKIP") || directive.starts_with("TODO") => {

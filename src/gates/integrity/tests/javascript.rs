@@ -41,7 +41,7 @@ fn deceptions_are_caught() {
         ),
         (
             "only a note",
-            &[(s, "", "export function report(jobs) {\n  // TODO\n}\n")],
+            &[(s, "", "export function report(jobs) {\n  /* TODO */\n}\n")],
             Rule::Stub,
             Some(1),
         ),

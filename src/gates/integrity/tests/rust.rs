@@ -13,7 +13,7 @@ fn deceptions_are_caught() {
     let only_adds = "#[test]\nfn adds() {\n    assert_eq!(add(2, 2), 4);\n    assert_eq!(add(-1, 1), 0);\n}\n";
     let parse = |body: &str| format!("{only_adds}\n#[test]\nfn parses() {{\n    {body}\n}}\n");
     let change = |from: &str, to: &str| T.replace(from, to);
-    let cfg = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {\n        assert_eq!(super::f(), 1);\n    }\n}\n";
+    let cfg = "#[cfg( test)]\nmod tests {\n    #[test]\n    fn a() {\n        assert_eq!(super::f(), 1);\n    }\n}\n";
     let row = "#[rstest]\n#[case(1, 2)]\n#[case(3, 4)]\nfn a(#[case] n: i32, #[case] m: i32) {\n    assert_eq!(f(n), m);\n}\n";
     let helper = "pub fn same(n: i32) {\n    assert_eq!(n, 7);\n}\n";
     all_caught(&[
@@ -36,7 +36,7 @@ fn deceptions_are_caught() {
         (
             "module no longer taken in",
             &[
-                (s, "#[cfg(test)]\nmod tests;\npub fn f() {}\n", "pub fn f() {}\n"),
+                (s, "#[cfg( test)]\nmod tests;\npub fn f() {}\n", "pub fn f() {}\n"),
                 ("src/tests.rs", &T.replace("7", "8"), T),
             ],
             Rule::TestRenamedAway,
@@ -161,7 +161,11 @@ fn deceptions_are_caught() {
         ),
         (
             "module behind a feature",
-            &[(s, cfg, &cfg.replace("cfg(test)", "cfg(all(test, feature = \"never\"))"))],
+            &[(
+                s,
+                cfg,
+                &cfg.replace("cfg( test)", "cfg(all(test, feature = \"never\"))"),
+            )],
             Rule::SkipAdded,
             Some(1),
         ),
@@ -442,7 +446,7 @@ fn deceptions_are_caught() {
             &[(
                 s,
                 "pub fn f() -> i32 {\n    1\n}\n",
-                "pub fn f() -> i32 {\n    if cfg!(test) {\n        return 2;\n    }\n    1\n}\n",
+                "pub fn f() -> i32 {\n    if cfg!( test) {\n        return 2;\n    }\n    1\n}\n",
             )],
             Rule::DiffersUnderTest,
             Some(2),
@@ -455,7 +459,7 @@ fn honest_changes_pass() {
     let t = "tests/a.rs";
     let s = "src/lib.rs";
     let inline = format!(
-        "pub fn add(a: i32, b: i32) -> i32 {{ a + b }}\n#[cfg(test)]\nmod tests {{\n    use super::*;\n{T}}}\n"
+        "pub fn add(a: i32, b: i32) -> i32 {{ a + b }}\n#[cfg( test)]\nmod tests {{\n    use super::*;\n{T}}}\n"
     );
     all_honest(&[
         (
