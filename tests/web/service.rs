@@ -53,6 +53,7 @@ impl Service {
     }
 
     /// A service that bears this much with slow headers and bodies.
+    #[allow(clippy::too_many_lines, reason = "everything that a service is made of")]
     pub async fn patient(headers: Duration, body: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("autobuild.db").display().to_string();

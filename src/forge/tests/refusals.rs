@@ -263,6 +263,7 @@ async fn a_conflict_shows_as_not_mergeable() {
     );
 }
 
+#[allow(clippy::too_many_lines, reason = "one story")]
 #[tokio::test]
 async fn check_runs_keep_their_limits_and_belong_to_their_app() {
     let (world, token, _, head) = with_pull().await;

@@ -131,6 +131,7 @@ pub(super) fn held(say: Words<'_>) -> Vec<GateResult> {
 }
 
 /// Every Gate where it does not, or could not be looked at.
+#[allow(clippy::too_many_lines, reason = "one of each Gate")]
 pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
     use Weight::Demanded;
     use Weight::Shown;

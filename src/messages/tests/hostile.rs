@@ -29,6 +29,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Everything that AutoBuild may say of one Feature in which all foreign text is the given one.
+#[allow(clippy::too_many_lines, reason = "one of each text")]
 fn everything(say: Words<'_>) -> Vec<(String, String)> {
     let feature = world::busy(say);
     let links = world::links();

@@ -99,6 +99,7 @@ pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
     plain.into_iter().chain(agents).collect()
 }
 
+#[allow(clippy::too_many_lines, reason = "one of each refusal")]
 pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
     let run = |run| FeatureKey {
         run,
