@@ -6,18 +6,18 @@ use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Weight;
 
 fn hits(measured: &Measured, path: &str) -> Vec<(u32, u64)> {
-    let lines = measured.of(path, "/work").unwrap();
+    let lines = measured.of(path, "/build").unwrap();
     lines.iter().map(|(line, hits)| (*line, *hits)).collect()
 }
 
 #[test]
 fn every_format_says_the_same() {
-    let lcov = "TN:\nSF:/work/src/a.py\nFN:1,f\nDA:1,3\nDA:2,0,hash\nDA:3,1\nLF:3\nend_of_record\nSF:src/b.py\nDA:7,1\nend_of_record\n";
+    let lcov = "TN:\nSF:/build/src/a.py\nFN:1,f\nDA:1,3\nDA:2,0,hash\nDA:3,1\nLF:3\nend_of_record\nSF:src/b.py\nDA:7,1\nend_of_record\n";
     let cobertura = "<?xml version=\"1.0\"?>\n<!DOCTYPE coverage SYSTEM 'http://cobertura.sourceforge.net/xml/coverage-04.dtd'>\n\
-        <coverage><sources><source>/work/src</source></sources><packages><package><classes>\
+        <coverage><sources><source>/build/src</source></sources><packages><package><classes>\
         <class filename='a.py'><methods/><lines><line number='1' hits='3'/><line number='2' hits='0'/><line number='3' hits='1'/></lines></class>\
         </classes></package></packages></coverage>";
-    let llvm = r#"{"data":[{"files":[{"filename":"/work/src/a.py","segments":
+    let llvm = r#"{"data":[{"files":[{"filename":"/build/src/a.py","segments":
         [[1,1,3,true,true,false],[2,5,0,true,true,false],[2,9,1,true,false,false],[3,2,0,false,false,false]]}],"totals":{}}],"type":"x"}"#;
     let lines = [(1, 3), (2, 0), (3, 1)];
     assert_eq!(hits(&Measured::read(lcov.as_bytes()).unwrap(), "src/a.py"), lines);
@@ -33,17 +33,17 @@ fn files_are_found_however_they_are_spelled_and_never_guessed() {
     for name in [
         "pkg/src/a.py",
         "./pkg/src/a.py",
-        "/work/pkg/src/a.py",
+        "/build/pkg/src/a.py",
         "src/a.py",
         "a.py",
     ] {
-        assert!(read(name).of("pkg/src/a.py", "/work").is_some(), "{name}");
+        assert!(read(name).of("pkg/src/a.py", "/build").is_some(), "{name}");
     }
     for name in ["b.py", "xa.py", "/elsewhere/a.py", "other/src/a.py"] {
-        assert!(read(name).of("pkg/src/a.py", "/work").is_none(), "{name}");
+        assert!(read(name).of("pkg/src/a.py", "/build").is_none(), "{name}");
     }
     let two = Measured::read(b"SF:a.py\nDA:1,1\nSF:src/a.py\nDA:1,0\n").unwrap();
-    assert!(two.of("pkg/src/a.py", "/work").is_none());
+    assert!(two.of("pkg/src/a.py", "/build").is_none());
 }
 
 #[test]
