@@ -47,6 +47,10 @@ impl Stage {
             schema: json!({"type": "object", "title": "the schema"}),
             deadline: Duration::from_secs(60),
             idle: None,
+            model: None,
+            agent_turns: 30,
+            usd_micros: None,
+            network: Vec::new(),
             run_key: "r1".to_owned(),
         }
     }
@@ -100,7 +104,7 @@ async fn an_agent_gets_its_prompt_its_variables_and_a_home_of_its_own() {
         answered.answer,
         json!({"prompt": "please", "who": "player TASK-003 2", "title": "the schema", "user": ""})
     );
-    assert_eq!(answered.runs, 1);
+    assert_eq!(answered.record.runs, 1);
     assert!(stage.dir.path().join("checkout/made.txt").is_file());
 }
 
@@ -111,7 +115,7 @@ async fn a_bad_answer_is_repaired_with_the_problem_in_the_prompt() {
         .shell(r#"if grep -q "is not wanted"; then echo '{"fine": true}'; else echo '{"wrong": true}'; fi"#)
         .await
         .unwrap();
-    assert_eq!((answered.answer, answered.runs), (json!({"fine": true}), 2));
+    assert_eq!((answered.answer, answered.record.runs), (json!({"fine": true}), 2));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Asking an agent: a missing or malformed answer is asked for once more, with what was wrong.
 
 use crate::agents::Backend;
+use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::answer;
@@ -9,7 +10,6 @@ use crate::agents::no_answer;
 use crate::agents::prompt;
 use crate::domain::shorten;
 use serde_json::Value;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Runs of one request: the first, and one repair.
@@ -21,12 +21,8 @@ const MAX_PROBLEM: usize = 2_000;
 pub struct Answered<T> {
     /// What the agent answered, as its reader made it.
     pub answer: T,
-    /// What people may see of what it printed; secrets of known forms masked.
-    pub log: String,
-    /// How long all runs of this request took.
-    pub duration: Duration,
-    /// How many runs it took: 1, or 2 with a repair.
-    pub runs: u32,
+    /// What is known of its runs.
+    pub record: Record,
 }
 
 impl Backend {
@@ -43,32 +39,28 @@ impl Backend {
         cancel: &CancellationToken,
     ) -> Result<Answered<T>, RunError> {
         let mut spec = spec.clone();
-        let mut duration = Duration::ZERO;
-        let mut run = 0;
+        let mut record = Record::default();
         loop {
-            let printed = self.run(&spec, run, cancel).await?;
-            run += 1;
-            duration += printed.duration;
+            let printed = match self.run(&spec, record.runs, cancel).await {
+                Ok(printed) => printed,
+                Err(RunError::Agent { failure, record: last }) => {
+                    let record = Box::new(last.after(record));
+                    return Err(RunError::Agent { failure, record });
+                }
+                Err(error) => return Err(error),
+            };
+            record = printed.record.after(record);
             let read_it = answer::ending_object(&printed.output)
                 .map(answer::masked)
                 .and_then(|value| read(&value).map_err(|problem| NoAnswer::Malformed(bounded(&problem))));
             let why = match read_it {
-                Ok(answer) => {
-                    return Ok(Answered {
-                        answer,
-                        log: printed.log,
-                        duration,
-                        runs: run,
-                    });
-                }
+                Ok(answer) => return Ok(Answered { answer, record }),
                 Err(why) => why,
             };
             let failure = no_answer(spec.role, why);
-            if run == RUNS {
-                return Err(RunError::Agent {
-                    failure,
-                    log: printed.log,
-                });
+            if record.runs >= RUNS {
+                let record = Box::new(record);
+                return Err(RunError::Agent { failure, record });
             }
             tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
             spec.prompt = prompt::repair(&spec.prompt, &failure.to_string());
@@ -119,6 +111,10 @@ mod tests {
                 schema: json!({}),
                 deadline: Duration::from_secs(60),
                 idle: None,
+                model: None,
+                agent_turns: 30,
+                usd_micros: None,
+                network: Vec::new(),
                 run_key: run_key.to_owned(),
             }
         }
@@ -146,7 +142,7 @@ mod tests {
         let stage =
             Stage::playing("- {role: player, task: TASK-001, turn: 2, write: {a/b.txt: hello}, answer: {n: 1}}");
         let answered = stage.ask(Role::Player, "r1").await.unwrap();
-        assert_eq!((answered.answer, answered.runs), (1, 1));
+        assert_eq!((answered.answer, answered.record.runs), (1, 1));
         let written = fs::read_to_string(stage.0.path().join("checkout/a/b.txt")).unwrap();
         assert_eq!(written, "hello");
     }
@@ -156,7 +152,7 @@ mod tests {
         for first in ["fail: garbage", "answer: {m: 1}", "write: {}"] {
             let stage = Stage::playing(&format!("- {{{first}}}\n- {{answer: {{n: 7}}}}\n"));
             let answered = stage.ask(Role::Player, "r1").await.unwrap();
-            assert_eq!((answered.answer, answered.runs), (7, 2), "{first}");
+            assert_eq!((answered.answer, answered.record.runs), (7, 2), "{first}");
         }
     }
 

@@ -1,12 +1,14 @@
 //! The `command` back-end: any program, the prompt on its standard input, the answer at the end of its standard output.
 
 use crate::agents::Printed;
+use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::config::CommandLine;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::mask;
 use crate::domain::shorten;
+use crate::domain::usage::Usage;
 use crate::sandbox::Exit;
 use crate::sandbox::Finished;
 use crate::sandbox::OutputCap;
@@ -61,7 +63,10 @@ impl CommandAgent {
                 failure: AgentFailure::NotFound {
                     program: self.command.program().to_owned(),
                 },
-                log: String::new(),
+                record: Box::new(Record {
+                    runs: 1,
+                    ..Record::default()
+                }),
             }),
             Err(error @ (StartError::NoFolder(_) | StartError::Refused(_))) => {
                 Err(host("starting the program")(io::Error::other(error)))
@@ -119,13 +124,20 @@ fn program(command: &CommandLine) -> OsString {
 }
 
 fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
-    let log = log(finished);
+    let record = Record {
+        log: log(finished),
+        usage: Usage {
+            agent_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+            ..Usage::default()
+        },
+        runs: 1,
+        ..Record::default()
+    };
     let failure = match finished.exit {
         Exit::Exited(0) => {
             return Ok(Printed {
                 output: String::from_utf8_lossy(&finished.stdout.end()).into_owned(),
-                log,
-                duration: finished.duration,
+                record,
             });
         }
         Exit::Cancelled => return Err(RunError::Cancelled),
@@ -146,7 +158,8 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
         },
         Exit::TooMuchOutput => AgentFailure::TooMuchOutput { bytes: MOST_OUTPUT },
     };
-    Err(RunError::Agent { failure, log })
+    let record = Box::new(record);
+    Err(RunError::Agent { failure, record })
 }
 
 fn with_complaint(how: &str, finished: &Finished) -> String {

@@ -32,6 +32,9 @@ use crate::config::Role;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
+use crate::domain::isolation::Level;
+use crate::domain::trace::TraceEvent;
+use crate::domain::usage::Usage;
 use crate::sandbox::Sandbox;
 use serde_json::Value;
 use std::io;
@@ -59,6 +62,14 @@ pub struct RunSpec {
     pub deadline: Duration,
     /// When it is stopped because it says nothing.
     pub idle: Option<Duration>,
+    /// The model to use, as its provider names it; the program's own choice where there is none.
+    pub model: Option<String>,
+    /// The most calls of its model in one run.
+    pub agent_turns: u32,
+    /// The most money for one run, in millionths of a US dollar; `None` for no limit.
+    pub usd_micros: Option<u64>,
+    /// The hosts that it may reach besides its model's.
+    pub network: Vec<String>,
     /// What makes this the same run when it is done again after a crash.
     pub run_key: String,
 }
@@ -71,8 +82,8 @@ pub enum RunError {
     Agent {
         /// How it failed.
         failure: AgentFailure,
-        /// The end of what it printed, for people; secrets of known forms masked.
-        log: String,
+        /// What is known of the run all the same.
+        record: Box<Record>,
     },
     /// The caller cancelled.
     #[error("the run was cancelled")]
@@ -87,15 +98,49 @@ pub enum RunError {
     },
 }
 
+/// What is known of one or more runs of one request, whether they gave an answer or not. Secrets of known forms are
+/// masked in all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The end of what was printed, for people.
+    pub log: String,
+    /// What was used.
+    pub usage: Usage,
+    /// What happened, in order.
+    pub events: Vec<TraceEvent>,
+    /// The model that worked, as its program names it.
+    pub model: Option<String>,
+    /// How far it was kept apart; `None` where no program ran.
+    pub level: Option<Level>,
+    /// How many runs there were: 1, or 2 with a repair.
+    pub runs: u32,
+}
+
+impl Record {
+    /// What an earlier run of the same request left, followed by this one's.
+    fn after(mut self, earlier: Self) -> Self {
+        let mut usage = earlier.usage;
+        usage += self.usage;
+        let mut events = earlier.events;
+        events.append(&mut self.events);
+        Self {
+            usage,
+            events,
+            runs: earlier.runs + self.runs,
+            model: self.model.or(earlier.model),
+            level: self.level.or(earlier.level),
+            log: self.log,
+        }
+    }
+}
+
 /// What a run printed, before anyone looked whether it is a valid answer.
 #[derive(Debug)]
 struct Printed {
-    /// The end of standard output, where the answer must be.
+    /// The end of what it answered, where the JSON object must be.
     output: String,
-    /// What people are shown of it.
-    log: String,
-    /// How long it took.
-    duration: Duration,
+    /// What is known of the run.
+    record: Record,
 }
 
 /// A way to run agents.

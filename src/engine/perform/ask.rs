@@ -109,6 +109,10 @@ impl Scene<'_> {
             schema: question.schema,
             deadline: Duration::from_secs(seconds),
             idle: Some(IDLE),
+            model: None,
+            agent_turns: settings.agent_turns,
+            usd_micros: None,
+            network: Vec::new(),
             // A run that crashed is the same run again; a run that failed is another one.
             run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),
         };

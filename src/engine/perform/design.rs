@@ -95,7 +95,7 @@ pub(super) async fn ask<T>(
             );
             Err(RunError::Agent {
                 failure: AgentFailure::Failed { how },
-                log: String::new(),
+                record: Box::default(),
             })
         }
         Err(undone) => Err(RunError::Host {
