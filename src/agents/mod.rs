@@ -33,6 +33,7 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::isolation::Level;
+use crate::domain::network::HostRule;
 use crate::domain::trace::TraceEvent;
 use crate::domain::usage::Usage;
 use crate::sandbox::Sandbox;
@@ -69,7 +70,7 @@ pub struct RunSpec {
     /// The most money for one run, in millionths of a US dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
     /// The hosts that it may reach besides its model's.
-    pub network: Vec<String>,
+    pub network: Vec<HostRule>,
     /// What makes this the same run when it is done again after a crash.
     pub run_key: String,
 }

@@ -6,6 +6,7 @@
 //! levels of isolation are steps that the launcher will take before it starts the program.
 
 mod capture;
+pub mod egress;
 mod environment;
 mod launcher;
 mod process_table;
