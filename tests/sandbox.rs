@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+use autobuild::domain::isolation::Level;
 use autobuild::sandbox::Exit;
 use autobuild::sandbox::Finished;
 use autobuild::sandbox::OutputCap;
@@ -18,9 +19,10 @@ use tokio_util::sync::CancellationToken;
 const LAUNCHER: &str = env!("CARGO_BIN_EXE_autobuild");
 
 fn sandbox() -> Sandbox {
-    Sandbox::new(SandboxOptions {
+    let options = SandboxOptions {
         launcher: LAUNCHER.into(),
-    })
+    };
+    Sandbox::at(options, Level::L0)
 }
 
 /// `sh -c script` in `folder` with the usual `PATH`.

@@ -1,5 +1,6 @@
 //! Running one program: order, watch, collect.
 
+use crate::domain::isolation::Level;
 use crate::sandbox::capture::Capture;
 use crate::sandbox::capture::OutputCap;
 use crate::sandbox::launcher::LAUNCHER_COMMAND;
@@ -59,18 +60,27 @@ impl SandboxOptions {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     options: Arc<SandboxOptions>,
+    level: Level,
 }
 
 impl Sandbox {
-    /// Makes this process adopt what a killed launcher leaves behind.
+    /// A sandbox of this level and no other; whether the machine offers it shows in each run. Makes this process adopt
+    /// what a killed launcher leaves behind.
     #[must_use]
-    pub fn new(options: SandboxOptions) -> Self {
+    pub fn at(options: SandboxOptions, level: Level) -> Self {
         if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
             tracing::warn!(%error, "orphans of a killed launcher cannot be adopted");
         }
         Self {
             options: Arc::new(options),
+            level,
         }
+    }
+
+    /// How far programs are kept apart: always exactly so, or they are not started.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
     }
 
     /// Runs a program to its end and ends everything that it started. Dropping the future ends it too.
@@ -95,6 +105,7 @@ impl Sandbox {
             stdout,
             stderr,
             duration: started.elapsed(),
+            level: self.level,
         })
     }
 
