@@ -8,6 +8,7 @@
 mod capture;
 mod environment;
 mod launcher;
+mod live;
 mod process_table;
 mod protocol;
 mod run;
@@ -19,6 +20,8 @@ pub use capture::OutputCap;
 pub use environment::environment;
 pub use launcher::LAUNCHER_COMMAND;
 pub use launcher::launcher_main;
+pub use live::Live;
+pub use live::Talk;
 pub use run::Sandbox;
 pub use run::SandboxOptions;
 pub use spec::Exit;
