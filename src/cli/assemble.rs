@@ -5,6 +5,7 @@ use crate::agents::Definitions;
 use crate::config::AgentCommand;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
+use crate::domain::isolation::Level;
 use crate::engine::Engine;
 use crate::engine::coach_installations::CoachInstallations;
 use crate::engine::data_folder::DataFolder;
@@ -104,7 +105,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
         .context("the Coach App")?;
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
-    let sandbox = Sandbox::new(blueprint.sandbox);
+    let sandbox = Sandbox::probe(blueprint.sandbox, Level::L0).await?;
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
     let mut secrets = blueprint.secrets;
     secrets.push(blueprint.app.private_key);
