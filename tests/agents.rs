@@ -14,6 +14,7 @@ use autobuild::domain::ids::TurnNumber;
 use autobuild::domain::isolation::Level;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::egress::Rules;
 use serde_json::Value;
 use serde_json::json;
 use std::fs;
@@ -51,7 +52,7 @@ impl Stage {
             model: None,
             agent_turns: 30,
             usd_micros: None,
-            network: Vec::new(),
+            network: Rules::default(),
             run_key: "r1".to_owned(),
         }
     }

@@ -84,6 +84,7 @@ mod tests {
     use crate::domain::blocked::AgentFailure;
     use crate::domain::ids::TaskId;
     use crate::domain::ids::TurnNumber;
+    use crate::sandbox::egress::Rules;
     use serde_json::Value;
     use serde_json::json;
     use std::fs;
@@ -114,7 +115,7 @@ mod tests {
                 model: None,
                 agent_turns: 30,
                 usd_micros: None,
-                network: Vec::new(),
+                network: Rules::default(),
                 run_key: run_key.to_owned(),
             }
         }

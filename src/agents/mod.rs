@@ -33,10 +33,10 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::isolation::Level;
-use crate::domain::network::HostRule;
 use crate::domain::trace::TraceEvent;
 use crate::domain::usage::Usage;
 use crate::sandbox::Sandbox;
+use crate::sandbox::egress::Rules;
 use serde_json::Value;
 use std::io;
 use std::path::Path;
@@ -69,8 +69,8 @@ pub struct RunSpec {
     pub agent_turns: u32,
     /// The most money for one run, in millionths of a US dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
-    /// The hosts that it may reach besides its model's.
-    pub network: Vec<HostRule>,
+    /// What it may reach besides its model.
+    pub network: Rules,
     /// What makes this the same run when it is done again after a crash.
     pub run_key: String,
 }

@@ -14,6 +14,7 @@ use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
 use crate::sandbox::SandboxOptions;
+use crate::sandbox::egress::Ceiling;
 use crate::web;
 use crate::web::Inbox;
 use crate::web::Listener;
@@ -160,6 +161,10 @@ fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
     let agent = |role| settings.agent(role, &any).clone();
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
+    engine.network = Ceiling {
+        hosts: settings.network.allow.clone(),
+        pinned: settings.network.pinned.clone(),
+    };
     let webhook = std::iter::once(&app.webhook_secret).chain(&app.previous_webhook_secret);
     Blueprint {
         app: AppKey {

@@ -215,7 +215,8 @@ mod tests {
     fn what_this_version_does_not_act_on_is_accepted_and_named() {
         let (settings, unused) =
             parse("model: strong\nagent_turns: 9\nbudget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\n");
-        assert_eq!(unused, ["model", "agent_turns", "budget", "network"]);
+        assert_eq!(unused, ["model", "agent_turns", "budget"]);
+        assert_eq!(settings.network.allow, ["*.example.com".parse().unwrap()]);
         assert_eq!(settings.budget.usd_per_task, 0.0);
         assert_eq!(settings.budget.usd_per_feature, 50.0);
         assert_eq!(settings.model.coach.as_deref(), Some("strong"));

@@ -45,6 +45,8 @@ pub(crate) static VARIABLES: &[(&str, Kind)] = &[
     ("AGENT_PLAYER", Kind::Plain),
     ("AGENT_COACH", Kind::Plain),
     ("SANDBOX_MIN_LEVEL", Kind::Later),
+    ("NETWORK_ALLOW", Kind::Plain),
+    ("NETWORK_PINNED", Kind::Plain),
     ("WRITE_SPACING_MS", Kind::Plain),
     ("ADMIN_TOKEN", Kind::SecretLater),
     ("LOG", Kind::Plain),

@@ -112,7 +112,7 @@ impl Scene<'_> {
             model: None,
             agent_turns: settings.agent_turns,
             usd_micros: None,
-            network: Vec::new(),
+            network: self.engine.settings.network.rules(&settings.network.allow),
             // A run that crashed is the same run again; a run that failed is another one.
             run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),
         };
