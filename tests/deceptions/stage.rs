@@ -283,6 +283,7 @@ fn approval(criteria: &[Criterion]) -> CoachDecision {
         issues: Vec::new(),
         feedback: String::new(),
         commands: Vec::new(),
+        ignored: Vec::new(),
     }
 }
 

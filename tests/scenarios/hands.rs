@@ -1,8 +1,8 @@
 //! What people do by hand to pull requests and branches.
 
+use crate::pipes::Pipes;
 use crate::world::ADMIN;
 use crate::world::ISSUE;
-use crate::world::Pipes;
 use crate::world::Plan;
 use crate::world::REPO;
 use crate::world::Setup;

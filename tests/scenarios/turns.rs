@@ -1,7 +1,7 @@
 //! Turns of one task: feedback, blocked and its ways on.
 
+use crate::pipes::Pipes;
 use crate::world::ISSUE;
-use crate::world::Pipes;
 use crate::world::Plan;
 use crate::world::READER;
 use crate::world::REPO;

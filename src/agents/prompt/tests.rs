@@ -279,6 +279,7 @@ fn a_later_turn_is_told_what_happened_meanwhile() {
         score: Some(90),
         findings: vec!["couples to std".to_owned()],
         complexity: Some(2),
+        ..Design::default()
     };
     let delivered = [Delivered {
         task: TaskId::Planned(1),
