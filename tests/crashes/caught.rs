@@ -55,8 +55,9 @@ async fn play(story: &Story, who: &str, nth: usize, end: End) -> (World, usize) 
 
 /// The story without any end before its own, and how often its tests run.
 async fn undisturbed(story: fn() -> Story) -> (World, usize) {
-    let played = tokio::time::timeout(WATCHDOG, play(&story(), "tests", 1, End::Never));
-    played.await.unwrap()
+    tokio::time::timeout(WATCHDOG, play(&story(), "tests", 1, End::Never))
+        .await
+        .unwrap()
 }
 
 async fn ends_alike(story: fn() -> Story, cases: &[(&str, usize, End)]) -> Vec<World> {

@@ -30,5 +30,6 @@ mod preflight;
 mod repository;
 mod rights;
 mod turns;
+mod waivers;
 mod waves;
 mod world;
