@@ -131,7 +131,7 @@ async fn keys_that_nobody_knows_are_ignored_and_shown_in_the_review() {
     assert_eq!(world.state().await, "in_review");
     let reviews = world.reviews(world.pull(1).await).await;
     let said = &reviews[0].2;
-    let line = "Unknown keys, ignored: in the Player's report: `mood`, `@octo`; in the Coach's decision: `confidence`.";
+    let line = "Unknown keys, ignored: in the Player's report: `@octo`, `mood`; in the Coach's decision: `confidence`.";
     assert!(said.contains(line), "{said}");
     world.end().await;
 }
