@@ -12,6 +12,7 @@ use autobuild::config::Role;
 use autobuild::domain::blocked::AgentFailure;
 use autobuild::domain::ids::TaskId;
 use autobuild::domain::ids::TurnNumber;
+use autobuild::domain::isolation::Level;
 use autobuild::domain::secret::Secrets;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
@@ -35,7 +36,7 @@ impl Stage {
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         Self {
             dir,
-            sandbox: Sandbox::new(SandboxOptions { launcher }),
+            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
         }
     }
 

@@ -67,7 +67,7 @@ impl CommandAgent {
                     ..Record::default()
                 }),
             }),
-            Err(error @ (StartError::NoFolder(_) | StartError::Refused(_))) => {
+            Err(error @ (StartError::NoFolder(_) | StartError::Isolation(_) | StartError::Refused(_))) => {
                 Err(host("starting the program")(io::Error::other(error)))
             }
         }
@@ -129,6 +129,7 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
             agent_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
             ..Usage::default()
         },
+        level: Some(finished.level),
         runs: 1,
         ..Record::default()
     };
@@ -145,6 +146,9 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
         },
         Exit::Signalled(signal) => AgentFailure::Failed {
             how: with_complaint(&format!("ended by signal {signal}"), spec, finished),
+        },
+        Exit::OverLimit(limit) => AgentFailure::Failed {
+            how: format!("it was stopped: it used {limit}"),
         },
         Exit::Escaped => AgentFailure::Failed {
             how: "it killed the process that watched it".to_owned(),

@@ -34,6 +34,7 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::isolation::Level;
+use crate::domain::network::HostRule;
 use crate::domain::secret::Secrets;
 use crate::domain::trace::TraceEvent;
 use crate::domain::usage::Usage;
@@ -71,7 +72,7 @@ pub struct RunSpec {
     /// The most money for one run, in millionths of a US dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
     /// The hosts that it may reach besides its model's.
-    pub network: Vec<String>,
+    pub network: Vec<HostRule>,
     /// What no text of it may show.
     pub secrets: Secrets,
     /// What makes this the same run when it is done again after a crash.

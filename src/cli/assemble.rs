@@ -5,6 +5,7 @@ use crate::agents::Definitions;
 use crate::config::AgentCommand;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
+use crate::domain::isolation::Level;
 use crate::domain::secret::Secrets;
 use crate::engine::Engine;
 use crate::engine::coach_installations::CoachInstallations;
@@ -106,7 +107,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
         .context("the Coach App")?;
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
-    let sandbox = Sandbox::new(blueprint.sandbox);
+    let sandbox = Sandbox::probe(blueprint.sandbox, Level::L0).await?;
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();

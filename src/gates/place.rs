@@ -147,7 +147,9 @@ impl<'a> Place<'a> {
             Err(error @ (StartError::NotExecutable(_) | StartError::Refused(_))) => {
                 Ok(could_not_start(error.to_string()))
             }
-            Err(error @ StartError::NoFolder(_)) => Err(host("starting a command")(io::Error::other(error))),
+            Err(error @ (StartError::NoFolder(_) | StartError::Isolation(_))) => {
+                Err(host("starting a command")(io::Error::other(error)))
+            }
         }
     }
 
@@ -155,7 +157,7 @@ impl<'a> Place<'a> {
         let command = order.command;
         let code = match finished.exit {
             Exit::Exited(code) => Some(code),
-            Exit::Signalled(_) | Exit::TooMuchOutput | Exit::Escaped => None,
+            Exit::Signalled(_) | Exit::TooMuchOutput | Exit::OverLimit(_) | Exit::Escaped => None,
             Exit::Cancelled => return Err(GateError::Cancelled),
             Exit::TimedOut | Exit::Idle => {
                 return Ok(Evidence::Absent(Absence::TimedOut {

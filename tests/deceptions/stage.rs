@@ -21,6 +21,7 @@ use autobuild::domain::ids::Sha;
 use autobuild::domain::ids::TaskId;
 use autobuild::domain::ids::User;
 use autobuild::domain::ids::UserId;
+use autobuild::domain::isolation::Level;
 use autobuild::domain::plan::Check;
 use autobuild::domain::plan::Criterion;
 use autobuild::domain::plan::Factors;
@@ -145,7 +146,7 @@ impl Stage {
         let commits = import.into_mirror(mirror.dir());
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::new(SandboxOptions { launcher }),
+            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
             folder: folder.path().join("gates"),
             caches: folder.path().join("caches"),
             secrets: Secrets::default(),

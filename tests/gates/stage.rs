@@ -8,6 +8,7 @@ use autobuild::domain::evidence::GateReport;
 use autobuild::domain::feature::Mode;
 use autobuild::domain::ids::RepoId;
 use autobuild::domain::ids::Sha;
+use autobuild::domain::isolation::Level;
 use autobuild::domain::plan::Check;
 use autobuild::domain::plan::Criterion;
 use autobuild::domain::plan::Factors;
@@ -58,7 +59,7 @@ impl Stage {
         git(&dir.path().join("people"), &["init", "-q", "-b", "main"]);
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::new(SandboxOptions { launcher }),
+            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),
             secrets: Secrets::new(&["own-secret-value".into()]),
