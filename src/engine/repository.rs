@@ -134,7 +134,7 @@ impl Engine {
             }
             Some(file) => file.text(),
         };
-        match RepositorySettings::parse(&text, &self.agents.offered()) {
+        match RepositorySettings::parse(&text, &self.agents.offer()) {
             Ok((settings, unused)) => Ok(Settings {
                 refused_hosts: self.settings.network.refusal(&settings.network.allow),
                 settings,

@@ -6,6 +6,7 @@ use crate::cases::Library;
 use crate::judged::Judged;
 use crate::tree;
 use crate::tree::Tree;
+use autobuild::config::Offer;
 use autobuild::config::RepositorySettings;
 use autobuild::domain::contract::CheckoutState;
 use autobuild::domain::contract::TurnFacts;
@@ -27,6 +28,7 @@ use autobuild::domain::plan::Criterion;
 use autobuild::domain::plan::Factors;
 use autobuild::domain::plan::PlannedTask;
 use autobuild::domain::plan::TestEffort;
+use autobuild::domain::secret::Secrets;
 use autobuild::gates;
 use autobuild::gates::Bench;
 use autobuild::gates::Deadlines;
@@ -86,8 +88,8 @@ type WrittenChange = (usize, (String, Option<usize>, usize, Tree));
 impl Base {
     fn of((name, (mark, tree, settings)): WrittenBase, commits: &[Sha]) -> (String, Self) {
         let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
-        let (settings, _) =
-            RepositorySettings::parse(&settings, &[]).unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
+        let (settings, _) = RepositorySettings::parse(&settings, &Offer::default())
+            .unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
         let base = Self {
             commit: commits[mark].clone(),
             tree,
@@ -150,7 +152,7 @@ impl Stage {
             network: Ceiling::default(),
             folder: folder.path().join("gates"),
             caches: folder.path().join("caches"),
-            secrets: Vec::new(),
+            secrets: Secrets::default(),
             deadlines: Deadlines::default(),
         };
         Self {
@@ -286,6 +288,7 @@ fn approval(criteria: &[Criterion]) -> CoachDecision {
         issues: Vec::new(),
         feedback: String::new(),
         commands: Vec::new(),
+        ignored: Vec::new(),
     }
 }
 

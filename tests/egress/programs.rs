@@ -183,17 +183,16 @@ async fn pip_passes_where_it_may() {
 
 #[tokio::test]
 async fn cargo_passes_where_it_may() {
-    let config = "source.crates-io.replace-with = 'own'";
-    let own = "source.own.registry = 'sparse+https://registry.test/crates/'";
+    let own = "registries.own.index = 'sparse+https://registry.test/crates/'";
     let args = [
-        "--config",
-        config,
+        "info",
+        "leafy",
+        "--registry",
+        "own",
         "--config",
         own,
         "--config",
         "net.retry = 0",
-        "info",
-        "leafy",
     ];
     passes_where_it_may("cargo", &args, "1.2.3").await;
 }
