@@ -80,9 +80,95 @@ fn is_never(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
 
 fn is_empty_loop(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
     let (kinds, field) = flow.loops;
-    let over = outer.field_text(field).trim();
-    let empty = ["[]", "()", "{}", "0..0", "&[]", "range(0)", "vec![]", "\"\""];
-    outer.is(kinds) && empty.contains(&over) && !outer.field(field).is_some_and(|part| part.is_same(inner))
+    let over = outer.field(field).filter(|part| !part.is_same(inner));
+    outer.is(kinds) && over.is_some_and(is_nothing)
+}
+
+/// Lists and ranges in which nothing is.
+const NOTHING: [&str; 16] = [
+    "[]",
+    "()",
+    "{}",
+    "0..0",
+    "&[]",
+    "range(0)",
+    "vec![]",
+    "\"\"",
+    "list()",
+    "Vec::new()",
+    "[].iter()",
+    "vec![].iter()",
+    "std::iter::empty()",
+    "iter::empty()",
+    "new Array()",
+    "Array(0)",
+];
+
+/// Whether an expression is a list or a range in which nothing is, as far as the file tells: written so, cut to nothing, or
+/// a name for such a one.
+#[must_use]
+pub fn is_nothing(over: At<'_>) -> bool {
+    let text = over.text().trim();
+    let cut = [
+        ".take(0)",
+        ".filter(|_| false)",
+        "[:0]",
+        "[0:0]",
+        "[..0]",
+        "[0..0]",
+        ".slice(0, 0)",
+        ".filter(() => false)",
+    ];
+    let in_brackets = text.strip_prefix("range(").and_then(|rest| rest.strip_suffix(')'));
+    let range = text.split_once("..").or_else(|| in_brackets.map(|end| ("0", end)));
+    let is_zero = |text: &str| matches!(number_named(over, text.trim_start_matches('=').trim()), Some("0"));
+    NOTHING.contains(&text)
+        || cut.iter().any(|end| text.contains(end))
+        || range.is_some_and(|(from, to)| from.trim() == "0" && !to.starts_with('=') && is_zero(to))
+        || over.is(&["identifier"]) && bound(over, text).is_some_and(|value| NOTHING.contains(&value.text().trim()))
+}
+
+/// A number as it is written, or as the only thing that the file binds to the name.
+fn number_named<'t>(at: At<'t>, text: &'t str) -> Option<&'t str> {
+    match text.chars().all(|c| c.is_ascii_digit()) {
+        true => Some(text),
+        false => bound(at, text).map(|value| value.text().trim()),
+    }
+}
+
+/// What the file binds to a name, where it does so once and nothing is put into it later.
+fn bound<'t>(at: At<'t>, name: &str) -> Option<At<'t>> {
+    let root = at.ancestors().last()?;
+    let named = |at: &At<'t>| {
+        let binds = at.is(&[
+            "let_declaration",
+            "const_item",
+            "static_item",
+            "variable_declarator",
+            "assignment",
+        ]);
+        let own = at
+            .field("name")
+            .or_else(|| at.field("pattern"))
+            .or_else(|| at.field("left"));
+        binds && own.is_some_and(|own| own.text().trim_start_matches("mut ") == name)
+    };
+    let mut all = root.below().filter(named);
+    let (first, second) = (all.next()?, all.next());
+    let filled = ["push", "append", "extend", "insert", "add", "unshift"];
+    let grows = root.below().any(|at| {
+        let into = at.field_text("value").len().max(at.field_text("object").len()) > 0
+            && (at.field_text("value") == name || at.field_text("object") == name);
+        into && [
+            at.field_text("field"),
+            at.field_text("attribute"),
+            at.field_text("property"),
+        ]
+        .iter()
+        .any(|method| filled.contains(method))
+    });
+    let value = first.field("value").or_else(|| first.field("right"))?;
+    (second.is_none() && !grows).then_some(value)
 }
 
 /// Whether a statement of `outer` before `inner` leaves without a condition.
@@ -98,6 +184,9 @@ fn is_after_leaving(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
 fn is_uncalled(flow: &Flow, outer: At<'_>, body: At<'_>) -> bool {
     if !outer.is(flow.functions) || outer.is_same(body) || outer.holds(body) {
         return false;
+    }
+    if outer.parent().is_some_and(|at| at.is(&["expression_statement"])) {
+        return true;
     }
     let own = outer.field("name");
     let given = outer
