@@ -78,7 +78,10 @@ fn by_macro(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
 
 /// `assert_price(…)` among the tokens of a macro, where calls are not parsed.
 fn in_tokens(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
-    let among = at.is(&["identifier"]) && at.parent().is_some_and(|outer| outer.is(&["token_tree"]));
+    let among = at.is(&["identifier"])
+        && at
+            .parent()
+            .is_some_and(|outer| outer.is(&["token_tree", "token_repetition"]));
     let arguments = at.next().filter(|next| among && next.text().starts_with('('))?;
     is_helper(at.text()).then(|| (vec![arguments], Strength::Strong))
 }
