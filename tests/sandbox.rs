@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+use autobuild::domain::isolation::Level;
 use autobuild::sandbox::Exit;
 use autobuild::sandbox::Finished;
+use autobuild::sandbox::Live;
 use autobuild::sandbox::OutputCap;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
@@ -18,9 +20,10 @@ use tokio_util::sync::CancellationToken;
 const LAUNCHER: &str = env!("CARGO_BIN_EXE_autobuild");
 
 fn sandbox() -> Sandbox {
-    Sandbox::new(SandboxOptions {
+    let options = SandboxOptions {
         launcher: LAUNCHER.into(),
-    })
+    };
+    Sandbox::at(options, Level::L0)
 }
 
 /// `sh -c script` in `folder` with the usual `PATH`.
@@ -290,4 +293,58 @@ async fn arguments_pass_through_unchanged() {
     spec.program = "printf".into();
     spec.args = [OsString::from("[%s]")].into_iter().chain(odd).collect();
     assert_eq!(run(&spec).await.stdout.text(), "[a b]['][-x][][\n][$HOME]");
+}
+
+#[tokio::test]
+async fn a_listener_hears_output_while_the_program_runs_and_can_answer_it() {
+    let folder = folder();
+    let mut spec = shell(
+        folder.path(),
+        "read first; echo got $first; read second; echo got $second; cat; echo end",
+    );
+    spec.stdin = b"one\n".to_vec();
+    let (live, mut talk) = Live::talking();
+    let said = talk.said.take().unwrap();
+    let talking = async {
+        let mut heard = Vec::new();
+        while let Some(piece) = talk.heard.recv().await {
+            heard.extend(piece);
+            if heard.ends_with(b"got one\n") {
+                said.send(b"two\n".to_vec()).await.unwrap();
+            }
+            if heard.ends_with(b"got two\n") {
+                // The rest arrives before its input ends.
+                said.send(vec![b'x'; 300_000]).await.unwrap();
+                break;
+            }
+        }
+        drop(said);
+        while let Some(piece) = talk.heard.recv().await {
+            heard.extend(piece);
+        }
+        heard
+    };
+    let (sandbox, cancel) = (sandbox(), CancellationToken::new());
+    let (finished, heard) = tokio::join!(sandbox.run_live(&spec, live, &cancel), talking);
+    assert_eq!(finished.unwrap().exit, Exit::Exited(0));
+    let expected = format!("got one\ngot two\n{}end\n", "x".repeat(300_000));
+    assert!(heard == expected.into_bytes(), "{} bytes", heard.len());
+}
+
+#[tokio::test]
+async fn a_program_that_reads_nothing_is_stopped_in_the_middle_of_its_input() {
+    let folder = folder();
+    let mut spec = marked(shell(folder.path(), "trap '' TERM; sleep 600 & wait"), "deaf");
+    spec.deadline = Duration::from_millis(300);
+    let (live, talk) = Live::talking();
+    let said = talk.said.clone().unwrap();
+    let pouring = async {
+        while said.send(vec![b'x'; 1 << 20]).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let (sandbox, cancel) = (sandbox(), CancellationToken::new());
+    let (finished, ()) = tokio::join!(sandbox.run_live(&spec, live, &cancel), pouring);
+    assert_eq!(finished.unwrap().exit, Exit::TimedOut);
+    assert_eq!(alive("deaf"), Vec::<String>::new());
 }

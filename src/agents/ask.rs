@@ -1,19 +1,18 @@
 //! Asking an agent: a missing or malformed answer is asked for once more, with what was wrong.
 
 use crate::agents::Backend;
+use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
-use crate::agents::answer;
 use crate::agents::answer::NoAnswer;
 use crate::agents::no_answer;
-use crate::agents::prompt;
+use crate::domain::blocked::AgentFailure;
 use crate::domain::shorten;
 use serde_json::Value;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Runs of one request: the first, and one repair.
-const RUNS: u32 = 2;
+/// How often an answer that cannot be used is asked for once more.
+const REPAIRS: u32 = 1;
 const MAX_PROBLEM: usize = 2_000;
 
 /// A valid answer and how it came about.
@@ -21,17 +20,14 @@ const MAX_PROBLEM: usize = 2_000;
 pub struct Answered<T> {
     /// What the agent answered, as its reader made it.
     pub answer: T,
-    /// What people may see of what it printed; secrets of known forms masked.
-    pub log: String,
-    /// How long all runs of this request took.
-    pub duration: Duration,
-    /// How many runs it took: 1, or 2 with a repair.
-    pub runs: u32,
+    /// What is known of its runs.
+    pub record: Record,
 }
 
 impl Backend {
     /// Runs the agent and reads its answer with `read`. An answer that is missing, or that `read` refuses, is asked for
-    /// once more with the refusal; every other failure ends the request at once.
+    /// once more with the refusal; a model that is not to be had is replaced once by the fallback, where there is one;
+    /// every other failure ends the request at once.
     ///
     /// # Errors
     ///
@@ -43,36 +39,64 @@ impl Backend {
         cancel: &CancellationToken,
     ) -> Result<Answered<T>, RunError> {
         let mut spec = spec.clone();
-        let mut duration = Duration::ZERO;
-        let mut run = 0;
+        let mut record = Record::default();
+        let mut repairs = 0;
         loop {
-            let printed = self.run(&spec, run, cancel).await?;
-            run += 1;
-            duration += printed.duration;
-            let read_it = answer::ending_object(&printed.output)
-                .map(answer::masked)
+            let printed = match self.run(&spec, repairs, cancel).await {
+                Ok(printed) => printed,
+                Err(RunError::Agent { failure, record: last }) => {
+                    spec.charge(&last);
+                    record = last.after(record);
+                    if spec.falls_back(&failure) {
+                        tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "trying the fallback model");
+                        continue;
+                    }
+                    let record = Box::new(record);
+                    return Err(RunError::Agent { failure, record });
+                }
+                Err(error) => return Err(error),
+            };
+            spec.charge(&printed.record);
+            record = printed.record.after(record);
+            let read_it = printed
+                .answer
+                .map(|value| spec.secrets.mask_json(value))
                 .and_then(|value| read(&value).map_err(|problem| NoAnswer::Malformed(bounded(&problem))));
             let why = match read_it {
-                Ok(answer) => {
-                    return Ok(Answered {
-                        answer,
-                        log: printed.log,
-                        duration,
-                        runs: run,
-                    });
-                }
+                Ok(answer) => return Ok(Answered { answer, record }),
                 Err(why) => why,
             };
             let failure = no_answer(spec.role, why);
-            if run == RUNS {
-                return Err(RunError::Agent {
-                    failure,
-                    log: printed.log,
-                });
+            repairs += 1;
+            if repairs > REPAIRS {
+                let record = Box::new(record);
+                return Err(RunError::Agent { failure, record });
             }
             tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
-            spec.prompt = prompt::repair(&spec.prompt, &failure.to_string());
+            spec.prompt = spec.prompt.repaired(&failure.to_string());
         }
+    }
+}
+
+impl RunSpec {
+    /// Takes the fallback model, once, where the failure is the model's and money is left.
+    fn falls_back(&mut self, failure: &AgentFailure) -> bool {
+        let of_the_model = matches!(
+            failure,
+            AgentFailure::NoSuchModel { .. } | AgentFailure::Unavailable { .. } | AgentFailure::RateLimited { .. }
+        );
+        let Some(fallback) = self.fallback_model.take().filter(|_| of_the_model) else {
+            return false;
+        };
+        let other = self.model.as_ref() != Some(&fallback);
+        self.model = Some(fallback);
+        other && self.usd_micros != Some(0)
+    }
+
+    /// What a run has spent is no longer there for the next.
+    fn charge(&mut self, record: &Record) {
+        let spent = record.usage.usd_micros.unwrap_or(0);
+        self.usd_micros = self.usd_micros.map(|left| left.saturating_sub(spent));
     }
 }
 
@@ -82,16 +106,21 @@ fn bounded(problem: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::agents::Access;
     use crate::agents::Backend;
     use crate::agents::Kind;
     use crate::agents::RunError;
     use crate::agents::RunSpec;
     use crate::agents::ask::Answered;
+    use crate::agents::prompt::Prompt;
     use crate::agents::scripted::ScriptedAgent;
+    use crate::config::AgentCommand;
+    use crate::config::ModelSettings;
     use crate::config::Role;
     use crate::domain::blocked::AgentFailure;
     use crate::domain::ids::TaskId;
     use crate::domain::ids::TurnNumber;
+    use crate::domain::secret::Secrets;
     use serde_json::Value;
     use serde_json::json;
     use std::fs;
@@ -115,11 +144,18 @@ mod tests {
                 task: Some(TaskId::Planned(1)),
                 turn: TurnNumber(2),
                 checkout: self.0.path().join("checkout"),
-                prompt: "do it".to_owned(),
+                prompt: Prompt::new("do it", "your report"),
                 schema: json!({}),
                 deadline: Duration::from_secs(60),
                 idle: None,
+                model: None,
+                fallback_model: None,
+                agent_turns: 30,
+                usd_micros: None,
+                network: Vec::new(),
+                activity: None,
                 run_key: run_key.to_owned(),
+                secrets: Secrets::default(),
             }
         }
 
@@ -128,9 +164,12 @@ mod tests {
             let agent = ScriptedAgent::new(&script, self.0.path().join("state"));
             let read = |value: &Value| value["n"].as_u64().ok_or_else(|| "`n` is missing".to_owned());
             let spec = self.spec(role, run_key);
-            Backend(Kind::Scripted(agent))
-                .ask(&spec, read, &CancellationToken::new())
-                .await
+            let backend = Backend {
+                kind: Kind::Scripted(agent),
+                agent: AgentCommand::Scripted(script),
+                access: Access::service(ModelSettings::default()),
+            };
+            backend.ask(&spec, read, &CancellationToken::new()).await
         }
 
         async fn failure(&self, role: Role, run_key: &str) -> AgentFailure {
@@ -146,7 +185,7 @@ mod tests {
         let stage =
             Stage::playing("- {role: player, task: TASK-001, turn: 2, write: {a/b.txt: hello}, answer: {n: 1}}");
         let answered = stage.ask(Role::Player, "r1").await.unwrap();
-        assert_eq!((answered.answer, answered.runs), (1, 1));
+        assert_eq!((answered.answer, answered.record.runs), (1, 1));
         let written = fs::read_to_string(stage.0.path().join("checkout/a/b.txt")).unwrap();
         assert_eq!(written, "hello");
     }
@@ -156,7 +195,7 @@ mod tests {
         for first in ["fail: garbage", "answer: {m: 1}", "write: {}"] {
             let stage = Stage::playing(&format!("- {{{first}}}\n- {{answer: {{n: 7}}}}\n"));
             let answered = stage.ask(Role::Player, "r1").await.unwrap();
-            assert_eq!((answered.answer, answered.runs), (7, 2), "{first}");
+            assert_eq!((answered.answer, answered.record.runs), (7, 2), "{first}");
         }
     }
 

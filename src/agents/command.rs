@@ -1,23 +1,27 @@
 //! The `command` back-end: any program, the prompt on its standard input, the answer at the end of its standard output.
 
 use crate::agents::Printed;
+use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
+use crate::agents::answer;
+use crate::agents::ending::never_ran;
+use crate::agents::private::Account;
+use crate::agents::private::Private;
+use crate::agents::private::host;
 use crate::config::CommandLine;
 use crate::domain::blocked::AgentFailure;
-use crate::domain::mask;
 use crate::domain::shorten;
+use crate::domain::usage::Usage;
 use crate::sandbox::Exit;
 use crate::sandbox::Finished;
 use crate::sandbox::OutputCap;
 use crate::sandbox::Sandbox;
 use crate::sandbox::Spec;
 use crate::sandbox::StartError;
-use crate::sandbox::environment;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
-use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 /// An agent that prints more than this is stopped.
@@ -50,45 +54,24 @@ impl CommandAgent {
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
-        let private = self.private_folder()?;
-        let order = self.order(spec, &private).map_err(host("preparing its environment"))?;
-        let finished = self.sandbox.run(&order, cancel).await;
-        // A home with a thousand files is not removed on a thread that others wait for; what is left is swept at start.
-        drop(tokio::task::spawn_blocking(move || drop(private)));
-        match finished {
+        let private = Private::make(&self.runs)?;
+        let order = self.order(spec, &private)?;
+        match self.sandbox.run(&order, cancel).await {
             Ok(finished) => ended(spec, &finished),
-            Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => Err(RunError::Agent {
-                failure: AgentFailure::NotFound {
-                    program: self.command.program().to_owned(),
-                },
-                log: String::new(),
-            }),
-            Err(error @ (StartError::NoFolder(_) | StartError::Refused(_))) => {
+            Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => Err(never_ran(AgentFailure::NotFound {
+                program: self.command.program().to_owned(),
+            })),
+            Err(error @ (StartError::NoFolder(_) | StartError::Isolation(_) | StartError::Refused(_))) => {
                 Err(host("starting the program")(io::Error::other(error)))
             }
         }
     }
 
-    fn private_folder(&self) -> Result<TempDir, RunError> {
-        std::fs::create_dir_all(&self.runs)
-            .and_then(|()| tempfile::Builder::new().prefix("agent-").tempdir_in(&self.runs))
-            .map_err(host("making its private folder"))
-    }
-
-    fn order(&self, spec: &RunSpec, private: &TempDir) -> io::Result<Spec> {
-        let schema_file = private.path().join("schema.json");
-        std::fs::write(&schema_file, serde_json::to_vec_pretty(&spec.schema)?)?;
-        let task = spec.task.map(|task| task.to_string()).unwrap_or_default();
-        let mut env = environment(private.path(), &self.environment)?;
-        env.extend([
-            ("AUTOBUILD_ROLE".into(), spec.role.word().into()),
-            ("AUTOBUILD_TASK".into(), task.into()),
-            ("AUTOBUILD_TURN".into(), spec.turn.to_string().into()),
-            ("AUTOBUILD_SCHEMA_FILE".into(), schema_file.into_os_string()),
-        ]);
+    fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
-        order.env = env;
-        order.stdin = spec.prompt.clone().into_bytes();
+        order.env = private.environment(spec, &self.environment, Account::AsNamed)?;
+        order.confine.write = vec![spec.checkout.clone(), private.path().to_owned()];
+        order.stdin = spec.prompt.whole(&spec.schema).into_bytes();
         order.deadline = spec.deadline;
         order.idle = spec.idle;
         order.stdout = OutputCap {
@@ -106,7 +89,7 @@ impl CommandAgent {
 }
 
 /// A path as the operator wrote it is theirs, not the checkout's: it is found from where the service was started.
-fn program(command: &CommandLine) -> OsString {
+pub(crate) fn program(command: &CommandLine) -> OsString {
     let given = PathBuf::from(command.program());
     if given.is_relative()
         && given.components().count() > 1
@@ -119,21 +102,32 @@ fn program(command: &CommandLine) -> OsString {
 }
 
 fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
-    let log = log(finished);
+    let record = Record {
+        log: log(spec, finished),
+        usage: Usage {
+            agent_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+            ..Usage::default()
+        },
+        level: Some(finished.level),
+        runs: 1,
+        ..Record::default()
+    };
     let failure = match finished.exit {
         Exit::Exited(0) => {
             return Ok(Printed {
-                output: String::from_utf8_lossy(&finished.stdout.end()).into_owned(),
-                log,
-                duration: finished.duration,
+                answer: answer::ending_object(&String::from_utf8_lossy(&finished.stdout.end())),
+                record,
             });
         }
         Exit::Cancelled => return Err(RunError::Cancelled),
         Exit::Exited(code) => AgentFailure::Failed {
-            how: with_complaint(&format!("exit code {code}"), finished),
+            how: with_complaint(&format!("exit code {code}"), spec, finished),
         },
         Exit::Signalled(signal) => AgentFailure::Failed {
-            how: with_complaint(&format!("ended by signal {signal}"), finished),
+            how: with_complaint(&format!("ended by signal {signal}"), spec, finished),
+        },
+        Exit::OverLimit(limit) => AgentFailure::Failed {
+            how: format!("it was stopped: it used {limit}"),
         },
         Exit::Escaped => AgentFailure::Failed {
             how: "it killed the process that watched it".to_owned(),
@@ -146,26 +140,23 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
         },
         Exit::TooMuchOutput => AgentFailure::TooMuchOutput { bytes: MOST_OUTPUT },
     };
-    Err(RunError::Agent { failure, log })
+    let record = Box::new(record);
+    Err(RunError::Agent { failure, record })
 }
 
-fn with_complaint(how: &str, finished: &Finished) -> String {
-    let complaint = mask::secrets(&finished.stderr.text(), &[]);
+fn with_complaint(how: &str, spec: &RunSpec, finished: &Finished) -> String {
+    let complaint = spec.secrets.mask(&finished.stderr.text());
     match complaint.trim() {
         "" => how.to_owned(),
         complaint => format!("{how}: {}", shorten::middle(complaint, MAX_COMPLAINT)),
     }
 }
 
-fn log(finished: &Finished) -> String {
+fn log(spec: &RunSpec, finished: &Finished) -> String {
     let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
     let both = match stderr.trim() {
         "" => stdout,
         complaints => format!("{complaints}\n{stdout}"),
     };
-    shorten::middle(&mask::secrets(&both, &[]), MAX_LOG)
-}
-
-fn host(doing: &'static str) -> impl Fn(io::Error) -> RunError {
-    move |source| RunError::Host { doing, source }
+    shorten::middle(&spec.secrets.mask(&both), MAX_LOG)
 }

@@ -1,8 +1,10 @@
 //! The `scripted` back-end: a file of prepared steps instead of a program.
 
 use crate::agents::Printed;
+use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
+use crate::agents::answer;
 use crate::agents::checkout_writer;
 use crate::agents::memory;
 use crate::agents::script;
@@ -12,7 +14,6 @@ use crate::domain::blocked::AgentFailure;
 use std::io;
 use std::path::Path;
 use std::path::PathBuf;
-use std::time::Duration;
 
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
@@ -66,7 +67,7 @@ impl ScriptedAgent {
                 failure: AgentFailure::TimedOut {
                     seconds: spec.deadline.as_secs(),
                 },
-                log: String::new(),
+                record: Box::new(once()),
             }),
         }
     }
@@ -111,16 +112,27 @@ fn read(file: &Path) -> io::Result<String> {
 }
 
 fn printed(output: String) -> Printed {
-    Printed {
+    let record = Record {
         log: output.clone(),
-        output,
-        duration: Duration::ZERO,
+        ..once()
+    };
+    Printed {
+        answer: answer::ending_object(&output),
+        record,
     }
 }
 
 fn failed(how: String) -> RunError {
     RunError::Agent {
         failure: AgentFailure::Failed { how },
-        log: String::new(),
+        record: Box::new(once()),
+    }
+}
+
+/// The record of one run that used nothing.
+fn once() -> Record {
+    Record {
+        runs: 1,
+        ..Record::default()
     }
 }

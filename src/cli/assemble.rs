@@ -1,10 +1,13 @@
 //! Putting the service together: the same parts for GitHub and for the local forge.
 
+use crate::agents::Access;
 use crate::agents::Backend;
 use crate::agents::Definitions;
 use crate::config::AgentCommand;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
+use crate::domain::isolation::Level;
+use crate::domain::secret::Secrets;
 use crate::engine::Engine;
 use crate::engine::coach_installations::CoachInstallations;
 use crate::engine::data_folder::DataFolder;
@@ -51,6 +54,8 @@ pub struct Agents {
     pub named: BTreeMap<String, AgentCommand>,
     /// Variables of the service that agents get.
     pub environment: Vec<String>,
+    /// How their programs reach their models.
+    pub access: Access,
 }
 
 /// Everything that a service is made from.
@@ -95,20 +100,18 @@ pub fn worker_name() -> String {
 pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let data_folder = DataFolder::take(&blueprint.data_dir)?;
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
-    let autobuild = client(&blueprint.app, &urls).context("the AutoBuild App")?;
+    let secrets = secrets(&blueprint);
+    let autobuild = client(&blueprint.app, &urls, &secrets).context("the AutoBuild App")?;
     let coach = blueprint
         .coach
         .as_ref()
-        .map(|key| client(key, &urls))
+        .map(|key| client(key, &urls, &secrets))
         .transpose()
         .context("the Coach App")?;
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
-    let sandbox = Sandbox::new(blueprint.sandbox);
-    let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
-    let mut secrets = blueprint.secrets;
-    secrets.push(blueprint.app.private_key);
-    secrets.extend(blueprint.coach.map(|coach| coach.private_key));
+    let sandbox = Sandbox::probe(blueprint.sandbox, Level::L0).await?;
+    let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir).await?;
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
     let store = Store::open(&url, OpenOptions::default())
@@ -130,33 +133,63 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     }))
 }
 
-fn client(key: &AppKey, urls: &GithubUrls) -> anyhow::Result<Client> {
-    let app = App::new(key.id, &key.private_key)?;
-    Ok(Client::new(&app, urls, clock)?)
+/// Everything that the service knows and nobody may read.
+fn secrets(blueprint: &Blueprint) -> Secrets {
+    let keys = std::iter::once(&blueprint.app).chain(&blueprint.coach);
+    let mut of_agents = agents_secrets(&blueprint.agents.environment);
+    of_agents.extend(blueprint.agents.access.keys());
+    let all = keys.map(|app| &app.private_key).chain(&blueprint.secrets);
+    Secrets::new(all.chain(std::iter::once(&blueprint.database_url)).chain(&of_agents))
 }
 
-fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &std::path::Path) -> anyhow::Result<Roster> {
-    let folder = data_dir.join("agents");
-    let backend = |command: &AgentCommand| -> anyhow::Result<Backend> {
-        let backend = Backend::new(command, sandbox, &agents.environment, &folder)?;
-        backend
-            .check()
-            .map_err(anyhow::Error::msg)
-            .with_context(|| format!("the agent {command}"))?;
-        Ok(backend)
+/// What agents get from the service's environment under a name that says that it is secret.
+pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
+    let secret = |name: &&String| {
+        let name = name.to_uppercase();
+        ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"]
+            .iter()
+            .any(|word| name.contains(word))
     };
-    let named = agents
-        .named
-        .iter()
-        .map(|(name, command)| Ok((name.clone(), backend(command)?)));
+    let values = names.iter().filter(secret).filter_map(|name| std::env::var(name).ok());
+    values.map(SecretString::from).collect()
+}
+
+fn client(key: &AppKey, urls: &GithubUrls, secrets: &Secrets) -> anyhow::Result<Client> {
+    let app = App::new(key.id, &key.private_key)?;
+    Ok(Client::new(&app, urls, clock)?.masking(secrets.clone()))
+}
+
+/// Makes every agent that is offered, and looks at once for what would keep it from working.
+async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &std::path::Path) -> anyhow::Result<Roster> {
+    let folder = data_dir.join("agents");
+    let backend = |command: &AgentCommand| Backend::new(command, sandbox, &agents.environment, &folder, &agents.access);
+    let mut checked: Vec<&AgentCommand> = Vec::new();
+    let of_roles = [&agents.planner, &agents.designer, &agents.player, &agents.coach];
+    for command in of_roles.into_iter().chain(agents.named.values()) {
+        if checked.contains(&command) {
+            continue;
+        }
+        checked.push(command);
+        let mended = || format!("the agent {command} (AUTOBUILD_AGENT and --agent choose another)");
+        backend(command)
+            .check()
+            .await
+            .map_err(anyhow::Error::msg)
+            .with_context(mended)?;
+    }
     Ok(Roster {
         definitions: Definitions::embedded()?,
-        named: named.collect::<anyhow::Result<_>>()?,
+        named: agents
+            .named
+            .iter()
+            .map(|(name, command)| (name.clone(), backend(command)))
+            .collect(),
+        models: agents.access.models.allowed.clone(),
         defaults: RoleBackends {
-            planner: backend(&agents.planner)?,
-            designer: backend(&agents.designer)?,
-            player: backend(&agents.player)?,
-            coach: backend(&agents.coach)?,
+            planner: backend(&agents.planner),
+            designer: backend(&agents.designer),
+            player: backend(&agents.player),
+            coach: backend(&agents.coach),
         },
     })
 }

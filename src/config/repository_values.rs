@@ -2,6 +2,7 @@
 
 use crate::config::Role;
 use crate::config::command_line::CommandLine;
+use crate::domain::network::HostRule;
 use serde::Deserialize;
 use serde::Serialize;
 use std::time::Duration;
@@ -113,6 +114,19 @@ pub struct RoleModels {
     pub coach: Option<String>,
 }
 
+impl RoleModels {
+    /// The name given for `role`.
+    #[must_use]
+    pub fn of(&self, role: Role) -> Option<&str> {
+        match role {
+            Role::Planner => self.planner.as_deref(),
+            Role::Designer => self.designer.as_deref(),
+            Role::Player => self.player.as_deref(),
+            Role::Coach => self.coach.as_deref(),
+        }
+    }
+}
+
 /// The longest run of an agent by role, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -214,6 +228,6 @@ impl Permission {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Network {
-    /// Host names.
-    pub allow: Vec<String>,
+    /// The hosts; what the server's ceiling does not include is cut when a door is opened.
+    pub allow: Vec<HostRule>,
 }

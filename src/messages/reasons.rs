@@ -31,7 +31,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::ForgeRefused { doing, said } => refused(doing, said, max),
         BlockReason::BranchRule { rule } => branch_rule(rule, max),
         BlockReason::PreFlightFailed { what, output } => preflight_failed(what, output, measure),
-        BlockReason::DefaultConflict { files } => with_files(DEFAULT_CONFLICT, files, measure),
+        BlockReason::DefaultConflict { files, .. } => with_files(DEFAULT_CONFLICT, files, measure),
         BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, failures, measure),
         BlockReason::TasksBlocked { tasks } => tasks_blocked(tasks, measure),
         BlockReason::BadSettings { mistakes } => with_list(BAD_SETTINGS, mistakes, measure),
@@ -118,6 +118,24 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
         AgentFailure::TimedOut { seconds } => format!("it was stopped after {seconds} seconds"),
         AgentFailure::WentSilent { seconds } => format!("it printed nothing for {seconds} seconds"),
         AgentFailure::TooMuchOutput { bytes } => format!("it printed more than {bytes} bytes"),
+        AgentFailure::TooOld { program, found, least } => format!(
+            "its program {} is version {}, and at least {least} is needed",
+            code(program, max),
+            code(found, max)
+        ),
+        AgentFailure::NotAsAsked { what } => format!("it did not start as it was asked to: {}", trimmed(what, max)),
+        AgentFailure::RateLimited { .. } => "the model's API limits the rate".to_owned(),
+        AgentFailure::Unavailable { said } => format!("the model's API is not available: {}", trimmed(said, max)),
+        AgentFailure::NotAuthorised { .. } => {
+            "the model's API refuses the service's account; whoever runs AutoBuild finds the details in its log"
+                .to_owned()
+        }
+        AgentFailure::NoSuchModel { model, .. } => format!("the model {} is not available", code(model, max)),
+        AgentFailure::ModelRefused { said } => format!("the model refused the work: {}", trimmed(said, max)),
+        AgentFailure::PromptTooLong => "the work is too long for the model".to_owned(),
+        AgentFailure::OutputLimit => "the model stopped at its limit of output".to_owned(),
+        AgentFailure::OutOfAgentTurns { turns } => format!("it made {turns} calls of its model, as many as it may"),
+        AgentFailure::OutOfMoney => "it used up its share of the budget".to_owned(),
         AgentFailure::ReportMissing => "its output does not end with a JSON object".to_owned(),
         AgentFailure::ReportInvalid { problem } => format!("its report is not valid: {}", trimmed(problem, max)),
         AgentFailure::DecisionMissing => "the Coach's output does not end with a JSON object".to_owned(),

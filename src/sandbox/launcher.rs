@@ -4,6 +4,7 @@
 use crate::sandbox::process_table;
 use crate::sandbox::protocol::Order;
 use crate::sandbox::protocol::Report;
+use crate::sandbox::protocol::Said;
 use rustix::fs::MemfdFlags;
 use rustix::process::Resource;
 use rustix::process::Rlimit;
@@ -16,6 +17,7 @@ use std::io::Read;
 use std::io::Seek;
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
@@ -47,7 +49,10 @@ fn serve() -> std::io::Result<()> {
     close_leaked_files();
     let mut lifeline = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let order = Order::read(&mut lifeline)?;
-    let input = input(&mut lifeline, order.stdin_length)?;
+    let (input, feed) = match order.talking {
+        true => fed_input(&mut lifeline, order.stdin_length)?,
+        false => (input(&mut lifeline, order.stdin_length)?, None),
+    };
     confine()?;
     let main = match start(&order, input) {
         Ok(pid) => pid,
@@ -58,7 +63,7 @@ fn serve() -> std::io::Result<()> {
         }
     };
     let (events, heard) = mpsc::channel();
-    listen(lifeline.try_clone()?, events.clone())?;
+    listen(lifeline.try_clone()?, feed, events.clone())?;
     reap(main, events)?;
     watch(&mut lifeline, &heard, Duration::from_millis(order.grace_ms));
     say(&mut lifeline, &Report::Swept);
@@ -85,6 +90,24 @@ fn input(lifeline: &mut UnixStream, length: u64) -> std::io::Result<File> {
     }
     file.rewind()?;
     Ok(file)
+}
+
+/// The program's input as a pipe, and where the pieces go that follow the first one. A thread of its own writes them, so
+/// that a program that does not read keeps nobody from hearing the order to stop.
+fn fed_input(lifeline: &mut UnixStream, length: u64) -> std::io::Result<(File, Option<mpsc::Sender<Vec<u8>>>)> {
+    let (reading, mut writing) = std::io::pipe()?;
+    let mut first = Vec::new();
+    lifeline.take(length).read_to_end(&mut first)?;
+    let (feed, pieces) = mpsc::channel::<Vec<u8>>();
+    let writer = move || {
+        for piece in std::iter::once(first).chain(pieces) {
+            if writing.write_all(&piece).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().spawn(writer)?;
+    Ok((File::from(OwnedFd::from(reading)), Some(feed)))
 }
 
 /// A session without a terminal, adoption of orphans, no new rights through set-uid programs, no core files.
@@ -160,11 +183,23 @@ enum Event {
     AllGone,
 }
 
-/// Turns what comes over the lifeline into events.
-fn listen(mut lifeline: UnixStream, events: mpsc::Sender<Event>) -> std::io::Result<()> {
+/// Turns what comes over the lifeline into input for the program and events.
+fn listen(
+    mut lifeline: UnixStream,
+    mut feed: Option<mpsc::Sender<Vec<u8>>>,
+    events: mpsc::Sender<Event>,
+) -> std::io::Result<()> {
     let listening = move || {
-        // One byte is the order to stop; the end of the socket or an error means that nobody waits for us any more.
-        let _ = lifeline.read(&mut [0; 1]);
+        // Anything but input is the order to stop; the end of the socket or an error means that nobody waits for us any
+        // more.
+        while let Ok(said) = Said::read(&mut lifeline) {
+            match said {
+                // A program that closed its input does not get it.
+                Said::Input(piece) => drop(feed.as_ref().map(|feed| feed.send(piece))),
+                Said::InputEnd => feed = None,
+                Said::Stop => break,
+            }
+        }
         let _ = events.send(Event::Stop);
     };
     std::thread::Builder::new().spawn(listening).map(drop)

@@ -6,8 +6,12 @@
 //! levels of isolation are steps that the launcher will take before it starts the program.
 
 mod capture;
+mod confine;
+pub mod egress;
 mod environment;
 mod launcher;
+mod live;
+mod probe;
 mod process_table;
 mod protocol;
 mod run;
@@ -16,9 +20,15 @@ mod strays;
 
 pub use capture::Output;
 pub use capture::OutputCap;
+pub use confine::Confine;
+pub use confine::Limit;
+pub use confine::Limits;
 pub use environment::environment;
 pub use launcher::LAUNCHER_COMMAND;
 pub use launcher::launcher_main;
+pub use live::Live;
+pub use live::Talk;
+pub use probe::ProbeError;
 pub use run::Sandbox;
 pub use run::SandboxOptions;
 pub use spec::Exit;

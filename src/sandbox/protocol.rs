@@ -16,6 +16,12 @@ const ORDER_CAP: u32 = 16 << 20;
 /// The byte by which the service orders the launcher to end everything. The end of the socket means the same.
 pub(crate) const STOP: u8 = b'T';
 
+/// The byte before more input for the program: its length in four bytes, then the input.
+pub(crate) const INPUT: u8 = b'I';
+
+/// The byte that says that no more input comes.
+pub(crate) const INPUT_END: u8 = b'E';
+
 /// What the launcher has to start. It is followed by the program's input.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
@@ -24,12 +30,15 @@ pub(crate) struct Order {
     cwd: Vec<u8>,
     env: Vec<(Vec<u8>, Vec<u8>)>,
     pub(crate) stdin_length: u64,
+    /// Whether more input follows while the program runs.
+    #[serde(default)]
+    pub(crate) talking: bool,
     pub(crate) grace_ms: u64,
 }
 
 impl Order {
     /// The order and the input, ready to be sent.
-    pub(crate) fn frame(spec: &Spec) -> Option<Vec<u8>> {
+    pub(crate) fn frame(spec: &Spec, talking: bool) -> Option<Vec<u8>> {
         let bytes = |text: &OsString| text.clone().into_vec();
         let order = Self {
             program: bytes(&spec.program),
@@ -41,6 +50,7 @@ impl Order {
                 .map(|(name, value)| (bytes(name), bytes(value)))
                 .collect(),
             stdin_length: u64::try_from(spec.stdin.len()).ok()?,
+            talking,
             grace_ms: u64::try_from(spec.grace.as_millis()).ok()?,
         };
         let json = serde_json::to_vec(&order).ok()?;
@@ -78,6 +88,36 @@ impl Order {
             .iter()
             .cloned()
             .map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value)))
+    }
+}
+
+/// What the service says after the order.
+pub(crate) enum Said {
+    /// More input for the program.
+    Input(Vec<u8>),
+    /// The program's input ends.
+    InputEnd,
+    /// Everything is to end.
+    Stop,
+}
+
+impl Said {
+    /// Reads the next thing said.
+    pub(crate) fn read(source: &mut impl Read) -> std::io::Result<Self> {
+        let (mut kind, mut length) = ([0; 1], [0; 4]);
+        source.read_exact(&mut kind)?;
+        match kind {
+            [INPUT] => source.read_exact(&mut length)?,
+            [INPUT_END] => return Ok(Self::InputEnd),
+            _ => return Ok(Self::Stop),
+        }
+        let length = u32::from_be_bytes(length);
+        let mut piece = Vec::new();
+        let read = source.take(u64::from(length)).read_to_end(&mut piece)?;
+        match u32::try_from(read) {
+            Ok(read) if read == length => Ok(Self::Input(piece)),
+            _ => Err(std::io::ErrorKind::UnexpectedEof.into()),
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! Running one program: order, watch, collect.
 
+use crate::domain::isolation::Level;
 use crate::sandbox::capture::Capture;
 use crate::sandbox::capture::OutputCap;
 use crate::sandbox::launcher::LAUNCHER_COMMAND;
+use crate::sandbox::live;
+use crate::sandbox::live::Live;
 use crate::sandbox::process_table::Process;
 use crate::sandbox::protocol::Order;
 use crate::sandbox::protocol::Report;
@@ -29,6 +32,7 @@ use tokio::io::BufReader;
 use tokio::net::UnixStream;
 use tokio::process::Child;
 use tokio::process::Command;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -59,26 +63,41 @@ impl SandboxOptions {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     options: Arc<SandboxOptions>,
+    level: Level,
 }
 
 impl Sandbox {
-    /// Makes this process adopt what a killed launcher leaves behind.
+    /// A sandbox of this level and no other; whether the machine offers it shows in each run. Makes this process adopt
+    /// what a killed launcher leaves behind.
     #[must_use]
-    pub fn new(options: SandboxOptions) -> Self {
+    pub fn at(options: SandboxOptions, level: Level) -> Self {
         if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
             tracing::warn!(%error, "orphans of a killed launcher cannot be adopted");
         }
         Self {
             options: Arc::new(options),
+            level,
         }
+    }
+
+    /// How far programs are kept apart: always exactly so, or they are not started.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
     }
 
     /// Runs a program to its end and ends everything that it started. Dropping the future ends it too.
     pub async fn run(&self, spec: &Spec, cancel: &CancellationToken) -> Result<Finished, StartError> {
+        self.run_live(spec, Live::default(), cancel).await
+    }
+
+    /// Like [`Sandbox::run`], with a caller who listens or talks meanwhile; the program waits for a slow listener.
+    pub async fn run_live(&self, spec: &Spec, live: Live, cancel: &CancellationToken) -> Result<Finished, StartError> {
         let started = Instant::now();
-        let frame = Order::frame(spec).ok_or_else(|| StartError::Refused("the command is too long".to_owned()))?;
+        let frame = Order::frame(spec, live.said.is_some())
+            .ok_or_else(|| StartError::Refused("the command is too long".to_owned()))?;
         let mut running = self
-            .launch(spec)
+            .launch(spec, live)
             .map_err(|error| StartError::Refused(error.to_string()))?;
         let heard = running.converse(spec, &frame, cancel).await;
         running.end(&heard).await;
@@ -95,10 +114,11 @@ impl Sandbox {
             stdout,
             stderr,
             duration: started.elapsed(),
+            level: self.level,
         })
     }
 
-    fn launch(&self, spec: &Spec) -> std::io::Result<Running> {
+    fn launch(&self, spec: &Spec, live: Live) -> std::io::Result<Running> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(&self.options.launcher);
@@ -120,12 +140,13 @@ impl Sandbox {
         drop(command);
         let pipes = Arc::new(Pipes::new(spec.stdout, spec.stderr));
         let pumps = [
-            pump(child.stdout.take(), Arc::clone(&pipes), Pipes::stdout),
-            pump(child.stderr.take(), Arc::clone(&pipes), Pipes::stderr),
+            pump(child.stdout.take(), Arc::clone(&pipes), Pipes::stdout, live.heard),
+            pump(child.stderr.take(), Arc::clone(&pipes), Pipes::stderr, None),
         ];
         Ok(Running {
             since: Process::of(entry.pid()).map_or(0, |process| process.started),
             lifeline: UnixStream::from_std(ours)?,
+            said: live.said,
             _entry: entry,
             child,
             pipes,
@@ -138,6 +159,7 @@ impl Sandbox {
 struct Running {
     since: u64,
     lifeline: UnixStream,
+    said: Option<mpsc::Receiver<Vec<u8>>>,
     /// Held until the launcher has been collected.
     _entry: Entry,
     child: Child,
@@ -161,8 +183,11 @@ impl Running {
             let ordering = async {
                 // A launcher that is gone already shows in what we hear.
                 let _ = writing.write_all(frame).await;
-                let reason = watch(spec, &self.pipes, cancel).await;
+                let watching = watch(spec, &self.pipes, cancel);
+                let reason = live::feed(&mut writing, self.said.as_mut(), watching).await;
                 let _ = writing.write_all(&[STOP]).await;
+                // Cut off within a piece of input, the launcher hears the order as the socket's end.
+                let _ = writing.shutdown().await;
                 reason
             };
             tokio::select! {
@@ -269,12 +294,18 @@ fn pump(
     source: Option<impl AsyncRead + Unpin + Send + 'static>,
     pipes: Arc<Pipes>,
     stream: fn(&Pipes) -> MutexGuard<'_, Capture>,
+    heard: Option<mpsc::Sender<Vec<u8>>>,
 ) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(async move {
         let Some(mut source) = source else { return };
         let mut buffer = vec![0; 64 << 10];
         while let Ok(count @ 1..) = source.read(&mut buffer).await {
-            pipes.took(stream(&pipes), buffer.get(..count).unwrap_or_default());
+            let piece = buffer.get(..count).unwrap_or_default();
+            pipes.took(stream(&pipes), piece);
+            if let Some(heard) = &heard {
+                // Nobody listens any more: what comes is still counted and kept.
+                let _ = heard.send(piece.to_vec()).await;
+            }
         }
     }))
 }

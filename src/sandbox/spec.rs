@@ -1,7 +1,10 @@
 //! What to run and what became of it.
 
+use crate::domain::isolation::Level;
 use crate::sandbox::capture::Output;
 use crate::sandbox::capture::OutputCap;
+use crate::sandbox::confine::Confine;
+use crate::sandbox::confine::Limit;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,10 +32,13 @@ pub struct Spec {
     pub stderr: OutputCap,
     /// How long it may take to end by itself once told to stop.
     pub grace: Duration,
+    /// What it may see, change, reach and use up.
+    pub confine: Confine,
 }
 
 impl Spec {
     /// A program without input in `cwd`, with an empty environment, ten minutes, default caps and two seconds of grace.
+    /// It sees nothing but the system's own programs and what its `PATH` leads to, and reaches nothing.
     #[must_use]
     pub fn new(program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
         Self {
@@ -46,6 +52,7 @@ impl Spec {
             stdout: OutputCap::default(),
             stderr: OutputCap::default(),
             grace: Duration::from_secs(2),
+            confine: Confine::default(),
         }
     }
 
@@ -72,6 +79,8 @@ pub enum Exit {
     Cancelled,
     /// Stopped because it printed more than the hard cap.
     TooMuchOutput,
+    /// Stopped because it used more than it was given.
+    OverLimit(Limit),
     /// It killed the launcher that watched it; what it came to is not known.
     Escaped,
 }
@@ -87,6 +96,8 @@ pub struct Finished {
     pub stderr: Output,
     /// From start to end.
     pub duration: Duration,
+    /// How far it was kept apart.
+    pub level: Level,
 }
 
 /// Why a program was not started.
@@ -101,6 +112,9 @@ pub enum StartError {
     /// The folder to start in is not there.
     #[error("the folder {0} does not exist")]
     NoFolder(String),
+    /// It could not be kept apart as it must be, so it was not started.
+    #[error("the program could not be kept apart, so it was not started: {0}")]
+    Isolation(String),
     /// The operating system refused otherwise.
     #[error("the program could not be started: {0}")]
     Refused(String),

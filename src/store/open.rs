@@ -11,6 +11,8 @@ use crate::store::sql::Pools;
 use crate::store::url::Address;
 use crate::store::wake;
 use sqlx::ConnectOptions;
+use sqlx::Connection;
+use sqlx::PgConnection;
 use sqlx::PgPool;
 use sqlx::SqlitePool;
 use sqlx::postgres::PgConnectOptions;
@@ -47,6 +49,9 @@ impl Default for OpenOptions {
 
 /// The largest write-ahead log that is kept on disk between checkpoints.
 const WAL_KEPT: &str = "67108864";
+
+/// How long the last connection may take that is only made to learn what is wrong.
+const LAST_TRY: Duration = Duration::from_secs(2);
 
 impl Store {
     /// Opens the database at `url` (`sqlite:<path>` or `postgres://…`), creating or migrating its tables.
@@ -130,22 +135,29 @@ async fn keeps_promises(write: &SqlitePool) -> Result<(), OpenError> {
 }
 
 async fn open_postgres(server: PgConnectOptions, options: &OpenOptions) -> Result<Pools, OpenError> {
-    let pool = PgPoolOptions::new()
+    let server = server.application_name("autobuild").disable_statement_logging();
+    let opened = PgPoolOptions::new()
         .max_connections(options.connections.max(2))
         .acquire_timeout(options.patience)
-        .connect_with(server.application_name("autobuild").disable_statement_logging())
-        .await
-        .map_err(unreachable)?;
+        .connect_with(server.clone())
+        .await;
+    let pool = match opened {
+        Ok(pool) => pool,
+        Err(sqlx::Error::PoolTimedOut) => return Err(unreachable(&server).await),
+        Err(error) => return Err(error.into()),
+    };
     keeps_promises_too(&pool).await?;
     Ok(Pools::Postgres(pool))
 }
 
-/// A server that did not answer in time is not merely busy.
-fn unreachable(error: sqlx::Error) -> OpenError {
-    match error {
-        sqlx::Error::PoolTimedOut => OpenError::Store(StoreError::Unavailable(Arc::new(error))),
-        error => error.into(),
-    }
+/// Why a server did not answer: the pool only knows that it waited in vain, one more connection knows what stood in the way.
+async fn unreachable(server: &PgConnectOptions) -> OpenError {
+    let once = tokio::time::timeout(LAST_TRY, PgConnection::connect_with(server)).await;
+    let cause = match once {
+        Ok(Err(error)) => error,
+        Ok(Ok(_)) | Err(_) => sqlx::Error::PoolTimedOut,
+    };
+    OpenError::Store(StoreError::Unavailable(Arc::new(cause)))
 }
 
 async fn keeps_promises_too(pool: &PgPool) -> Result<(), OpenError> {
@@ -155,5 +167,24 @@ async fn keeps_promises_too(pool: &PgPool) -> Result<(), OpenError> {
             "synchronous_commit is off; set it to on for this database".to_owned(),
         )),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_that_cannot_be_reached_is_reported_with_what_stood_in_the_way() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("postgres://someone@{}/database", listener.local_addr().unwrap());
+        drop(listener);
+        let options = OpenOptions {
+            patience: Duration::from_millis(50),
+            ..OpenOptions::default()
+        };
+        let error = anyhow::Error::from(Store::open(&url, options).await.err().unwrap());
+        let said = format!("{error:#}");
+        assert!(said.contains("cannot be reached") && said.contains("refused"), "{said}");
     }
 }

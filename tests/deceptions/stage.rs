@@ -6,6 +6,7 @@ use crate::cases::Library;
 use crate::judged::Judged;
 use crate::tree;
 use crate::tree::Tree;
+use autobuild::config::Offer;
 use autobuild::config::RepositorySettings;
 use autobuild::domain::contract::CheckoutState;
 use autobuild::domain::contract::TurnFacts;
@@ -21,11 +22,13 @@ use autobuild::domain::ids::Sha;
 use autobuild::domain::ids::TaskId;
 use autobuild::domain::ids::User;
 use autobuild::domain::ids::UserId;
+use autobuild::domain::isolation::Level;
 use autobuild::domain::plan::Check;
 use autobuild::domain::plan::Criterion;
 use autobuild::domain::plan::Factors;
 use autobuild::domain::plan::PlannedTask;
 use autobuild::domain::plan::TestEffort;
+use autobuild::domain::secret::Secrets;
 use autobuild::gates;
 use autobuild::gates::Bench;
 use autobuild::gates::Deadlines;
@@ -84,8 +87,8 @@ type WrittenChange = (usize, (String, Option<usize>, usize, Tree));
 impl Base {
     fn of((name, (mark, tree, settings)): WrittenBase, commits: &[Sha]) -> (String, Self) {
         let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
-        let (settings, _) =
-            RepositorySettings::parse(&settings, &[]).unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
+        let (settings, _) = RepositorySettings::parse(&settings, &Offer::default())
+            .unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
         let base = Self {
             commit: commits[mark].clone(),
             tree,
@@ -144,10 +147,10 @@ impl Stage {
         let commits = import.into_mirror(mirror.dir());
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::new(SandboxOptions { launcher }),
+            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
             folder: folder.path().join("gates"),
             caches: folder.path().join("caches"),
-            secrets: Vec::new(),
+            secrets: Secrets::default(),
             deadlines: Deadlines::default(),
         };
         Self {
@@ -283,6 +286,7 @@ fn approval(criteria: &[Criterion]) -> CoachDecision {
         issues: Vec::new(),
         feedback: String::new(),
         commands: Vec::new(),
+        ignored: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A real repository with commits, and a bench that runs real commands on them.
 
+use autobuild::config::Offer;
 use autobuild::config::RepositorySettings;
 use autobuild::domain::evidence::Baseline;
 use autobuild::domain::evidence::Evidence;
@@ -8,12 +9,14 @@ use autobuild::domain::evidence::GateReport;
 use autobuild::domain::feature::Mode;
 use autobuild::domain::ids::RepoId;
 use autobuild::domain::ids::Sha;
+use autobuild::domain::isolation::Level;
 use autobuild::domain::plan::Check;
 use autobuild::domain::plan::Criterion;
 use autobuild::domain::plan::Factors;
 use autobuild::domain::plan::PlannedTask;
 use autobuild::domain::plan::TaskType;
 use autobuild::domain::plan::TestEffort;
+use autobuild::domain::secret::Secrets;
 use autobuild::domain::task::Origin;
 use autobuild::gates::Bench;
 use autobuild::gates::Deadlines;
@@ -57,10 +60,10 @@ impl Stage {
         git(&dir.path().join("people"), &["init", "-q", "-b", "main"]);
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::new(SandboxOptions { launcher }),
+            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),
-            secrets: vec!["own-secret-value".to_owned().into()],
+            secrets: Secrets::new(&["own-secret-value".into()]),
             deadlines: Deadlines {
                 setup: Duration::from_secs(300),
                 test: Duration::from_secs(300),
@@ -134,7 +137,7 @@ pub struct Case {
 
 impl Case {
     pub fn new(kind: TaskType, settings: &str) -> Self {
-        let (settings, _) = RepositorySettings::parse(settings, &[]).unwrap();
+        let (settings, _) = RepositorySettings::parse(settings, &Offer::default()).unwrap();
         Self {
             task: PlannedTask {
                 id: "TASK-001".parse().unwrap(),

@@ -1,11 +1,12 @@
 //! Why work stops until a person decides, and the report that this person gets. When to block is the machines' part.
 
 mod report;
+mod word;
 
 pub use crate::domain::blocked::report::Approvable;
 pub use crate::domain::blocked::report::BlockedReport;
-pub use crate::domain::blocked::report::Cost;
 pub use crate::domain::blocked::report::Way;
+pub use crate::domain::cost::Cost;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 pub use crate::domain::recurring::same_issues_three_turns;
@@ -97,6 +98,9 @@ pub enum BlockReason {
     DefaultConflict {
         /// The files.
         files: Vec<String>,
+        /// The task that was to resolve it, and was given up.
+        #[serde(default)]
+        given_up: Option<TaskId>,
     },
     /// The merged result of a wave does not hold.
     #[error("the merged result of the wave does not hold: {}", .failures.join("; "))]
@@ -158,6 +162,71 @@ pub enum AgentFailure {
         /// The limit.
         bytes: u64,
     },
+    /// It is older than what we can work with.
+    #[error("the agent program {program:?} is version {found}; at least {least} is needed")]
+    TooOld {
+        /// The program as configured.
+        program: String,
+        /// What it says it is.
+        found: String,
+        /// The oldest that works.
+        least: String,
+    },
+    /// It did not start as it was asked to: other tools, other permissions, servers that nobody asked for.
+    #[error("the agent did not start as it was asked to: {what}")]
+    NotAsAsked {
+        /// What differs.
+        what: String,
+    },
+    /// The model's API limits us. The work waits for it.
+    #[error("the model's API limits the rate: {said}")]
+    RateLimited {
+        /// Its words.
+        said: String,
+        /// How long it asked us to wait, where it did.
+        retry_after_seconds: Option<u64>,
+    },
+    /// The model's API is overloaded, failing or out of reach. The work waits for it.
+    #[error("the model's API is not available: {said}")]
+    Unavailable {
+        /// Its words.
+        said: String,
+    },
+    /// The model's API refuses the credentials, or there is no credit. Trying again helps nobody.
+    #[error("the model's API refuses the credentials or the account: {said}")]
+    NotAuthorised {
+        /// Its words, for operators.
+        said: String,
+    },
+    /// The model's API knows no such model, or does not offer it to us.
+    #[error("the model {model:?} is not available: {said}")]
+    NoSuchModel {
+        /// The model.
+        model: String,
+        /// The API's words.
+        said: String,
+    },
+    /// The model refused to do it.
+    #[error("the model refused the work: {said}")]
+    ModelRefused {
+        /// Its words.
+        said: String,
+    },
+    /// What it was told, or what it had read, is longer than the model can take.
+    #[error("the work is too long for the model")]
+    PromptTooLong,
+    /// The model stopped at its limit of output.
+    #[error("the model stopped at its limit of output")]
+    OutputLimit,
+    /// It made as many calls as it may in one run.
+    #[error("the agent made {turns} calls of its model, as many as it may")]
+    OutOfAgentTurns {
+        /// The limit.
+        turns: u32,
+    },
+    /// Its share of the budget was used up.
+    #[error("the agent used up its share of the budget")]
+    OutOfMoney,
     /// A Player or planner without an answer.
     #[error("the agent's output does not end with a JSON object")]
     ReportMissing,

@@ -3,6 +3,7 @@
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
 use crate::config::RepositorySettings;
 use crate::config::Role;
@@ -38,7 +39,7 @@ pub(super) struct Question<'a> {
     /// Which of the requests of one effect this is; empty for the only one.
     pub part: &'static str,
     /// What it is told.
-    pub prompt: String,
+    pub prompt: Prompt,
     /// JSON Schema of its answer.
     pub schema: Value,
 }
@@ -100,6 +101,7 @@ impl Scene<'_> {
                 doing: "choosing the agent",
                 source: std::io::Error::other(undone.to_string()),
             })?;
+        let usual = self.engine.agents.definition(question.role).model;
         let spec = RunSpec {
             role: question.role,
             task: question.task,
@@ -109,6 +111,13 @@ impl Scene<'_> {
             schema: question.schema,
             deadline: Duration::from_secs(seconds),
             idle: Some(IDLE),
+            model: agent.model(settings.model.of(question.role), usual),
+            fallback_model: agent.fallback_model(),
+            agent_turns: settings.agent_turns,
+            usd_micros: None,
+            network: Vec::new(),
+            activity: None,
+            secrets: self.engine.secrets.clone(),
             // A run that crashed is the same run again; a run that failed is another one.
             run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),
         };

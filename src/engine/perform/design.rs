@@ -80,7 +80,7 @@ pub(super) async fn ask<T>(
         turn: TurnNumber::FIRST,
         checkout: checkout.path(),
         part: "",
-        prompt: input.prompt(scene.engine.agents.definition(Role::Designer), &schema),
+        prompt: input.prompt(scene.engine.agents.definition(Role::Designer)),
         schema,
     };
     let designed = scene.ask(settings, question, read).await?;
@@ -95,7 +95,7 @@ pub(super) async fn ask<T>(
             );
             Err(RunError::Agent {
                 failure: AgentFailure::Failed { how },
-                log: String::new(),
+                record: Box::default(),
             })
         }
         Err(undone) => Err(RunError::Host {

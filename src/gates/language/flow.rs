@@ -9,6 +9,10 @@ pub struct Flow {
     pub conditions: &'static [&'static str],
     /// Loops over the field `iterable`.
     pub loops: (&'static [&'static str], &'static str),
+    /// Whether what a loop goes through is known to be nothing.
+    pub is_empty: for<'t> fn(At<'t>) -> bool,
+    /// Parts of which only one or none is run: arms of a `match`, sides of a choice.
+    pub arms: &'static [&'static str],
     /// Functions and closures.
     pub functions: &'static [&'static str],
     /// Statements after which nothing of the same block is reached.
@@ -31,6 +35,8 @@ pub fn heard(flow: &Flow, at: At<'_>, body: At<'_>, strength: Strength) -> Stren
     let around = at.ancestors().take_while(|outer| !outer.is_same(body));
     let mut guards = around.filter(|outer| outer.is(flow.conditions) && outer.field("alternative").is_none());
     let guarded = guards.any(|outer| !outer.field("condition").is_some_and(|condition| condition.holds(at)));
+    let mut around = at.ancestors().take_while(|outer| !outer.is_same(body));
+    let guarded = guarded || around.any(|outer| outer.is(flow.arms));
     let ends_test = matches!(at.kind(), "raise_statement" | "throw_statement") || at.text().starts_with("panic");
     if guarded && !ends_test {
         strength.min(Strength::Weak)
@@ -80,95 +86,14 @@ fn is_never(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
 
 fn is_empty_loop(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
     let (kinds, field) = flow.loops;
-    let over = outer.field(field).filter(|part| !part.is_same(inner));
-    outer.is(kinds) && over.is_some_and(is_nothing)
-}
-
-/// Lists and ranges in which nothing is.
-const NOTHING: [&str; 16] = [
-    "[]",
-    "()",
-    "{}",
-    "0..0",
-    "&[]",
-    "range(0)",
-    "vec![]",
-    "\"\"",
-    "list()",
-    "Vec::new()",
-    "[].iter()",
-    "vec![].iter()",
-    "std::iter::empty()",
-    "iter::empty()",
-    "new Array()",
-    "Array(0)",
-];
-
-/// Whether an expression is a list or a range in which nothing is, as far as the file tells: written so, cut to nothing, or
-/// a name for such a one.
-#[must_use]
-pub fn is_nothing(over: At<'_>) -> bool {
-    let text = over.text().trim();
-    let cut = [
-        ".take(0)",
-        ".filter(|_| false)",
-        "[:0]",
-        "[0:0]",
-        "[..0]",
-        "[0..0]",
-        ".slice(0, 0)",
-        ".filter(() => false)",
-    ];
-    let in_brackets = text.strip_prefix("range(").and_then(|rest| rest.strip_suffix(')'));
-    let range = text.split_once("..").or_else(|| in_brackets.map(|end| ("0", end)));
-    let is_zero = |text: &str| matches!(number_named(over, text.trim_start_matches('=').trim()), Some("0"));
-    NOTHING.contains(&text)
-        || cut.iter().any(|end| text.contains(end))
-        || range.is_some_and(|(from, to)| from.trim() == "0" && !to.starts_with('=') && is_zero(to))
-        || over.is(&["identifier"]) && bound(over, text).is_some_and(|value| NOTHING.contains(&value.text().trim()))
-}
-
-/// A number as it is written, or as the only thing that the file binds to the name.
-fn number_named<'t>(at: At<'t>, text: &'t str) -> Option<&'t str> {
-    match text.chars().all(|c| c.is_ascii_digit()) {
-        true => Some(text),
-        false => bound(at, text).map(|value| value.text().trim()),
-    }
-}
-
-/// What the file binds to a name, where it does so once and nothing is put into it later.
-fn bound<'t>(at: At<'t>, name: &str) -> Option<At<'t>> {
-    let root = at.ancestors().last()?;
-    let named = |at: &At<'t>| {
-        let binds = at.is(&[
-            "let_declaration",
-            "const_item",
-            "static_item",
-            "variable_declarator",
-            "assignment",
-        ]);
-        let own = at
-            .field("name")
-            .or_else(|| at.field("pattern"))
-            .or_else(|| at.field("left"));
-        binds && own.is_some_and(|own| own.text().trim_start_matches("mut ") == name)
+    let Some(over) = outer
+        .field(field)
+        .filter(|over| outer.is(kinds) && !over.is_same(inner))
+    else {
+        return false;
     };
-    let mut all = root.below().filter(named);
-    let (first, second) = (all.next()?, all.next());
-    let filled = ["push", "append", "extend", "insert", "add", "unshift"];
-    let grows = root.below().any(|at| {
-        let into = at.field_text("value").len().max(at.field_text("object").len()) > 0
-            && (at.field_text("value") == name || at.field_text("object") == name);
-        into && [
-            at.field_text("field"),
-            at.field_text("attribute"),
-            at.field_text("property"),
-        ]
-        .iter()
-        .any(|method| filled.contains(method))
-    });
-    let value = first.field("value").or_else(|| first.field("right"))?;
-    (second.is_none() && !grows).then_some(value)
+    let empty = ["[]", "()", "{}", "0..0", "&[]", "range(0)", "vec![]", "\"\""];
+    empty.contains(&over.text().trim()) || (flow.is_empty)(over)
 }
 
 /// Whether a statement of `outer` before `inner` leaves without a condition.
@@ -200,8 +125,12 @@ fn is_uncalled(flow: &Flow, outer: At<'_>, body: At<'_>) -> bool {
         })
     });
     let Some(name) = name else { return false };
+    let thrown_away = |at: At<'_>| {
+        at.parent()
+            .is_some_and(|outer| outer.is(&["expression_statement"]) || outer.phrase() == format!("void {}", at.text()))
+    };
     let mentions = body
         .below()
-        .filter(|at| at.kind().ends_with("identifier") && at.text() == name.text());
+        .filter(|at| at.kind().ends_with("identifier") && at.text() == name.text() && !thrown_away(*at));
     mentions.count() < 2
 }

@@ -80,6 +80,8 @@ static WATCHED: [Watched; 29] = [
 static FLOW: Flow = Flow {
     conditions: &["if_expression", "while_expression"],
     loops: (&["for_expression"], "value"),
+    is_empty: reached::is_nothing,
+    arms: &[],
     functions: &["function_item", "closure_expression", "async_block"],
     leaves: &["return_expression", "break_expression", "continue_expression"],
     never: &["false", "!true", "cfg!(any())", "false && true", "0 > 0"],

@@ -1,7 +1,6 @@
 //! Whether what stands in a Rust test is compiled, run, and heard when it fails.
 
 use super::conditions;
-use crate::gates::language::flow::is_nothing;
 use crate::gates::language::syntax::At;
 
 /// Whether a statement is part of what is compiled: `#[cfg(any())]` before it takes it out.
@@ -94,4 +93,61 @@ fn is_mentioned_again(binding: At<'_>, name: &str) -> bool {
     after
         .flat_map(At::below)
         .any(|at| at.kind().ends_with("identifier") && at.text() == name)
+}
+
+/// Lists and ranges in which nothing is.
+const NOTHING: [&str; 9] = [
+    "[]",
+    "0..0",
+    "&[]",
+    "vec![]",
+    "Vec::new()",
+    "[].iter()",
+    "vec![].iter()",
+    "std::iter::empty()",
+    "iter::empty()",
+];
+
+/// Whether an expression is a list or a range in which nothing is, as far as the file tells: written so, cut to nothing, or
+/// a name for such a one.
+pub(super) fn is_nothing(over: At<'_>) -> bool {
+    let text = over.text().trim();
+    let text = text
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'))
+        .unwrap_or(text);
+    let cut = [".take(0)", ".filter(|_| false)", "[..0]", "[0..0]", "args().skip("];
+    let range = text.split_once("..");
+    let is_zero = |text: &str| matches!(number_named(over, text.trim_start_matches('=').trim()), Some("0"));
+    NOTHING.contains(&text)
+        || cut.iter().any(|end| text.contains(end))
+        || range.is_some_and(|(from, to)| from.trim() == "0" && !to.starts_with('=') && is_zero(to))
+        || over.is(&["identifier"]) && bound(over, text).is_some_and(|value| NOTHING.contains(&value.text().trim()))
+}
+
+/// A number as it is written, or as the only thing that the file binds to the name.
+fn number_named<'t>(at: At<'t>, text: &'t str) -> Option<&'t str> {
+    match text.chars().all(|c| c.is_ascii_digit()) {
+        true => Some(text),
+        false => bound(at, text).map(|value| value.text().trim()),
+    }
+}
+
+/// What the file binds to a name, where it does so once and nothing is put into it later.
+fn bound<'t>(at: At<'t>, name: &str) -> Option<At<'t>> {
+    let root = at.ancestors().last()?;
+    let named = |at: &At<'t>| {
+        let binds = at.is(&["let_declaration", "const_item", "static_item"]);
+        let own = at.field("name").or_else(|| at.field("pattern"));
+        binds && own.is_some_and(|own| own.text().trim_start_matches("mut ") == name)
+    };
+    let mut all = root.below().filter(named);
+    let (first, second) = (all.next()?, all.next());
+    let filled = ["push", "append", "extend", "insert"];
+    let grows = root.below().any(|at| {
+        let call = at.is(&["field_expression"]) && at.field_text("value") == name;
+        call && filled.contains(&at.field_text("field"))
+    });
+    let value = first.field("value")?;
+    (second.is_none() && !grows).then_some(value)
 }

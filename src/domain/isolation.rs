@@ -1,0 +1,55 @@
+//! How far a foreign program is kept apart from the machine. How it is done is the sandbox's part.
+
+use serde::Deserialize;
+use serde::Serialize;
+use std::fmt;
+
+/// A level of isolation, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "u8", try_from = "u8")]
+pub enum Level {
+    /// None: limits of time and output, and everything is cleaned up.
+    L0,
+    /// Landlock, seccomp and resource limits in the machine's own namespaces.
+    L1,
+    /// Namespaces of its own with a bare root, over the machine's `/proc`; and all of [`Level::L1`].
+    L2,
+    /// Namespaces of its own with a bare root and its own `/proc`; and all of [`Level::L1`].
+    L3,
+}
+
+impl From<Level> for u8 {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::L0 => 0,
+            Level::L1 => 1,
+            Level::L2 => 2,
+            Level::L3 => 3,
+        }
+    }
+}
+
+impl TryFrom<u8> for Level {
+    type Error = NoSuchLevel;
+
+    fn try_from(number: u8) -> Result<Self, Self::Error> {
+        match number {
+            0 => Ok(Self::L0),
+            1 => Ok(Self::L1),
+            2 => Ok(Self::L2),
+            3 => Ok(Self::L3),
+            other => Err(NoSuchLevel(other)),
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "L{}", u8::from(*self))
+    }
+}
+
+/// A number that is no level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is no level of isolation; valid: 0, 1, 2, 3")]
+pub struct NoSuchLevel(u8);
