@@ -27,6 +27,7 @@ mod pre_loop;
 mod preflight;
 mod repository;
 mod rights;
+mod secrets;
 mod turns;
 mod waves;
 mod world;

@@ -202,13 +202,20 @@ static BEGINNINGS: LazyLock<Option<AhoCorasick>> =
 /// Finds what has one of the forms.
 pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     let Some(beginnings) = &*BEGINNINGS else { return };
+    // Where the last value of each form ended: what begins within it was looked at with it.
+    let mut ends = [0; FORMS.len()];
     for found in beginnings.find_overlapping_iter(text) {
-        let Some((beginning, body, least, name)) = FORMS.get(found.pattern().as_usize()) else {
+        let form = found.pattern().as_usize();
+        let (Some((beginning, body, least, name)), Some(end)) = (FORMS.get(form), ends.get_mut(form)) else {
             continue;
         };
+        if found.start() < *end {
+            continue;
+        }
         let rest = text.get(found.end()..).unwrap_or_default();
         let length = rest.iter().take_while(|byte| body.has(**byte)).count();
         let value = rest.get(..length).unwrap_or_default();
+        *end = found.end() + length;
         if length < *least || !(is_distinct(beginning) || begins(text, found.start())) || !is_random(beginning, value) {
             continue;
         }
