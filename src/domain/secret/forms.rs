@@ -5,7 +5,7 @@ use crate::domain::secret::SecretKind;
 use crate::domain::secret::Span;
 use crate::domain::secret::Sure;
 use crate::domain::secret::begins;
-use crate::domain::secret::is_stand_in;
+use crate::domain::secret::names_stand_in;
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
@@ -215,8 +215,11 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
         let rest = text.get(found.end()..).unwrap_or_default();
         let length = rest.iter().take_while(|byte| body.has(**byte)).count();
         let value = rest.get(..length).unwrap_or_default();
+        if length < *least {
+            continue;
+        }
         *end = found.end() + length;
-        if length < *least || !(is_distinct(beginning) || begins(text, found.start())) || !is_random(beginning, value) {
+        if !(is_distinct(beginning) || begins(text, found.start())) || !is_random(beginning, value) {
             continue;
         }
         spans.push(Span {
@@ -241,7 +244,8 @@ fn is_random(beginning: &str, value: &[u8]) -> bool {
         _ => true,
     };
     let named = beginning == "sk-" && !any(u8::is_ascii_uppercase) && value.contains(&b'-');
-    mixed && !named && !is_stand_in(value)
+    let zeros = value.iter().all(|byte| *byte == b'0');
+    mixed && !named && !zeros && !names_stand_in(value)
 }
 
 #[cfg(test)]
