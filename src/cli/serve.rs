@@ -1,5 +1,6 @@
 //! `autobuild serve`: the service against GitHub.
 
+use crate::agents::Access;
 use crate::cli::assemble;
 use crate::cli::assemble::Agents;
 use crate::cli::assemble::AppKey;
@@ -90,6 +91,7 @@ pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     let others = settings.admin_token.iter().chain([&settings.database_url]);
     let mut all: Vec<SecretString> = app.chain(coach).chain(others).cloned().collect();
     all.extend(assemble::agents_secrets(&settings.agent_environment));
+    all.extend(Access::service(settings.models.clone()).keys());
     all
 }
 
@@ -126,10 +128,6 @@ fn pass(secrets: &Secrets, event: &[u8], out: &mut impl Write) -> io::Result<()>
 }
 
 async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>) -> anyhow::Result<()> {
-    if let Err(refused) = settings.agents_runnable() {
-        let lines: Vec<String> = refused.iter().map(ToString::to_string).collect();
-        anyhow::bail!("{}; AUTOBUILD_AGENT chooses it", lines.join("; "));
-    }
     if !settings.unused.is_empty() {
         tracing::warn!(
             "settings that this version reads and does not act on: {}",
@@ -229,6 +227,7 @@ fn blueprint(
             coach: agent(Role::Coach),
             named: settings.named_agents.clone(),
             environment: settings.agent_environment.clone(),
+            access: Access::service(settings.models.clone()),
         },
         secrets: known_secrets(settings),
         settings: engine,

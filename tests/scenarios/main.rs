@@ -10,6 +10,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[path = "../support/pipes.rs"]
+mod pipes;
 #[path = "../support/postgres.rs"]
 mod postgres;
 
@@ -29,5 +31,6 @@ mod repository;
 mod rights;
 mod secrets;
 mod turns;
+mod waivers;
 mod waves;
 mod world;
