@@ -3,6 +3,7 @@
 use crate::domain::ci::CiTimes;
 use crate::github::Clock;
 use crate::sandbox::egress::Ceiling;
+use crate::telemetry::Telemetry;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub struct EngineSettings {
     pub ci: CiTimes,
     /// The most that foreign programs may reach.
     pub network: Ceiling,
+    /// Who is told how long work took.
+    pub telemetry: Telemetry,
 }
 
 /// Effects of this process that run at once.
@@ -95,6 +98,7 @@ impl EngineSettings {
             },
             ci: CiTimes::PRODUCT,
             network: Ceiling::default(),
+            telemetry: Telemetry::default(),
         }
     }
 }

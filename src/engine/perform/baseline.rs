@@ -96,6 +96,7 @@ impl Scene<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Offer;
     use crate::gates::Repository;
 
     #[test]
