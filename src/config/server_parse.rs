@@ -65,8 +65,7 @@ impl Parser {
             "0" | "1" | "2" | "3" => Ok(()),
             _ => Err("must be 0, 1, 2 or 3"),
         });
-        let models = self.models();
-        let network = self.network();
+        let (network, models) = (self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
         match (database_url, data_dir, github) {
@@ -100,6 +99,15 @@ impl Parser {
         let models = self.models();
         match self.found.mistakes.is_empty() {
             true => Ok(models),
+            false => Err(self.found.mistakes),
+        }
+    }
+
+    /// What it says of the network alone.
+    pub(crate) fn only_network(mut self) -> Result<NetworkCeiling, Vec<ServerMistake>> {
+        let network = self.network();
+        match self.found.mistakes.is_empty() {
+            true => Ok(network),
             false => Err(self.found.mistakes),
         }
     }
