@@ -265,9 +265,7 @@ fn blueprint(
         },
         data_dir,
         caps: Caps::None,
-        sandbox: SandboxOptions {
-            launcher: PathBuf::from(env!("CARGO_BIN_EXE_autobuild")),
-        },
+        sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
     }
 }
 

@@ -16,6 +16,7 @@ mod protocol;
 mod run;
 mod spec;
 mod strays;
+mod visible;
 
 pub use capture::Output;
 pub use capture::OutputCap;

@@ -80,9 +80,7 @@ impl Service {
             secrets: Vec::new(),
             settings,
             caps: Caps::Github,
-            sandbox: SandboxOptions {
-                launcher: env!("CARGO_BIN_EXE_autobuild").into(),
-            },
+            sandbox: SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild")),
         })
         .await
         .unwrap();

@@ -256,9 +256,7 @@ impl Setup {
             },
             data_dir,
             caps: Caps::None,
-            sandbox: SandboxOptions {
-                launcher: PathBuf::from(env!("CARGO_BIN_EXE_autobuild")),
-            },
+            sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
         }
     }
 }
