@@ -18,6 +18,7 @@ use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
 use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
+use autobuild::domain::isolation::Level;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
 use autobuild::forge::CallKind;
@@ -266,6 +267,7 @@ fn blueprint(
         data_dir,
         caps: Caps::None,
         sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
+        min_level: Level::L0,
     }
 }
 

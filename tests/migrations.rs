@@ -17,6 +17,7 @@ use autobuild::domain::ids::IssueNumber;
 use autobuild::domain::ids::RepoId;
 use autobuild::store::MIGRATIONS;
 use autobuild::store::OpenOptions;
+use autobuild::store::RunState;
 use autobuild::store::Store;
 use sqlx::AssertSqlSafe;
 use sqlx::Connection;
@@ -34,6 +35,7 @@ use tempfile::TempDir;
 const SAMPLES: &[&str] = &[
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
+    include_str!("data/migrations/0003.sql"),
 ];
 
 struct Both {
@@ -212,5 +214,11 @@ async fn reads_the_sample(url: &str, version: usize) {
     let commit = "a".repeat(40).parse().unwrap();
     let baseline = store.baseline(RepoId(500), &commit, "c0ffee").await.unwrap();
     assert_eq!(baseline.is_some(), version >= 2);
+    let runs = store.runs_of(&key, None).await.unwrap();
+    let states: Vec<RunState> = runs.iter().map(|run| run.state).collect();
+    match version >= 3 {
+        true => assert_eq!(states, [RunState::Ended, RunState::Running]),
+        false => assert_eq!(states, []),
+    }
     store.close().await;
 }

@@ -5,10 +5,11 @@ use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::config::CommandLine;
+use crate::config::Role;
 use crate::domain::blocked::AgentFailure;
-use crate::domain::mask;
 use crate::domain::shorten;
 use crate::domain::usage::Usage;
+use crate::sandbox::Confine;
 use crate::sandbox::Exit;
 use crate::sandbox::Finished;
 use crate::sandbox::OutputCap;
@@ -18,6 +19,7 @@ use crate::sandbox::StartError;
 use crate::sandbox::environment;
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::path::PathBuf;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -80,6 +82,23 @@ impl CommandAgent {
             .map_err(host("making its private folder"))
     }
 
+    /// A Player changes its checkout, the others read theirs. What the operator's command names is seen too.
+    fn confine(&self, spec: &RunSpec, private: &TempDir) -> Confine {
+        let mut confine = Confine {
+            read: spec.objects.iter().cloned().collect(),
+            write: vec![private.path().to_path_buf()],
+            ..Confine::default()
+        };
+        match spec.role {
+            Role::Player => confine.write.push(spec.checkout.clone()),
+            Role::Planner | Role::Designer | Role::Coach => confine.read.push(spec.checkout.clone()),
+        }
+        let words = self.command.args().iter().map(Path::new);
+        let named = words.filter(|word| word.is_absolute() && word.exists());
+        confine.read.extend(named.flat_map(|path| self.sandbox.around(path)));
+        confine
+    }
+
     fn order(&self, spec: &RunSpec, private: &TempDir) -> io::Result<Spec> {
         let schema_file = private.path().join("schema.json");
         std::fs::write(&schema_file, serde_json::to_vec_pretty(&spec.schema)?)?;
@@ -93,7 +112,8 @@ impl CommandAgent {
         ]);
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
         order.env = env;
-        order.stdin = spec.prompt.clone().into_bytes();
+        order.confine = self.confine(spec, private);
+        order.stdin = spec.prompt.whole(&spec.schema).into_bytes();
         order.deadline = spec.deadline;
         order.idle = spec.idle;
         order.stdout = OutputCap {
@@ -125,7 +145,7 @@ fn program(command: &CommandLine) -> OsString {
 
 fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
     let record = Record {
-        log: log(finished),
+        log: log(spec, finished),
         usage: Usage {
             agent_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
             ..Usage::default()
@@ -143,10 +163,10 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
         }
         Exit::Cancelled => return Err(RunError::Cancelled),
         Exit::Exited(code) => AgentFailure::Failed {
-            how: with_complaint(&format!("exit code {code}"), finished),
+            how: with_complaint(&format!("exit code {code}"), spec, finished),
         },
         Exit::Signalled(signal) => AgentFailure::Failed {
-            how: with_complaint(&format!("ended by signal {signal}"), finished),
+            how: with_complaint(&format!("ended by signal {signal}"), spec, finished),
         },
         Exit::OverLimit(limit) => AgentFailure::Failed {
             how: format!("it was stopped: it used {limit}"),
@@ -166,21 +186,21 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
     Err(RunError::Agent { failure, record })
 }
 
-fn with_complaint(how: &str, finished: &Finished) -> String {
-    let complaint = mask::secrets(&finished.stderr.text(), &[]);
+fn with_complaint(how: &str, spec: &RunSpec, finished: &Finished) -> String {
+    let complaint = spec.secrets.mask(&finished.stderr.text());
     match complaint.trim() {
         "" => how.to_owned(),
         complaint => format!("{how}: {}", shorten::middle(complaint, MAX_COMPLAINT)),
     }
 }
 
-fn log(finished: &Finished) -> String {
+fn log(spec: &RunSpec, finished: &Finished) -> String {
     let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
     let both = match stderr.trim() {
         "" => stdout,
         complaints => format!("{complaints}\n{stdout}"),
     };
-    shorten::middle(&mask::secrets(&both, &[]), MAX_LOG)
+    shorten::middle(&spec.secrets.mask(&both), MAX_LOG)
 }
 
 fn host(doing: &'static str) -> impl Fn(io::Error) -> RunError {

@@ -6,6 +6,7 @@ use crate::config::AgentCommand;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
 use crate::domain::isolation::Level;
+use crate::domain::secret::Secrets;
 use crate::engine::Engine;
 use crate::engine::coach_installations::CoachInstallations;
 use crate::engine::data_folder::DataFolder;
@@ -27,6 +28,7 @@ use crate::store::Store;
 use anyhow::Context;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -78,6 +80,8 @@ pub struct Blueprint {
     pub caps: Caps,
     /// How foreign programs are run.
     pub sandbox: SandboxOptions,
+    /// The least isolation under which they are run at all.
+    pub min_level: Level,
 }
 
 /// The time.
@@ -96,20 +100,18 @@ pub fn worker_name() -> String {
 pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let data_folder = DataFolder::take(&blueprint.data_dir)?;
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
-    let autobuild = client(&blueprint.app, &urls).context("the AutoBuild App")?;
+    let secrets = secrets(&blueprint);
+    let autobuild = client(&blueprint.app, &urls, &secrets).context("the AutoBuild App")?;
     let coach = blueprint
         .coach
         .as_ref()
-        .map(|key| client(key, &urls))
+        .map(|key| client(key, &urls, &secrets))
         .transpose()
         .context("the Coach App")?;
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
-    let sandbox = Sandbox::probe(blueprint.sandbox, Level::L0).await?;
+    let sandbox = isolation(blueprint.sandbox, &blueprint.data_dir, blueprint.min_level).await?;
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
-    let mut secrets = blueprint.secrets;
-    secrets.push(blueprint.app.private_key);
-    secrets.extend(blueprint.coach.map(|coach| coach.private_key));
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
     let store = Store::open(&url, OpenOptions::default())
@@ -131,12 +133,53 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     }))
 }
 
-fn client(key: &AppKey, urls: &GithubUrls) -> anyhow::Result<Client> {
-    let app = App::new(key.id, &key.private_key)?;
-    Ok(Client::new(&app, urls, clock)?)
+/// Everything that the service knows and nobody may read.
+fn secrets(blueprint: &Blueprint) -> Secrets {
+    let keys = std::iter::once(&blueprint.app).chain(&blueprint.coach);
+    let of_agents = agents_secrets(&blueprint.agents.environment);
+    let all = keys.map(|app| &app.private_key).chain(&blueprint.secrets);
+    Secrets::new(all.chain(std::iter::once(&blueprint.database_url)).chain(&of_agents))
 }
 
-fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &std::path::Path) -> anyhow::Result<Roster> {
+/// What agents get from the service's environment under a name that says that it is secret.
+pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
+    let secret = |name: &&String| {
+        let name = name.to_uppercase();
+        ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"]
+            .iter()
+            .any(|word| name.contains(word))
+    };
+    let values = names.iter().filter(secret).filter_map(|name| std::env::var(name).ok());
+    values.map(SecretString::from).collect()
+}
+
+/// The best isolation that this machine offers, said in the log.
+async fn isolation(mut options: SandboxOptions, data_dir: &Path, least: Level) -> anyhow::Result<Sandbox> {
+    options.hidden.push(data_dir.to_path_buf());
+    let sandbox = Sandbox::probe(options, least).await?;
+    let (level, missing) = (sandbox.level(), sandbox.missing());
+    match level {
+        Level::L0 => tracing::warn!(
+            "NO ISOLATION: agents and the commands of repositories run with all rights of this user, because \
+             AUTOBUILD_SANDBOX_MIN_LEVEL is 0 and this machine offers none. What is missing: {missing}"
+        ),
+        Level::L3 => tracing::info!("isolation {level}: {}", level.means()),
+        Level::L1 | Level::L2 => {
+            tracing::info!(
+                "isolation {level}: {}. What is missing for more: {missing}",
+                level.means()
+            );
+        }
+    }
+    Ok(sandbox)
+}
+
+fn client(key: &AppKey, urls: &GithubUrls, secrets: &Secrets) -> anyhow::Result<Client> {
+    let app = App::new(key.id, &key.private_key)?;
+    Ok(Client::new(&app, urls, clock)?.masking(secrets.clone()))
+}
+
+fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result<Roster> {
     let folder = data_dir.join("agents");
     let backend = |command: &AgentCommand| -> anyhow::Result<Backend> {
         let backend = Backend::new(command, sandbox, &agents.environment, &folder)?;

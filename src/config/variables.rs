@@ -44,7 +44,7 @@ pub(crate) static VARIABLES: &[(&str, Kind)] = &[
     ("AGENT_DESIGNER", Kind::Plain),
     ("AGENT_PLAYER", Kind::Plain),
     ("AGENT_COACH", Kind::Plain),
-    ("SANDBOX_MIN_LEVEL", Kind::Later),
+    ("SANDBOX_MIN_LEVEL", Kind::Plain),
     ("WRITE_SPACING_MS", Kind::Plain),
     ("ADMIN_TOKEN", Kind::SecretLater),
     ("LOG", Kind::Plain),

@@ -3,12 +3,14 @@
 //! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
 
 pub mod blocked;
+pub mod budget;
 pub mod check_boxes;
 pub mod ci;
 pub mod claims;
 pub mod command;
 pub mod complexity;
 pub mod contract;
+pub mod cost;
 pub mod decision;
 mod decision_limits;
 pub mod decision_parse;
@@ -22,15 +24,17 @@ pub mod ids;
 pub mod integrity;
 pub mod isolation;
 pub mod markdown;
-pub mod mask;
 pub mod mistake;
 pub mod nearest;
+pub mod network;
 pub mod node;
 pub mod plan;
 pub mod plan_block;
 pub mod recurring;
+pub mod registries;
 pub mod remedy;
 pub mod report;
+pub mod secret;
 pub mod shorten;
 pub mod task;
 pub mod trace;

@@ -7,7 +7,6 @@ use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::evidence::TestNames;
 use crate::domain::ids::Sha;
-use crate::domain::mask;
 use crate::domain::shorten;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
@@ -27,7 +26,6 @@ use crate::sandbox::OutputCap;
 use crate::sandbox::Spec;
 use crate::sandbox::StartError;
 use crate::sandbox::environment;
-use secrecy::ExposeSecret;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -54,6 +52,8 @@ pub(crate) struct Place<'a> {
     checkout: Checkout,
     env: Vec<(OsString, OsString)>,
     private: Home,
+    /// Where the checkout borrows its objects.
+    objects: PathBuf,
 }
 
 /// What is run and for how long at most.
@@ -83,6 +83,7 @@ impl<'a> Place<'a> {
             checkout: mirror.checkout(commit).await?,
             env,
             private: home,
+            objects: mirror.dir().join("objects"),
         })
     }
 
@@ -137,6 +138,8 @@ impl<'a> Place<'a> {
         spec.deadline = order.deadline;
         spec.stdout = KEPT;
         spec.stderr = KEPT;
+        spec.confine.read = vec![self.objects.clone()];
+        spec.confine.write = vec![self.path().to_path_buf(), self.private.path().to_path_buf()];
         let could_not_start = |reason: String| {
             Evidence::Absent(Absence::CouldNotStart {
                 command: command.text().to_owned(),
@@ -203,14 +206,13 @@ impl<'a> Place<'a> {
     }
 
     fn finding(&self, command: &CommandLine, exit_code: Option<i32>, finished: &Finished) -> Finding {
-        let secrets: Vec<&str> = self.bench.secrets.iter().map(ExposeSecret::expose_secret).collect();
         let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
         let bare = Finding {
             command: command.text().to_owned(),
             exit_code,
             counts: Counts::Unknown,
             failing: Vec::new(),
-            output: output::shown(&stdout, &stderr, &secrets),
+            output: output::shown(&stdout, &stderr, &self.bench.secrets),
             names: None,
         };
         self.with_results(bare, results::read(&stdout, &stderr))
@@ -218,8 +220,7 @@ impl<'a> Place<'a> {
 
     /// Names come from foreign programs: they are masked and cut like all their output.
     fn with_results(&self, finding: Finding, read: Read) -> Finding {
-        let secrets: Vec<&str> = self.bench.secrets.iter().map(ExposeSecret::expose_secret).collect();
-        let name = |name: String| shorten::middle(&mask::secrets(&name, &secrets), MAX_NAME);
+        let name = |name: String| shorten::middle(&self.bench.secrets.mask(&name), MAX_NAME);
         let all = |names: Vec<String>| names.into_iter().map(name).collect::<Vec<_>>();
         Finding {
             counts: read.counts,
@@ -264,6 +265,20 @@ impl Drop for Home {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             drop(runtime.spawn_blocking(move || drop(folder)));
         }
+    }
+}
+
+/// The output with a word on why it ends there, where a limit ended it.
+fn with_limit(output: String, exit: Exit) -> String {
+    match exit {
+        Exit::OverLimit(limit) => format!("{output}\nAutoBuild stopped it: it used {limit}"),
+        Exit::Exited(_)
+        | Exit::Signalled(_)
+        | Exit::TimedOut
+        | Exit::Idle
+        | Exit::Cancelled
+        | Exit::TooMuchOutput
+        | Exit::Escaped => output,
     }
 }
 

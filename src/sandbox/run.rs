@@ -4,6 +4,7 @@ use crate::domain::isolation::Level;
 use crate::domain::shorten;
 use crate::sandbox::capture::Capture;
 use crate::sandbox::capture::OutputCap;
+use crate::sandbox::egress::INSIDE_PORT;
 use crate::sandbox::launcher::LAUNCHER_COMMAND;
 use crate::sandbox::live;
 use crate::sandbox::live::Live;
@@ -171,8 +172,19 @@ impl Sandbox {
             read: read.iter().map(bytes).collect(),
             write: spec.confine.write.iter().map(bytes).collect(),
             limits: spec.confine.limits,
-            way: Way::Nowhere,
+            way: self.way(spec),
             own: false,
+        }
+    }
+
+    fn way(&self, spec: &Spec) -> Way {
+        match (&spec.confine.door, self.level) {
+            (None, _) => Way::Nowhere,
+            (Some(door), Level::L0 | Level::L1) => Way::Port(door.port()),
+            (Some(door), Level::L2 | Level::L3) => Way::Bridge {
+                socket: door.socket().into_os_string().into_vec(),
+                port: INSIDE_PORT,
+            },
         }
     }
 
@@ -193,7 +205,9 @@ impl Sandbox {
         running.end(&heard).await;
         let outcome = heard.reports.into_iter().find_map(Report::outcome);
         let exit = match (heard.stopped, outcome) {
-            (_, Some(Err(StartError::Isolation(reason)))) => {
+            // Whoever is told to end at once may not have come to it.
+            (Some(stopped), Some(Err(StartError::Isolation(_)))) => stopped,
+            (None, Some(Err(StartError::Isolation(reason)))) => {
                 return Err(StartError::Isolation(with_complaint(reason, &running.pipes)));
             }
             (_, Some(Err(refused))) => return Err(refused),

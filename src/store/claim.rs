@@ -7,6 +7,7 @@ use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::StoredEffect;
 use crate::store::effect;
+use crate::store::run;
 use crate::store::sql::Pools;
 use crate::store::sql::args;
 use crate::store::sql::statements;
@@ -150,20 +151,20 @@ impl Store {
 
     /// Takes back the effects whose lease is over: they are ready again, or cancelled where that was asked for.
     pub async fn reap(&self, now: Millis) -> Result<Vec<TakenBack>, StoreError> {
-        self.take_back_until(now).await
+        self.take_back_until(now, now).await
     }
 
     /// Takes back, at start, what a process that is gone still held. On SQLite the lock file proves that all others are
     /// gone; on PostgreSQL others may live, and only leases tell.
     pub async fn take_back(&self, now: Millis) -> Result<Vec<TakenBack>, StoreError> {
-        self.take_back_until(match self.db.pools {
+        let moment = match self.db.pools {
             Pools::Sqlite { .. } => Millis(i64::MAX),
             Pools::Postgres(_) => now,
-        })
-        .await
+        };
+        self.take_back_until(moment, now).await
     }
 
-    async fn take_back_until(&self, moment: Millis) -> Result<Vec<TakenBack>, StoreError> {
+    async fn take_back_until(&self, moment: Millis, now: Millis) -> Result<Vec<TakenBack>, StoreError> {
         let mut tx = self.db.write().await?;
         tx.alone(LOCK).await?;
         let rows = tx.rows(TAKE_BACK, args![moment.0]).await?;
@@ -182,6 +183,7 @@ impl Store {
                 })
             })
             .collect();
+        run::lose_unheld(&mut tx, now).await?;
         self.db.publish(tx).await?;
         taken
     }

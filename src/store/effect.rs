@@ -21,7 +21,8 @@ use std::sync::LazyLock;
 macro_rules! columns {
     () => {
         "seq, id, kind, lane, subject, feature_id, ordered, installation_id, repo_id, payload, state, priority, \
-         run_at, attempt, crashes, fence, worker, lease_until, deadline, cancel_requested, external_id, last_error"
+         run_at, attempt, crashes, fence, worker, lease_until, deadline, cancel_requested, external_id, last_error, \
+         parked, parked_since, waits_for"
     };
 }
 pub(super) use columns;
@@ -126,6 +127,12 @@ pub struct StoredEffect {
     pub external_id: Option<String>,
     /// Why the last try failed.
     pub last_error: Option<String>,
+    /// How often it was put off because the provider of its model did not serve it.
+    pub parked: u32,
+    /// Since when it waits for a provider.
+    pub parked_since: Option<Millis>,
+    /// The provider that it waits for.
+    pub waits_for: Option<String>,
 }
 
 impl Store {
@@ -245,5 +252,8 @@ pub(super) fn read(row: &Row) -> Result<StoredEffect, StoreError> {
         cancel_requested: row.int("cancel_requested")? != 0,
         external_id: row.opt_text("external_id")?,
         last_error: row.opt_text("last_error")?,
+        parked: row.small("parked")?,
+        parked_since: row.opt_int("parked_since")?.map(Millis),
+        waits_for: row.opt_text("waits_for")?,
     })
 }

@@ -15,6 +15,7 @@ macro_rules! held {
         " WHERE id = $1 AND worker = $2 AND fence = $3 AND state = 'running'"
     };
 }
+pub(super) use held;
 
 /// Gives the effect back, unless it was cancelled meanwhile.
 macro_rules! given_back {
@@ -22,12 +23,13 @@ macro_rules! given_back {
         "worker = NULL, lease_until = NULL, state = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE 'ready' END"
     };
 }
+pub(super) use given_back;
 
 statements! {
     RENEW = concat!("UPDATE effect SET lease_until = $4", held!(), " RETURNING cancel_requested");
     POSTPONE = concat!("UPDATE effect SET run_at = $4, last_error = $5, ", given_back!(), held!());
     FAIL_ATTEMPT = concat!("UPDATE effect SET run_at = $4, last_error = $5, attempt = attempt + 1, ",
-                           given_back!(), held!());
+                           "parked_since = NULL, waits_for = NULL, ", given_back!(), held!());
     RELEASE = concat!("UPDATE effect SET ", given_back!(), held!());
     RECORD = concat!("UPDATE effect SET external_id = $4", held!());
     FINISH = concat!("UPDATE effect SET state = $4, external_id = COALESCE($5, external_id), ",
@@ -160,7 +162,7 @@ pub(super) async fn end(tx: &mut Tx, hold: &Hold, outcome: &Outcome) -> Result<F
     Ok(written(tx.run(FINISH, arguments).await?))
 }
 
-fn written(touched: u64) -> Fenced {
+pub(super) fn written(touched: u64) -> Fenced {
     match touched {
         0 => Fenced::Lost,
         _ => Fenced::Written,

@@ -35,6 +35,7 @@ macro_rules! migrations {
 migrations! {
     1 "initial";
     2 "baseline";
+    3 "run";
 }
 
 /// Where the history itself is kept; made before anything can be asked of it.

@@ -23,7 +23,10 @@ mod lockfile;
 mod meta;
 mod migrate;
 mod open;
+mod provider;
 mod row;
+mod run;
+mod run_read;
 mod sql;
 mod tally;
 mod task;
@@ -64,6 +67,17 @@ pub use lane::Ordered;
 pub use migrate::MIGRATIONS;
 pub use migrate::Migration;
 pub use open::OpenOptions;
+pub use provider::ParkCause;
+pub use provider::Parked;
+pub use provider::ProviderTrouble;
+pub use provider::Trouble;
+pub use run::EndedRun;
+pub use run::MAX_RUN_EVENTS;
+pub use run::NewRun;
+pub use run::Started;
+pub use run_read::RunState;
+pub use run_read::RunTotal;
+pub use run_read::StoredRun;
 pub use tally::Tally;
 pub use task::TaskRow;
 pub use task::TurnRow;
@@ -94,6 +108,9 @@ pub fn statements() -> Vec<&'static str> {
         hold::STATEMENTS,
         meta::STATEMENTS,
         migrate::STATEMENTS,
+        provider::STATEMENTS,
+        run::STATEMENTS,
+        run_read::STATEMENTS,
         tally::STATEMENTS,
         task::STATEMENTS,
     ]

@@ -49,6 +49,7 @@ async fn the_environment_is_exactly_what_was_given() {
     }
     let folder = folder();
     let mut spec = Spec::new("/usr/bin/env", folder.path());
+    spec.confine.write = vec![folder.path().to_path_buf()];
     spec.env = vec![("ONLY".into(), "this one".into()), ("AND".into(), "that".into())];
     let mut lines: Vec<String> = run(&spec).await.stdout.text().lines().map(str::to_owned).collect();
     lines.sort();

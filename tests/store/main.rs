@@ -23,3 +23,4 @@ mod holds;
 mod on_postgres;
 mod on_sqlite;
 mod opening;
+mod runs;

@@ -6,6 +6,7 @@ use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
 use autobuild::domain::ids::AppId;
+use autobuild::domain::isolation::Level;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::github::Caps;
 use autobuild::sandbox::SandboxOptions;
@@ -81,6 +82,7 @@ impl Service {
             settings,
             caps: Caps::Github,
             sandbox: SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild")),
+            min_level: Level::L0,
         })
         .await
         .unwrap();

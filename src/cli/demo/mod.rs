@@ -14,6 +14,7 @@ use crate::cli::demo::stage::Stage;
 use crate::cli::demo::transcript::Transcript;
 use crate::cli::serve::start_log;
 use crate::config::LogFormat;
+use crate::domain::secret::Secrets;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,7 +56,11 @@ pub(super) struct Demo {
 }
 
 pub(super) async fn demo(demo: Demo) -> ExitCode {
-    start_log(if demo.verbose { "info" } else { "error" }, LogFormat::Text);
+    start_log(
+        if demo.verbose { "info" } else { "error" },
+        LogFormat::Text,
+        Secrets::default(),
+    );
     match run(&demo).await {
         Ok(code) => code,
         Err(error) => {
@@ -68,7 +73,8 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
 async fn run(demo: &Demo) -> anyhow::Result<ExitCode> {
     let material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
     let stage = Stage::build(&material, demo.port).await?;
-    let transcript = Transcript::open(&stage, demo.json, demo.verbose)?;
+    let mut transcript = Transcript::open(&stage, demo.json, demo.verbose)?;
+    transcript.isolation(&stage.engine.sandbox);
     let mut seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
     let mut human = Human::new(material.has_story(), demo.approve);

@@ -1,11 +1,12 @@
 //! Why work stops until a person decides, and the report that this person gets. When to block is the machines' part.
 
 mod report;
+mod word;
 
 pub use crate::domain::blocked::report::Approvable;
 pub use crate::domain::blocked::report::BlockedReport;
-pub use crate::domain::blocked::report::Cost;
 pub use crate::domain::blocked::report::Way;
+pub use crate::domain::cost::Cost;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 pub use crate::domain::recurring::same_issues_three_turns;

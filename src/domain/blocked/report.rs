@@ -2,6 +2,7 @@
 
 use crate::domain::blocked::BlockReason;
 use crate::domain::blocked::Severity;
+use crate::domain::cost::Cost;
 use crate::domain::decision::Issue;
 use crate::domain::evidence::GateReport;
 use crate::domain::ids::TurnNumber;
@@ -13,17 +14,6 @@ use crate::domain::task::State;
 use crate::domain::task::Task;
 use serde::Deserialize;
 use serde::Serialize;
-
-/// What the work cost so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cost {
-    /// Runs of agents, failed ones too.
-    pub agent_runs: u32,
-    /// Time that agents ran, in milliseconds.
-    pub agent_ms: u64,
-    /// Money in millionths of a US dollar, where every agent told it.
-    pub usd_micros: Option<u64>,
-}
 
 /// Whether a person can approve the work as it is, over the Coach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

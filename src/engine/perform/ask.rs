@@ -3,6 +3,7 @@
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
 use crate::config::RepositorySettings;
 use crate::config::Role;
@@ -38,7 +39,7 @@ pub(super) struct Question<'a> {
     /// Which of the requests of one effect this is; empty for the only one.
     pub part: &'static str,
     /// What it is told.
-    pub prompt: String,
+    pub prompt: Prompt,
     /// JSON Schema of its answer.
     pub schema: Value,
 }
@@ -105,6 +106,7 @@ impl Scene<'_> {
             task: question.task,
             turn: question.turn,
             checkout: question.checkout.to_path_buf(),
+            objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
             prompt: question.prompt,
             schema: question.schema,
             deadline: Duration::from_secs(seconds),
@@ -113,6 +115,7 @@ impl Scene<'_> {
             agent_turns: settings.agent_turns,
             usd_micros: None,
             network: Vec::new(),
+            secrets: self.engine.secrets.clone(),
             // A run that crashed is the same run again; a run that failed is another one.
             run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),
         };

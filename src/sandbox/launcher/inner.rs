@@ -2,6 +2,7 @@
 //! every right that the program may not have, and starts it.
 
 use crate::domain::isolation::Level;
+use crate::sandbox::egress;
 use crate::sandbox::launcher::ending;
 use crate::sandbox::launcher::files;
 use crate::sandbox::launcher::find;
@@ -19,6 +20,7 @@ use rustix::process::WaitOptions;
 use rustix::thread::CapabilitySet;
 use rustix::thread::CapabilitySets;
 use std::fs::File;
+use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -59,7 +61,10 @@ fn taken(numbers: &[String], control: &UnixStream) -> std::io::Result<(Order, Fi
     let input = File::open(format!("/proc/self/fd/{input}"))?;
     // The listing's own number may have been given to another since.
     let kept = [control.as_raw_fd(), input.as_raw_fd()];
-    for number in inherited.into_iter().filter(|number| *number > 2 && !kept.contains(number)) {
+    for number in inherited
+        .into_iter()
+        .filter(|number| *number > 2 && !kept.contains(number))
+    {
         let _ = nix::unistd::close(number);
     }
     Ok((order, input))
@@ -134,11 +139,14 @@ fn beside(order: &Order, mut command: Command, control: &mut UnixStream) -> Resu
     starting.join().unwrap_or_else(|_| lost())
 }
 
+/// Copies what arrives at the port to the door, as long as this process lives.
 fn bridge(way: &Way) -> std::io::Result<()> {
-    match way {
-        Way::Nowhere | Way::Port(_) => Ok(()),
-        Way::Bridge { .. } => Err(std::io::ErrorKind::Unsupported.into()),
-    }
+    let (Way::Bridge { port, .. }, Some(socket)) = (way, way.socket()) else {
+        return Ok(());
+    };
+    let listener = TcpListener::bind(("127.0.0.1", *port))?;
+    let copying = move || egress::bridge(&listener, &socket);
+    std::thread::Builder::new().spawn(copying).map(drop)
 }
 
 fn ended(child: &Child) -> Report {

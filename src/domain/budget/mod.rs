@@ -1,0 +1,295 @@
+//! What the next run of an agent may use: limits, what was used and what is set aside, and nothing else. The rule; who
+//! counts is the store, who asks is the engine.
+//!
+//! Each run gets a share of what is left, so that several at once never spend it twice. What cannot be measured while it
+//! runs overruns by that one run.
+
+mod figures;
+mod month;
+mod settled;
+
+pub use figures::dollars;
+pub use figures::hours;
+pub use figures::tokens;
+pub use month::Month;
+pub use settled::settled;
+
+use serde::Deserialize;
+use serde::Serialize;
+use std::fmt;
+use std::ops::AddAssign;
+
+/// A share is not cut below this, in millionths of a US dollar: less is not enough for a useful run.
+const LEAST_MICROS: u64 = 500_000;
+
+/// A share is not cut below this many tokens.
+const LEAST_TOKENS: u64 = 100_000;
+
+/// A run gets half of what is left for it: one that is lost in a crash counts with its whole share, and must not take
+/// everything with it.
+const PART: u64 = 2;
+
+/// With less time than this, in milliseconds, no run is begun.
+const LEAST_MS: u64 = 1_000;
+
+/// An amount of everything that is limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amount {
+    /// Millionths of a US dollar.
+    pub usd_micros: u64,
+    /// Tokens of every kind.
+    pub tokens: u64,
+    /// Milliseconds that agents ran.
+    pub ms: u64,
+}
+
+impl AddAssign for Amount {
+    fn add_assign(&mut self, other: Self) {
+        self.usd_micros = self.usd_micros.saturating_add(other.usd_micros);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.ms = self.ms.saturating_add(other.ms);
+    }
+}
+
+/// What may be used; `None` where there is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Millionths of a US dollar.
+    pub usd_micros: Option<u64>,
+    /// Tokens of every kind.
+    pub tokens: Option<u64>,
+    /// Milliseconds that agents run.
+    pub ms: Option<u64>,
+}
+
+/// Whose money it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purse {
+    /// One Task's.
+    Task,
+    /// One Feature's.
+    Feature,
+    /// An installation's in a calendar month.
+    Installation,
+    /// This server's in a calendar month.
+    Server,
+}
+
+/// The limits of one purse, and how many runs may draw on it at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// What may be used.
+    pub limits: Limits,
+    /// Runs at once.
+    pub parallel: u32,
+}
+
+/// Everything that limits a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// For its Task.
+    pub task: Allowed,
+    /// For its Feature.
+    pub feature: Allowed,
+    /// For its installation, this month.
+    pub installation: Allowed,
+    /// For the server, this month.
+    pub server: Allowed,
+}
+
+/// One purse as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Whose.
+    pub purse: Purse,
+    /// What may be used.
+    pub allowed: Allowed,
+    /// What ended runs used, and what is counted of lost ones.
+    pub used: Amount,
+    /// What is set aside for runs that have not ended.
+    pub reserved: Amount,
+    /// How many those are.
+    pub running: u32,
+}
+
+/// Whether a program tells what it used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tells {
+    /// Money, or tokens that the price table knows.
+    Cost,
+    /// Neither: its cost is unknown, and only its time counts.
+    Nothing,
+}
+
+/// The run that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The longest that it would run, in milliseconds.
+    pub deadline_ms: u64,
+    /// What is learnt of its cost.
+    pub tells: Tells,
+}
+
+/// What a run may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Millionths of a US dollar; `None` without a limit.
+    pub usd_micros: Option<u64>,
+    /// Tokens; `None` without a limit.
+    pub tokens: Option<u64>,
+    /// Milliseconds.
+    pub ms: u64,
+}
+
+impl Share {
+    /// What is set aside for it.
+    #[must_use]
+    pub fn amount(&self) -> Amount {
+        Amount {
+            usd_micros: self.usd_micros.unwrap_or(0),
+            tokens: self.tokens.unwrap_or(0),
+            ms: self.ms,
+        }
+    }
+}
+
+/// Whether a run may begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may, and use this much.
+    Share(Share),
+    /// What is left is set aside for runs that have not ended: ask again when they have.
+    Wait,
+    /// Nothing is left.
+    Spent(Spent),
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    Money,
+    Tokens,
+    Time,
+}
+
+/// A purse that is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spent {
+    purse: Purse,
+    measure: Measure,
+    used: u64,
+    limit: u64,
+    month: Month,
+}
+
+/// Decides whether a run may begin in `month`, and what it may use: the least that any purse has for it.
+#[must_use]
+pub fn share(accounts: &[Account], call: &Call, month: Month) -> Verdict {
+    let mut share = Share {
+        usd_micros: None,
+        tokens: None,
+        ms: call.deadline_ms,
+    };
+    let mut wait = false;
+    for account in accounts {
+        let (limits, used, reserved) = (account.allowed.limits, account.used, account.reserved);
+        let free = u64::from(account.allowed.parallel.saturating_sub(account.running).max(1));
+        let measures = [
+            (
+                Measure::Money,
+                limits.usd_micros,
+                used.usd_micros,
+                reserved.usd_micros,
+                1,
+            ),
+            (Measure::Tokens, limits.tokens, used.tokens, reserved.tokens, 1),
+            (Measure::Time, limits.ms, used.ms, reserved.ms, LEAST_MS),
+        ];
+        for (measure, limit, used, reserved, least) in measures {
+            let Some(limit) = limit else { continue };
+            if limit.saturating_sub(used) < least {
+                return Verdict::Spent(Spent {
+                    purse: account.purse,
+                    measure,
+                    used,
+                    limit,
+                    month,
+                });
+            }
+            let left = limit.saturating_sub(used).saturating_sub(reserved);
+            wait |= left < least;
+            match (measure, call.tells) {
+                (Measure::Money, Tells::Cost) => least_of(&mut share.usd_micros, part(left, free, LEAST_MICROS)),
+                (Measure::Tokens, Tells::Cost) => least_of(&mut share.tokens, part(left, free, LEAST_TOKENS)),
+                (Measure::Time, _) => share.ms = share.ms.min((left / free).max(LEAST_MS)),
+                (Measure::Money | Measure::Tokens, Tells::Nothing) => {}
+            }
+        }
+    }
+    match wait {
+        true => Verdict::Wait,
+        false => Verdict::Share(share),
+    }
+}
+
+/// One run's part of what is left while `free` may begin.
+fn part(left: u64, free: u64, least: u64) -> u64 {
+    let whole = left / free;
+    (whole / PART).max(least).min(whole).max(1)
+}
+
+fn least_of(share: &mut Option<u64>, other: u64) {
+    *share = Some(share.map_or(other, |share| share.min(other)));
+}
+
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |amount| match self.measure {
+            Measure::Money => dollars(amount),
+            Measure::Tokens => tokens(amount),
+            Measure::Time => hours(amount),
+        };
+        let (used, limit, month) = (shown(self.used), shown(self.limit), self.month);
+        let key = self.setting();
+        match self.purse {
+            Purse::Task => write!(f, "the task used {used} of the {limit} that `{key}` allows"),
+            Purse::Feature => write!(f, "the Feature used {used} of the {limit} that `{key}` allows"),
+            Purse::Installation => write!(
+                f,
+                "this installation used {used} of the {limit} that the server's `{key}` allows in {month}; it goes on \
+                 from {}",
+                month.next()
+            ),
+            // What others spent on the server is not this repository's business.
+            Purse::Server => write!(
+                f,
+                "the {limit} that the server's `{key}` allows in {month} are used up; it goes on from {}",
+                month.next()
+            ),
+        }
+    }
+}
+
+impl Spent {
+    /// The setting that limits it.
+    #[must_use]
+    pub fn setting(&self) -> &'static str {
+        match (self.purse, self.measure) {
+            (Purse::Task, Measure::Money) => "usd_per_task",
+            (Purse::Task, Measure::Tokens) => "tokens_per_task",
+            (Purse::Task, Measure::Time) => "hours_per_task",
+            (Purse::Feature, Measure::Money) => "usd_per_feature",
+            (Purse::Feature, Measure::Tokens) => "tokens_per_feature",
+            (Purse::Feature, Measure::Time) => "hours_per_feature",
+            (Purse::Installation, Measure::Money) => "AUTOBUILD_BUDGET_USD_PER_INSTALLATION_MONTH",
+            (Purse::Installation, Measure::Tokens) => "AUTOBUILD_BUDGET_TOKENS_PER_INSTALLATION_MONTH",
+            (Purse::Installation, Measure::Time) => "AUTOBUILD_BUDGET_HOURS_PER_INSTALLATION_MONTH",
+            (Purse::Server, Measure::Money) => "AUTOBUILD_BUDGET_USD_PER_MONTH",
+            (Purse::Server, Measure::Tokens) => "AUTOBUILD_BUDGET_TOKENS_PER_MONTH",
+            (Purse::Server, Measure::Time) => "AUTOBUILD_BUDGET_HOURS_PER_MONTH",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! Providers of models that do not serve us now: nobody asks them before their time, one asks first, and when it is
+//! served the others go on.
+
+use crate::domain::ids::Millis;
+use crate::store::Fenced;
+use crate::store::Hold;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::hold::given_back;
+use crate::store::hold::held;
+use crate::store::hold::written;
+use crate::store::row::Row;
+use crate::store::row::explained;
+use crate::store::sql::Tx;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+use std::fmt;
+use std::str::FromStr;
+
+/// After the first to ask, the next may ask this much later, in milliseconds, unless the first was served.
+const SPACING_MS: i64 = 60_000;
+
+/// Work that waits for one provider is spread over at most this time, in milliseconds.
+const MOST_SPREAD_MS: i64 = 15 * SPACING_MS;
+
+statements! {
+    CLOSED = "SELECT until FROM provider WHERE name = $1 AND until > $2 AND cause <> 'not_authorised'";
+    PROBE = "UPDATE provider SET until = $2 WHERE name = $1 AND cause <> 'not_authorised'";
+    FAILED = "INSERT INTO provider (name, cause, said, failures, since, until) VALUES ($1, $2, $3, 1, $4, $5) \
+              ON CONFLICT (name) DO UPDATE SET cause = excluded.cause, said = excluded.said, \
+              failures = provider.failures + 1, until = CASE WHEN excluded.until > provider.until THEN excluded.until \
+              ELSE provider.until END";
+    OPENED = "DELETE FROM provider WHERE name = $1";
+    WAKE = "UPDATE effect SET run_at = $2 WHERE waits_for = $1 AND state = 'ready' AND run_at > $2";
+    SERVED = "UPDATE effect SET waits_for = NULL, parked_since = NULL WHERE id = $1 AND waits_for IS NOT NULL";
+    AHEAD = "SELECT COUNT(*) AS ahead FROM effect WHERE waits_for = $1 AND state = 'ready' AND run_at > $2";
+    PARK = concat!("UPDATE effect SET run_at = $4, last_error = $5, waits_for = $6, parked = parked + $7, ",
+                   "parked_since = COALESCE(parked_since, $8), ", given_back!(), held!());
+    ONE = "SELECT name, cause, said, failures, since, until FROM provider WHERE name = $1";
+    ALL = "SELECT name, cause, said, failures, since, until FROM provider ORDER BY name";
+    PARKED = "SELECT subject, kind, waits_for, run_at FROM effect WHERE feature_id = $1 AND state = 'ready' \
+              AND waits_for IS NOT NULL AND run_at > $2 ORDER BY run_at, seq";
+}
+
+/// Why a provider does not serve us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It limits the rate.
+    RateLimited,
+    /// It is overloaded, failing or out of reach.
+    Unavailable,
+    /// It refuses the credentials or the account.
+    NotAuthorised,
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RateLimited => "rate_limited",
+            Self::Unavailable => "unavailable",
+            Self::NotAuthorised => "not_authorised",
+        })
+    }
+}
+
+impl FromStr for Trouble {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "rate_limited" => Ok(Self::RateLimited),
+            "unavailable" => Ok(Self::Unavailable),
+            "not_authorised" => Ok(Self::NotAuthorised),
+            other => Err(format!("{other} is no trouble with a provider")),
+        }
+    }
+}
+
+/// A provider that did not serve us when it was asked last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderTrouble {
+    /// The agent, and the model where one is named.
+    pub name: String,
+    /// Why.
+    pub cause: Trouble,
+    /// Its words, for operators.
+    pub said: String,
+    /// Failures in a row.
+    pub failures: u32,
+    /// Since when.
+    pub since: Millis,
+    /// Nobody asks before.
+    pub until: Millis,
+}
+
+/// An effect that waits for a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parked {
+    /// What it is about: a task, or a Feature.
+    pub subject: String,
+    /// What is to be done.
+    pub kind: String,
+    /// The provider.
+    pub provider: String,
+    /// When it goes on.
+    pub until: Millis,
+}
+
+/// How an effect comes to wait.
+#[derive(Clone, Debug)]
+pub enum ParkCause<'a> {
+    /// The provider was asked and did not serve.
+    Refused {
+        /// Why.
+        cause: Trouble,
+        /// Its words.
+        said: &'a str,
+    },
+    /// Others were refused, and it was not asked.
+    Closed,
+}
+
+impl Store {
+    /// Gives the effect back to wait for a provider until `until`, behind those that wait already; counts as nothing.
+    pub async fn park(
+        &self,
+        hold: &Hold,
+        provider: &str,
+        cause: &ParkCause<'_>,
+        (now, until): (Millis, Millis),
+    ) -> Result<Fenced, StoreError> {
+        let mut tx = self.db.write().await?;
+        let (asked, said) = match cause {
+            ParkCause::Refused { cause, said } => {
+                let said = explained(said);
+                let cause = cause.to_string();
+                tx.run(FAILED, args![provider, &cause, &said, now.0, until.0]).await?;
+                (1, said)
+            }
+            ParkCause::Closed => (0, format!("waits for {provider}")),
+        };
+        let ahead = tx.row(AHEAD, args![provider, now.0]).await?;
+        let ahead = ahead.map(|row| row.int("ahead")).transpose()?.unwrap_or(0);
+        let spread = ahead.saturating_mul(SPACING_MS).min(MOST_SPREAD_MS);
+        let at = until.plus(spread).0;
+        let (effect, worker) = (&hold.effect, &hold.worker);
+        let arguments = args![effect, worker, hold.fence, at, &said, provider, asked, now.0];
+        let fenced = written(tx.run(PARK, arguments).await?);
+        self.db.publish(tx).await?;
+        Ok(fenced)
+    }
+
+    /// Remembers a provider that refuses our credentials, for operators.
+    pub async fn provider_refuses_us(&self, provider: &str, said: &str, now: Millis) -> Result<(), StoreError> {
+        let cause = Trouble::NotAuthorised.to_string();
+        let said = explained(said);
+        self.db
+            .run(FAILED, args![provider, &cause, &said, now.0, now.0])
+            .await?;
+        Ok(())
+    }
+
+    /// The provider served the effect: those that wait for it go on.
+    pub async fn provider_served(&self, provider: &str, effect: &str, now: Millis) -> Result<(), StoreError> {
+        if self.db.row(ONE, args![provider]).await?.is_none() {
+            self.db.run(SERVED, args![effect]).await?;
+            return Ok(());
+        }
+        let mut tx = self.db.write().await?;
+        tx.run(SERVED, args![effect]).await?;
+        tx.run(OPENED, args![provider]).await?;
+        tx.run(WAKE, args![provider, now.0]).await?;
+        self.db.publish(tx).await
+    }
+
+    /// What is known against a provider.
+    pub async fn provider_trouble(&self, provider: &str) -> Result<Option<ProviderTrouble>, StoreError> {
+        let row = self.db.row(ONE, args![provider]).await?;
+        row.map(|row| trouble(&row)).transpose()
+    }
+
+    /// Every provider that did not serve us when it was asked last.
+    pub async fn troubled_providers(&self) -> Result<Vec<ProviderTrouble>, StoreError> {
+        let rows = self.db.rows(ALL, args![]).await?;
+        rows.iter().map(trouble).collect()
+    }
+
+    /// The effects of a Feature that wait for a provider, the first to go on first.
+    pub async fn parked(
+        &self,
+        feature: &crate::domain::ids::FeatureKey,
+        now: Millis,
+    ) -> Result<Vec<Parked>, StoreError> {
+        let rows = self.db.rows(PARKED, args![&feature.to_string(), now.0]).await?;
+        let parked = |row: &Row| {
+            Ok(Parked {
+                subject: row.text("subject")?,
+                kind: row.text("kind")?,
+                provider: row.text("waits_for")?,
+                until: Millis(row.int("run_at")?),
+            })
+        };
+        rows.iter().map(parked).collect()
+    }
+}
+
+/// Until when the provider is not to be asked.
+pub(super) async fn closed(tx: &mut Tx, provider: &str, now: Millis) -> Result<Option<Millis>, StoreError> {
+    let row = tx.row(CLOSED, args![provider, now.0]).await?;
+    Ok(row.map(|row| row.int("until")).transpose()?.map(Millis))
+}
+
+/// The first to ask a provider that did not serve keeps the others away for a while.
+pub(super) async fn probe(tx: &mut Tx, provider: &str, now: Millis) -> Result<(), StoreError> {
+    tx.run(PROBE, args![provider, now.plus(SPACING_MS).0]).await?;
+    Ok(())
+}
+
+fn trouble(row: &Row) -> Result<ProviderTrouble, StoreError> {
+    Ok(ProviderTrouble {
+        name: row.text("name")?,
+        cause: row.parsed("cause")?,
+        said: row.text("said")?,
+        failures: row.small("failures")?,
+        since: Millis(row.int("since")?),
+        until: Millis(row.int("until")?),
+    })
+}

@@ -1,0 +1,324 @@
+//! The ledger of runs: what is set aside before an agent starts, and what it used when it ended.
+//!
+//! A budget is checked and drawn on in one transaction, alone among all processes: tasks at once and several replicas
+//! never spend the same money twice. A run that nobody ended counts with what was set aside for it.
+
+use crate::domain::budget;
+use crate::domain::budget::Account;
+use crate::domain::budget::Allowed;
+use crate::domain::budget::Amount;
+use crate::domain::budget::Budget;
+use crate::domain::budget::Call;
+use crate::domain::budget::Month;
+use crate::domain::budget::Purse;
+use crate::domain::budget::Share;
+use crate::domain::budget::Spent;
+use crate::domain::budget::Verdict;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::Millis;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use crate::domain::isolation::Level;
+use crate::domain::usage::Usage;
+use crate::store::Hold;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::provider;
+use crate::store::row::Row;
+use crate::store::row::stored;
+use crate::store::sql::Arg;
+use crate::store::sql::Tx;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+/// One process at a time draws on budgets.
+const LOCK: i64 = 0x6175_746f_0003;
+
+/// The most that is kept of the events of one run, in bytes.
+pub const MAX_RUN_EVENTS: usize = 1 << 20;
+
+/// What was used and what is set aside, of the runs that the condition names.
+macro_rules! sums {
+    ($which:expr) => {
+        concat!(
+            "SELECT CAST(COALESCE(SUM(CASE state WHEN 'ended' THEN COALESCE(usd_micros, 0) WHEN 'lost' THEN reserved_micros \
+             ELSE 0 END), 0) AS BIGINT) AS used_micros, \
+             CAST(COALESCE(SUM(CASE state WHEN 'ended' THEN input_tokens + cached_tokens + cache_write_tokens + \
+             output_tokens WHEN 'lost' THEN reserved_tokens ELSE 0 END), 0) AS BIGINT) AS used_tokens, \
+             CAST(COALESCE(SUM(CASE state WHEN 'running' THEN 0 ELSE agent_ms END), 0) AS BIGINT) AS used_ms, \
+             CAST(COALESCE(SUM(CASE state WHEN 'running' THEN reserved_micros ELSE 0 END), 0) AS BIGINT) AS held_micros, \
+             CAST(COALESCE(SUM(CASE state WHEN 'running' THEN reserved_tokens ELSE 0 END), 0) AS BIGINT) AS held_tokens, \
+             CAST(COALESCE(SUM(CASE state WHEN 'running' THEN reserved_ms ELSE 0 END), 0) AS BIGINT) AS held_ms, \
+             COUNT(*) FILTER (WHERE state = 'running') AS running FROM run WHERE ",
+            $which
+        )
+    };
+}
+
+/// A run that nobody will end any more: it counts with its share, and with the time since it began.
+macro_rules! lost {
+    ($which:expr) => {
+        concat!(
+            "UPDATE run SET state = 'lost', estimated = 1, ended_at = $1, agent_ms = CASE WHEN $1 - started_at < \
+             reserved_ms THEN CASE WHEN $1 > started_at THEN $1 - started_at ELSE 0 END ELSE reserved_ms END \
+             WHERE state = 'running' AND ",
+            $which
+        )
+    };
+}
+
+statements! {
+    HELD = "SELECT fence FROM effect WHERE id = $1 AND worker = $2 AND fence = $3 AND state = 'running'";
+    OF_TASK = sums!("feature_id = $1 AND task = $2");
+    OF_FEATURE = sums!("feature_id = $1");
+    OF_INSTALLATION = sums!("installation_id = $1 AND started_at >= $2 AND started_at < $3");
+    OF_SERVER = sums!("started_at >= $1 AND started_at < $2");
+    START = "INSERT INTO run (id, effect_id, fence, installation_id, repo_id, feature_id, task, turn, role, agent, model, \
+             reserved_micros, reserved_tokens, reserved_ms, started_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    COUNT = "SELECT COUNT(*) AS earlier FROM run WHERE effect_id = $1 AND fence = $2";
+    END = "UPDATE run SET state = 'ended', model = COALESCE($2, model), level = $3, usd_micros = $4, estimated = $5, \
+           input_tokens = $6, cached_tokens = $7, cache_write_tokens = $8, output_tokens = $9, agent_ms = $10, \
+           runs = $11, failure = $12, events = $13, ended_at = $14 WHERE id = $1 AND state <> 'ended'";
+    LOSE_EARLIER = lost!("effect_id = $2 AND fence < $3");
+    LOSE_UNHELD = lost!("NOT EXISTS (SELECT 1 FROM effect e WHERE e.id = run.effect_id AND e.state = 'running' \
+                         AND e.fence = run.fence)");
+}
+
+/// A run that is about to begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRun {
+    /// The installation it is charged to.
+    pub installation: InstallationId,
+    /// The Feature it belongs to.
+    pub feature: FeatureKey,
+    /// The task; a planner has none.
+    pub task: Option<TaskId>,
+    /// The turn.
+    pub turn: TurnNumber,
+    /// The role's word.
+    pub role: String,
+    /// The agent, as it is configured.
+    pub agent: String,
+    /// The model that is asked for.
+    pub model: Option<String>,
+    /// Whose service it needs: work that one provider does not serve waits together.
+    pub provider: String,
+    /// Now.
+    pub at: Millis,
+}
+
+/// Whether a run may begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Started {
+    /// It is written down, under this id, with what it may use.
+    Run {
+        /// Names it in the ledger.
+        id: String,
+        /// What was set aside.
+        share: Share,
+    },
+    /// A budget is used up.
+    Spent(Spent),
+    /// What is left of a budget is set aside for others.
+    Held,
+    /// Its provider is not asked before this moment.
+    Waits {
+        /// When to come back.
+        until: Millis,
+    },
+    /// The effect belongs to another worker now.
+    Lost,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedRun {
+    /// Its id in the ledger.
+    pub id: String,
+    /// The model that worked, where it is known.
+    pub model: Option<String>,
+    /// How far it was kept apart.
+    pub level: Option<Level>,
+    /// What it used.
+    pub usage: Usage,
+    /// Programs that were started: 2 with a repair.
+    pub runs: u32,
+    /// The failure's word; none where it answered.
+    pub failure: Option<String>,
+    /// What happened, as JSON lines; what is over [`MAX_RUN_EVENTS`] is left out.
+    pub events: Option<String>,
+    /// Now.
+    pub at: Millis,
+}
+
+impl Store {
+    /// Checks every budget and sets a share aside, both or nothing. Earlier runs of the effect that nobody ended are
+    /// lost from now on.
+    pub async fn start_run(
+        &self,
+        hold: &Hold,
+        new: &NewRun,
+        budget: &Budget,
+        call: &Call,
+    ) -> Result<Started, StoreError> {
+        let mut tx = self.db.write().await?;
+        tx.alone(LOCK).await?;
+        if tx
+            .row(HELD, args![&hold.effect, &hold.worker, hold.fence])
+            .await?
+            .is_none()
+        {
+            tx.rollback().await?;
+            return Ok(Started::Lost);
+        }
+        let lost = args![new.at.0, &hold.effect, hold.fence];
+        tx.run(LOSE_EARLIER, lost).await?;
+        if let Some(until) = provider::closed(&mut tx, &new.provider, new.at).await? {
+            tx.commit().await?;
+            return Ok(Started::Waits { until });
+        }
+        let month = Month::of(new.at);
+        let accounts = accounts(&mut tx, new, budget, month).await?;
+        let share = match budget::share(&accounts, call, month) {
+            Verdict::Share(share) => share,
+            refused => {
+                tx.commit().await?;
+                return Ok(match refused {
+                    Verdict::Spent(spent) => Started::Spent(spent),
+                    Verdict::Share(_) | Verdict::Wait => Started::Held,
+                });
+            }
+        };
+        provider::probe(&mut tx, &new.provider, new.at).await?;
+        let id = insert(&mut tx, hold, new, &share).await?;
+        tx.commit().await?;
+        Ok(Started::Run { id, share })
+    }
+
+    /// Writes down what a run used; the first end of a run is the one that counts, also of one that was given up as
+    /// lost.
+    pub async fn end_run(&self, ended: &EndedRun) -> Result<(), StoreError> {
+        let tokens = ended.usage.tokens;
+        let events = ended.events.as_deref().map(shortened);
+        let arguments = args![
+            &ended.id,
+            ended.model.as_deref(),
+            ended.level.map(|level| i64::from(u8::from(level))),
+            ended.usage.usd_micros.map(bounded),
+            i64::from(ended.usage.estimated),
+            bounded(tokens.input),
+            bounded(tokens.cached),
+            bounded(tokens.cache_write),
+            bounded(tokens.output),
+            bounded(ended.usage.agent_ms),
+            i64::from(ended.runs),
+            ended.failure.as_deref(),
+            events.as_deref(),
+            ended.at.0,
+        ];
+        let mut tx = self.db.write().await?;
+        tx.run(END, arguments).await?;
+        tx.commit().await
+    }
+}
+
+/// Marks the runs lost whose effect nobody holds any more.
+pub(super) async fn lose_unheld(tx: &mut Tx, now: Millis) -> Result<(), StoreError> {
+    tx.run(LOSE_UNHELD, args![now.0]).await?;
+    Ok(())
+}
+
+async fn accounts(tx: &mut Tx, new: &NewRun, budget: &Budget, month: Month) -> Result<Vec<Account>, StoreError> {
+    let feature = new.feature.to_string();
+    let task = new.task.map(|task| task.to_string());
+    let (from, to) = (month.start().0, month.next().start().0);
+    let mut accounts = Vec::new();
+    let of_task: &[Arg<'_>] = args![&feature, task.as_deref()];
+    let purses: [(Purse, Allowed, &'static str, &[Arg<'_>]); 4] = [
+        (Purse::Task, budget.task, OF_TASK, of_task),
+        (Purse::Feature, budget.feature, OF_FEATURE, args![&feature]),
+        (
+            Purse::Installation,
+            budget.installation,
+            OF_INSTALLATION,
+            args![stored(new.installation.0)?, from, to],
+        ),
+        (Purse::Server, budget.server, OF_SERVER, args![from, to]),
+    ];
+    for (purse, allowed, sql, arguments) in purses {
+        let unlimited = allowed.limits == budget::Limits::default();
+        if unlimited || (purse == Purse::Task && task.is_none()) {
+            continue;
+        }
+        if let Some(row) = tx.row(sql, arguments).await? {
+            accounts.push(account(purse, allowed, &row)?);
+        }
+    }
+    Ok(accounts)
+}
+
+fn account(purse: Purse, allowed: Allowed, row: &Row) -> Result<Account, StoreError> {
+    Ok(Account {
+        purse,
+        allowed,
+        used: Amount {
+            usd_micros: row.count("used_micros")?,
+            tokens: row.count("used_tokens")?,
+            ms: row.count("used_ms")?,
+        },
+        reserved: Amount {
+            usd_micros: row.count("held_micros")?,
+            tokens: row.count("held_tokens")?,
+            ms: row.count("held_ms")?,
+        },
+        running: row.small("running")?,
+    })
+}
+
+async fn insert(tx: &mut Tx, hold: &Hold, new: &NewRun, share: &Share) -> Result<String, StoreError> {
+    let (feature, amount) = (new.feature.to_string(), share.amount());
+    let task = new.task.map(|task| task.to_string());
+    let earlier = tx.row(COUNT, args![&hold.effect, hold.fence]).await?;
+    let earlier = earlier.map(|row| row.int("earlier")).transpose()?.unwrap_or(0);
+    let id = format!("{}/{}/{earlier}", hold.effect, hold.fence);
+    let arguments = args![
+        &id,
+        &hold.effect,
+        hold.fence,
+        stored(new.installation.0)?,
+        stored(new.feature.repo.0)?,
+        &feature,
+        task.as_deref(),
+        i64::from(new.turn.0),
+        &new.role,
+        &new.agent,
+        new.model.as_deref(),
+        bounded(amount.usd_micros),
+        bounded(amount.tokens),
+        bounded(amount.ms),
+        new.at.0,
+    ];
+    tx.run(START, arguments).await?;
+    Ok(id)
+}
+
+/// A count as a column holds it.
+fn bounded(count: u64) -> i64 {
+    // Sums of a month stay within 64 bits, whatever a program says that it used.
+    const MOST: u64 = 1 << 48;
+    i64::try_from(count.min(MOST)).unwrap_or(i64::MAX)
+}
+
+/// Whole lines, as many as are kept.
+fn shortened(events: &str) -> String {
+    let kept = events
+        .get(..events.floor_char_boundary(MAX_RUN_EVENTS))
+        .unwrap_or(events);
+    match (kept.len() < events.len(), kept.rfind('\n')) {
+        (true, Some(end)) => kept.get(..=end).unwrap_or_default().to_owned(),
+        (true, None) => String::new(),
+        (false, _) => kept.replace('\0', ""),
+    }
+}

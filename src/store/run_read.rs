@@ -1,0 +1,249 @@
+//! Reading the ledger: what work cost, run by run and in sums.
+
+use crate::domain::cost::Cost;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::Millis;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use crate::domain::isolation::Level;
+use crate::domain::usage::Tokens;
+use crate::domain::usage::Usage;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::row::Row;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// What a run used: of a lost one, what was set aside for it.
+macro_rules! money {
+    () => {
+        "CASE WHEN state = 'lost' AND reserved_micros > 0 THEN reserved_micros ELSE usd_micros END"
+    };
+}
+
+/// What a [`StoredRun`] is made of.
+macro_rules! columns {
+    () => {
+        "id, effect_id, feature_id, task, turn, role, agent, model, level, state, estimated, input_tokens, cached_tokens, \
+         cache_write_tokens, output_tokens, agent_ms, runs, failure, started_at, ended_at, "
+    };
+}
+
+statements! {
+    RUNS = concat!("SELECT ", columns!(), money!(), " AS micros FROM run WHERE feature_id = $1 ",
+                   "AND COALESCE(task = $2, $2 IS NULL) ORDER BY started_at, id");
+    EVENTS = "SELECT events FROM run WHERE id = $1";
+    COSTS = concat!("SELECT task, COUNT(*) AS agent_runs, CAST(SUM(agent_ms) AS BIGINT) AS agent_ms, CAST(SUM(", money!(),
+                    ") AS BIGINT) AS micros, \
+                    COUNT(*) FILTER (WHERE estimated = 1 AND ", money!(), " IS NOT NULL) AS guessed, \
+                    COUNT(*) FILTER (WHERE state <> 'running' AND ", money!(), " IS NULL) AS unknown, \
+                    COUNT(*) FILTER (WHERE state = 'running') AS running, \
+                    CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, \
+                    CAST(SUM(cached_tokens) AS BIGINT) AS cached_tokens, \
+                    CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
+                    CAST(SUM(output_tokens) AS BIGINT) AS output_tokens FROM run WHERE feature_id = $1 GROUP BY task");
+    TOTALS = concat!("SELECT role, agent, COALESCE(model, '') AS model, CASE WHEN state = 'ended' \
+                     THEN COALESCE(failure, 'ok') ELSE state END AS outcome, COUNT(*) AS agent_runs, \
+                     CAST(SUM(agent_ms) AS BIGINT) AS agent_ms, CAST(SUM(", money!(), ") AS BIGINT) AS micros, \
+                     COUNT(*) FILTER (WHERE estimated = 1 AND ", money!(), " IS NOT NULL) AS guessed, \
+                     COUNT(*) FILTER (WHERE state <> 'running' AND ", money!(), " IS NULL) AS unknown, \
+                     COUNT(*) FILTER (WHERE state = 'running') AS running, \
+                     CAST(SUM(input_tokens) AS BIGINT) AS input_tokens, \
+                     CAST(SUM(cached_tokens) AS BIGINT) AS cached_tokens, \
+                     CAST(SUM(cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
+                     CAST(SUM(output_tokens) AS BIGINT) AS output_tokens FROM run GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4");
+    EARLIER = "SELECT CAST(AVG(spent) AS BIGINT) AS micros, COUNT(*) AS tasks FROM (SELECT SUM(usd_micros) AS spent \
+               FROM run WHERE repo_id = $1 AND task IS NOT NULL AND state = 'ended' AND started_at >= $2 \
+               GROUP BY feature_id, task) AS per_task WHERE spent > 0";
+}
+
+/// Where a run is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// It began and has not ended.
+    Running,
+    /// It ended, and what it used is known as far as it ever will be.
+    Ended,
+    /// Its service ended first; it counts with what was set aside for it.
+    Lost,
+}
+
+impl fmt::Display for RunState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Running => "running",
+            Self::Ended => "ended",
+            Self::Lost => "lost",
+        })
+    }
+}
+
+impl FromStr for RunState {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "running" => Ok(Self::Running),
+            "ended" => Ok(Self::Ended),
+            "lost" => Ok(Self::Lost),
+            other => Err(format!("{other} is no state of a run")),
+        }
+    }
+}
+
+/// A run as it is remembered; its events are read apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRun {
+    /// Its id in the ledger.
+    pub id: String,
+    /// The effect that asked for it.
+    pub effect: String,
+    /// The Feature.
+    pub feature: FeatureKey,
+    /// The task; a planner has none.
+    pub task: Option<TaskId>,
+    /// The turn.
+    pub turn: TurnNumber,
+    /// The role's word.
+    pub role: String,
+    /// The agent, as it is configured.
+    pub agent: String,
+    /// The model.
+    pub model: Option<String>,
+    /// How far it was kept apart.
+    pub level: Option<Level>,
+    /// Where it is on its way.
+    pub state: RunState,
+    /// What it used; of a lost run its share.
+    pub usage: Usage,
+    /// Programs that were started.
+    pub runs: u32,
+    /// The failure's word; none where it answered or has not ended.
+    pub failure: Option<String>,
+    /// When it began.
+    pub started_at: Millis,
+    /// When it ended.
+    pub ended_at: Option<Millis>,
+}
+
+/// All runs of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunTotal {
+    /// The role's word.
+    pub role: String,
+    /// The agent.
+    pub agent: String,
+    /// The model; empty where it is not known.
+    pub model: String,
+    /// `ok`, a failure's word, `running` or `lost`.
+    pub outcome: String,
+    /// What they cost.
+    pub cost: Cost,
+}
+
+impl Store {
+    /// The runs of a Feature, or of one of its tasks, oldest first.
+    pub async fn runs_of(&self, feature: &FeatureKey, task: Option<TaskId>) -> Result<Vec<StoredRun>, StoreError> {
+        let (feature, task) = (feature.to_string(), task.map(|task| task.to_string()));
+        let rows = self.db.rows(RUNS, args![&feature, task.as_deref()]).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// What happened in a run, as JSON lines.
+    pub async fn run_events(&self, id: &str) -> Result<Option<String>, StoreError> {
+        let row = self.db.row(EVENTS, args![id]).await?;
+        Ok(row.map(|row| row.opt_text("events")).transpose()?.flatten())
+    }
+
+    /// What a Feature cost so far, by task; what belongs to none stands under `None`.
+    pub async fn costs(&self, feature: &FeatureKey) -> Result<BTreeMap<Option<TaskId>, Cost>, StoreError> {
+        let rows = self.db.rows(COSTS, args![&feature.to_string()]).await?;
+        rows.iter()
+            .map(|row| Ok((row.opt_parsed("task")?, cost(row)?)))
+            .collect()
+    }
+
+    /// All runs ever, by role, agent, model and outcome.
+    pub async fn run_totals(&self) -> Result<Vec<RunTotal>, StoreError> {
+        let rows = self.db.rows(TOTALS, args![]).await?;
+        let total = |row: &Row| {
+            Ok(RunTotal {
+                role: row.text("role")?,
+                agent: row.text("agent")?,
+                model: row.text("model")?,
+                outcome: row.text("outcome")?,
+                cost: cost(row)?,
+            })
+        };
+        rows.iter().map(total).collect()
+    }
+
+    /// What a task of the repository cost on average since `since`, in millionths of a dollar, and how many tasks that
+    /// is the average of.
+    pub async fn usual_cost(
+        &self,
+        repo: crate::domain::ids::RepoId,
+        since: Millis,
+    ) -> Result<Option<(u64, u64)>, StoreError> {
+        let row = self
+            .db
+            .row(EARLIER, args![crate::store::row::stored(repo.0)?, since.0])
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(match row.opt_count("micros")? {
+            Some(micros) => Some((micros, row.count("tasks")?)),
+            None => None,
+        })
+    }
+}
+
+fn cost(row: &Row) -> Result<Cost, StoreError> {
+    Ok(Cost {
+        agent_runs: row.small("agent_runs")?,
+        agent_ms: row.count("agent_ms")?,
+        usd_micros: row.opt_count("micros")?,
+        estimated_runs: row.small("guessed")?,
+        unknown_runs: row.small("unknown")?,
+        open_runs: row.small("running")?,
+        tokens: tokens(row)?,
+    })
+}
+
+fn tokens(row: &Row) -> Result<Tokens, StoreError> {
+    Ok(Tokens {
+        input: row.count("input_tokens")?,
+        cached: row.count("cached_tokens")?,
+        cache_write: row.count("cache_write_tokens")?,
+        output: row.count("output_tokens")?,
+    })
+}
+
+fn read(row: &Row) -> Result<StoredRun, StoreError> {
+    let level = row.opt_int("level")?;
+    let level = level.and_then(|level| u8::try_from(level).ok()?.try_into().ok());
+    Ok(StoredRun {
+        id: row.text("id")?,
+        effect: row.text("effect_id")?,
+        feature: row.parsed("feature_id")?,
+        task: row.opt_parsed("task")?,
+        turn: TurnNumber(row.small("turn")?),
+        role: row.text("role")?,
+        agent: row.text("agent")?,
+        model: row.opt_text("model")?,
+        level,
+        state: row.parsed("state")?,
+        usage: Usage {
+            tokens: tokens(row)?,
+            usd_micros: row.opt_count("micros")?,
+            estimated: row.int("estimated")? != 0,
+            agent_ms: row.count("agent_ms")?,
+        },
+        runs: row.small("runs")?,
+        failure: row.opt_text("failure")?,
+        started_at: Millis(row.int("started_at")?),
+        ended_at: row.opt_int("ended_at")?.map(Millis),
+    })
+}

@@ -1,0 +1,395 @@
+//! The ledger: budgets are drawn on exactly once, by tasks at once, by replicas, and over crashes.
+
+use crate::contract::Database;
+use crate::contract::INSTALLATION;
+use crate::contract::LEASE;
+use crate::contract::NOW;
+use crate::contract::claim;
+use crate::contract::effect;
+use crate::contract::key;
+use autobuild::domain::budget::Allowed;
+use autobuild::domain::budget::Budget;
+use autobuild::domain::budget::Call;
+use autobuild::domain::budget::Limits;
+use autobuild::domain::budget::Month;
+use autobuild::domain::budget::Tells;
+use autobuild::domain::ids::InstallationId;
+use autobuild::domain::ids::Millis;
+use autobuild::domain::ids::TaskId;
+use autobuild::domain::ids::TurnNumber;
+use autobuild::domain::isolation::Level;
+use autobuild::domain::usage::Tokens;
+use autobuild::domain::usage::Usage;
+use autobuild::store::EndedRun;
+use autobuild::store::Hold;
+use autobuild::store::Lane;
+use autobuild::store::MAX_RUN_EVENTS;
+use autobuild::store::NewRun;
+use autobuild::store::RunState;
+use autobuild::store::Started;
+use autobuild::store::Store;
+
+on_both! {
+    a_run_is_written_down_with_its_share_and_ends_with_what_it_used
+    a_spent_budget_lets_no_run_begin
+    tasks_at_once_never_get_more_than_there_is
+    replicas_never_get_more_than_there_is
+    a_lost_run_counts_with_its_share_and_once
+    a_run_that_ends_after_all_counts_with_what_it_used
+    a_run_ends_once
+    a_lost_hold_begins_no_run
+    months_and_installations_are_counted_apart
+    costs_are_summed_by_task
+    totals_are_summed_by_role_model_and_outcome
+    events_are_kept_in_whole_lines
+}
+
+const FULL: u64 = 1_000_000;
+
+fn new_run(task: Option<u16>) -> NewRun {
+    NewRun {
+        installation: INSTALLATION,
+        feature: key(1, 1),
+        task: task.map(TaskId::Planned),
+        turn: TurnNumber(2),
+        role: "player".to_owned(),
+        agent: "claude".to_owned(),
+        model: Some("small".to_owned()),
+        provider: "claude/small".to_owned(),
+        at: NOW,
+    }
+}
+
+fn allowed(usd_micros: u64, parallel: u32) -> Allowed {
+    Allowed {
+        limits: Limits {
+            usd_micros: Some(usd_micros),
+            ..Limits::default()
+        },
+        parallel,
+    }
+}
+
+fn of_task(usd_micros: u64) -> Budget {
+    Budget {
+        task: allowed(usd_micros, 1),
+        ..Budget::default()
+    }
+}
+
+const CALL: Call = Call {
+    deadline_ms: 60_000,
+    tells: Tells::Cost,
+};
+
+/// Holds an effect of its own.
+async fn held(store: &Store, id: &str) -> Hold {
+    store.add_effects(&[effect(id, Lane::Agent, id)]).await.unwrap();
+    claim(store, Lane::Agent).await.expect("it is ready").hold
+}
+
+async fn start(store: &Store, hold: &Hold, new: &NewRun, budget: &Budget) -> Started {
+    store.start_run(hold, new, budget, &CALL).await.unwrap()
+}
+
+/// The id and the share of a run that must begin.
+async fn begun(store: &Store, hold: &Hold, new: &NewRun, budget: &Budget) -> (String, Option<u64>) {
+    match start(store, hold, new, budget).await {
+        Started::Run { id, share } => (id, share.usd_micros),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ended(id: &str, usd_micros: Option<u64>) -> EndedRun {
+    EndedRun {
+        id: id.to_owned(),
+        model: Some("small-2026".to_owned()),
+        level: Some(Level::L3),
+        usage: Usage {
+            tokens: Tokens {
+                input: 1,
+                cached: 2,
+                cache_write: 3,
+                output: 4,
+            },
+            usd_micros,
+            estimated: false,
+            agent_ms: 5_000,
+        },
+        runs: 2,
+        failure: None,
+        events: Some("{}\n".to_owned()),
+        at: NOW.plus(9_000),
+    }
+}
+
+async fn spent(store: &Store) -> Option<u64> {
+    let costs = store.costs(&key(1, 1)).await.unwrap();
+    costs
+        .values()
+        .filter_map(|cost| cost.usd_micros)
+        .reduce(|one, two| one + two)
+}
+
+async fn a_run_is_written_down_with_its_share_and_ends_with_what_it_used(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    let (id, share) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
+    assert_eq!((id.as_str(), share), ("e/1/0", Some(2_500_000)));
+    let running = store.runs_of(&key(1, 1), None).await.unwrap();
+    assert_eq!((running[0].state, running[0].ended_at), (RunState::Running, None));
+
+    store.end_run(&ended(&id, Some(310_000))).await.unwrap();
+    store.close().await;
+    let store = db.open().await;
+    let runs = store.runs_of(&key(1, 1), Some(TaskId::Planned(1))).await.unwrap();
+    assert_eq!(runs.len(), 1);
+    let run = &runs[0];
+    assert_eq!(
+        (run.state, run.usage),
+        (RunState::Ended, ended(&id, Some(310_000)).usage)
+    );
+    assert_eq!(
+        (run.model.as_deref(), run.level, run.runs),
+        (Some("small-2026"), Some(Level::L3), 2)
+    );
+    assert_eq!(
+        (run.turn, run.role.as_str(), run.agent.as_str()),
+        (TurnNumber(2), "player", "claude")
+    );
+    assert_eq!((run.started_at, run.ended_at), (NOW, Some(NOW.plus(9_000))));
+    assert_eq!(store.run_events(&id).await.unwrap().as_deref(), Some("{}\n"));
+    assert_eq!(store.runs_of(&key(1, 1), Some(TaskId::Planned(2))).await.unwrap(), []);
+}
+
+async fn a_spent_budget_lets_no_run_begin(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    let budget = of_task(FULL);
+    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &budget).await;
+    store.end_run(&ended(&id, Some(1_200_000))).await.unwrap();
+    let Started::Spent(what) = start(&store, &hold, &new_run(Some(1)), &budget).await else {
+        panic!("it is spent");
+    };
+    assert_eq!(
+        what.to_string(),
+        "the task used $1.20 of the $1.00 that `usd_per_task` allows"
+    );
+    assert_eq!(
+        store.runs_of(&key(1, 1), None).await.unwrap().len(),
+        1,
+        "nothing was set aside"
+    );
+    // Another task and the planner have budgets of their own, and more may be allowed.
+    begun(&store, &hold, &new_run(Some(2)), &budget).await;
+    begun(&store, &hold, &new_run(None), &budget).await;
+    begun(&store, &hold, &new_run(Some(1)), &of_task(2 * FULL)).await;
+}
+
+async fn tasks_at_once_never_get_more_than_there_is(db: Database) {
+    let store = db.open().await;
+    at_once(&[store.clone(), store.clone(), store.clone(), store]).await;
+}
+
+async fn replicas_never_get_more_than_there_is(db: Database) {
+    // One file has one process: on SQLite the replicas are handles of one store.
+    let one = db.open().await;
+    let mut stores = vec![one.clone(), one.clone(), one];
+    if !db.url.starts_with("sqlite:") {
+        stores = vec![db.open().await, db.open().await, db.open().await];
+    }
+    at_once(&stores).await;
+}
+
+async fn at_once(stores: &[Store]) {
+    let mut holds = Vec::new();
+    for number in 0..stores.len() {
+        holds.push(held(&stores[0], &format!("e{number}")).await);
+    }
+    let parallel = u32::try_from(stores.len()).unwrap();
+    let budget = Budget {
+        feature: allowed(FULL, parallel),
+        ..Budget::default()
+    };
+    let mut starting = tokio::task::JoinSet::new();
+    for (number, (store, hold)) in stores.iter().cloned().zip(holds).enumerate() {
+        let new = new_run(Some(u16::try_from(number).unwrap() + 1));
+        starting.spawn(async move { begun(&store, &hold, &new, &budget).await.1.unwrap() });
+    }
+    let shares = starting.join_all().await;
+    assert_eq!(shares.iter().sum::<u64>(), FULL, "{shares:?}");
+}
+
+async fn a_lost_run_counts_with_its_share_and_once(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    let budget = of_task(5 * FULL);
+    begun(&store, &hold, &new_run(Some(1)), &budget).await;
+    store.reap(NOW.plus(LEASE)).await.unwrap();
+    let lost = &store.runs_of(&key(1, 1), None).await.unwrap()[0];
+    assert_eq!((lost.state, lost.usage.usd_micros), (RunState::Lost, Some(2_500_000)));
+    assert!(lost.usage.estimated, "nobody knows what it used");
+    assert_eq!(lost.usage.agent_ms, 60_000, "no more than it was given");
+    for _ in 0..2 {
+        store.reap(NOW.plus(LEASE)).await.unwrap();
+        assert_eq!(spent(&store).await, Some(2_500_000));
+    }
+    let again = claim(&store, Lane::Agent).await.unwrap().hold;
+    let (id, share) = begun(&store, &again, &new_run(Some(1)), &budget).await;
+    assert_eq!((id.as_str(), share), ("e/2/0", Some(1_250_000)));
+    store.end_run(&ended(&id, Some(1))).await.unwrap();
+    assert_eq!(spent(&store).await, Some(2_500_001));
+}
+
+async fn a_run_that_ends_after_all_counts_with_what_it_used(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
+    store.reap(NOW.plus(LEASE)).await.unwrap();
+    store.end_run(&ended(&id, Some(7))).await.unwrap();
+    assert_eq!(spent(&store).await, Some(7));
+    assert_eq!(store.runs_of(&key(1, 1), None).await.unwrap()[0].state, RunState::Ended);
+}
+
+async fn a_run_ends_once(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
+    store.end_run(&ended(&id, Some(7))).await.unwrap();
+    store.end_run(&ended(&id, Some(9))).await.unwrap();
+    store.end_run(&ended("unheard of", Some(9))).await.unwrap();
+    assert_eq!(spent(&store).await, Some(7));
+}
+
+async fn a_lost_hold_begins_no_run(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    store.reap(NOW.plus(LEASE)).await.unwrap();
+    let started = start(&store, &hold, &new_run(Some(1)), &Budget::default()).await;
+    assert_eq!(started, Started::Lost);
+    assert_eq!(store.runs_of(&key(1, 1), None).await.unwrap(), []);
+}
+
+async fn months_and_installations_are_counted_apart(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    let budget = Budget {
+        installation: allowed(FULL, 1),
+        server: allowed(3 * FULL, 1),
+        ..Budget::default()
+    };
+    let next = Month::of(NOW).next().start();
+    let other = NewRun {
+        installation: InstallationId(31),
+        ..new_run(Some(1))
+    };
+    let later = |new: &NewRun, at: Millis| NewRun { at, ..new.clone() };
+    let (id, _) = begun(&store, &hold, &later(&new_run(Some(1)), next.plus(-1)), &budget).await;
+    store.end_run(&ended(&id, Some(FULL))).await.unwrap();
+    let refused = start(&store, &hold, &new_run(Some(1)), &budget).await;
+    assert!(
+        matches!(refused, Started::Spent(_)),
+        "the installation's month: {refused:?}"
+    );
+    let (id, _) = begun(&store, &hold, &other, &budget).await;
+    store.end_run(&ended(&id, Some(2 * FULL))).await.unwrap();
+    let third = NewRun {
+        installation: InstallationId(32),
+        ..new_run(Some(1))
+    };
+    let refused = start(&store, &hold, &third, &budget).await;
+    assert!(matches!(refused, Started::Spent(_)), "the server's month: {refused:?}");
+    for new in [new_run(Some(1)), other, third] {
+        let (id, _) = begun(&store, &hold, &later(&new, next), &budget).await;
+        store.end_run(&ended(&id, Some(0))).await.unwrap();
+    }
+}
+
+async fn costs_are_summed_by_task(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    for (task, usd_micros) in [(None, Some(5)), (Some(1), Some(7)), (Some(1), None), (Some(2), None)] {
+        let (id, _) = begun(&store, &hold, &new_run(task), &Budget::default()).await;
+        store.end_run(&ended(&id, usd_micros)).await.unwrap();
+    }
+    begun(&store, &hold, &new_run(Some(2)), &Budget::default()).await;
+    let costs = store.costs(&key(1, 1)).await.unwrap();
+    let told: Vec<_> = costs
+        .iter()
+        .map(|(task, cost)| {
+            (
+                *task,
+                cost.agent_runs,
+                cost.usd_micros,
+                cost.unknown_runs,
+                cost.open_runs,
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (None, 1, Some(5), 0, 0),
+            (Some(TaskId::Planned(1)), 2, Some(7), 1, 0),
+            (Some(TaskId::Planned(2)), 2, None, 1, 1),
+        ]
+    );
+    assert_eq!(costs[&Some(TaskId::Planned(1))].tokens.total(), 20);
+    assert!(store.costs(&key(2, 1)).await.unwrap().is_empty());
+    let usual = store.usual_cost(key(1, 1).repo, Millis(0)).await.unwrap();
+    assert_eq!(
+        usual,
+        Some((7, 1)),
+        "the planner's run and unknown costs are no task's usual cost"
+    );
+}
+
+async fn totals_are_summed_by_role_model_and_outcome(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    for failure in [None, None, Some("timed_out")] {
+        let (id, _) = begun(&store, &hold, &new_run(Some(1)), &Budget::default()).await;
+        let end = EndedRun {
+            failure: failure.map(str::to_owned),
+            ..ended(&id, Some(3))
+        };
+        store.end_run(&end).await.unwrap();
+    }
+    let totals = store.run_totals().await.unwrap();
+    let told: Vec<_> = totals
+        .iter()
+        .map(|total| {
+            (
+                total.outcome.as_str(),
+                total.model.as_str(),
+                total.cost.agent_runs,
+                total.cost.usd_micros,
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("ok", "small-2026", 2, Some(6)),
+            ("timed_out", "small-2026", 1, Some(3))
+        ]
+    );
+}
+
+async fn events_are_kept_in_whole_lines(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    let line = format!("{}\u{fc}\n", "x".repeat(MAX_RUN_EVENTS / 3));
+    for (events, kept) in [
+        (line.repeat(4), line.repeat(2)),
+        ("y".repeat(2 * MAX_RUN_EVENTS), String::new()),
+    ] {
+        let (id, _) = begun(&store, &hold, &new_run(Some(1)), &Budget::default()).await;
+        let end = EndedRun {
+            events: Some(events),
+            ..ended(&id, None)
+        };
+        store.end_run(&end).await.unwrap();
+        assert!(store.run_events(&id).await.unwrap() == Some(kept));
+    }
+}
