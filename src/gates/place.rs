@@ -212,7 +212,7 @@ impl<'a> Place<'a> {
             exit_code,
             counts: Counts::Unknown,
             failing: Vec::new(),
-            output: output::shown(&stdout, &stderr, &self.bench.secrets),
+            output: with_limit(output::shown(&stdout, &stderr, &self.bench.secrets), finished.exit),
             names: None,
         };
         self.with_results(bare, results::read(&stdout, &stderr))

@@ -34,6 +34,8 @@ pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsS
         ("LANG".into(), own("LANG").unwrap_or_else(|| "C.UTF-8".into())),
         ("TMPDIR".into(), tmp.into()),
         ("HOME".into(), home.into()),
+        // Git stops at settings that it may not read.
+        ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
     ];
     if let Some(rustup) = host_folder("RUSTUP_HOME", ".rustup") {
         env.push(("RUSTUP_HOME".into(), rustup.into()));
@@ -82,7 +84,7 @@ mod tests {
     fn home_is_private_and_nothing_else_is_passed() {
         let folder = tempfile::tempdir().unwrap();
         let env = environment(folder.path(), &["HOME".to_owned(), "NO_SUCH_VARIABLE_HERE".to_owned()]).unwrap();
-        let allowed = ["PATH", "LANG", "TMPDIR", "HOME", "RUSTUP_HOME"];
+        let allowed = ["PATH", "LANG", "TMPDIR", "HOME", "GIT_CONFIG_NOSYSTEM", "RUSTUP_HOME"];
         assert!(env.iter().all(|(name, _)| allowed.iter().any(|fine| name == fine)));
         let homes: Vec<_> = env
             .iter()
