@@ -10,6 +10,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[path = "../support/pipes.rs"]
+mod pipes;
 #[path = "../support/postgres.rs"]
 mod postgres;
 
@@ -28,5 +30,6 @@ mod preflight;
 mod repository;
 mod rights;
 mod turns;
+mod waivers;
 mod waves;
 mod world;

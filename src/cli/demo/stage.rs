@@ -282,6 +282,7 @@ fn blueprint(
             coach: agent,
             named: BTreeMap::new(),
             environment: Vec::new(),
+            access: material.access.clone(),
         },
         secrets: vec![SecretString::from(secret.to_owned())],
         settings,

@@ -101,6 +101,7 @@ impl Scene<'_> {
                 doing: "choosing the agent",
                 source: std::io::Error::other(undone.to_string()),
             })?;
+        let usual = self.engine.agents.definition(question.role).model;
         let spec = RunSpec {
             role: question.role,
             task: question.task,
@@ -111,10 +112,12 @@ impl Scene<'_> {
             schema: question.schema,
             deadline: Duration::from_secs(seconds),
             idle: Some(IDLE),
-            model: None,
+            model: agent.model(settings.model.of(question.role), usual),
+            fallback_model: agent.fallback_model(),
             agent_turns: settings.agent_turns,
             usd_micros: None,
             network: Vec::new(),
+            activity: None,
             secrets: self.engine.secrets.clone(),
             // A run that crashed is the same run again; a run that failed is another one.
             run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),

@@ -166,7 +166,18 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
         Sockets::OfItsOwn => {
             let mut foreign = not_internet();
             foreign.push(family(SeccompCmpOp::Ne, libc::AF_UNIX));
-            Ok(vec![rule(foreign)?])
+            foreign.push(family(SeccompCmpOp::Ne, libc::AF_NETLINK));
+            // Of the kernel's own protocols the one by which programs list their network's addresses.
+            let netlink = vec![
+                family(SeccompCmpOp::Eq, libc::AF_NETLINK),
+                SeccompCondition::new(
+                    2,
+                    Dword,
+                    SeccompCmpOp::Ne,
+                    u64::from(libc::NETLINK_ROUTE.unsigned_abs()),
+                ),
+            ];
+            Ok(vec![rule(foreign)?, rule(netlink)?])
         }
         Sockets::TcpAlone => {
             let mut rules = vec![rule(not_internet())?];

@@ -116,13 +116,13 @@ fn bind(all: &mut Vec<OsString>, way: &str, path: &Path) {
 fn placed(confinement: &Confinement) -> Vec<(PathBuf, &'static str)> {
     let door = confinement.way.socket();
     let read = confinement.read().chain(door).map(|path| (path, "--ro-bind-try"));
-    let write = confinement.write().map(|path| (path, "--bind"));
+    let write = confinement.write().map(|path| (path, "--bind-try"));
     let mut all: Vec<(PathBuf, &'static str)> = read.chain(write).collect();
     all.sort_by_key(|(path, _)| path.components().count());
     let mut placed: Vec<(PathBuf, &'static str)> = vec![("/usr".into(), "--ro-bind-try")];
     for (path, way) in all {
         let nearest = placed.iter().rev().find(|(above, _)| path.starts_with(above));
-        if nearest.is_none_or(|(above, known)| *known != way || (*above == path && way == "--bind")) {
+        if nearest.is_none_or(|(above, known)| *known != way || (*above == path && way == "--bind-try")) {
             placed.push((path, way));
         }
     }
