@@ -2,6 +2,7 @@
 
 use crate::domain::ci::CiTimes;
 use crate::github::Clock;
+use crate::telemetry::Telemetry;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct EngineSettings {
     pub backoff: Backoff,
     /// How long the repository's own CI is waited for.
     pub ci: CiTimes,
+    /// Who is told how long work took.
+    pub telemetry: Telemetry,
 }
 
 /// Effects of this process that run at once.
@@ -91,6 +94,7 @@ impl EngineSettings {
                 most: Duration::from_secs(900),
             },
             ci: CiTimes::PRODUCT,
+            telemetry: Telemetry::default(),
         }
     }
 }

@@ -122,7 +122,10 @@ impl Scene<'_> {
             // A run that crashed is the same run again; a run that failed is another one.
             run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),
         };
-        Ok(agent.ask(&spec, read, &self.job.cancel).await?.answer)
+        let from = self.engine.now();
+        let asked = agent.ask(&spec, read, &self.job.cancel).await;
+        self.tell_run(&spec, from, &asked);
+        Ok(asked?.answer)
     }
 }
 
