@@ -102,7 +102,10 @@ async fn every_item_succeeds_without_the_sandbox_and_is_refused_in_it() {
         "",
         "",
         "without",
-        levels.iter().map(|level| format!("{level:<10}")).collect::<String>()
+        levels
+            .iter()
+            .map(|level| format!("{:<10}", level.to_string()))
+            .collect::<String>()
     );
     for item in ITEMS {
         let (said, _) = stage.tries(item.probe, item.who, Way::Without).await.unwrap();
