@@ -13,7 +13,6 @@ use crate::sandbox::Confine;
 use crate::sandbox::Spec;
 use crate::sandbox::egress::Door;
 use crate::sandbox::egress::ModelRoute;
-use crate::sandbox::egress::Rules;
 use http::HeaderName;
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
@@ -173,7 +172,7 @@ impl Access {
         order.confine.read.extend(read);
         order.confine.write.extend(write);
         let set: Vec<Provider> = providers.iter().copied().filter(|one| self.is_set(*one)).collect();
-        let mut rules = Rules::hosts(spec.network.iter().cloned());
+        let mut rules = spec.network.clone();
         for provider in providers {
             match set.contains(provider) {
                 true => rules.models.push(self.route(*provider)?),

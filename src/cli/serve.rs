@@ -16,6 +16,7 @@ use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
 use crate::sandbox::SandboxOptions;
+use crate::sandbox::egress::Ceiling;
 use crate::telemetry::TelemetrySettings;
 use crate::web;
 use crate::web::Inbox;
@@ -207,6 +208,10 @@ fn blueprint(
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
     engine.telemetry = assemble::telemetry(collector, &engine.worker)?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
+    engine.network = Ceiling {
+        hosts: settings.network.allow.clone(),
+        pinned: settings.network.pinned.clone(),
+    };
     Ok(Blueprint {
         app: AppKey {
             id: app.id,

@@ -116,7 +116,7 @@ impl Scene<'_> {
             fallback_model: agent.fallback_model(),
             agent_turns: settings.agent_turns,
             usd_micros: None,
-            network: Vec::new(),
+            network: self.engine.settings.network.rules(&settings.network.allow),
             activity: None,
             secrets: self.engine.secrets.clone(),
             // A run that crashed is the same run again; a run that failed is another one.

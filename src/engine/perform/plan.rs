@@ -119,6 +119,7 @@ fn planned(
             read.unused.join(", ")
         ));
     }
+    notes.extend(read.refused_hosts.clone());
     if paths.contains(".gitmodules") {
         notes.push("The repository has submodules: they are not checked out.".to_owned());
     }
