@@ -11,13 +11,16 @@
 )]
 #![allow(missing_docs, reason = "a program of its own")]
 
+use autobuild::agents::Access;
 use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
+use autobuild::config::ModelSettings;
 use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
+use autobuild::domain::isolation::Level;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
 use autobuild::forge::CallKind;
@@ -256,6 +259,7 @@ fn blueprint(
             coach: command,
             named: BTreeMap::new(),
             environment: Vec::new(),
+            access: Access::service(ModelSettings::default()),
         },
         secrets: Vec::new(),
         settings: EngineSettings {
@@ -265,9 +269,8 @@ fn blueprint(
         },
         data_dir,
         caps: Caps::None,
-        sandbox: SandboxOptions {
-            launcher: PathBuf::from(env!("CARGO_BIN_EXE_autobuild")),
-        },
+        sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
+        min_level: Level::L0,
     }
 }
 

@@ -77,8 +77,16 @@ pub(crate) static KEYS: &[Key] = &[
         Shape::Each(AGENTS),
         "The agent, of those that the server offers, for all roles or per role.",
     ),
-    later("model", Shape::Each(MODELS), "The model for all roles or per role."),
-    later("agent_turns", Shape::Whole(1, 1_000), "The agent's own limit of turns."),
+    now(
+        "model",
+        Shape::Each(MODELS),
+        "The model for all roles or per role: fast, strong, or a name that the server allows.",
+    ),
+    now(
+        "agent_turns",
+        Shape::Whole(1, 1_000),
+        "Calls of its model that an agent may make in one run.",
+    ),
     now(
         "timeouts",
         Shape::Each(TIMEOUTS),
@@ -87,7 +95,7 @@ pub(crate) static KEYS: &[Key] = &[
     later("budget", Shape::Table(BUDGET), "What may be spent; 0 means no limit."),
     now("protected_paths", Shape::Paths, "Paths that no Player may change."),
     now("commands", Shape::Table(COMMANDS), "Who is obeyed."),
-    later("network", Shape::Table(NETWORK), "What commands may reach."),
+    now("network", Shape::Table(NETWORK), "What commands and agents may reach."),
 ];
 
 static COVERAGE: &[Key] = &[
@@ -108,10 +116,10 @@ static AGENTS: &[Key] = &[
 ];
 
 static MODELS: &[Key] = &[
-    now("planner", Shape::Text(100), "The planner's."),
-    now("designer", Shape::Text(100), "The designer's."),
-    now("player", Shape::Text(100), "The Player's."),
-    now("coach", Shape::Text(100), "The Coach's."),
+    now("planner", Shape::Model, "The planner's."),
+    now("designer", Shape::Model, "The designer's."),
+    now("player", Shape::Model, "The Player's."),
+    now("coach", Shape::Model, "The Coach's."),
 ];
 
 static TIMEOUTS: &[Key] = &[
@@ -140,7 +148,11 @@ static COMMANDS: &[Key] = &[now(
     "The least permission of people whose commands are obeyed.",
 )];
 
-static NETWORK: &[Key] = &[now("allow", Shape::Hosts, "Hosts that tests and checks may reach.")];
+static NETWORK: &[Key] = &[now(
+    "allow",
+    Shape::Hosts,
+    "Hosts that commands and agents may reach by https, as far as the server allows.",
+)];
 
 /// The JSON Schema of `.github/autobuild.yml`, for editors.
 #[must_use]

@@ -2,14 +2,17 @@
 
 use crate::config::Role;
 use crate::config::agent::AgentCommand;
-use crate::config::agent::NotInThisVersion;
 use crate::config::github_address::GithubAddress;
+use crate::config::models::ModelSettings;
+use crate::config::network::NetworkCeiling;
+use crate::config::offer::Offer;
 use crate::config::repository::RepositorySettings;
 use crate::config::server_parse::Parser;
 use crate::config::variables::Found;
 use crate::config::variables::Given;
 use crate::config::variables::ServerMistake;
 use crate::domain::ids::AppId;
+use crate::domain::isolation::Level;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -36,16 +39,22 @@ pub struct ServerSettings {
     pub coach_app: Option<CoachApp>,
     /// Least time between writes to GitHub per installation.
     pub write_spacing: Duration,
+    /// The most that foreign programs may reach.
+    pub network: NetworkCeiling,
     /// Opens the pages and `/metrics`; `None` to make one at start.
     pub admin_token: Option<SecretString>,
     /// Filter of the log, as `tracing` reads it.
     pub log: String,
     /// How log lines look.
     pub log_format: LogFormat,
+    /// The least isolation under which agents and Gates are run.
+    pub sandbox_min_level: Level,
     /// Names of further variables that agents get from the server's environment.
     pub agent_environment: Vec<String>,
     /// Settings that were given and that this version does not act on, by their whole names.
     pub unused: Vec<String>,
+    /// Models: addresses, keys, names.
+    pub models: ModelSettings,
     /// The agent of each role.
     pub(crate) agents: BTreeMap<Role, AgentCommand>,
     /// The agents that repositories may name.
@@ -100,28 +109,12 @@ impl ServerSettings {
             .unwrap_or(&AgentCommand::Claude)
     }
 
-    /// Names of the agents that repositories may use.
+    /// What repositories may name.
     #[must_use]
-    pub fn offered_agents(&self) -> Vec<String> {
-        self.named_agents.keys().cloned().collect()
-    }
-
-    /// Checks that this version can run every agent that is configured.
-    ///
-    /// # Errors
-    ///
-    /// Names each that it cannot run, and what it offers instead.
-    pub fn agents_runnable(&self) -> Result<(), Vec<NotInThisVersion>> {
-        let mut refused: Vec<NotInThisVersion> = self
-            .agents
-            .values()
-            .chain(self.named_agents.values())
-            .filter_map(|agent| agent.runnable().err())
-            .collect();
-        refused.dedup();
-        match refused.is_empty() {
-            true => Ok(()),
-            false => Err(refused),
+    pub fn offer(&self) -> Offer {
+        Offer {
+            agents: self.named_agents.keys().cloned().collect(),
+            models: self.models.allowed.clone(),
         }
     }
 }

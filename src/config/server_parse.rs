@@ -6,6 +6,9 @@ use crate::config::github_address::GithubAddress;
 use crate::config::github_address::NotAnAddress;
 use crate::config::github_address::safe_address;
 use crate::config::github_address::web_address;
+use crate::config::models::ModelSettings;
+use crate::config::network;
+use crate::config::network::NetworkCeiling;
 use crate::config::server::App;
 use crate::config::server::CoachApp;
 use crate::config::server::LogFormat;
@@ -19,6 +22,7 @@ use crate::config::variables::VARIABLES;
 use crate::config::variables::Value;
 use crate::config::variables::mistake;
 use crate::domain::ids::AppId;
+use crate::domain::isolation::Level;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -58,10 +62,9 @@ impl Parser {
             "json" => Ok(LogFormat::Json),
             _ => Err("must be text or json"),
         });
-        self.parse("SANDBOX_MIN_LEVEL", |text| match text {
-            "0" | "1" | "2" | "3" => Ok(()),
-            _ => Err("must be 0, 1, 2 or 3"),
-        });
+        let sandbox_min_level = self.parse("SANDBOX_MIN_LEVEL", isolation);
+        let models = self.models();
+        let network = self.network();
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
         match (database_url, data_dir, github) {
@@ -75,16 +78,28 @@ impl Parser {
                     app,
                     coach_app,
                     write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
+                    network,
                     admin_token,
                     log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
                     log_format: log_format.unwrap_or(LogFormat::Text),
+                    sandbox_min_level: sandbox_min_level.unwrap_or(Level::L1),
                     unused: self.unused(),
                     agent_environment: self.found.agent_environment,
+                    models,
                     agents,
                     named_agents,
                 })
             }
             _ => Err(self.found.mistakes),
+        }
+    }
+
+    /// What is said of models alone, or every mistake in it.
+    pub(crate) fn only_models(mut self) -> Result<ModelSettings, Vec<ServerMistake>> {
+        let models = self.models();
+        match self.found.mistakes.is_empty() {
+            true => Ok(models),
+            false => Err(self.found.mistakes),
         }
     }
 
@@ -96,15 +111,27 @@ impl Parser {
         self.found.mistakes.push(mistake(name, source, problem.to_string()));
     }
 
-    fn parse<T, E: fmt::Display>(&mut self, name: &'static str, read: impl Fn(&str) -> Result<T, E>) -> Option<T> {
+    pub(crate) fn parse<T, E: fmt::Display>(
+        &mut self,
+        name: &'static str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<T> {
         let Value { text, source } = self.text(name)?;
         read(text.trim())
             .map_err(|problem| self.wrong(name, source, problem))
             .ok()
     }
 
-    fn secret(&self, name: &'static str) -> Option<SecretString> {
+    pub(crate) fn secret(&self, name: &'static str) -> Option<SecretString> {
         self.text(name).map(|value| SecretString::from(value.text))
+    }
+
+    fn network(&mut self) -> NetworkCeiling {
+        let usual = NetworkCeiling::default();
+        NetworkCeiling {
+            allow: self.parse("NETWORK_ALLOW", network::allow).unwrap_or(usual.allow),
+            pinned: self.parse("NETWORK_PINNED", network::pinned).unwrap_or_default(),
+        }
     }
 
     fn github(&mut self) -> Option<GithubAddress> {
@@ -266,6 +293,16 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
     }
 }
 
+/// A level of isolation by its number.
+///
+/// # Errors
+///
+/// What it must be.
+pub fn isolation(text: &str) -> Result<Level, &'static str> {
+    let level = text.parse::<u8>().ok().and_then(|number| Level::try_from(number).ok());
+    level.ok_or("must be 0, 1, 2 or 3")
+}
+
 #[cfg(test)]
 mod tests {
     use crate::config::Role;
@@ -323,8 +360,7 @@ mod tests {
         assert_eq!(settings.github.web.as_str(), "https://github.com/");
         assert_eq!(settings.write_spacing.as_millis(), 1_000);
         assert!(settings.app.is_none() && settings.coach_app.is_none() && settings.unused.is_empty());
-        let refused = settings.agents_runnable().unwrap_err();
-        assert_eq!(refused.len(), 1, "the default agent is named once: {refused:?}");
+        assert!(settings.models.anthropic.url.is_none() && settings.models.anthropic.key.is_none());
     }
 
     #[test]
@@ -376,9 +412,9 @@ mod tests {
         let file = "agent = \"house\"\nagent_environment = [\"ANTHROPIC_API_KEY\"]\n\
                     [agents.house]\nrun = \"command:house --all\"\n[agents.quick]\nrun = \"scripted:steps.yaml\"\n";
         let settings = load(&[], &[("AUTOBUILD_AGENT_COACH", "command:judge")], Some(file)).unwrap();
-        assert_eq!(settings.offered_agents(), ["house", "quick"]);
+        assert_eq!(settings.offer().agents, ["house", "quick"]);
         assert_eq!(settings.agent_environment, ["ANTHROPIC_API_KEY"]);
-        let (repository, _) = RepositorySettings::parse("agent: {planner: quick}", &settings.offered_agents()).unwrap();
+        let (repository, _) = RepositorySettings::parse("agent: {planner: quick}", &settings.offer()).unwrap();
         let chosen = Role::ALL.map(|role| settings.agent(role, &repository).to_string());
         assert_eq!(
             chosen,
@@ -389,7 +425,6 @@ mod tests {
                 "command:judge"
             ]
         );
-        assert_eq!(settings.agents_runnable(), Ok(()));
     }
 
     #[test]
@@ -412,6 +447,8 @@ mod tests {
                 ("AUTOBUILD_SANDBOX_MIN_LEVEL", "9"),
                 ("AUTOBUILD_LOG", "a=b=c"),
                 ("AUTOBUILD_WRITE_SPACING_MS", "-1"),
+                ("AUTOBUILD_NETWORK_ALLOW", "pypi.org 10.0.0.1"),
+                ("AUTOBUILD_NETWORK_PINNED", "npm.corp"),
             ],
             Some("log_format = \"xml\"\n\nport = 80\n[agents.a]\nrun = \"b\"\ncolour = 1\n[agents.\"x y\"]\n"),
         )

@@ -23,6 +23,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) enum From {
     /// Nothing at all.
     Nothing,
+    /// Nothing either, but what is built will be kept for others.
+    NothingYet,
     /// What pre-flight built on the default branch, where that fits.
     Cache,
 }
@@ -61,9 +63,12 @@ impl<'a> Stand<'a> {
     ) -> Result<Self, GateError> {
         let mut place = Place::new(bench, mirror, commit, cancel).await?;
         let warmed = match from {
-            From::Cache => cache::warm(bench, mirror, commit, &chosen, &place).await?,
-            From::Nothing => Warmed::No,
+            From::Cache => cache::warm(bench, mirror, commit, &chosen, overlay, &place).await?,
+            From::Nothing | From::NothingYet => Warmed::No,
         };
+        if from == From::NothingYet {
+            cache::prepare(mirror, commit, &place).await?;
+        }
         if warmed == Warmed::InPart {
             place = Place::new(bench, mirror, commit, cancel).await?;
         }
@@ -104,6 +109,7 @@ impl<'a> Stand<'a> {
             args: &self.chosen.test_args,
             deadline: self.bench.deadlines.test,
             report: self.chosen.report.as_deref(),
+            reaches: &self.chosen.reaches,
         };
         self.place.run(&order).await
     }
@@ -120,6 +126,7 @@ impl<'a> Stand<'a> {
                     args: command.args(),
                     deadline: self.bench.deadlines.test,
                     report: None,
+                    reaches: &self.chosen.reaches,
                 };
                 self.place.run(&order).await
             }

@@ -6,6 +6,7 @@ use crate::cases::Library;
 use crate::judged::Judged;
 use crate::tree;
 use crate::tree::Tree;
+use autobuild::config::Offer;
 use autobuild::config::RepositorySettings;
 use autobuild::domain::contract::CheckoutState;
 use autobuild::domain::contract::TurnFacts;
@@ -37,6 +38,7 @@ use autobuild::git::Mirror;
 use autobuild::git::Mirrors;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::egress::Ceiling;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -86,8 +88,8 @@ type WrittenChange = (usize, (String, Option<usize>, usize, Tree));
 impl Base {
     fn of((name, (mark, tree, settings)): WrittenBase, commits: &[Sha]) -> (String, Self) {
         let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
-        let (settings, _) =
-            RepositorySettings::parse(&settings, &[]).unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
+        let (settings, _) = RepositorySettings::parse(&settings, &Offer::default())
+            .unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
         let base = Self {
             commit: commits[mark].clone(),
             tree,
@@ -146,7 +148,8 @@ impl Stage {
         let commits = import.into_mirror(mirror.dir());
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
+            sandbox: Sandbox::at(SandboxOptions::with_launcher(launcher), Level::L0),
+            network: Ceiling::default(),
             folder: folder.path().join("gates"),
             caches: folder.path().join("caches"),
             secrets: Secrets::default(),
@@ -285,6 +288,7 @@ fn approval(criteria: &[Criterion]) -> CoachDecision {
         issues: Vec::new(),
         feedback: String::new(),
         commands: Vec::new(),
+        ignored: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A real repository with commits, and a bench that runs real commands on them.
 
+use autobuild::config::Offer;
 use autobuild::config::RepositorySettings;
 use autobuild::domain::evidence::Baseline;
 use autobuild::domain::evidence::Evidence;
@@ -27,6 +28,7 @@ use autobuild::git::Mirror;
 use autobuild::git::Mirrors;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::egress::Ceiling;
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
@@ -59,7 +61,8 @@ impl Stage {
         git(&dir.path().join("people"), &["init", "-q", "-b", "main"]);
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
+            sandbox: Sandbox::at(SandboxOptions::with_launcher(launcher), Level::L0),
+            network: Ceiling::default(),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),
             secrets: Secrets::new(&["own-secret-value".into()]),
@@ -136,7 +139,7 @@ pub struct Case {
 
 impl Case {
     pub fn new(kind: TaskType, settings: &str) -> Self {
-        let (settings, _) = RepositorySettings::parse(settings, &[]).unwrap();
+        let (settings, _) = RepositorySettings::parse(settings, &Offer::default()).unwrap();
         Self {
             task: PlannedTask {
                 id: "TASK-001".parse().unwrap(),

@@ -10,6 +10,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[path = "../support/pipes.rs"]
+mod pipes;
 #[path = "../support/postgres.rs"]
 mod postgres;
 
@@ -27,6 +29,8 @@ mod pre_loop;
 mod preflight;
 mod repository;
 mod rights;
+mod secrets;
 mod turns;
+mod waivers;
 mod waves;
 mod world;

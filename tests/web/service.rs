@@ -1,11 +1,14 @@
 //! The real router on a real socket over a real database. No worker runs, so what was stored stays as it came in.
 
+use autobuild::agents::Access;
 use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
+use autobuild::config::ModelSettings;
 use autobuild::domain::ids::AppId;
+use autobuild::domain::isolation::Level;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::github::Caps;
 use autobuild::sandbox::SandboxOptions;
@@ -76,13 +79,13 @@ impl Service {
                 coach: agent,
                 named: BTreeMap::new(),
                 environment: Vec::new(),
+                access: Access::service(ModelSettings::default()),
             },
             secrets: Vec::new(),
             settings,
             caps: Caps::Github,
-            sandbox: SandboxOptions {
-                launcher: env!("CARGO_BIN_EXE_autobuild").into(),
-            },
+            sandbox: SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild")),
+            min_level: Level::L0,
         })
         .await
         .unwrap();

@@ -6,10 +6,12 @@ use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
 use crate::cli::demo::sample::Material;
 use crate::cli::demo::sample::REPOSITORY;
+use crate::config;
 use crate::domain::ci::CiTimes;
 use crate::domain::ids::AppId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::RepoId;
+use crate::domain::isolation::Level;
 use crate::engine::Engine;
 use crate::engine::settings::Backoff;
 use crate::engine::settings::EngineSettings;
@@ -25,6 +27,7 @@ use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
 use crate::sandbox::SandboxOptions;
+use crate::telemetry::TelemetrySettings;
 use crate::web;
 use crate::web::Inbox;
 use crate::web::Listener;
@@ -169,6 +172,7 @@ impl Stage {
         for work in self.work {
             work.await?;
         }
+        self.engine.settings.telemetry.flush().await;
         self.engine.store.close().await;
         self.closing.cancel();
         self.forge.shutdown().await?;
@@ -232,6 +236,15 @@ fn apps(forge: &Forge, hook: &str, secret: &str) -> anyhow::Result<(AppCredentia
     Ok((main, coach))
 }
 
+/// The demo obeys the one setting of the server that is about the safety of this machine.
+fn least_isolation() -> anyhow::Result<Level> {
+    const NAME: &str = "AUTOBUILD_SANDBOX_MIN_LEVEL";
+    match std::env::var(NAME) {
+        Ok(text) => config::isolation(&text).map_err(|problem| anyhow::anyhow!("{NAME} {problem}")),
+        Err(_) => Ok(Level::L1),
+    }
+}
+
 fn blueprint(
     forge: &Forge,
     material: &Material,
@@ -246,7 +259,10 @@ fn blueprint(
         id: AppId(app.id),
         private_key: app.private_key.clone(),
     };
+    let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
+    let worker = assemble::worker_name();
     let settings = EngineSettings {
+        telemetry: assemble::telemetry(collector, &worker)?,
         write_spacing_ms: 0,
         // A person watches: what failed is tried again soon.
         backoff: Backoff {
@@ -255,7 +271,7 @@ fn blueprint(
         },
         grace: Duration::from_secs(2),
         ci: CiTimes::AT_ONCE,
-        ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
+        ..EngineSettings::service(worker, data_dir.clone(), assemble::clock)
     };
     Ok(Blueprint {
         app: key(main),
@@ -271,10 +287,12 @@ fn blueprint(
             coach: agent,
             named: BTreeMap::new(),
             environment: Vec::new(),
+            access: material.access.clone(),
         },
         secrets: vec![SecretString::from(secret.to_owned())],
         settings,
         caps: Caps::None,
         sandbox: SandboxOptions::own_binary(),
+        min_level: least_isolation()?,
     })
 }

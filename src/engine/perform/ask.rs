@@ -101,24 +101,31 @@ impl Scene<'_> {
                 doing: "choosing the agent",
                 source: std::io::Error::other(undone.to_string()),
             })?;
+        let usual = self.engine.agents.definition(question.role).model;
         let spec = RunSpec {
             role: question.role,
             task: question.task,
             turn: question.turn,
             checkout: question.checkout.to_path_buf(),
+            objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
             prompt: question.prompt,
             schema: question.schema,
             deadline: Duration::from_secs(seconds),
             idle: Some(IDLE),
-            model: None,
+            model: agent.model(settings.model.of(question.role), usual),
+            fallback_model: agent.fallback_model(),
             agent_turns: settings.agent_turns,
             usd_micros: None,
-            network: Vec::new(),
+            network: self.engine.settings.network.rules(&settings.network.allow),
+            activity: None,
             secrets: self.engine.secrets.clone(),
             // A run that crashed is the same run again; a run that failed is another one.
             run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),
         };
-        Ok(agent.ask(&spec, read, &self.job.cancel).await?.answer)
+        let from = self.engine.now();
+        let asked = agent.ask(&spec, read, &self.job.cancel).await;
+        self.tell_run(&spec, from, &asked);
+        Ok(asked?.answer)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::domain::feature::Wanted;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::Planned;
 use crate::domain::ids::TurnNumber;
+use crate::domain::isolation::Level;
 use crate::domain::plan::Plan;
 use crate::domain::plan::parse::Checked;
 use crate::domain::plan::parse::PlanContext;
@@ -60,7 +61,8 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let test = chosen.test.map(|command| command.to_string());
     let wanted = feature.snapshot.wanted;
     let checked = match given(feature) {
-        Some(yaml) => Plan::parse_yaml(&yaml, &context)
+        // What a person wrote is public already, and is still not written into commits and names of branches.
+        Some(yaml) => Plan::parse_yaml(&scene.engine.secrets.mask(&yaml), &context)
             .map(|checked| (checked, pre_loop(wanted, &read.settings)))
             .map_err(|mistakes| mistakes.to_string()),
         None if wanted == Wanted::OneTask => one_task(scene, &read, &branch, &paths, test, &context).await?,
@@ -72,7 +74,13 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
         Err(message) => Event::PlanRefused { run, message },
         Ok((checked, pre_loop)) => Event::Planned {
             run,
-            planned: Box::new(planned((checked, pre_loop), read, &branch, &paths, chosen.why)),
+            planned: Box::new(planned(
+                (checked, pre_loop),
+                (read, scene.engine.sandbox.level()),
+                &branch,
+                &paths,
+                chosen.why,
+            )),
         },
     }))
 }
@@ -99,7 +107,7 @@ fn pre_loop(wanted: Wanted, settings: &RepositorySettings) -> PreLoop {
 
 fn planned(
     (checked, pre_loop): (Checked, PreLoop),
-    read: Settings,
+    (read, level): (Settings, Level),
     branch: &DefaultBranch,
     paths: &BTreeSet<String>,
     commands: String,
@@ -111,6 +119,7 @@ fn planned(
             read.unused.join(", ")
         ));
     }
+    notes.extend(read.refused_hosts.clone());
     if paths.contains(".gitmodules") {
         notes.push("The repository has submodules: they are not checked out.".to_owned());
     }
@@ -120,7 +129,7 @@ fn planned(
         notes,
         commands,
         base: branch.head.clone(),
-        rules: rules(&read.settings),
+        rules: rules(&read.settings, level),
         settings: serde_json::to_value(&read.settings).unwrap_or_default(),
         pre_loop,
     }

@@ -121,11 +121,7 @@ async fn ask(
         prompt: ground.prompt(scene, task, turn, settings),
         schema,
     };
-    let read = |answer: &serde_json::Value| {
-        report::parse_report(answer)
-            .map(|(report, _unknown)| report)
-            .map_err(|mistakes| mistakes.to_string())
-    };
+    let read = |answer: &serde_json::Value| report::parse_report(answer).map_err(|mistakes| mistakes.to_string());
     scene.ask(settings, question, read).await
 }
 
@@ -186,7 +182,10 @@ async fn commit(
     }
     let request = CommitRequest {
         parents: ground.parents(),
-        message: messages::turn_commit(&scene.feature, task, turn.number, kind),
+        message: scene
+            .engine
+            .secrets
+            .mask(&messages::turn_commit(&scene.feature, task, turn.number, kind)),
         trailers: turn::trailers(scene, &more),
         author: turn::author(scene).await?,
         at: scene.engine.now(),

@@ -207,6 +207,7 @@ pub(super) fn verdict(say: Words<'_>, outcome: Outcome) -> Verdict {
             issues: items.clone(),
             feedback: say("Use each token once."),
             commands: Vec::new(),
+            ignored: Vec::new(),
         }),
         broken_contracts: Vec::new(),
         items,
@@ -242,6 +243,7 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
 
 pub(super) fn rules() -> Rules {
     Rules {
+        commands: crate::domain::feature::Commands::Bare,
         max_turns: 5,
         max_parallel_tasks: 2,
         merge: MergePolicy::Auto,

@@ -7,15 +7,18 @@ use super::STRANGER;
 use super::WRITER;
 use super::World;
 use super::agents::Script;
+use autobuild::agents::Access;
 use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
+use autobuild::config::ModelSettings;
 use autobuild::config::Role;
 use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
 use autobuild::domain::ids::RepoId;
+use autobuild::domain::isolation::Level;
 use autobuild::engine::settings::Backoff;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
@@ -242,6 +245,7 @@ impl Setup {
                 coach: self.agent(Role::Coach, folder),
                 named: BTreeMap::new(),
                 environment: Vec::new(),
+                access: Access::service(ModelSettings::default()),
             },
             secrets: vec![SecretString::from(SECRET)],
             settings: EngineSettings {
@@ -256,9 +260,8 @@ impl Setup {
             },
             data_dir,
             caps: Caps::None,
-            sandbox: SandboxOptions {
-                launcher: PathBuf::from(env!("CARGO_BIN_EXE_autobuild")),
-            },
+            sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
+            min_level: Level::L0,
         }
     }
 }

@@ -3,13 +3,11 @@
 mod agents;
 mod build;
 mod look;
-mod pipes;
 mod transcript;
 
 pub use agents::Plan;
 pub use agents::Task;
 pub use build::Setup;
-pub use pipes::Pipes;
 
 use agents::Script;
 use autobuild::domain::feature::Feature;

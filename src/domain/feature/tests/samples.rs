@@ -133,6 +133,7 @@ pub fn three_tasks() -> Plan {
 
 pub fn rules() -> Rules {
     Rules {
+        commands: crate::domain::feature::Commands::Bare,
         max_turns: 3,
         max_parallel_tasks: 2,
         merge: MergePolicy::Auto,
@@ -263,6 +264,7 @@ pub fn pushed(head: Sha) -> Played {
 }
 
 /// A story: events one after the other, with every effect asked for on the way.
+#[derive(Clone)]
 pub struct Story {
     pub feature: Feature,
     pub effects: Vec<Effect>,

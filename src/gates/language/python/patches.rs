@@ -44,7 +44,8 @@ pub(super) fn assignment(source: &Source<'_>, at: At<'_>, outline: &mut Outline)
         }
         _ if ["pytest.", "unittest.", "builtins.", "_pytest."]
             .iter()
-            .any(|module| left.starts_with(module)) =>
+            .any(|module| left.starts_with(module))
+            || is_of_test_tools(at, left) =>
         {
             outline.marks.push(Mark::at(
                 Rule::ShadowModule,
@@ -83,6 +84,24 @@ fn own_answer(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let answers = source.role == Role::Test && (right.is(&["lambda"]) || is_mock(right)) && body.below().any(answered);
     let what = format!("{} puts an answer in the place of what is tested", quoted(at.text()));
     answers.then(|| Mark::at(Rule::ShadowModule, at, what))
+}
+
+/// Whether `Function.runtest` is an attribute of something that the file imports from the test tools.
+fn is_of_test_tools(at: At<'_>, left: &str) -> bool {
+    let Some((name, _)) = left.split_once('.') else {
+        return false;
+    };
+    let Some(root) = at.ancestors().last() else {
+        return false;
+    };
+    let imports = root.below().filter(|at| at.is(&["import_from_statement"]));
+    imports.into_iter().any(|import| {
+        let from = import.field_text("module_name").split('.').next().unwrap_or_default();
+        matches!(from, "pytest" | "_pytest" | "unittest" | "pluggy")
+            && import
+                .below()
+                .any(|part| part.is(&["identifier"]) && part.text() == name)
+    })
 }
 
 /// `monkeypatch.setattr` and `patch` for every test at once: in a fixture that is used without being asked for.
