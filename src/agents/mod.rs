@@ -13,7 +13,9 @@ mod fence;
 mod memory;
 pub mod prompt;
 mod script;
+mod script_usage;
 mod scripted;
+mod tells;
 
 pub use ask::Answered;
 pub use definition::Definition;

@@ -1,12 +1,12 @@
 //! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
 
 use crate::config::Mode;
+use crate::config::budgets::Budget;
 use crate::config::command_line::CommandLine;
 use crate::config::keys::Reading;
 use crate::config::keys::SettingsMistake;
 use crate::config::repository_keys::KEYS;
 use crate::config::repository_values::Approval;
-use crate::config::repository_values::Budget;
 use crate::config::repository_values::CiEvidence;
 use crate::config::repository_values::Commands;
 use crate::config::repository_values::Coverage;
@@ -215,7 +215,7 @@ mod tests {
     fn what_this_version_does_not_act_on_is_accepted_and_named() {
         let (settings, unused) =
             parse("model: strong\nagent_turns: 9\nbudget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\n");
-        assert_eq!(unused, ["model", "agent_turns", "budget", "network"]);
+        assert_eq!(unused, ["model", "agent_turns", "network"]);
         assert_eq!(settings.budget.usd_per_task, 0.0);
         assert_eq!(settings.budget.usd_per_feature, 50.0);
         assert_eq!(settings.model.coach.as_deref(), Some("strong"));

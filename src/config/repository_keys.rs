@@ -84,7 +84,7 @@ pub(crate) static KEYS: &[Key] = &[
         Shape::Each(TIMEOUTS),
         "The longest run of an agent, for all roles or per role.",
     ),
-    later("budget", Shape::Table(BUDGET), "What may be spent; 0 means no limit."),
+    now("budget", Shape::Table(BUDGET), "What may be spent; 0 means no limit."),
     now("protected_paths", Shape::Paths, "Paths that no Player may change."),
     now("commands", Shape::Table(COMMANDS), "Who is obeyed."),
     later("network", Shape::Table(NETWORK), "What commands may reach."),
@@ -131,6 +131,26 @@ static BUDGET: &[Key] = &[
         "usd_per_feature",
         Shape::Number(0.0, 100_000.0),
         "US dollars for one Feature.",
+    ),
+    now(
+        "tokens_per_task",
+        Shape::Whole(0, 1_000_000_000_000),
+        "Tokens for one Task.",
+    ),
+    now(
+        "tokens_per_feature",
+        Shape::Whole(0, 1_000_000_000_000),
+        "Tokens for one Feature.",
+    ),
+    now(
+        "hours_per_task",
+        Shape::Number(0.0, 10_000.0),
+        "Hours that agents run for one Task.",
+    ),
+    now(
+        "hours_per_feature",
+        Shape::Number(0.0, 10_000.0),
+        "Hours that agents run for one Feature.",
     ),
 ];
 

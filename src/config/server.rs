@@ -3,6 +3,7 @@
 use crate::config::Role;
 use crate::config::agent::AgentCommand;
 use crate::config::agent::NotInThisVersion;
+use crate::config::budgets::MonthlyBudget;
 use crate::config::github_address::GithubAddress;
 use crate::config::repository::RepositorySettings;
 use crate::config::server_parse::Parser;
@@ -36,6 +37,8 @@ pub struct ServerSettings {
     pub coach_app: Option<CoachApp>,
     /// Least time between writes to GitHub per installation.
     pub write_spacing: Duration,
+    /// What may be spent in a calendar month.
+    pub budget: MonthlyBudget,
     /// Opens the pages and `/metrics`; `None` to make one at start.
     pub admin_token: Option<SecretString>,
     /// Filter of the log, as `tracing` reads it.

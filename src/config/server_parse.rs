@@ -62,6 +62,7 @@ impl Parser {
             "0" | "1" | "2" | "3" => Ok(()),
             _ => Err("must be 0, 1, 2 or 3"),
         });
+        let budget = self.budget();
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
         match (database_url, data_dir, github) {
@@ -74,6 +75,7 @@ impl Parser {
                     github,
                     app,
                     coach_app,
+                    budget,
                     write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
                     admin_token,
                     log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
@@ -96,7 +98,11 @@ impl Parser {
         self.found.mistakes.push(mistake(name, source, problem.to_string()));
     }
 
-    fn parse<T, E: fmt::Display>(&mut self, name: &'static str, read: impl Fn(&str) -> Result<T, E>) -> Option<T> {
+    pub(crate) fn parse<T, E: fmt::Display>(
+        &mut self,
+        name: &'static str,
+        read: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<T> {
         let Value { text, source } = self.text(name)?;
         read(text.trim())
             .map_err(|problem| self.wrong(name, source, problem))
@@ -242,7 +248,7 @@ impl Parser {
     fn unused(&self) -> Vec<String> {
         let later = VARIABLES
             .iter()
-            .filter(|(_, kind)| matches!(kind, Kind::Later | Kind::SecretLater));
+            .filter(|(_, kind)| matches!(kind, Kind::Later));
         later
             .filter(|(name, _)| self.found.values.contains_key(name))
             .map(|(name, _)| format!("{PREFIX}{name}"))

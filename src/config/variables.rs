@@ -20,8 +20,6 @@ pub(crate) enum Kind {
     File,
     /// Known and checked, not acted on in this version.
     Later,
-    /// A secret that this version does not act on.
-    SecretLater,
 }
 
 /// Every name without its prefix. In the file a name stands in lower case, with or without the prefix.
@@ -46,7 +44,13 @@ pub(crate) static VARIABLES: &[(&str, Kind)] = &[
     ("AGENT_COACH", Kind::Plain),
     ("SANDBOX_MIN_LEVEL", Kind::Later),
     ("WRITE_SPACING_MS", Kind::Plain),
-    ("ADMIN_TOKEN", Kind::SecretLater),
+    ("BUDGET_USD_PER_MONTH", Kind::Plain),
+    ("BUDGET_USD_PER_INSTALLATION_MONTH", Kind::Plain),
+    ("BUDGET_TOKENS_PER_MONTH", Kind::Plain),
+    ("BUDGET_TOKENS_PER_INSTALLATION_MONTH", Kind::Plain),
+    ("BUDGET_HOURS_PER_MONTH", Kind::Plain),
+    ("BUDGET_HOURS_PER_INSTALLATION_MONTH", Kind::Plain),
+    ("ADMIN_TOKEN", Kind::Secret),
     ("LOG", Kind::Plain),
     ("LOG_FORMAT", Kind::Plain),
 ];
@@ -210,7 +214,7 @@ fn known(name: &str) -> Option<Known> {
         return Some(Known::Itself(name));
     }
     match by_name(name.strip_suffix("_FILE")?) {
-        Some((name, Kind::Secret | Kind::SecretLater)) => Some(Known::InFile(name)),
+        Some((name, Kind::Secret)) => Some(Known::InFile(name)),
         Some((_, Kind::Plain | Kind::File | Kind::Later)) | None => None,
     }
 }
@@ -218,7 +222,7 @@ fn known(name: &str) -> Option<Known> {
 fn unknown(name: &str, source: Source) -> ServerMistake {
     let secrets = VARIABLES
         .iter()
-        .filter(|(_, kind)| matches!(kind, Kind::Secret | Kind::SecretLater));
+        .filter(|(_, kind)| matches!(kind, Kind::Secret));
     let files: Vec<String> = secrets.map(|(name, _)| format!("{name}_FILE")).collect();
     let names = VARIABLES.iter().map(|(name, _)| *name);
     let meant = nearest(name, names.chain(files.iter().map(String::as_str)));

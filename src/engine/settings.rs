@@ -1,6 +1,8 @@
 //! Limits and times of the engine.
 
+use crate::config::MonthlyBudget;
 use crate::domain::ci::CiTimes;
+use crate::domain::routing::Waits;
 use crate::github::Clock;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,6 +34,10 @@ pub struct EngineSettings {
     pub backoff: Backoff,
     /// How long the repository's own CI is waited for.
     pub ci: CiTimes,
+    /// How long work waits for a model's API.
+    pub waits: Waits,
+    /// What may be spent in a calendar month.
+    pub budget: MonthlyBudget,
 }
 
 /// Effects of this process that run at once.
@@ -91,6 +97,8 @@ impl EngineSettings {
                 most: Duration::from_secs(900),
             },
             ci: CiTimes::PRODUCT,
+            waits: Waits::PRODUCT,
+            budget: MonthlyBudget::default(),
         }
     }
 }

@@ -79,44 +79,60 @@ impl Scene<'_> {
         Ok(files)
     }
 
-    /// Asks the role's agent, with one repair of a missing or malformed answer.
+    /// Asks the role's agent, with one repair of a missing or malformed answer. Every run is given a share of what is left
+    /// of the budgets, and goes on with the next share while there is one.
     pub(super) async fn ask<T>(
         &self,
         settings: &RepositorySettings,
         question: Question<'_>,
         read: impl Fn(&Value) -> Result<T, String>,
-    ) -> Result<T, RunError> {
-        let seconds = match question.role {
-            Role::Planner => settings.timeouts.planner,
-            Role::Designer => settings.timeouts.designer,
-            Role::Player => settings.timeouts.player,
-            Role::Coach => settings.timeouts.coach,
-        };
-        let agent = self
-            .engine
-            .agents
-            .agent(question.role, settings)
-            .map_err(|undone| RunError::Host {
-                doing: "choosing the agent",
-                source: std::io::Error::other(undone.to_string()),
-            })?;
-        let spec = RunSpec {
-            role: question.role,
-            task: question.task,
-            turn: question.turn,
-            checkout: question.checkout.to_path_buf(),
-            prompt: question.prompt,
-            schema: question.schema,
-            deadline: Duration::from_secs(seconds),
-            idle: Some(IDLE),
-            model: None,
-            agent_turns: settings.agent_turns,
-            usd_micros: None,
-            network: Vec::new(),
-            // A run that crashed is the same run again; a run that failed is another one.
-            run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),
-        };
-        Ok(agent.ask(&spec, read, &self.job.cancel).await?.answer)
+    ) -> Result<T, Undone> {
+        let deadline = settings.timeouts.of(question.role);
+        let agent = self.engine.agents.agent(question.role, settings)?;
+        for share in 0_u32.. {
+            let opened = self.open_run(settings, agent, None, &question, deadline).await?;
+            let spec = RunSpec {
+                role: question.role,
+                task: question.task,
+                turn: question.turn,
+                checkout: question.checkout.to_path_buf(),
+                prompt: question.prompt.clone(),
+                schema: question.schema.clone(),
+                deadline: deadline.min(Duration::from_millis(opened.share.ms)),
+                idle: Some(IDLE),
+                model: None,
+                agent_turns: settings.agent_turns,
+                usd_micros: opened.share.usd_micros,
+                network: Vec::new(),
+                run_key: self.run_key(share, question.part),
+            };
+            let ended = agent.ask(&spec, &read, &self.job.cancel).await;
+            self.close_run(&opened, &ended).await?;
+            match ended {
+                Ok(answered) => return Ok(answered.answer),
+                Err(RunError::Agent { failure, .. }) => {
+                    if let Some(undone) = self.routed(&opened, failure).await? {
+                        return Err(undone);
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Undone::Stopped)
+    }
+
+    /// A run that crashed is the same run again; one that failed, that waited for its model or that has another share of
+    /// the budget is another one.
+    fn run_key(&self, share: u32, part: &str) -> String {
+        let effect = &self.job.effect;
+        let mut key = format!("{}/{}", effect.id, effect.attempt);
+        if effect.parked > 0 {
+            key = format!("{key}/waited-{}", effect.parked);
+        }
+        if share > 0 {
+            key = format!("{key}/share-{share}");
+        }
+        key + part
     }
 }
 

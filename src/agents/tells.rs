@@ -1,0 +1,25 @@
+//! What is learnt of the cost of a back-end's runs.
+
+use crate::agents::Backend;
+use crate::agents::Kind;
+use crate::domain::budget::Tells;
+
+impl Backend {
+    /// Whether its runs tell money, or tokens that have a price.
+    #[must_use]
+    pub fn tells(&self) -> Tells {
+        match &self.0 {
+            Kind::Command(_) => Tells::Nothing,
+            Kind::Scripted(agent) => agent.tells(),
+        }
+    }
+
+    /// The word for its kind.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match &self.0 {
+            Kind::Command(_) => "command",
+            Kind::Scripted(_) => "scripted",
+        }
+    }
+}
