@@ -6,12 +6,14 @@ use autobuild::agents::Answered;
 use autobuild::agents::Backend;
 use autobuild::agents::RunError;
 use autobuild::agents::RunSpec;
+use autobuild::agents::prompt::Prompt;
 use autobuild::config::AgentCommand;
 use autobuild::config::Role;
 use autobuild::domain::blocked::AgentFailure;
 use autobuild::domain::ids::TaskId;
 use autobuild::domain::ids::TurnNumber;
 use autobuild::domain::isolation::Level;
+use autobuild::domain::secret::Secrets;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
 use serde_json::Value;
@@ -44,7 +46,7 @@ impl Stage {
             task: Some(TaskId::Planned(3)),
             turn: TurnNumber(2),
             checkout: self.dir.path().join("checkout"),
-            prompt: "please".to_owned(),
+            prompt: Prompt::new("please", "your report"),
             schema: json!({"type": "object", "title": "the schema"}),
             deadline: Duration::from_secs(60),
             idle: None,
@@ -53,6 +55,7 @@ impl Stage {
             usd_micros: None,
             network: Vec::new(),
             run_key: "r1".to_owned(),
+            secrets: Secrets::default(),
         }
     }
 

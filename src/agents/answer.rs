@@ -1,6 +1,5 @@
 //! Finds the answer in what an agent printed: the JSON object that ends its standard output.
 
-use crate::domain::mask;
 use serde_json::Value;
 
 /// Why there is no answer.
@@ -25,19 +24,6 @@ pub(crate) fn ending_object(output: &str) -> Result<Value, NoAnswer> {
     };
     let object = text.get(start..).unwrap_or_default();
     serde_json::from_str(object).map_err(|error| NoAnswer::Malformed(error.to_string()))
-}
-
-/// The answer with every credential of a known form masked: what an agent says is shown to people and committed.
-pub(crate) fn masked(answer: Value) -> Value {
-    match answer {
-        Value::String(text) => Value::String(mask::secrets(&text, &[])),
-        Value::Array(items) => items.into_iter().map(masked).collect(),
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(name, value)| (mask::secrets(&name, &[]), masked(value)))
-            .collect(),
-        other => other,
-    }
 }
 
 fn without_closing_fence(text: &str) -> &str {
@@ -83,19 +69,9 @@ fn start_of_last_object(bytes: &[u8]) -> Option<usize> {
 mod tests {
     use super::NoAnswer;
     use super::ending_object;
-    use super::masked;
     use proptest::prelude::*;
     use serde_json::Value;
     use serde_json::json;
-
-    #[test]
-    fn credentials_in_an_answer_are_masked_wherever_they_stand() {
-        let token = format!("ghp_{}", "a1B2".repeat(9));
-        let answer = json!({"summary": format!("use {token}"), "issues": [{"description": token, "line": 3}], token.clone(): null});
-        let expected =
-            json!({"summary": "use [masked]", "issues": [{"description": "[masked]", "line": 3}], "[masked]": null});
-        assert_eq!(masked(answer), expected);
-    }
 
     #[test]
     fn the_object_that_ends_the_output_is_the_answer() {

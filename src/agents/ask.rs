@@ -7,7 +7,6 @@ use crate::agents::RunSpec;
 use crate::agents::answer;
 use crate::agents::answer::NoAnswer;
 use crate::agents::no_answer;
-use crate::agents::prompt;
 use crate::domain::shorten;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -51,7 +50,7 @@ impl Backend {
             };
             record = printed.record.after(record);
             let read_it = answer::ending_object(&printed.output)
-                .map(answer::masked)
+                .map(|value| spec.secrets.mask_json(value))
                 .and_then(|value| read(&value).map_err(|problem| NoAnswer::Malformed(bounded(&problem))));
             let why = match read_it {
                 Ok(answer) => return Ok(Answered { answer, record }),
@@ -63,7 +62,7 @@ impl Backend {
                 return Err(RunError::Agent { failure, record });
             }
             tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
-            spec.prompt = prompt::repair(&spec.prompt, &failure.to_string());
+            spec.prompt = spec.prompt.repaired(&failure.to_string());
         }
     }
 }
@@ -79,11 +78,13 @@ mod tests {
     use crate::agents::RunError;
     use crate::agents::RunSpec;
     use crate::agents::ask::Answered;
+    use crate::agents::prompt::Prompt;
     use crate::agents::scripted::ScriptedAgent;
     use crate::config::Role;
     use crate::domain::blocked::AgentFailure;
     use crate::domain::ids::TaskId;
     use crate::domain::ids::TurnNumber;
+    use crate::domain::secret::Secrets;
     use serde_json::Value;
     use serde_json::json;
     use std::fs;
@@ -107,7 +108,7 @@ mod tests {
                 task: Some(TaskId::Planned(1)),
                 turn: TurnNumber(2),
                 checkout: self.0.path().join("checkout"),
-                prompt: "do it".to_owned(),
+                prompt: Prompt::new("do it", "your report"),
                 schema: json!({}),
                 deadline: Duration::from_secs(60),
                 idle: None,
@@ -116,6 +117,7 @@ mod tests {
                 usd_micros: None,
                 network: Vec::new(),
                 run_key: run_key.to_owned(),
+                secrets: Secrets::default(),
             }
         }
 

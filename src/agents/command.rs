@@ -6,7 +6,6 @@ use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::config::CommandLine;
 use crate::domain::blocked::AgentFailure;
-use crate::domain::mask;
 use crate::domain::shorten;
 use crate::domain::usage::Usage;
 use crate::sandbox::Exit;
@@ -93,7 +92,7 @@ impl CommandAgent {
         ]);
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
         order.env = env;
-        order.stdin = spec.prompt.clone().into_bytes();
+        order.stdin = spec.prompt.whole(&spec.schema).into_bytes();
         order.deadline = spec.deadline;
         order.idle = spec.idle;
         order.stdout = OutputCap {
@@ -125,7 +124,7 @@ fn program(command: &CommandLine) -> OsString {
 
 fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
     let record = Record {
-        log: log(finished),
+        log: log(spec, finished),
         usage: Usage {
             agent_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
             ..Usage::default()
@@ -143,10 +142,10 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
         }
         Exit::Cancelled => return Err(RunError::Cancelled),
         Exit::Exited(code) => AgentFailure::Failed {
-            how: with_complaint(&format!("exit code {code}"), finished),
+            how: with_complaint(&format!("exit code {code}"), spec, finished),
         },
         Exit::Signalled(signal) => AgentFailure::Failed {
-            how: with_complaint(&format!("ended by signal {signal}"), finished),
+            how: with_complaint(&format!("ended by signal {signal}"), spec, finished),
         },
         Exit::OverLimit(limit) => AgentFailure::Failed {
             how: format!("it was stopped: it used {limit}"),
@@ -166,21 +165,21 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
     Err(RunError::Agent { failure, record })
 }
 
-fn with_complaint(how: &str, finished: &Finished) -> String {
-    let complaint = mask::secrets(&finished.stderr.text(), &[]);
+fn with_complaint(how: &str, spec: &RunSpec, finished: &Finished) -> String {
+    let complaint = spec.secrets.mask(&finished.stderr.text());
     match complaint.trim() {
         "" => how.to_owned(),
         complaint => format!("{how}: {}", shorten::middle(complaint, MAX_COMPLAINT)),
     }
 }
 
-fn log(finished: &Finished) -> String {
+fn log(spec: &RunSpec, finished: &Finished) -> String {
     let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
     let both = match stderr.trim() {
         "" => stdout,
         complaints => format!("{complaints}\n{stdout}"),
     };
-    shorten::middle(&mask::secrets(&both, &[]), MAX_LOG)
+    shorten::middle(&spec.secrets.mask(&both), MAX_LOG)
 }
 
 fn host(doing: &'static str) -> impl Fn(io::Error) -> RunError {

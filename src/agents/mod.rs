@@ -27,6 +27,7 @@ pub use script::ScriptMistake;
 
 use crate::agents::answer::NoAnswer;
 use crate::agents::command::CommandAgent;
+use crate::agents::prompt::Prompt;
 use crate::agents::scripted::ScriptedAgent;
 use crate::config::AgentCommand;
 use crate::config::NotInThisVersion;
@@ -35,6 +36,8 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::isolation::Level;
+use crate::domain::network::HostRule;
+use crate::domain::secret::Secrets;
 use crate::domain::trace::TraceEvent;
 use crate::domain::usage::Usage;
 use crate::sandbox::Sandbox;
@@ -57,7 +60,7 @@ pub struct RunSpec {
     /// Where it works.
     pub checkout: PathBuf,
     /// What it is told.
-    pub prompt: String,
+    pub prompt: Prompt,
     /// JSON Schema of its answer.
     pub schema: Value,
     /// When it is stopped.
@@ -71,7 +74,9 @@ pub struct RunSpec {
     /// The most money for one run, in millionths of a US dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
     /// The hosts that it may reach besides its model's.
-    pub network: Vec<String>,
+    pub network: Vec<HostRule>,
+    /// What no text of it may show.
+    pub secrets: Secrets,
     /// What makes this the same run when it is done again after a crash.
     pub run_key: String,
 }
@@ -100,8 +105,8 @@ pub enum RunError {
     },
 }
 
-/// What is known of one or more runs of one request, whether they gave an answer or not. Secrets of known forms are
-/// masked in all of it.
+/// What is known of one or more runs of one request, whether they gave an answer or not. Credentials are masked in
+/// all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// The end of what was printed, for people.

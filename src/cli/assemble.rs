@@ -6,6 +6,7 @@ use crate::config::AgentCommand;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
 use crate::domain::isolation::Level;
+use crate::domain::secret::Secrets;
 use crate::engine::Engine;
 use crate::engine::coach_installations::CoachInstallations;
 use crate::engine::data_folder::DataFolder;
@@ -96,20 +97,18 @@ pub fn worker_name() -> String {
 pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let data_folder = DataFolder::take(&blueprint.data_dir)?;
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
-    let autobuild = client(&blueprint.app, &urls).context("the AutoBuild App")?;
+    let secrets = secrets(&blueprint);
+    let autobuild = client(&blueprint.app, &urls, &secrets).context("the AutoBuild App")?;
     let coach = blueprint
         .coach
         .as_ref()
-        .map(|key| client(key, &urls))
+        .map(|key| client(key, &urls, &secrets))
         .transpose()
         .context("the Coach App")?;
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
     let sandbox = Sandbox::probe(blueprint.sandbox, Level::L0).await?;
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
-    let mut secrets = blueprint.secrets;
-    secrets.push(blueprint.app.private_key);
-    secrets.extend(blueprint.coach.map(|coach| coach.private_key));
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
     let store = Store::open(&url, OpenOptions::default())
@@ -131,9 +130,29 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     }))
 }
 
-fn client(key: &AppKey, urls: &GithubUrls) -> anyhow::Result<Client> {
+/// Everything that the service knows and nobody may read.
+fn secrets(blueprint: &Blueprint) -> Secrets {
+    let keys = std::iter::once(&blueprint.app).chain(&blueprint.coach);
+    let of_agents = agents_secrets(&blueprint.agents.environment);
+    let all = keys.map(|app| &app.private_key).chain(&blueprint.secrets);
+    Secrets::new(all.chain(std::iter::once(&blueprint.database_url)).chain(&of_agents))
+}
+
+/// What agents get from the service's environment under a name that says that it is secret.
+pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
+    let secret = |name: &&String| {
+        let name = name.to_uppercase();
+        ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"]
+            .iter()
+            .any(|word| name.contains(word))
+    };
+    let values = names.iter().filter(secret).filter_map(|name| std::env::var(name).ok());
+    values.map(SecretString::from).collect()
+}
+
+fn client(key: &AppKey, urls: &GithubUrls, secrets: &Secrets) -> anyhow::Result<Client> {
     let app = App::new(key.id, &key.private_key)?;
-    Ok(Client::new(&app, urls, clock)?)
+    Ok(Client::new(&app, urls, clock)?.masking(secrets.clone()))
 }
 
 fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &std::path::Path) -> anyhow::Result<Roster> {

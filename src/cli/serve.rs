@@ -8,6 +8,7 @@ use crate::config::LogFormat;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::config::ServerSettings;
+use crate::domain::secret::Secrets;
 use crate::engine::Engine;
 use crate::engine::settings::EngineSettings;
 use crate::github::AUTOBUILD_PERMISSIONS;
@@ -19,7 +20,10 @@ use crate::web::Inbox;
 use crate::web::Listener;
 use anyhow::Context;
 use clap::Args;
+use secrecy::SecretString;
+use std::io;
 use std::io::IsTerminal;
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::SignalKind;
@@ -54,28 +58,58 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    start_log(&settings.log, settings.log_format);
+    let secrets = Secrets::new(&known_secrets(&settings));
+    start_log(&settings.log, settings.log_format, secrets.clone());
     match run(settings).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("autobuild: {error:#}");
+            eprintln!("autobuild: {}", secrets.mask(&format!("{error:#}")));
             ExitCode::FAILURE
         }
     }
 }
 
-/// Sends the log to standard error.
-pub(super) fn start_log(filter: &str, format: LogFormat) {
+/// Every secret of the settings.
+fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
+    let app = settings.app.iter().flat_map(|app| {
+        [&app.private_key, &app.webhook_secret]
+            .into_iter()
+            .chain(&app.previous_webhook_secret)
+    });
+    let coach = settings.coach_app.iter().map(|coach| &coach.private_key);
+    let others = settings.admin_token.iter().chain([&settings.database_url]);
+    let mut all: Vec<SecretString> = app.chain(coach).chain(others).cloned().collect();
+    all.extend(assemble::agents_secrets(&settings.agent_environment));
+    all
+}
+
+/// Sends the log to standard error, without what looks like a credential or is one of `secrets`.
+pub(super) fn start_log(filter: &str, format: LogFormat, secrets: Secrets) {
     let filter =
         tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
+        .with_writer(move || Masked(secrets.clone()));
     let _ = match format {
         LogFormat::Text => log.try_init(),
         LogFormat::Json => log.json().try_init(),
     };
+}
+
+/// Standard error, masked. The log hands over one whole event at a time.
+struct Masked(Secrets);
+
+impl Write for Masked {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = self.0.mask(&String::from_utf8_lossy(event));
+        io::stderr().write_all(text.as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 async fn run(settings: ServerSettings) -> anyhow::Result<()> {
@@ -130,7 +164,7 @@ async fn check_rights(engine: Arc<Engine>) {
 }
 
 /// Opens the figures: the configured token, else one for this start, shown once.
-fn admin_token(settings: &ServerSettings) -> anyhow::Result<secrecy::SecretString> {
+fn admin_token(settings: &ServerSettings) -> anyhow::Result<SecretString> {
     if let Some(token) = &settings.admin_token {
         return Ok(token.clone());
     }
@@ -142,8 +176,8 @@ fn admin_token(settings: &ServerSettings) -> anyhow::Result<secrecy::SecretStrin
 /// Serves and works until SIGTERM or Ctrl-C, then drains.
 async fn until_stopped(
     engine: Arc<Engine>,
-    secrets: Vec<secrecy::SecretString>,
-    admin: secrecy::SecretString,
+    secrets: Vec<SecretString>,
+    admin: SecretString,
     listener: Listener,
 ) -> anyhow::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
@@ -172,7 +206,6 @@ fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.budget = settings.budget;
-    let webhook = std::iter::once(&app.webhook_secret).chain(&app.previous_webhook_secret);
     Blueprint {
         app: AppKey {
             id: app.id,
@@ -194,7 +227,7 @@ fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
             named: settings.named_agents.clone(),
             environment: settings.agent_environment.clone(),
         },
-        secrets: webhook.chain(&settings.admin_token).cloned().collect(),
+        secrets: known_secrets(settings),
         settings: engine,
         caps: caps(&settings.github.api),
         sandbox: SandboxOptions::own_binary(),

@@ -2,6 +2,7 @@
 
 use crate::config::Role;
 use crate::config::command_line::CommandLine;
+use crate::domain::network::HostRule;
 use serde::Deserialize;
 use serde::Serialize;
 use std::time::Duration;
@@ -195,6 +196,6 @@ impl Permission {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Network {
-    /// Host names.
-    pub allow: Vec<String>,
+    /// The hosts; what the server's ceiling does not include is cut when a door is opened.
+    pub allow: Vec<HostRule>,
 }

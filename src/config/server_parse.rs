@@ -246,9 +246,7 @@ impl Parser {
     }
 
     fn unused(&self) -> Vec<String> {
-        let later = VARIABLES
-            .iter()
-            .filter(|(_, kind)| matches!(kind, Kind::Later));
+        let later = VARIABLES.iter().filter(|(_, kind)| matches!(kind, Kind::Later));
         later
             .filter(|(name, _)| self.found.values.contains_key(name))
             .map(|(name, _)| format!("{PREFIX}{name}"))

@@ -5,6 +5,7 @@ use crate::config::keys::Key;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
+use crate::domain::network::HostRule;
 use crate::domain::plan::path::within_repository;
 use ignore::gitignore::GitignoreBuilder;
 use serde_json::Value as Json;
@@ -262,17 +263,8 @@ fn path_pattern(pattern: &str) -> Result<(), String> {
 }
 
 fn host(name: &str) -> Result<(), String> {
-    let labels = name.strip_prefix("*.").unwrap_or(name);
-    let fine = labels.split('.').all(|label| {
-        !label.is_empty()
-            && label.len() <= 63
-            && !label.starts_with('-')
-            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-    });
-    match fine {
-        true => Ok(()),
-        false => Err(format!("`{name}` is not a host name")),
-    }
+    let read = name.parse::<HostRule>();
+    read.map(|_| ()).map_err(|why| format!("`{name}`: {why}"))
 }
 
 fn or(words: &[&str]) -> String {

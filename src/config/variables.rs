@@ -220,9 +220,7 @@ fn known(name: &str) -> Option<Known> {
 }
 
 fn unknown(name: &str, source: Source) -> ServerMistake {
-    let secrets = VARIABLES
-        .iter()
-        .filter(|(_, kind)| matches!(kind, Kind::Secret));
+    let secrets = VARIABLES.iter().filter(|(_, kind)| matches!(kind, Kind::Secret));
     let files: Vec<String> = secrets.map(|(name, _)| format!("{name}_FILE")).collect();
     let names = VARIABLES.iter().map(|(name, _)| *name);
     let meant = nearest(name, names.chain(files.iter().map(String::as_str)));

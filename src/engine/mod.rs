@@ -21,6 +21,7 @@ pub mod worker;
 
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
+use crate::domain::secret::Secrets;
 use crate::engine::coach_installations::CoachInstallations;
 use crate::engine::data_folder::DataFolder;
 use crate::engine::roster::Roster;
@@ -31,7 +32,6 @@ use crate::github::Client;
 use crate::github::WriteSpacing;
 use crate::sandbox::Sandbox;
 use crate::store::Store;
-use secrecy::SecretString;
 
 /// Everything that work needs. One per process.
 pub struct Engine {
@@ -52,7 +52,7 @@ pub struct Engine {
     /// Limits and times.
     pub settings: EngineSettings,
     /// Every secret that the service knows, to be kept out of commits and texts.
-    pub secrets: Vec<SecretString>,
+    pub secrets: Secrets,
     /// Which installation of the Coach App covers a repository.
     pub coach_installations: CoachInstallations,
     /// What this process performs right now.

@@ -1,8 +1,8 @@
 //! Where Gates run, how long they may take, and what can go wrong with the place itself.
 
+use crate::domain::secret::Secrets;
 use crate::git::GitError;
 use crate::sandbox::Sandbox;
-use secrecy::SecretString;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub struct Bench {
     /// Where build caches are kept.
     pub caches: PathBuf,
     /// The service's own secrets, to be masked wherever they might show.
-    pub secrets: Vec<SecretString>,
+    pub secrets: Secrets,
     /// When commands are stopped.
     pub deadlines: Deadlines,
 }

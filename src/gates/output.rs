@@ -1,6 +1,6 @@
 //! What people and agents see of a command's output: plain text, no secrets, not too long.
 
-use crate::domain::mask;
+use crate::domain::secret::Secrets;
 use crate::domain::shorten;
 
 /// Characters of output that evidence holds.
@@ -50,11 +50,8 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 
 /// Both streams, errors first, since results stand at the end of the output; each shortened from the middle so that
 /// neither crowds the other out.
-pub(crate) fn shown(stdout: &str, stderr: &str, secrets: &[&str]) -> String {
-    let (stdout, stderr) = (
-        mask::secrets(stdout.trim(), secrets),
-        mask::secrets(stderr.trim(), secrets),
-    );
+pub(crate) fn shown(stdout: &str, stderr: &str, secrets: &Secrets) -> String {
+    let (stdout, stderr) = (secrets.mask(stdout.trim()), secrets.mask(stderr.trim()));
     let (out, err) = (stdout.chars().count(), stderr.chars().count());
     if out == 0 || err == 0 {
         return shorten::middle(&format!("{stderr}{stdout}"), MAX_SHOWN);
@@ -71,6 +68,8 @@ pub(crate) fn shown(stdout: &str, stderr: &str, secrets: &[&str]) -> String {
 mod tests {
     use super::plain;
     use super::shown;
+    use crate::domain::secret::Secrets;
+    use secrecy::SecretString;
 
     #[test]
     fn colours_and_progress_are_gone() {
@@ -92,20 +91,22 @@ mod tests {
 
     #[test]
     fn both_streams_are_seen_whatever_their_size() {
-        assert_eq!(shown("out\n", "err\n", &[]), "err\nout");
-        assert_eq!(shown("", "err", &[]), "err");
+        let none = Secrets::default();
+        assert_eq!(shown("out\n", "err\n", &none), "err\nout");
+        assert_eq!(shown("", "err", &none), "err");
         let (long_out, long_err) = (format!("first {} last", "o".repeat(20_000)), "e".repeat(20_000));
-        let both = shown(&long_out, &long_err, &[]);
+        let both = shown(&long_out, &long_err, &none);
         assert!(both.chars().count() <= 8_000 && both.ends_with("o last") && both.starts_with("eee"));
-        let one = shown(&long_out, "small", &[]);
+        let one = shown(&long_out, "small", &none);
         assert!(one.chars().count() > 7_900 && one.starts_with("small\nfirst "));
     }
 
     #[test]
     fn secrets_are_masked() {
+        let own = Secrets::new(&[SecretString::from("own-value")]);
         let token = format!("ghp_{}", "a1".repeat(18));
         assert_eq!(
-            shown(&format!("got {token}"), "own-value", &["own-value"]),
+            shown(&format!("got {token}"), "own-value", &own),
             "[masked]\ngot [masked]"
         );
     }

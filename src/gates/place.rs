@@ -7,7 +7,6 @@ use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::evidence::TestNames;
 use crate::domain::ids::Sha;
-use crate::domain::mask;
 use crate::domain::shorten;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
@@ -27,7 +26,6 @@ use crate::sandbox::OutputCap;
 use crate::sandbox::Spec;
 use crate::sandbox::StartError;
 use crate::sandbox::environment;
-use secrecy::ExposeSecret;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -203,14 +201,13 @@ impl<'a> Place<'a> {
     }
 
     fn finding(&self, command: &CommandLine, exit_code: Option<i32>, finished: &Finished) -> Finding {
-        let secrets: Vec<&str> = self.bench.secrets.iter().map(ExposeSecret::expose_secret).collect();
         let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
         let bare = Finding {
             command: command.text().to_owned(),
             exit_code,
             counts: Counts::Unknown,
             failing: Vec::new(),
-            output: output::shown(&stdout, &stderr, &secrets),
+            output: output::shown(&stdout, &stderr, &self.bench.secrets),
             names: None,
         };
         self.with_results(bare, results::read(&stdout, &stderr))
@@ -218,8 +215,7 @@ impl<'a> Place<'a> {
 
     /// Names come from foreign programs: they are masked and cut like all their output.
     fn with_results(&self, finding: Finding, read: Read) -> Finding {
-        let secrets: Vec<&str> = self.bench.secrets.iter().map(ExposeSecret::expose_secret).collect();
-        let name = |name: String| shorten::middle(&mask::secrets(&name, &secrets), MAX_NAME);
+        let name = |name: String| shorten::middle(&self.bench.secrets.mask(&name), MAX_NAME);
         let all = |names: Vec<String>| names.into_iter().map(name).collect::<Vec<_>>();
         Finding {
             counts: read.counts,

@@ -1,16 +1,15 @@
 //! What a commit may not hold if it is to be pushed.
 
+use crate::domain::secret::Found;
+use crate::domain::secret::SecretKind;
+use crate::domain::secret::Secrets;
 use crate::git::commit::Prepared;
 use crate::git::diff::RawChange;
 use crate::git::error::GitError;
 use crate::git::names::RepoPath;
 use crate::git::read::read_blobs;
-use crate::git::secrets::Found;
-use crate::git::secrets::SecretKind;
-use crate::git::secrets::find;
 use ignore::gitignore::Gitignore;
 use ignore::gitignore::GitignoreBuilder;
-use secrecy::SecretString;
 use std::path::Path;
 
 /// Old versions larger than this are not compared with.
@@ -51,6 +50,14 @@ pub enum PolicyFinding {
         /// What it looks like.
         kind: SecretKind,
     },
+    /// A new path whose name looks like a secret, or is one.
+    #[error("the name of the file {masked} holds {kind}")]
+    SecretName {
+        /// The path without the secret.
+        masked: String,
+        /// What it looks like.
+        kind: SecretKind,
+    },
 }
 
 /// A pattern that cannot be used.
@@ -61,13 +68,13 @@ pub struct NotAPattern(String);
 /// The rules for one repository.
 pub struct Policy {
     protected: Gitignore,
-    known_secrets: Vec<SecretString>,
+    secrets: Secrets,
 }
 
 impl Policy {
     /// Protects the paths that match `protected` (patterns as in a `.gitignore`: `.github/workflows/**`, `CLAUDE.md`), and
-    /// looks for `known_secrets` besides the known forms of tokens.
-    pub fn new(protected: &[String], known_secrets: Vec<SecretString>) -> Result<Self, NotAPattern> {
+    /// looks for `secrets` besides everything that looks like one.
+    pub fn new(protected: &[String], secrets: Secrets) -> Result<Self, NotAPattern> {
         let mut builder = GitignoreBuilder::new(Path::new(""));
         for pattern in protected {
             let refused = || NotAPattern(pattern.chars().take(200).collect());
@@ -77,10 +84,7 @@ impl Policy {
             builder.add_line(None, pattern).map_err(|_| refused())?;
         }
         let protected = builder.build().map_err(|error| NotAPattern(error.to_string()))?;
-        Ok(Self {
-            protected,
-            known_secrets,
-        })
+        Ok(Self { protected, secrets })
     }
 
     /// Everything about the commit that forbids to push it.
@@ -91,27 +95,45 @@ impl Policy {
             .filter_map(|change| self.check_path(change))
             .collect();
         let (news, olds) = contents(commit).await?;
-        for ((change, new), old) in commit.changes().iter().zip(news).zip(olds) {
-            let (Some(new), path) = (new, &change.path) else {
-                continue;
-            };
-            if change.new_mode == 0o120_000 {
-                if leaves(path, &new) {
-                    findings.push(PolicyFinding::EscapingLink { path: path.clone() });
-                }
-                continue;
-            }
-            let known: Vec<Found> = old.map_or_else(Vec::new, |old| find(&old, &self.known_secrets));
-            let fresh = find(&new, &self.known_secrets)
-                .into_iter()
-                .filter(|found| !found.is_among(&known));
-            findings.extend(fresh.map(|found| PolicyFinding::Secret {
-                path: path.clone(),
-                line: found.line,
+        // What stood anywhere in the changed files before may move between them.
+        let mut known: Vec<Found> = Vec::new();
+        for (change, old) in commit.changes().iter().zip(&olds) {
+            known.extend(
+                old.iter()
+                    .flat_map(|old| self.secrets.find(&change.path.to_string(), old)),
+            );
+        }
+        for (change, new) in commit.changes().iter().zip(news) {
+            findings.extend(new.into_iter().flat_map(|new| self.check_content(change, &new, &known)));
+        }
+        Ok(findings)
+    }
+
+    fn check_content(&self, change: &RawChange, new: &[u8], known: &[Found]) -> Vec<PolicyFinding> {
+        let path = &change.path;
+        let mut findings = Vec::new();
+        if change.new_mode == 0o120_000 && leaves(path, new) {
+            findings.push(PolicyFinding::EscapingLink { path: path.clone() });
+        }
+        let name = path.to_string();
+        if change.old_mode == 0 {
+            let held = self.secrets.find("", name.as_bytes());
+            findings.extend(held.into_iter().map(|found| PolicyFinding::SecretName {
+                masked: self.secrets.mask(&name),
                 kind: found.kind,
             }));
         }
-        Ok(findings)
+        let fresh = self
+            .secrets
+            .find(&name, new)
+            .into_iter()
+            .filter(|found| !found.is_among(known));
+        findings.extend(fresh.map(|found| PolicyFinding::Secret {
+            path: path.clone(),
+            line: found.line,
+            kind: found.kind,
+        }));
+        findings
     }
 
     fn check_path(&self, change: &RawChange) -> Option<PolicyFinding> {
@@ -130,9 +152,7 @@ async fn contents(commit: &Prepared) -> Result<(Vec<Option<Vec<u8>>>, Vec<Option
     let blob = |mode: u32| mode != 0 && mode != 0o160_000;
     let with_new = |change: &RawChange| blob(change.new_mode);
     let with_old = |change: &RawChange| {
-        blob(change.old_mode)
-            && blob(change.new_mode)
-            && commit.size_before(&change.path).is_some_and(|size| size <= OLD_CAP)
+        blob(change.old_mode) && commit.size_before(&change.path).is_some_and(|size| size <= OLD_CAP)
     };
     let news = commit
         .changes()
@@ -202,7 +222,7 @@ mod tests {
     #[test]
     fn protected_patterns_read_like_ignore_rules() {
         let rules = [".github/workflows/**", "CLAUDE.md", ".claude/**", ".autobuild/"].map(str::to_owned);
-        let policy = Policy::new(&rules, Vec::new()).unwrap();
+        let policy = Policy::new(&rules, Secrets::default()).unwrap();
         let protected = |path: &str| {
             let (zero, one) = ("0".repeat(40), "1".repeat(40));
             let path = RepoPath::from(path);
@@ -218,6 +238,6 @@ mod tests {
         };
         assert!(protected(".github/workflows/ci.yml") && protected("sub/CLAUDE.md") && protected(".autobuild/x/y"));
         assert!(!protected(".github/other.yml") && !protected("src/claude.md") && !protected("docs/autobuild"));
-        assert!(Policy::new(&["!x".to_owned()], Vec::new()).is_err());
+        assert!(Policy::new(&["!x".to_owned()], Secrets::default()).is_err());
     }
 }

@@ -27,6 +27,7 @@ use crate::domain::ids::Millis;
 use crate::domain::ids::RepoId;
 use crate::domain::ids::RepoName;
 use crate::domain::ids::User;
+use crate::domain::secret::Secrets;
 use secrecy::SecretString;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -67,6 +68,13 @@ impl Client {
             identity: OnceCell::new(),
             bot: OnceCell::new(),
         })
+    }
+
+    /// Lets nothing out that holds one of these, besides what looks like a credential anyway.
+    #[must_use]
+    pub fn masking(mut self, secrets: Secrets) -> Self {
+        self.wire.mask(secrets);
+        self
     }
 
     /// The App's id.

@@ -9,6 +9,7 @@ use super::error::refusal;
 use super::urls::GithubUrls;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
+use crate::domain::secret::Secrets;
 use bytes::Bytes;
 use http::HeaderMap;
 use http::Method;
@@ -101,6 +102,7 @@ pub(super) struct Wire {
     rest: Octocrab,
     graphql: Octocrab,
     clock: Clock,
+    secrets: Secrets,
 }
 
 impl Wire {
@@ -111,7 +113,17 @@ impl Wire {
             base if base == urls.api() => rest.clone(),
             base => connect(base, app, key)?,
         };
-        Ok(Self { rest, graphql, clock })
+        Ok(Self {
+            rest,
+            graphql,
+            clock,
+            secrets: Secrets::default(),
+        })
+    }
+
+    /// Masks these in everything that is sent.
+    pub(super) fn mask(&mut self, secrets: Secrets) {
+        self.secrets = secrets;
     }
 
     pub(super) fn now(&self) -> Millis {
@@ -158,7 +170,9 @@ impl Wire {
                 .user_access_token((*token).clone())
                 .map_err(|error| GithubError::Malformed { source: error.into() })?,
         };
-        let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call)).await {
+        // The one door to GitHub: whatever was overlooked before goes no further.
+        let body = call.body.map(|body| self.secrets.mask_json(body.clone()));
+        let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call, body.as_ref())).await {
             Ok(result) => result.map_err(|failure| failure.into_error(call.intent))?,
             Err(late) => return Err(Failure::InFlight(late.into()).into_error(call.intent)),
         };
@@ -204,10 +218,10 @@ impl Failure {
     }
 }
 
-async fn exchange(crab: &Octocrab, call: &Call<'_>) -> Result<Reply, Failure> {
+async fn exchange(crab: &Octocrab, call: &Call<'_>, body: Option<&Value>) -> Result<Reply, Failure> {
     let unsent = |error: octocrab::Error| Failure::Unsent(error.into());
     let request = http::request::Builder::new().method(call.method.clone()).uri(call.path);
-    let request = crab.build_request(request, call.body).map_err(unsent)?;
+    let request = crab.build_request(request, body).map_err(unsent)?;
     let response = crab
         .execute(request)
         .await

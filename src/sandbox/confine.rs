@@ -1,9 +1,11 @@
 //! What a foreign program may see, change and use up.
 
+use crate::sandbox::egress::Door;
 use serde::Deserialize;
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What one program may see, change and use up, besides what every program needs: the system's own programs and
@@ -14,6 +16,8 @@ pub struct Confine {
     pub read: Vec<PathBuf>,
     /// Files and folders that it may change too.
     pub write: Vec<PathBuf>,
+    /// Its one way out; `None` for no network at all. Held for as long as the program runs.
+    pub door: Option<Arc<Door>>,
     /// What it may use up.
     pub limits: Limits,
 }

@@ -7,6 +7,7 @@
 
 mod capture;
 mod confine;
+pub mod egress;
 mod environment;
 mod launcher;
 mod live;

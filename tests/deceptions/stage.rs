@@ -27,6 +27,7 @@ use autobuild::domain::plan::Criterion;
 use autobuild::domain::plan::Factors;
 use autobuild::domain::plan::PlannedTask;
 use autobuild::domain::plan::TestEffort;
+use autobuild::domain::secret::Secrets;
 use autobuild::gates;
 use autobuild::gates::Bench;
 use autobuild::gates::Deadlines;
@@ -148,7 +149,7 @@ impl Stage {
             sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
             folder: folder.path().join("gates"),
             caches: folder.path().join("caches"),
-            secrets: Vec::new(),
+            secrets: Secrets::default(),
             deadlines: Deadlines::default(),
         };
         Self {

@@ -6,6 +6,7 @@ use crate::cases::Step;
 use autobuild::config::RepositorySettings;
 use autobuild::domain::integrity::IntegrityFinding;
 use autobuild::domain::plan::PlannedTask;
+use autobuild::domain::secret::Secrets;
 use autobuild::gates::integrity;
 use autobuild::gates::integrity::Change;
 use autobuild::gates::integrity::FileChange;
@@ -109,7 +110,7 @@ pub fn read(before: &Tree, after: &Tree, task: &PlannedTask, settings: &Reposito
         head: &head,
         task,
         protected: &settings.protected(),
-        known_secrets: &[],
+        known_secrets: &Secrets::default(),
         results: &[],
         max_file_bytes: 10 << 20,
     })

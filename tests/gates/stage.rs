@@ -15,6 +15,7 @@ use autobuild::domain::plan::Factors;
 use autobuild::domain::plan::PlannedTask;
 use autobuild::domain::plan::TaskType;
 use autobuild::domain::plan::TestEffort;
+use autobuild::domain::secret::Secrets;
 use autobuild::domain::task::Origin;
 use autobuild::gates::Bench;
 use autobuild::gates::Deadlines;
@@ -61,7 +62,7 @@ impl Stage {
             sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),
-            secrets: vec!["own-secret-value".to_owned().into()],
+            secrets: Secrets::new(&["own-secret-value".into()]),
             deadlines: Deadlines {
                 setup: Duration::from_secs(300),
                 test: Duration::from_secs(300),

@@ -6,12 +6,13 @@ use crate::origin::git;
 use crate::origin::request;
 use crate::origin::trap;
 use crate::origin::write;
+use autobuild::domain::secret::SecretKind;
+use autobuild::domain::secret::Secrets;
 use autobuild::git::Lease;
 use autobuild::git::Policy;
 use autobuild::git::PolicyFinding;
 use autobuild::git::Prepared;
 use autobuild::git::RepoPath;
-use autobuild::git::SecretKind;
 use autobuild::git::TakeOutLimits;
 use autobuild::git::TreeFinding;
 use secrecy::SecretString;
@@ -78,7 +79,11 @@ async fn nothing_planted_in_a_checkout_ever_runs() {
         .await
         .unwrap()
         .unwrap();
-    Policy::new(&[], Vec::new()).unwrap().check(&prepared).await.unwrap();
+    Policy::new(&[], Secrets::default())
+        .unwrap()
+        .check(&prepared)
+        .await
+        .unwrap();
     prepared.keep("k").await.unwrap();
     let branch = "autobuild/1/x".parse().unwrap();
     world
@@ -239,7 +244,11 @@ async fn links_are_taken_as_links_and_never_followed() {
     symlink("../..", checkout.path().join("up")).unwrap();
     symlink("a", checkout.path().join("fine")).unwrap();
     let prepared = commit(&world, &checkout).await;
-    let findings = Policy::new(&[], Vec::new()).unwrap().check(&prepared).await.unwrap();
+    let findings = Policy::new(&[], Secrets::default())
+        .unwrap()
+        .check(&prepared)
+        .await
+        .unwrap();
     let escaping = ["d", "passwd", "up"].map(|path| PolicyFinding::EscapingLink { path: path.into() });
     assert_eq!(findings, escaping);
     prepared.keep("k").await.unwrap();
@@ -304,7 +313,7 @@ async fn what_may_not_be_pushed_is_found_and_can_be_kept() {
     write(
         checkout.path(),
         "leak.rs",
-        format!("\nlet t = \"{token}\";\n").as_bytes(),
+        b"\nlet t = \"ghs_Zz3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7b\";\n",
     );
     write(checkout.path(), "own.txt", b"the service's own-secret-value here");
     write(checkout.path(), ".github/workflows/ci.yml", b"on: push\n");
@@ -316,7 +325,7 @@ async fn what_may_not_be_pushed_is_found_and_can_be_kept() {
     fs::remove_file(checkout.path().join("gone.yml")).unwrap();
     let prepared = commit(&world, &checkout).await;
     let protected = [".github/workflows/**", "gone.yml"].map(str::to_owned);
-    let own = vec![SecretString::from("own-secret-value".to_owned())];
+    let own = Secrets::new(&[SecretString::from("own-secret-value".to_owned())]);
     let findings = Policy::new(&protected, own).unwrap().check(&prepared).await.unwrap();
     let protects = |path: &str, pattern: &str| PolicyFinding::Protected {
         path: path.into(),
@@ -331,12 +340,12 @@ async fn what_may_not_be_pushed_is_found_and_can_be_kept() {
         PolicyFinding::Secret {
             path: "leak.rs".into(),
             line: 2,
-            kind: SecretKind::GitHubToken,
+            kind: SecretKind::Token("a GitHub token"),
         },
         PolicyFinding::Secret {
             path: "own.txt".into(),
             line: 1,
-            kind: SecretKind::OwnSecret,
+            kind: SecretKind::Own,
         },
     ];
     assert_eq!(findings, expected);

@@ -14,6 +14,7 @@
 mod postgres;
 
 mod added;
+mod budgets;
 mod ci;
 mod coach;
 mod edges;
@@ -28,5 +29,6 @@ mod preflight;
 mod repository;
 mod rights;
 mod turns;
+mod waiting;
 mod waves;
 mod world;

@@ -6,7 +6,7 @@ use crate::agents::prompt::InstructionFile;
 use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
 use crate::agents::prompt::evidence;
-use crate::agents::prompt::listed;
+use crate::agents::prompt::parts::listed;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Probing;
 use crate::domain::evidence::GateReport;
@@ -14,7 +14,6 @@ use crate::domain::ids::TurnNumber;
 use crate::domain::plan::PlannedTask;
 use crate::domain::report::Discrepancy;
 use crate::domain::report::PlayerReport;
-use serde_json::Value;
 
 const MAX_DIFF: usize = 150_000;
 const MAX_OUTPUT: usize = 8_000;
@@ -50,10 +49,10 @@ pub struct CoachInput<'a> {
 }
 
 impl CoachInput<'_> {
-    /// The whole prompt.
+    /// The prompt, without how to answer.
     #[must_use]
-    pub fn prompt(&self, definition: &Definition, schema: &Value) -> String {
-        let mut prompt = Prompt::new(&definition.prompt);
+    pub fn prompt(&self, definition: &Definition) -> Prompt {
+        let mut prompt = Prompt::new(&definition.prompt, "your decision");
         prompt.issue(self.issue);
         prompt.task(self.task);
         let body = format!("This is turn {} of the task. The change as a whole:", self.turn);
@@ -77,7 +76,7 @@ impl CoachInput<'_> {
         }
         prompt.instructions(self.instructions);
         evidence::probes(&mut prompt, self.gates, self.probing);
-        prompt.answer("your decision", schema)
+        prompt
     }
 
     fn claims(&self, prompt: &mut Prompt) {

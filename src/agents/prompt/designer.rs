@@ -6,11 +6,11 @@ use crate::agents::prompt::InstructionFile;
 use crate::agents::prompt::MAX_ISSUE;
 use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
-use crate::agents::prompt::check_sentence;
-use crate::agents::prompt::listed;
+use crate::agents::prompt::parts::check_sentence;
+use crate::agents::prompt::parts::listed;
+use crate::agents::prompt::parts::one_line;
 use crate::domain::check_boxes::CheckBox;
 use crate::domain::plan::PlannedTask;
-use serde_json::Value;
 
 const MAX_FILES: usize = 1_500;
 const MAX_FILES_TEXT: usize = 60_000;
@@ -42,10 +42,10 @@ pub enum ToDesign<'a> {
 }
 
 impl DesignerInput<'_> {
-    /// The whole prompt.
+    /// The prompt, without how to answer.
     #[must_use]
-    pub fn prompt(&self, definition: &Definition, schema: &Value) -> String {
-        let mut prompt = Prompt::new(&definition.prompt);
+    pub fn prompt(&self, definition: &Definition) -> Prompt {
+        let mut prompt = Prompt::new(&definition.prompt, "your design");
         prompt.issue(self.issue);
         match self.what {
             ToDesign::Task(task) => prompt.task(task),
@@ -60,12 +60,12 @@ impl DesignerInput<'_> {
         }
         let files = fenced("paths", &listed(self.files, MAX_FILES), MAX_FILES_TEXT);
         let known = match self.test_command {
-            Some(command) => format!("Its tests are run with `{command}`."),
+            Some(command) => format!("Its tests are run with `{}`.", one_line(command)),
             None => "No command is known that runs its tests.".to_owned(),
         };
         prompt.section("The repository", &format!("{known} Its files:\n\n{files}"));
         prompt.instructions(self.instructions);
-        prompt.answer("your design", schema)
+        prompt
     }
 }
 

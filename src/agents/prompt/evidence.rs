@@ -3,9 +3,9 @@
 use crate::agents::fence::fenced;
 use crate::agents::prompt::MAX_LIST;
 use crate::agents::prompt::Prompt;
-use crate::agents::prompt::item_line;
-use crate::agents::prompt::listed;
-use crate::agents::prompt::one_line;
+use crate::agents::prompt::parts::item_line;
+use crate::agents::prompt::parts::listed;
+use crate::agents::prompt::parts::one_line;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Probing;
 use crate::domain::evidence::Absence;

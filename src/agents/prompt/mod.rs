@@ -1,10 +1,11 @@
-//! What agents are told: a definition's prompt, then the particulars of the run. Pure; the same input gives the same
-//! text. Everything that others wrote stands in fences, and every part has a limit, so that a prompt stays readable
-//! whatever the size of an issue, a diff or a log.
+//! What agents are told: who they are, which is the same in every run of a role, and the particulars of the run. Pure; the
+//! same input gives the same text. Everything that others wrote stands in fences, and every part has a limit, so that a
+//! prompt stays readable whatever the size of an issue, a diff or a log.
 
 mod coach;
 mod designer;
 mod evidence;
+mod parts;
 mod planner;
 mod player;
 
@@ -16,24 +17,15 @@ pub use player::Delivered;
 pub use player::Demands;
 pub use player::PlayerInput;
 
-use crate::agents::fence::NOTICE;
 use crate::agents::fence::fenced;
-use crate::domain::decision::Issue;
-use crate::domain::decision::Severity;
-use crate::domain::plan::Check;
-use crate::domain::plan::PlannedTask;
-use crate::domain::shorten;
+use crate::agents::fence::marked;
+use crate::agents::fence::notice;
 use serde_json::Value;
 use std::fmt::Write;
 
 const MAX_ISSUE: usize = 60_000;
-const MAX_TITLE: usize = 500;
-const MAX_INSTRUCTIONS: usize = 20_000;
-const MAX_INSTRUCTION_FILES: usize = 10;
-const MAX_ITEMS: usize = 50;
-const MAX_ITEM: usize = 2_000;
 const MAX_LIST: usize = 200;
-const MAX_LINE: usize = 300;
+const MAX_PROBLEM: usize = 2_000;
 
 /// The issue as it was when the Feature started.
 #[derive(Clone, Copy, Debug)]
@@ -53,147 +45,96 @@ pub struct InstructionFile {
     pub text: String,
 }
 
-/// A prompt in the making: sections with headings.
-struct Prompt(String);
+/// What one run of an agent is told.
+///
+/// [`Prompt::system`] is the role and the same in every run of it, [`Prompt::text`] the particulars. How the answer is
+/// asked for depends on the agent's program: it prints JSON ([`Prompt::printed`], or [`Prompt::whole`] for a program that
+/// takes one text), or it has a tool for it ([`Prompt::by_tool`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    system: String,
+    /// Sections whose fences have no mark yet.
+    draft: String,
+    answer: &'static str,
+}
 
 impl Prompt {
-    fn new(definition: &str) -> Self {
-        Self(format!("{}\n\n---\n\n{NOTICE}\n", definition.trim()))
+    /// A prompt with nothing particular yet. `answer` is what the role's answer is called, as in "your report".
+    #[must_use]
+    pub fn new(system: &str, answer: &'static str) -> Self {
+        Self {
+            system: system.trim().to_owned(),
+            draft: String::new(),
+            answer,
+        }
+    }
+
+    /// Who the agent is and what its rules are.
+    #[must_use]
+    pub fn system(&self) -> &str {
+        &self.system
+    }
+
+    /// The particulars of this run, without how to answer.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.closed("")
+    }
+
+    /// The particulars, and that the answer is the JSON object that ends the output.
+    #[must_use]
+    pub fn printed(&self, schema: &Value) -> String {
+        let schema = serde_json::to_string(schema).unwrap_or_default();
+        self.closed(&format!(
+            "End your output with {} as one JSON object that fits this JSON Schema, and with nothing after \
+             it:\n\n```json\n{schema}\n```",
+            self.answer
+        ))
+    }
+
+    /// The particulars, and that the answer is given with the tool that takes structured output.
+    #[must_use]
+    pub fn by_tool(&self) -> String {
+        self.closed(&format!(
+            "End by giving {} with your tool for structured output, once. Words beside it are not read.",
+            self.answer
+        ))
+    }
+
+    /// Everything as one text, for a program that knows no other form.
+    #[must_use]
+    pub fn whole(&self, schema: &Value) -> String {
+        format!("{}\n\n---\n\n{}", self.system, self.printed(schema))
+    }
+
+    /// The prompt of a second run, after an answer that could not be used.
+    #[must_use]
+    pub(crate) fn repaired(&self, problem: &str) -> Self {
+        let mut again = self.clone();
+        let problem = fenced("problem", problem, MAX_PROBLEM);
+        again.section(
+            "Your last answer could not be used",
+            &format!(
+                "You ran before on this very request, and your answer was not accepted:\n\n{problem}\n\nThe files are as \
+                 that run left them. Do what is still missing, then answer again in full. There is no third try."
+            ),
+        );
+        again
     }
 
     fn section(&mut self, heading: &str, body: &str) {
         // Writing to a String cannot fail.
-        let _ = write!(self.0, "\n# {heading}\n\n{}\n", body.trim_end());
+        let _ = write!(self.draft, "\n# {heading}\n\n{}\n", body.trim_end());
     }
 
-    fn issue(&mut self, issue: Snapshot<'_>) {
-        let title = fenced("issue title", issue.title, MAX_TITLE);
-        let body = match issue.body.trim().is_empty() {
-            true => "The issue has no body.".to_owned(),
-            false => fenced("issue body", issue.body, MAX_ISSUE),
-        };
-        self.section("The issue", &format!("{title}\n\n{body}"));
-    }
-
-    fn instructions(&mut self, files: &[InstructionFile]) {
-        if files.is_empty() {
-            return;
+    fn closed(&self, closing: &str) -> String {
+        let mut draft = format!("{}\n{}", notice(), self.draft);
+        if !closing.is_empty() {
+            // Writing to a String cannot fail.
+            let _ = write!(draft, "\n# Your answer\n\n{closing}\n");
         }
-        let mut body = "The repository's own instructions for agents, from its default branch. Keep their conventions \
-                        where they do not contradict anything above.\n"
-            .to_owned();
-        for file in files.iter().take(MAX_INSTRUCTION_FILES) {
-            let label = format!("file {}", one_line(&file.path));
-            let _ = write!(body, "\n{}\n", fenced(&label, &file.text, MAX_INSTRUCTIONS));
-        }
-        self.section("How this repository wants to be worked on", &body);
+        marked(&draft)
     }
-
-    fn task(&mut self, task: &PlannedTask) {
-        let mut text = format!("{}: {}\n{}\n\nCriteria:\n", task.id, task.name, task.description);
-        for (number, criterion) in task.acceptance_criteria.iter().enumerate() {
-            let check = check_sentence(&criterion.check);
-            let _ = writeln!(text, "{}. {} ({check})", number + 1, criterion.text);
-        }
-        if !task.files.is_empty() {
-            let _ = write!(
-                text,
-                "\nFiles that the plan expects to change: {}",
-                task.files.join(", ")
-            );
-        }
-        let kind = kind_sentence(task);
-        let task = fenced("task", &text, MAX_ISSUE);
-        self.section("The task", &format!("{kind}\n\n{task}"));
-    }
-
-    fn items(&mut self, heading: &str, intro: &str, items: &[Issue]) {
-        if items.is_empty() {
-            return;
-        }
-        let mut lines = items.iter().take(MAX_ITEMS).map(item_line).collect::<Vec<_>>();
-        if items.len() > MAX_ITEMS {
-            lines.push(format!("… and {} more", items.len() - MAX_ITEMS));
-        }
-        let list = fenced("findings", &lines.join("\n"), MAX_ITEMS * MAX_ITEM);
-        self.section(heading, &format!("{intro}\n\n{list}"));
-    }
-
-    fn answer(mut self, what: &str, schema: &Value) -> String {
-        let schema = serde_json::to_string_pretty(schema).unwrap_or_default();
-        let body = format!(
-            "End your output with {what} as one JSON object, and nothing after it. It must fit this JSON Schema, which \
-             also stands in the file that the environment variable AUTOBUILD_SCHEMA_FILE names:\n\n```json\n{schema}\n```"
-        );
-        self.section("Your answer", &body);
-        self.0
-    }
-}
-
-/// The prompt of a second run after an answer that could not be used.
-#[must_use]
-pub(crate) fn repair(prompt: &str, problem: &str) -> String {
-    let problem = fenced("problem", problem, MAX_ITEM);
-    format!(
-        "{prompt}\n# Your last answer could not be used\n\nYou ran before on this very request, and your answer was not \
-         accepted:\n\n{problem}\n\nThe files are as that run left them. Do what is still missing, then answer again in \
-         full, in the form asked for above. There is no third try.\n"
-    )
-}
-
-fn kind_sentence(task: &PlannedTask) -> &'static str {
-    use crate::domain::plan::TaskType;
-    match task.kind {
-        TaskType::Scaffolding => "A scaffolding task: structure without behaviour. Existing tests must still pass.",
-        TaskType::Feature => "A feature task: behaviour, with tests that prove it. Tests must exist and pass.",
-        TaskType::Testing => "A testing task: tests for behaviour that exists. They must pass.",
-        TaskType::Documentation => "A documentation task: words. Existing tests must still pass.",
-    }
-}
-
-fn check_sentence(check: &Check) -> String {
-    match check {
-        Check::Test(name) => format!("shown by the test `{name}`"),
-        Check::Command(command) => format!("shown by the command `{command}`"),
-        Check::File(path) => format!("shown by the file `{path}`"),
-        Check::Human => "only a person can tell; not for you to judge".to_owned(),
-    }
-}
-
-fn item_line(item: &Issue) -> String {
-    let severity = match item.severity {
-        Severity::MustFix => "must_fix",
-        Severity::ShouldFix => "should_fix",
-        Severity::NiceToHave => "nice_to_have",
-    };
-    let place = match (&item.file, item.line) {
-        (Some(file), Some(line)) => format!(" {file}:{line}"),
-        (Some(file), None) => format!(" {file}"),
-        (None, _) => String::new(),
-    };
-    let suggestion = match &item.suggestion {
-        Some(suggestion) => format!("\n  suggested: {suggestion}"),
-        None => String::new(),
-    };
-    let line = format!(
-        "- [{severity}, {}]{place}: {}{suggestion}",
-        item.category, item.description
-    );
-    shorten::middle(&line, MAX_ITEM)
-}
-
-/// Paths or names, one a line, the first of them when there are too many.
-fn listed(names: &[String], max: usize) -> String {
-    let mut lines: Vec<String> = names.iter().take(max).map(|name| one_line(name)).collect();
-    if names.len() > max {
-        lines.push(format!("… and {} more", names.len() - max));
-    }
-    lines.join("\n")
-}
-
-fn one_line(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    shorten::middle(&line, MAX_LINE).replace('\n', " ")
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use crate::agents::prompt::InstructionFile;
 use crate::agents::prompt::MAX_ISSUE;
 use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
-use crate::agents::prompt::listed;
-use serde_json::Value;
+use crate::agents::prompt::parts::listed;
+use crate::agents::prompt::parts::one_line;
 
 const MAX_FILES: usize = 1_500;
 const MAX_FILES_TEXT: usize = 60_000;
@@ -33,10 +33,10 @@ pub struct PlannerInput<'a> {
 }
 
 impl PlannerInput<'_> {
-    /// The whole prompt.
+    /// The prompt, without how to answer.
     #[must_use]
-    pub fn prompt(&self, definition: &Definition, schema: &Value) -> String {
-        let mut prompt = Prompt::new(&definition.prompt);
+    pub fn prompt(&self, definition: &Definition) -> Prompt {
+        let mut prompt = Prompt::new(&definition.prompt, "the plan");
         prompt.issue(self.issue);
         for words in self.words {
             let body = "A person with the right to decide adds this. Follow it where it shapes the plan:";
@@ -47,7 +47,7 @@ impl PlannerInput<'_> {
         }
         let files = fenced("paths", &listed(self.files, MAX_FILES), MAX_FILES_TEXT);
         let known = match self.test_command {
-            Some(command) => format!("Its tests are run with `{command}`."),
+            Some(command) => format!("Its tests are run with `{}`.", one_line(command)),
             None => "No command is known that runs its tests.".to_owned(),
         };
         let limit = format!("The plan may have at most {} tasks.", self.max_tasks);
@@ -58,6 +58,6 @@ impl PlannerInput<'_> {
             let refusal = fenced("refusal", refusal, MAX_REFUSAL);
             prompt.section("Why the last plan was refused", &format!("{body}\n\n{refusal}"));
         }
-        prompt.answer("the plan", schema)
+        prompt
     }
 }

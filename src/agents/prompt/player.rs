@@ -7,8 +7,8 @@ use crate::agents::prompt::MAX_ISSUE;
 use crate::agents::prompt::MAX_LIST;
 use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
-use crate::agents::prompt::listed;
-use crate::agents::prompt::one_line;
+use crate::agents::prompt::parts::listed;
+use crate::agents::prompt::parts::one_line;
 use crate::domain::decision::Issue;
 use crate::domain::design::Design;
 use crate::domain::ids::TaskId;
@@ -16,7 +16,6 @@ use crate::domain::ids::TurnNumber;
 use crate::domain::plan::PlannedTask;
 use crate::domain::plan::TaskType;
 use crate::domain::shorten;
-use serde_json::Value;
 use std::fmt::Write;
 
 const MAX_DELIVERED: usize = 50;
@@ -74,10 +73,10 @@ pub struct Demands<'a> {
 }
 
 impl PlayerInput<'_> {
-    /// The whole prompt.
+    /// The prompt, without how to answer.
     #[must_use]
-    pub fn prompt(&self, definition: &Definition, schema: &Value) -> String {
-        let mut prompt = Prompt::new(&definition.prompt);
+    pub fn prompt(&self, definition: &Definition) -> Prompt {
+        let mut prompt = Prompt::new(&definition.prompt, "your report");
         prompt.issue(self.issue);
         prompt.task(self.task);
         self.situation(&mut prompt);
@@ -85,12 +84,12 @@ impl PlayerInput<'_> {
         self.demands(&mut prompt);
         self.delivered(&mut prompt);
         prompt.instructions(self.instructions);
-        prompt.answer("your report", schema)
+        prompt
     }
 
     fn situation(&self, prompt: &mut Prompt) {
         let tests = match self.test_command {
-            Some(command) => format!("The tests are run with `{command}`."),
+            Some(command) => format!("The tests are run with `{}`.", one_line(command)),
             None => "No command is known that runs the tests.".to_owned(),
         };
         let turn = match self.turn {

@@ -14,6 +14,7 @@ use crate::cli::demo::stage::Stage;
 use crate::cli::demo::transcript::Transcript;
 use crate::cli::serve::start_log;
 use crate::config::LogFormat;
+use crate::domain::secret::Secrets;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,7 +56,11 @@ pub(super) struct Demo {
 }
 
 pub(super) async fn demo(demo: Demo) -> ExitCode {
-    start_log(if demo.verbose { "info" } else { "error" }, LogFormat::Text);
+    start_log(
+        if demo.verbose { "info" } else { "error" },
+        LogFormat::Text,
+        Secrets::default(),
+    );
     match run(&demo).await {
         Ok(code) => code,
         Err(error) => {

@@ -3,6 +3,7 @@
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
 use crate::config::RepositorySettings;
 use crate::config::Role;
@@ -38,7 +39,7 @@ pub(super) struct Question<'a> {
     /// Which of the requests of one effect this is; empty for the only one.
     pub part: &'static str,
     /// What it is told.
-    pub prompt: String,
+    pub prompt: Prompt,
     /// JSON Schema of its answer.
     pub schema: Value,
 }
@@ -104,6 +105,7 @@ impl Scene<'_> {
                 agent_turns: settings.agent_turns,
                 usd_micros: opened.share.usd_micros,
                 network: Vec::new(),
+                secrets: self.engine.secrets.clone(),
                 run_key: self.run_key(share, question.part),
             };
             let ended = agent.ask(&spec, &read, &self.job.cancel).await;

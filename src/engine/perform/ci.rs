@@ -7,7 +7,6 @@ use crate::domain::ci::CiReading;
 use crate::domain::ci::CiSays;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Sha;
-use crate::domain::mask;
 use crate::domain::shorten;
 use crate::domain::task;
 use crate::domain::task::Task;
@@ -18,7 +17,6 @@ use crate::engine::perform::turn;
 use crate::github::GithubError;
 use crate::github::SeenCheck;
 use crate::github::SeenStatus;
-use secrecy::ExposeSecret;
 use std::collections::BTreeMap;
 
 /// The longest output of one check that the Player is shown, in characters.
@@ -60,11 +58,11 @@ async fn checks(scene: &Scene<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubErr
     let ours = scene.engine.own_apps();
     let mut found = newest(repo.seen_checks(head).await?, &ours);
     found.extend(repo.seen_statuses(head).await?.iter().map(status));
-    let secrets: Vec<&str> = scene.engine.secrets.iter().map(ExposeSecret::expose_secret).collect();
+    let secrets = &scene.engine.secrets;
     for check in &mut found {
-        check.name = shorten::middle(&mask::secrets(&check.name, &secrets), MAX_NAME);
+        check.name = shorten::middle(&secrets.mask(&check.name), MAX_NAME);
         if let CiSays::Failed(output) = &mut check.says {
-            *output = shorten::middle(&mask::secrets(output, &secrets), MAX_OUTPUT);
+            *output = shorten::middle(&secrets.mask(output), MAX_OUTPUT);
         }
     }
     Ok(found)

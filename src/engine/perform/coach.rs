@@ -1,6 +1,7 @@
 //! The Coach's part of a turn: a fresh checkout, a fresh context, and a decision that code checks.
 
 use crate::agents::prompt::CoachInput;
+use crate::agents::prompt::Prompt;
 use crate::config::CommandLine;
 use crate::config::RepositorySettings;
 use crate::config::Role;
@@ -104,7 +105,7 @@ impl Look<'_> {
                 Probing::Allowed => "",
                 Probing::Over => "/probed",
             },
-            prompt: self.prompt(gates, probing, &schema).await?,
+            prompt: self.prompt(gates, probing).await?,
             schema,
         };
         let read = |answer: &serde_json::Value| decision(answer, self.task, probing);
@@ -119,7 +120,7 @@ impl Look<'_> {
         Ok(gates::probe(&bench, self.mirror, self.head, self.settings, commands, cancel).await?)
     }
 
-    async fn prompt(&self, gates: &GateReport, probing: Probing, schema: &serde_json::Value) -> Result<String, Undone> {
+    async fn prompt(&self, gates: &GateReport, probing: Probing) -> Result<Prompt, Undone> {
         let (scene, turn) = (self.scene, self.turn);
         let fork = fork_of(scene, self.mirror, self.task, self.head).await?;
         let diff = self.mirror.diff_text(&fork, self.head, MAX_DIFF).await?;
@@ -142,7 +143,7 @@ impl Look<'_> {
             instructions: &scene.instructions(self.mirror).await?,
             probing,
         };
-        Ok(input.prompt(scene.engine.agents.definition(Role::Coach), schema))
+        Ok(input.prompt(scene.engine.agents.definition(Role::Coach)))
     }
 
     /// What stands of the decision on this commit.

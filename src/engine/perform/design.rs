@@ -79,7 +79,7 @@ pub(super) async fn ask<T>(
         turn: TurnNumber::FIRST,
         checkout: checkout.path(),
         part: "",
-        prompt: input.prompt(scene.engine.agents.definition(Role::Designer), &schema),
+        prompt: input.prompt(scene.engine.agents.definition(Role::Designer)),
         schema,
     };
     let designed = scene.ask(settings, question, read).await?;

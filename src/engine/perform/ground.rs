@@ -4,6 +4,7 @@ use crate::agents::prompt::Delivered;
 use crate::agents::prompt::Demands;
 use crate::agents::prompt::InstructionFile;
 use crate::agents::prompt::PlayerInput;
+use crate::agents::prompt::Prompt;
 use crate::config::CiEvidence;
 use crate::config::Mode;
 use crate::config::RepositorySettings;
@@ -23,7 +24,6 @@ use crate::engine::repository::tip;
 use crate::git::Checkout;
 use crate::git::MergeOutcome;
 use crate::git::Mirror;
-use serde_json::Value;
 
 /// What a Player starts from.
 pub(super) struct Ground {
@@ -143,14 +143,7 @@ impl Ground {
     }
 
     /// What the Player is told.
-    pub(super) fn prompt(
-        &self,
-        scene: &Scene<'_>,
-        task: &Task,
-        turn: &Turn,
-        settings: &RepositorySettings,
-        schema: &Value,
-    ) -> String {
+    pub(super) fn prompt(&self, scene: &Scene<'_>, task: &Task, turn: &Turn, settings: &RepositorySettings) -> Prompt {
         let before = task.turns_now().rev().filter(|before| before.number != turn.number);
         let verdict = before.into_iter().find_map(|before| before.verdict.as_ref());
         let mut items: Vec<Issue> = verdict.map(|verdict| verdict.items.clone()).unwrap_or_default();
@@ -180,7 +173,7 @@ impl Ground {
                 failing_before: &failing_before(scene, self.baseline.as_ref()),
             },
         }
-        .prompt(scene.engine.agents.definition(Role::Player), schema)
+        .prompt(scene.engine.agents.definition(Role::Player))
     }
 }
 

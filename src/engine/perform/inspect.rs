@@ -26,7 +26,10 @@ pub(super) async fn findings(
         .map_err(|error| Undone::Refused { why: error.to_string() })?;
     let found = policy.check(prepared).await?;
     let own = own_paths(prepared, ground).await?;
-    let is_own = |finding: &&PolicyFinding| own.as_ref().is_none_or(|own| own.contains(place(finding)));
+    let is_own = |finding: &&PolicyFinding| {
+        own.as_ref()
+            .is_none_or(|own| place(finding).is_none_or(|path| own.contains(path)))
+    };
     let mut items: Vec<Issue> = found.iter().filter(is_own).map(item).collect();
     items.extend(open_conflicts(prepared, ground).await?);
     Ok(items)
@@ -39,29 +42,33 @@ async fn own_paths(prepared: &Prepared, ground: &Ground) -> Result<Option<BTreeS
     Ok(Some(changed.into_iter().map(|file| file.path).collect()))
 }
 
-fn place(finding: &PolicyFinding) -> &RepoPath {
+fn place(finding: &PolicyFinding) -> Option<&RepoPath> {
     match finding {
         PolicyFinding::Protected { path, .. }
         | PolicyFinding::EscapingLink { path }
         | PolicyFinding::Submodule { path }
-        | PolicyFinding::Secret { path, .. } => path,
+        | PolicyFinding::Secret { path, .. } => Some(path),
+        PolicyFinding::SecretName { .. } => None,
     }
 }
 
 fn item(finding: &PolicyFinding) -> Issue {
-    let (category, path) = match finding {
-        PolicyFinding::Protected { path, .. } => ("protected_path", path),
-        PolicyFinding::EscapingLink { path } => ("escaping_link", path),
-        PolicyFinding::Submodule { path } => ("submodule", path),
-        PolicyFinding::Secret { path, .. } => ("secret", path),
+    let category = match finding {
+        PolicyFinding::Protected { .. } => "protected_path",
+        PolicyFinding::EscapingLink { .. } => "escaping_link",
+        PolicyFinding::Submodule { .. } => "submodule",
+        PolicyFinding::Secret { .. } | PolicyFinding::SecretName { .. } => "secret",
     };
     let line = match finding {
         PolicyFinding::Secret { line, .. } => u32::try_from(*line).ok(),
-        PolicyFinding::Protected { .. } | PolicyFinding::EscapingLink { .. } | PolicyFinding::Submodule { .. } => None,
+        PolicyFinding::Protected { .. }
+        | PolicyFinding::EscapingLink { .. }
+        | PolicyFinding::Submodule { .. }
+        | PolicyFinding::SecretName { .. } => None,
     };
     let text = format!("The commit was not pushed: {finding}. Take this out of your change.");
     Issue {
-        file: Some(path.to_string()),
+        file: place(finding).map(ToString::to_string),
         line,
         ..Issue::must_fix(category, &text)
     }

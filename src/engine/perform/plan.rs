@@ -160,7 +160,7 @@ async fn planner(
         turn: TurnNumber::FIRST,
         checkout: checkout.path(),
         part: "",
-        prompt: input.prompt(definition, &schema),
+        prompt: input.prompt(definition),
         schema,
     };
     let parse = |answer: &serde_json::Value| Plan::from_json(answer, context).map_err(|mistakes| mistakes.to_string());

@@ -116,7 +116,7 @@ async fn ask(
         turn: turn.number,
         checkout: ground.checkout.path(),
         part: "",
-        prompt: ground.prompt(scene, task, turn, settings, &schema),
+        prompt: ground.prompt(scene, task, turn, settings),
         schema,
     };
     let read = |answer: &serde_json::Value| {

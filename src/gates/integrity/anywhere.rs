@@ -6,7 +6,6 @@ use crate::gates::integrity::Change;
 use crate::gates::integrity::FileChange;
 use crate::gates::integrity::Version;
 use crate::gates::integrity::finding;
-use crate::git::find_secrets;
 use ignore::Match;
 use ignore::gitignore::Gitignore;
 use ignore::gitignore::GitignoreBuilder;
@@ -52,8 +51,10 @@ fn secrets(change: &Change<'_>, file: &FileChange) -> Vec<IntegrityFinding> {
     let known = file
         .before
         .bytes()
-        .map_or_else(Vec::new, |before| find_secrets(before, change.known_secrets));
-    let fresh = find_secrets(after, change.known_secrets)
+        .map_or_else(Vec::new, |before| change.known_secrets.find(&file.path, before));
+    let fresh = change
+        .known_secrets
+        .find(&file.path, after)
         .into_iter()
         .filter(|found| !found.is_among(&known));
     fresh

@@ -87,17 +87,34 @@ impl Grown<'_> {
 }
 
 impl<'a> Weighing<'a> {
-    /// The checks of a test and of the helpers that it calls.
+    /// The checks of a test and of the helpers that it calls; a call that is named like a check counts once.
     pub(super) fn all_checks(
         &self,
         words: &'a [String],
         own: &'a [Check],
         helpers: &'a [Helper<'a>],
     ) -> Vec<&'a Check> {
+        let by_own = |helper: &Helper<'_>| {
+            own.iter()
+                .any(|check| check.words.first() == Some(&helper.function.name))
+        };
         let called = helpers
             .iter()
-            .filter(|helper| helper.function.name.len() > 1 && words.contains(&helper.function.name));
+            .filter(|helper| helper.function.name.len() > 1 && words.contains(&helper.function.name))
+            .filter(|helper| !by_own(helper));
+        let says_nothing = |check: &&Check| {
+            let mut same = helpers
+                .iter()
+                .filter(|helper| check.words.first() == Some(&helper.function.name))
+                .peekable();
+            same.peek().is_some()
+                && same.all(|helper| {
+                    let checks = &helper.function.checks;
+                    !checks.is_empty() && checks.iter().all(|check| check.strength < Strength::Weak)
+                })
+        };
         own.iter()
+            .filter(|check| !says_nothing(check))
             .chain(called.flat_map(|helper| helper.function.checks.iter()))
             .collect()
     }
@@ -195,10 +212,10 @@ impl<'a> Weighing<'a> {
         other: Placed<'a>,
         enough: bool,
     ) -> Option<IntegrityFinding> {
-        let widened = old
-            .tolerance
-            .zip(new.tolerance)
-            .is_some_and(|(old, new)| new > old * 1.000_001);
+        let widened = new.tolerance.is_some_and(|new| match old.tolerance {
+            Some(old) => new > old * 1.000_001,
+            None => new >= 1.0,
+        });
         let name = &other.test.name;
         let only_counts = is_count(new) && !is_count(old) && values(&new.words).len() < values(&old.words).len();
         let (rule, what) = match new.strength {
@@ -213,7 +230,7 @@ impl<'a> Weighing<'a> {
                     shown(new)
                 ),
             ),
-            Strength::Weak if old.strength == Strength::Strong && !enough => (
+            Strength::Same | Strength::Weak if old.strength == Strength::Strong && !enough => (
                 Rule::AssertionRemoved,
                 format!("`{name}` asserted {}, and now only {}", shown(old), shown(new)),
             ),
@@ -229,7 +246,7 @@ impl<'a> Weighing<'a> {
                 Rule::AssertionRemoved,
                 format!("`{name}` lets a number be further off: {}", shown(new)),
             ),
-            Strength::Weak | Strength::Strong => return None,
+            Strength::Same | Strength::Weak | Strength::Strong => return None,
         };
         let excused = self.is_elsewhere(old, one, other) || self.gone.explains(&old.words, &one.test.name);
         (!excused).then(|| finding(rule, other.path, Some(new.line), what))

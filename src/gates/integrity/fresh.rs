@@ -22,9 +22,10 @@ pub(super) fn nothing_checked(pairs: &Pairs<'_>, weighing: &Weighing<'_>) -> Vec
         let by_mark = !placed.test.skips.is_empty() || placed.test.work == Work::None;
         by_words
             || by_mark
-            || !weighing
+            || weighing
                 .all_checks(&placed.test.words, &placed.test.checks, weighing.new_helpers)
-                .is_empty()
+                .iter()
+                .any(|check| check.strength > Strength::Same)
     };
     if pairs.new.iter().any(hears) {
         return Vec::new();
@@ -66,8 +67,8 @@ pub(super) fn fresh_test(other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<Inte
         );
     }
     let checks = weighing.all_checks(&other.test.words, &other.test.checks, weighing.new_helpers);
-    match checks.iter().find(|check| check.strength < Strength::Weak) {
-        Some(check) if checks.iter().all(|check| check.strength < Strength::Weak) => {
+    match checks.iter().find(|check| check.strength < Strength::Same) {
+        Some(check) if checks.iter().all(|check| check.strength < Strength::Same) => {
             let why = match check.strength {
                 Strength::Trivial => "checks nothing that could fail",
                 _ => "has its only assertions where their failure is not reached or not heard",
@@ -96,5 +97,6 @@ fn is_for_elsewhere(mark: &Mark) -> bool {
     names && !negated
         || what.contains("importorskip")
         || what.contains("returns before")
+        || what.contains("only some of its rows")
         || what.contains("target_pointer_width")
 }

@@ -29,7 +29,7 @@ use crate::domain::integrity::Author;
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::domain::plan::PlannedTask;
-use secrecy::SecretString;
+use crate::domain::secret::Secrets;
 use std::collections::BTreeSet;
 
 /// One task's change, as far as integrity looks at it.
@@ -45,7 +45,7 @@ pub struct Change<'a> {
     /// Patterns of paths that no Player may change, as in a `.gitignore`.
     pub protected: &'a [String],
     /// Secrets that the service itself holds.
-    pub known_secrets: &'a [SecretString],
+    pub known_secrets: &'a Secrets,
     /// Files that the settings name as written by the test run: its report, its coverage.
     pub results: &'a [String],
     /// The largest file that a change may bring.

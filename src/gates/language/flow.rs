@@ -9,6 +9,10 @@ pub struct Flow {
     pub conditions: &'static [&'static str],
     /// Loops over the field `iterable`.
     pub loops: (&'static [&'static str], &'static str),
+    /// Whether what a loop goes through is known to be nothing.
+    pub is_empty: for<'t> fn(At<'t>) -> bool,
+    /// Parts of which only one or none is run: arms of a `match`, sides of a choice.
+    pub arms: &'static [&'static str],
     /// Functions and closures.
     pub functions: &'static [&'static str],
     /// Statements after which nothing of the same block is reached.
@@ -31,6 +35,8 @@ pub fn heard(flow: &Flow, at: At<'_>, body: At<'_>, strength: Strength) -> Stren
     let around = at.ancestors().take_while(|outer| !outer.is_same(body));
     let mut guards = around.filter(|outer| outer.is(flow.conditions) && outer.field("alternative").is_none());
     let guarded = guards.any(|outer| !outer.field("condition").is_some_and(|condition| condition.holds(at)));
+    let mut around = at.ancestors().take_while(|outer| !outer.is_same(body));
+    let guarded = guarded || around.any(|outer| outer.is(flow.arms));
     let ends_test = matches!(at.kind(), "raise_statement" | "throw_statement") || at.text().starts_with("panic");
     if guarded && !ends_test {
         strength.min(Strength::Weak)
@@ -80,9 +86,14 @@ fn is_never(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
 
 fn is_empty_loop(flow: &Flow, outer: At<'_>, inner: At<'_>) -> bool {
     let (kinds, field) = flow.loops;
-    let over = outer.field_text(field).trim();
+    let Some(over) = outer
+        .field(field)
+        .filter(|over| outer.is(kinds) && !over.is_same(inner))
+    else {
+        return false;
+    };
     let empty = ["[]", "()", "{}", "0..0", "&[]", "range(0)", "vec![]", "\"\""];
-    outer.is(kinds) && empty.contains(&over) && !outer.field(field).is_some_and(|part| part.is_same(inner))
+    empty.contains(&over.text().trim()) || (flow.is_empty)(over)
 }
 
 /// Whether a statement of `outer` before `inner` leaves without a condition.
@@ -111,8 +122,12 @@ fn is_uncalled(flow: &Flow, outer: At<'_>, body: At<'_>) -> bool {
         })
     });
     let Some(name) = name else { return false };
+    let thrown_away = |at: At<'_>| {
+        at.parent()
+            .is_some_and(|outer| outer.is(&["expression_statement"]) || outer.phrase() == format!("void {}", at.text()))
+    };
     let mentions = body
         .below()
-        .filter(|at| at.kind().ends_with("identifier") && at.text() == name.text());
+        .filter(|at| at.kind().ends_with("identifier") && at.text() == name.text() && !thrown_away(*at));
     mentions.count() < 2
 }

@@ -257,6 +257,12 @@ impl<'t> At<'t> {
         self.field(name).map_or("", Self::text)
     }
 
+    /// How many places it has, with itself.
+    #[must_use]
+    pub fn size(self) -> usize {
+        self.node().map_or(0, |node| node.next.saturating_sub(self.index))
+    }
+
     /// It and everything below, in the order of the text, comments among them.
     pub fn below(self) -> impl Iterator<Item = Self> {
         let end = self.node().map_or(0, |node| node.next);

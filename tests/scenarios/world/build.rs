@@ -12,10 +12,12 @@ use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
+use autobuild::config::MonthlyBudget;
 use autobuild::config::Role;
 use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
 use autobuild::domain::ids::RepoId;
+use autobuild::domain::routing::Waits;
 use autobuild::engine::settings::Backoff;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
@@ -42,6 +44,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// As the product's, a thousand times shorter and more.
+pub const SHORT: Waits = Waits {
+    first: Duration::from_millis(1),
+    most: Duration::from_millis(4),
+    longest: Duration::from_millis(4),
+    in_all: Duration::from_secs(3_600),
+    spacing: Duration::from_millis(1),
+};
+
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 /// Runs every `tests/*_test.sh` and prints TAP.
@@ -66,6 +77,8 @@ pub struct Setup {
     commands: BTreeMap<Role, String>,
     database: Option<String>,
     ci: CiTimes,
+    waits: Waits,
+    budget: MonthlyBudget,
     folder: tempfile::TempDir,
 }
 
@@ -84,6 +97,8 @@ impl Setup {
             commands: BTreeMap::new(),
             database: None,
             ci: CiTimes::AT_ONCE,
+            waits: SHORT,
+            budget: MonthlyBudget::default(),
             folder: tempfile::Builder::new()
                 .prefix("autobuild-scenario-")
                 .tempdir()
@@ -131,6 +146,18 @@ impl Setup {
     /// How long CI is waited for.
     pub fn ci(mut self, times: CiTimes) -> Self {
         self.ci = times;
+        self
+    }
+
+    /// How long a model's API is waited for.
+    pub fn waits(mut self, waits: Waits) -> Self {
+        self.waits = waits;
+        self
+    }
+
+    /// What the server allows in a month.
+    pub fn budget(mut self, budget: MonthlyBudget) -> Self {
+        self.budget = budget;
         self
     }
 
@@ -252,6 +279,8 @@ impl Setup {
                     most: Duration::from_millis(5),
                 },
                 ci: self.ci,
+                waits: self.waits,
+                budget: self.budget,
                 ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
             },
             data_dir,

@@ -8,6 +8,7 @@ mod transcript;
 
 pub use agents::Plan;
 pub use agents::Task;
+pub use build::SHORT;
 pub use build::Setup;
 pub use pipes::Pipes;
 

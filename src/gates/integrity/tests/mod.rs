@@ -16,6 +16,7 @@ use crate::domain::plan::Factors;
 use crate::domain::plan::PlannedTask;
 use crate::domain::plan::TaskType;
 use crate::domain::plan::TestEffort;
+use crate::domain::secret::Secrets;
 use crate::gates::integrity::Change;
 use crate::gates::integrity::FileChange;
 use crate::gates::integrity::Version;
@@ -74,7 +75,7 @@ fn inspected(words: &str, files: &[File<'_>], others: &[&str]) -> Vec<IntegrityF
         head: &head,
         task: &task(words),
         protected: &[".github/workflows/**".to_owned(), "CLAUDE.md".to_owned()],
-        known_secrets: &[],
+        known_secrets: &Secrets::default(),
         results: &["out/junit.xml".to_owned()],
         max_file_bytes: 1 << 20,
     })

@@ -1,6 +1,8 @@
 //! What a JavaScript test checks, and how much.
 
 use super::FLOW;
+use super::names::is_imported;
+use super::strength::by_pattern;
 use super::strength::condition;
 use super::strength::equality;
 use super::strength::matched;
@@ -54,7 +56,8 @@ fn top(at: At<'_>) -> (At<'_>, Vec<&str>) {
     (end, names)
 }
 
-fn arguments(at: At<'_>) -> Vec<At<'_>> {
+/// What a call is given.
+pub(super) fn arguments(at: At<'_>) -> Vec<At<'_>> {
     at.field("arguments").into_iter().flat_map(At::children).collect()
 }
 
@@ -123,9 +126,12 @@ fn by_assert(at: At<'_>) -> Option<(At<'_>, Strength)> {
         "equal" | "strictEqual" | "deepEqual" | "deepStrictEqual" | "is" | "same" => first
             .zip(given.get(1).copied())
             .map_or(Strength::Strong, |(left, right)| equality(left, right)),
+        "notEqual" | "notStrictEqual" | "exists" | "isDefined" if first.is_some_and(is_imported) => Strength::Same,
         "notEqual" | "notStrictEqual" | "notDeepEqual" | "notDeepStrictEqual" | "not" | "exists" | "isDefined"
         | "doesNotThrow" => Strength::Weak,
+        "throws" if first.is_some_and(throws_itself) => Strength::Trivial,
         "throws" if given.len() < 2 => Strength::Weak,
+        "match" => given.get(1).map_or(Strength::Strong, |pattern| by_pattern(*pattern)),
         "rejects" | "doesNotReject" if !is_awaited(at) => Strength::Silenced,
         "rejects" if given.len() < 2 => Strength::Weak,
         _ => Strength::Strong,
@@ -138,6 +144,12 @@ fn by_assert(at: At<'_>) -> Option<(At<'_>, Strength)> {
             strength
         },
     ))
+}
+
+/// Whether a block throws by itself, whatever else is in it.
+fn throws_itself(block: At<'_>) -> bool {
+    let body = block.field("body");
+    body.is_some_and(|body| body.children().any(|at| at.is(&["throw_statement"])))
 }
 
 /// Functions named like an assertion check something.
@@ -154,38 +166,6 @@ fn by_helper(at: At<'_>) -> Option<(At<'_>, Strength)> {
         .then_some((at, Strength::Strong))
 }
 
-/// `try` with a silent `catch`, `.catch(() => {})`, and callbacks that nobody waits for.
-pub(super) fn swallows(outer: At<'_>, inner: At<'_>) -> bool {
-    match outer.kind() {
-        "try_statement" => {
-            let tried = outer.field("body").is_some_and(|body| body.is_same(inner));
-            tried && outer.field("handler").is_some_and(is_silent)
-        }
-        "call_expression" => {
-            let function = outer.field("function").filter(|function| function.is_same(inner));
-            let catches = function.is_some_and(|function| function.field_text("property") == "catch");
-            let later = matches!(
-                outer.field_text("function"),
-                "setTimeout" | "setImmediate" | "queueMicrotask" | "process.nextTick"
-            );
-            let waited = || outer.ancestors().any(|at| at.is(&["new_expression"])) || outer.text().contains("done");
-            catches && arguments(outer).first().is_some_and(|handler| is_silent(*handler)) || later && !waited()
-        }
-        _ => false,
-    }
-}
-
-fn is_silent(handler: At<'_>) -> bool {
-    let speaks = |at: At<'_>| {
-        at.is(&["throw_statement"])
-            || at.is(&["call_expression"])
-                && ["expect", "assert", "fail", "done", "reject", "t."]
-                    .iter()
-                    .any(|name| at.field_text("function").contains(name))
-    };
-    !handler.is(&["identifier", "member_expression"]) && !handler.below().any(speaks)
-}
-
 /// How far off `toBeCloseTo` or `Math.abs(a - b) < …` lets a number be.
 fn tolerance(at: At<'_>) -> Option<f64> {
     if at.field_text("function").ends_with("toBeCloseTo") {
@@ -200,9 +180,16 @@ fn tolerance(at: At<'_>) -> Option<f64> {
     let near = at
         .below()
         .find(|part| part.is(&["binary_expression"]) && matches!(part.field_text("operator"), "<" | "<="))?;
+    let limit = near.field_text("right");
     near.field_text("left")
         .starts_with("Math.abs")
-        .then(|| near.field_text("right").parse().ok())
+        .then(|| {
+            if limit.contains("Infinity") || limit.contains("MAX") {
+                Some(f64::INFINITY)
+            } else {
+                limit.replace('_', "").parse().ok()
+            }
+        })
         .flatten()
 }
 

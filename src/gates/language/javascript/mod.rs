@@ -4,10 +4,12 @@ mod calls;
 mod cases;
 mod checks;
 mod marks;
+mod names;
 mod shadows;
 mod skips;
 mod strength;
 mod stubs;
+mod swallows;
 
 use crate::domain::integrity::Rule;
 use crate::gates::language::Language;
@@ -95,7 +97,14 @@ static WATCHED: [Watched; 42] = [
 static FLOW: Flow = Flow {
     conditions: &["if_statement", "while_statement"],
     loops: (&["for_in_statement"], "right"),
-    functions: &["function_declaration", "function_expression", "arrow_function"],
+    is_empty: names::is_empty,
+    arms: &["switch_case", "switch_default", "ternary_expression"],
+    functions: &[
+        "function_declaration",
+        "function_expression",
+        "arrow_function",
+        "generator_function_declaration",
+    ],
     leaves: &[
         "return_statement",
         "throw_statement",
@@ -104,7 +113,7 @@ static FLOW: Flow = Flow {
     ],
     never: &["false", "0", "null", "undefined", "!1", "!true", "''", "\"\""],
     always: &["true", "1", "!0", "!false"],
-    swallows: checks::swallows,
+    swallows: swallows::swallows,
 };
 
 const SETTINGS: [&str; 14] = [

@@ -1,5 +1,7 @@
 //! How much a JavaScript assertion says of its subject.
 
+use super::names::assigned;
+use super::names::is_imported;
 use crate::gates::language::outline::Strength;
 use crate::gates::language::syntax::At;
 
@@ -33,10 +35,13 @@ pub(super) fn matched(subject: At<'_>, names: &[&str], matcher: &str, expected: 
                 condition(subject)
             } else if is_constant(subject) {
                 Strength::Trivial
+            } else if is_imported(subject) {
+                Strength::Same
             } else {
                 Strength::Weak
             }
         }
+        "toMatch" | "match" => first.map_or(Strength::Strong, by_pattern),
         "toThrow" | "toThrowError" | "throw" | "throws" if first.is_none() => Strength::Weak,
         _ => bound(subject, matcher, first).unwrap_or({
             if is_constant(subject) && expected.iter().all(|at| is_constant(*at)) {
@@ -75,8 +80,25 @@ fn bound(subject: At<'_>, matcher: &str, limit: Option<At<'_>>) -> Option<Streng
     }
 }
 
+/// How much the match of a pattern says.
+pub(super) fn by_pattern(pattern: At<'_>) -> Strength {
+    match pattern.text() {
+        "/.*/" | "/^.*$/" | "/(?:)/" | "/^/" | "/$/" | "/[\\s\\S]*/" | "/.*/s" => Strength::Trivial,
+        "/./" | "/.+/" => Strength::Weak,
+        _ => Strength::Strong,
+    }
+}
+
 fn is_constant(at: At<'_>) -> bool {
     match at.kind() {
+        "ternary_expression" => {
+            let ends = at.field("consequence").zip(at.field("alternative"));
+            ends.is_some_and(|(one, other)| is_constant(one) && one.phrase() == other.phrase())
+        }
+        "binary_expression" => at.field("left").is_some_and(is_constant) && at.field("right").is_some_and(is_constant),
+        "identifier" => assigned(at).is_some_and(|value| {
+            value.is(&["number", "string", "true", "false", "null"]) || value.text() == "undefined"
+        }),
         "number" | "true" | "false" | "null" | "undefined" | "regex" => true,
         "string" => true,
         "template_string" => !at.children().any(|part| part.is(&["template_substitution"])),
@@ -89,15 +111,24 @@ fn is_constant(at: At<'_>) -> bool {
 
 /// How much the equality of two values says.
 pub(super) fn equality(left: At<'_>, right: At<'_>) -> Strength {
-    let calls = left
-        .below()
-        .any(|part| part.is(&["call_expression", "new_expression", "await_expression"]));
+    let meant = |at: At<'_>| {
+        at.is(&["identifier"])
+            .then(|| assigned(at))
+            .flatten()
+            .map_or_else(|| at.phrase(), At::phrase)
+    };
+    let makes = |part: At<'_>| part.is(&["call_expression", "new_expression", "await_expression"]);
+    let calls = left.below().any(makes)
+        || left.phrase() != right.phrase() && assigned(left).is_some_and(|value| value.below().any(makes));
     if matches!(right.text(), "expect.anything()" | "sinon.match.any") {
         Strength::Weak
     } else if is_constant(left) && is_constant(right) {
         Strength::Trivial
-    } else if left.phrase() == right.phrase() {
-        if calls { Strength::Weak } else { Strength::Trivial }
+    } else if left.phrase() == right.phrase() || meant(left) == meant(right) {
+        if calls { Strength::Same } else { Strength::Trivial }
+    } else if left.text().starts_with("typeof ") {
+        let of_import = left.children().last().is_some_and(is_imported);
+        if of_import { Strength::Same } else { Strength::Weak }
     } else if right.text() == "true" {
         condition(left)
     } else {
@@ -105,13 +136,34 @@ pub(super) fn equality(left: At<'_>, right: At<'_>) -> Strength {
     }
 }
 
+fn unwrapped(at: At<'_>) -> At<'_> {
+    match at.kind() {
+        "parenthesized_expression" => at.children().next().map_or(at, unwrapped),
+        _ => at,
+    }
+}
+
+/// `[x, f()].includes(f())` and `[true, f()].some(Boolean)` always hold.
+fn called(at: At<'_>) -> Strength {
+    let Some(function) = at.field("function") else {
+        return Strength::Strong;
+    };
+    let list = function.field("object").filter(|object| object.is(&["array"]));
+    let given = at.field("arguments").and_then(|list| list.children().next());
+    let Some(list) = list else { return Strength::Strong };
+    match function.field_text("property") {
+        "includes" if given.is_some_and(|given| list.children().any(|item| item.phrase() == given.phrase())) => {
+            Strength::Same
+        }
+        "some" if list.children().any(|item| item.text() == "true") => Strength::Trivial,
+        "every" if list.children().next().is_none() => Strength::Trivial,
+        _ => Strength::Strong,
+    }
+}
+
 /// How much a condition says that is asserted to hold.
 pub(super) fn condition(at: At<'_>) -> Strength {
-    let at = if at.is(&["parenthesized_expression"]) {
-        at.children().next().unwrap_or(at)
-    } else {
-        at
-    };
+    let at = unwrapped(at);
     let sides = || at.field("left").zip(at.field("right"));
     match at.kind() {
         _ if is_constant(at) => {
@@ -122,15 +174,32 @@ pub(super) fn condition(at: At<'_>) -> Strength {
             }
         }
         "arrow_function" | "function_expression" | "array" | "object" => Strength::Trivial,
-        "identifier" | "member_expression" => Strength::Weak,
-        "unary_expression" if at.text().starts_with("!!") => Strength::Weak,
+        "identifier" if is_imported(at) => Strength::Same,
+        "identifier" | "member_expression" | "new_expression" => Strength::Weak,
+        "unary_expression" if at.text().starts_with("!!") => {
+            let inner = at.field("argument").and_then(|inner| inner.field("argument"));
+            inner.map_or(Strength::Weak, condition).min(Strength::Weak)
+        }
+        "as_expression" | "non_null_expression" | "satisfies_expression" => {
+            at.children().next().map_or(Strength::Strong, condition)
+        }
+        "ternary_expression" => {
+            let sides = [at.field("consequence"), at.field("alternative")];
+            sides
+                .into_iter()
+                .flatten()
+                .map(condition)
+                .min()
+                .unwrap_or(Strength::Strong)
+        }
+        "call_expression" => called(at),
         "binary_expression" => {
             let operator = at.field_text("operator");
             let Some((left, right)) = sides() else {
                 return Strength::Strong;
             };
             match operator {
-                "||" => condition(left).min(condition(right)),
+                "||" | "??" => condition(left).min(condition(right)),
                 "&&" => condition(left).max(condition(right)),
                 "==" | "===" => equality(left, right),
                 "!=" | "!==" => Strength::Weak,

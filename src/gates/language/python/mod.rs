@@ -4,10 +4,13 @@ mod cases;
 mod checks;
 mod hooks;
 mod marks;
+mod names;
 mod patches;
 mod shadows;
 mod skips;
+mod strength;
 mod stubs;
+mod swallows;
 
 use crate::domain::integrity::Rule;
 use crate::gates::language::Language;
@@ -70,6 +73,8 @@ static WATCHED: [Watched; 25] = [
 static FLOW: Flow = Flow {
     conditions: &["if_statement", "while_statement", "elif_clause"],
     loops: (&["for_statement"], "right"),
+    is_empty: names::is_empty,
+    arms: &["case_clause", "conditional_expression"],
     functions: &["function_definition", "lambda"],
     leaves: &[
         "return_statement",
@@ -79,7 +84,7 @@ static FLOW: Flow = Flow {
     ],
     never: &["False", "0", "None", "\"\"", "''", "[]", "not True"],
     always: &["True", "1", "not False"],
-    swallows: checks::swallows,
+    swallows: swallows::swallows,
 };
 
 const SETTINGS: [&str; 11] = [

@@ -2,6 +2,10 @@
 
 use super::checks;
 use super::decorators;
+use super::names::defined;
+use super::names::root;
+use super::swallows::runs_what_it_decorates;
+use super::swallows::swallows_inside;
 use crate::domain::integrity::Rule;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::quoted;
@@ -26,6 +30,7 @@ pub(super) fn skips_of_test(at: At<'_>, classes: &[At<'_>], body: At<'_>) -> Vec
         .flat_map(|at| decorators(*at))
         .filter_map(skip_decorator)
         .collect();
+    skips.extend(decorators(at).filter_map(hollow_decorator));
     skips.extend(body.below().filter_map(skip_statement));
     skips.extend(
         at.ancestors()
@@ -41,6 +46,24 @@ pub(super) fn skips_of_test(at: At<'_>, classes: &[At<'_>], body: At<'_>) -> Vec
     );
     skips.extend(checks::early_return(body));
     skips
+}
+
+/// A decorator of the same file that does not run the test, or hears its failures and says nothing.
+fn hollow_decorator(at: At<'_>) -> Option<Mark> {
+    let named = at.children().next()?;
+    let makes_one = named.is(&["call"]);
+    let name = if makes_one {
+        named.field_text("function")
+    } else {
+        named.text()
+    };
+    let own = defined(root(at), name).filter(|own| own.is(&["function_definition"]));
+    let hollow = own.is_some_and(|own| swallows_inside(own) || !makes_one && !runs_what_it_decorates(own));
+    let what = format!(
+        "{} does not run the test, or does not let its failures be heard",
+        quoted(at.text())
+    );
+    hollow.then(|| Mark::at(Rule::SkipAdded, at, what))
 }
 
 /// A decorator that skips, or that leaves no case to run.
@@ -61,10 +84,26 @@ pub(super) fn skip_decorator(at: At<'_>) -> Option<Mark> {
         });
     let empty =
         names.contains(&"parametrize") && matches!(words.as_slice(), [.., open, close] if open == "[" && close == "]");
+    let some = names.contains(&"parametrize") && goes_through_some(at);
+    if some && !skips && !empty {
+        let what = format!("{} goes through only some of its rows", quoted(at.text()));
+        return Some(Mark::at(Rule::SkipAdded, at, what));
+    }
     let what = format!("{} skips the test", quoted(at.text()));
     (skips || empty).then(|| Mark {
         key: skip_key(at, &names),
         ..Mark::at(Rule::SkipAdded, at, what)
+    })
+}
+
+/// Whether the rows of a table are chosen from a list that is written there.
+fn goes_through_some(at: At<'_>) -> bool {
+    let arguments = at.below().find(|part| part.is(&["argument_list"]));
+    let rows = arguments.and_then(|list| list.children().nth(1));
+    rows.is_some_and(|rows| match rows.kind() {
+        "subscript" => rows.below().any(|part| part.is(&["slice"])),
+        "list_comprehension" => rows.below().any(|part| part.is(&["if_clause"])),
+        _ => false,
     })
 }
 

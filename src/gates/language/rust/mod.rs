@@ -65,6 +65,8 @@ static WATCHED: [Watched; 19] = [
 static FLOW: Flow = Flow {
     conditions: &["if_expression", "while_expression"],
     loops: (&["for_expression"], "value"),
+    is_empty: |_| false,
+    arms: &[],
     functions: &["function_item", "closure_expression"],
     leaves: &["return_expression", "break_expression", "continue_expression"],
     never: &["false"],

@@ -1,0 +1,131 @@
+//! The parts that prompts of several roles share: the issue, the task, findings, instruction files, lists.
+
+use crate::agents::fence::fenced;
+use crate::agents::fence::visible;
+use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::MAX_ISSUE;
+use crate::agents::prompt::Prompt;
+use crate::agents::prompt::Snapshot;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Severity;
+use crate::domain::plan::Check;
+use crate::domain::plan::PlannedTask;
+use crate::domain::plan::TaskType;
+use crate::domain::shorten;
+use std::fmt::Write;
+
+const MAX_TITLE: usize = 500;
+const MAX_INSTRUCTIONS: usize = 20_000;
+const MAX_INSTRUCTION_FILES: usize = 10;
+const MAX_ITEMS: usize = 50;
+const MAX_ITEM: usize = 2_000;
+const MAX_LINE: usize = 300;
+
+impl Prompt {
+    pub(super) fn issue(&mut self, issue: Snapshot<'_>) {
+        let title = fenced("issue title", issue.title, MAX_TITLE);
+        let body = match issue.body.trim().is_empty() {
+            true => "The issue has no body.".to_owned(),
+            false => fenced("issue body", issue.body, MAX_ISSUE),
+        };
+        self.section("The issue", &format!("{title}\n\n{body}"));
+    }
+
+    pub(super) fn instructions(&mut self, files: &[InstructionFile]) {
+        if files.is_empty() {
+            return;
+        }
+        let mut body = "The repository's own instructions for agents, from its default branch. Keep their conventions \
+                        where they do not contradict anything above.\n"
+            .to_owned();
+        for file in files.iter().take(MAX_INSTRUCTION_FILES) {
+            let label = format!("file {}", one_line(&file.path));
+            let _ = write!(body, "\n{}\n", fenced(&label, &file.text, MAX_INSTRUCTIONS));
+        }
+        self.section("How this repository wants to be worked on", &body);
+    }
+
+    pub(super) fn task(&mut self, task: &PlannedTask) {
+        let mut text = format!("{}: {}\n{}\n\nCriteria:\n", task.id, task.name, task.description);
+        for (number, criterion) in task.acceptance_criteria.iter().enumerate() {
+            let check = check_sentence(&criterion.check);
+            let _ = writeln!(text, "{}. {} ({check})", number + 1, criterion.text);
+        }
+        if !task.files.is_empty() {
+            let _ = write!(
+                text,
+                "\nFiles that the plan expects to change: {}",
+                task.files.join(", ")
+            );
+        }
+        let kind = kind_sentence(task);
+        let task = fenced("task", &text, MAX_ISSUE);
+        self.section("The task", &format!("{kind}\n\n{task}"));
+    }
+
+    pub(super) fn items(&mut self, heading: &str, intro: &str, items: &[Issue]) {
+        if items.is_empty() {
+            return;
+        }
+        let mut lines = items.iter().take(MAX_ITEMS).map(item_line).collect::<Vec<_>>();
+        if items.len() > MAX_ITEMS {
+            lines.push(format!("… and {} more", items.len() - MAX_ITEMS));
+        }
+        let list = fenced("findings", &lines.join("\n"), MAX_ITEMS * MAX_ITEM);
+        self.section(heading, &format!("{intro}\n\n{list}"));
+    }
+}
+
+fn kind_sentence(task: &PlannedTask) -> &'static str {
+    match task.kind {
+        TaskType::Scaffolding => "A scaffolding task: structure without behaviour. Existing tests must still pass.",
+        TaskType::Feature => "A feature task: behaviour, with tests that prove it. Tests must exist and pass.",
+        TaskType::Testing => "A testing task: tests for behaviour that exists. They must pass.",
+        TaskType::Documentation => "A documentation task: words. Existing tests must still pass.",
+    }
+}
+
+pub(super) fn check_sentence(check: &Check) -> String {
+    match check {
+        Check::Test(name) => format!("shown by the test `{name}`"),
+        Check::Command(command) => format!("shown by the command `{command}`"),
+        Check::File(path) => format!("shown by the file `{path}`"),
+        Check::Human => "only a person can tell; not for you to judge".to_owned(),
+    }
+}
+
+pub(super) fn item_line(item: &Issue) -> String {
+    let severity = match item.severity {
+        Severity::MustFix => "must_fix",
+        Severity::ShouldFix => "should_fix",
+        Severity::NiceToHave => "nice_to_have",
+    };
+    let place = match (&item.file, item.line) {
+        (Some(file), Some(line)) => format!(" {file}:{line}"),
+        (Some(file), None) => format!(" {file}"),
+        (None, _) => String::new(),
+    };
+    let suggestion = match &item.suggestion {
+        Some(suggestion) => format!("\n  suggested: {suggestion}"),
+        None => String::new(),
+    };
+    let line = format!(
+        "- [{severity}, {}]{place}: {}{suggestion}",
+        item.category, item.description
+    );
+    shorten::middle(&line, MAX_ITEM)
+}
+
+/// Paths or names, one a line, the first of them when there are too many.
+pub(super) fn listed(names: &[String], max: usize) -> String {
+    let mut lines: Vec<String> = names.iter().take(max).map(|name| one_line(name)).collect();
+    if names.len() > max {
+        lines.push(format!("… and {} more", names.len() - max));
+    }
+    lines.join("\n")
+}
+
+pub(super) fn one_line(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    shorten::middle(&visible(&line), MAX_LINE).replace('\n', " ")
+}

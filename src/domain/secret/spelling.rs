@@ -1,0 +1,138 @@
+//! The ways in which a known secret may be written: as it is, line by line, escaped for JSON, HTML or an address, in
+//! base 16 and base 64, also in the middle of something else that was encoded.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use std::fmt::Write;
+
+/// Values and pieces shorter than this are found by chance.
+const LEAST: usize = 8;
+/// A value of small letters alone may be a word up to this length.
+const LEAST_WORD: usize = 16;
+/// Lines of a secret of several that are looked for on their own.
+const LEAST_LINE: usize = 24;
+
+/// Every spelling of a secret and of its parts that are secret on their own.
+pub(super) fn of(secret: &str) -> Vec<String> {
+    let secret = secret.trim();
+    let mut parts: Vec<String> = vec![secret.to_owned()];
+    if secret.contains('\n') {
+        let lines = secret.lines().map(str::trim);
+        parts.extend(
+            lines
+                .filter(|line| line.len() >= LEAST_LINE && !line.starts_with("-----"))
+                .map(str::to_owned),
+        );
+    }
+    parts.extend(password(secret));
+    parts
+        .iter()
+        .filter(|part| is_telling(part))
+        .flat_map(|part| spelled(part))
+        .collect()
+}
+
+fn is_telling(part: &str) -> bool {
+    part.len() >= LEAST_WORD || (part.len() >= LEAST && !part.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
+/// The password of an address, as it stands there and decoded.
+fn password(address: &str) -> Vec<String> {
+    let Ok(url) = url::Url::parse(address) else {
+        return Vec::new();
+    };
+    let Some(written) = url.password() else {
+        return Vec::new();
+    };
+    let decoded = percent_decoded(written);
+    vec![written.to_owned(), decoded]
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        let (before, escape) = rest.split_at(at);
+        bytes.extend_from_slice(before.as_bytes());
+        match escape.get(1..3).map(|digits| u8::from_str_radix(digits, 16)) {
+            Some(Ok(byte)) => {
+                bytes.push(byte);
+                rest = escape.get(3..).unwrap_or_default();
+            }
+            Some(Err(_)) | None => {
+                bytes.push(b'%');
+                rest = escape.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn spelled(part: &str) -> Vec<String> {
+    let json = serde_json::to_string(part).unwrap_or_default();
+    let json = json.trim_matches('"').to_owned();
+    let mut all = vec![
+        part.to_owned(),
+        json.replace('/', "\\/"),
+        json.replace('\\', "\\\\"),
+        json,
+        part.replace('\n', "\r\n"),
+        html(part),
+        percent(part, true),
+        percent(part, false),
+        hex(part),
+        hex(part).to_uppercase(),
+    ];
+    all.extend(inside_base64(part));
+    all.retain(|text| text.len() >= LEAST);
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn html(part: &str) -> String {
+    part.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+fn percent(part: &str, upper: bool) -> String {
+    let mut text = String::with_capacity(part.len());
+    for byte in part.bytes() {
+        // Writing to a String cannot fail.
+        let _ = match (byte.is_ascii_alphanumeric() || b"-._~".contains(&byte), upper) {
+            (true, _) => write!(text, "{}", char::from(byte)),
+            (false, true) => write!(text, "%{byte:02X}"),
+            (false, false) => write!(text, "%{byte:02x}"),
+        };
+    }
+    text
+}
+
+fn hex(part: &str) -> String {
+    let mut text = String::with_capacity(part.len() * 2);
+    for byte in part.bytes() {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// What base 64 makes of the part wherever it stands in the encoded text: three alignments, each without the characters
+/// that depend on the neighbours.
+fn inside_base64(part: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for offset in 0..3usize {
+        let mut bytes = vec![0; offset];
+        bytes.extend_from_slice(part.as_bytes());
+        let first = (offset * 8).div_ceil(6);
+        let last = bytes.len() * 8 / 6;
+        for encoded in [STANDARD_NO_PAD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
+            found.extend(encoded.get(first..last).map(str::to_owned));
+        }
+    }
+    found
+}

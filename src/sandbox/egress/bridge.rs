@@ -1,0 +1,241 @@
+//! The bridge inside a sandbox: from a loopback port of its network namespace to the door's socket.
+//!
+//! One thread and no run-time, so that the launcher can be it: it holds two small buffers per connection and nothing
+//! else. What passes is not looked at; all rules are kept at the door.
+
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::poll;
+use std::io;
+use std::io::Read;
+use std::io::Write;
+use std::net::Shutdown;
+use std::net::TcpListener;
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+const MAX_CONNECTIONS: usize = 64;
+const BUFFER: usize = 32 * 1024;
+/// Turns of one connection before the others have theirs.
+const TURNS: usize = 16;
+/// How long no connection is taken when the system has no file handle left.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Copies every connection to `listener` to the socket and back. Gives back only the error that ended it.
+///
+/// For a process of its own inside the sandbox, started before the program and before system calls are filtered: it
+/// needs `accept4`, `connect` to a unix socket, `poll`, `read`, `write`, `shutdown`. It ends with the PID namespace; where
+/// there is none, its starter asks for a signal at its own death. The listener is bound by the starter, so that no
+/// program can come before it, on [`INSIDE_PORT`](super::INSIDE_PORT) of `127.0.0.1`.
+#[must_use]
+pub fn bridge(listener: &TcpListener, socket: &Path) -> io::Error {
+    if let Err(error) = listener.set_nonblocking(true) {
+        return error;
+    }
+    let mut pairs: Vec<Pair> = Vec::new();
+    loop {
+        let ready = match wait(listener, &pairs) {
+            Ok(ready) => ready,
+            Err(error) => return error,
+        };
+        for (pair, is_ready) in pairs.iter_mut().zip(ready.pairs) {
+            if is_ready {
+                pair.turn();
+            }
+        }
+        pairs.retain(|pair| !pair.is_over());
+        if ready.listener {
+            pairs.extend(accept(listener, socket));
+        }
+    }
+}
+
+/// Who has something to do.
+struct Ready {
+    listener: bool,
+    pairs: Vec<bool>,
+}
+
+fn wait(listener: &TcpListener, pairs: &[Pair]) -> io::Result<Ready> {
+    let mut polled: Vec<PollFd<'_>> = Vec::new();
+    let mut owners: Vec<Option<usize>> = Vec::new();
+    if pairs.len() < MAX_CONNECTIONS {
+        polled.push(PollFd::new(listener, PollFlags::IN));
+        owners.push(None);
+    }
+    for (number, pair) in pairs.iter().enumerate() {
+        // A handle that nothing is wanted of is left out: its peer's end would wake us again and again.
+        for handle in pair.wanted().into_iter().flatten() {
+            polled.push(handle);
+            owners.push(Some(number));
+        }
+    }
+    match poll(&mut polled, None) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut ready = Ready {
+        listener: false,
+        pairs: vec![false; pairs.len()],
+    };
+    for (handle, owner) in polled.iter().zip(owners) {
+        let is_ready = !handle.revents().is_empty();
+        match owner {
+            None => ready.listener |= is_ready,
+            Some(number) => {
+                if let Some(slot) = ready.pairs.get_mut(number) {
+                    *slot |= is_ready;
+                }
+            }
+        }
+    }
+    Ok(ready)
+}
+
+fn accept(listener: &TcpListener, socket: &Path) -> Option<Pair> {
+    match listener.accept() {
+        // Without a door there is nothing to say: the connection is closed.
+        Ok((inside, _)) => Pair::new(inside, socket).ok(),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+        Err(_) => {
+            std::thread::sleep(PAUSE);
+            None
+        }
+    }
+}
+
+/// One connection and its counterpart.
+struct Pair {
+    inside: TcpStream,
+    door: UnixStream,
+    out: Way,
+    back: Way,
+}
+
+impl Pair {
+    fn new(inside: TcpStream, socket: &Path) -> io::Result<Self> {
+        let door = UnixStream::connect(socket)?;
+        door.set_nonblocking(true)?;
+        inside.set_nonblocking(true)?;
+        inside.set_nodelay(true)?;
+        Ok(Self {
+            inside,
+            door,
+            out: Way::new(),
+            back: Way::new(),
+        })
+    }
+
+    fn wanted(&self) -> [Option<PollFd<'_>>; 2] {
+        let flags = |reading: &Way, writing: &Way| {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, reading.has_room());
+            flags.set(PollFlags::OUT, writing.has_bytes());
+            flags
+        };
+        let (inside, door) = (flags(&self.out, &self.back), flags(&self.back, &self.out));
+        [
+            (!inside.is_empty()).then(|| PollFd::new(&self.inside, inside)),
+            (!door.is_empty()).then(|| PollFd::new(&self.door, door)),
+        ]
+    }
+
+    fn turn(&mut self) {
+        if self.out.turn(&mut &self.inside, &mut &self.door) {
+            let _ = self.door.shutdown(Shutdown::Write);
+        }
+        if self.back.turn(&mut &self.door, &mut &self.inside) {
+            let _ = self.inside.shutdown(Shutdown::Write);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.out.is_shut && self.back.is_shut
+    }
+}
+
+/// One direction: what was read and not yet written.
+struct Way {
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    has_ended: bool,
+    is_shut: bool,
+}
+
+impl Way {
+    fn new() -> Self {
+        Self {
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+            start: 0,
+            end: 0,
+            has_ended: false,
+            is_shut: false,
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        !self.has_ended && self.end < self.buffer.len()
+    }
+
+    fn has_bytes(&self) -> bool {
+        self.start < self.end
+    }
+
+    /// Moves what can be moved; whether the way has just come to its end.
+    fn turn(&mut self, from: &mut impl Read, to: &mut impl Write) -> bool {
+        for _ in 0..TURNS {
+            let moved = self.fill(from) | self.drain(to);
+            if !moved {
+                break;
+            }
+        }
+        let ends = self.has_ended && !self.has_bytes() && !self.is_shut;
+        self.is_shut |= ends;
+        ends
+    }
+
+    fn fill(&mut self, from: &mut impl Read) -> bool {
+        if !self.has_room() {
+            return false;
+        }
+        let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+        match from.read(room) {
+            Ok(count @ 1..) => {
+                self.end = self.end.saturating_add(count);
+                true
+            }
+            Err(error) if is_passing(&error) => false,
+            Ok(_) | Err(_) => {
+                self.has_ended = true;
+                false
+            }
+        }
+    }
+
+    fn drain(&mut self, to: &mut impl Write) -> bool {
+        let bytes = self.buffer.get(self.start..self.end).unwrap_or_default();
+        if bytes.is_empty() {
+            return false;
+        }
+        match to.write(bytes) {
+            Ok(count @ 1..) => self.start = self.start.saturating_add(count),
+            Err(error) if is_passing(&error) => return false,
+            // Nobody reads any more; what is left is nobody's.
+            Ok(_) | Err(_) => {
+                self.has_ended = true;
+                self.start = self.end;
+            }
+        }
+        if !self.has_bytes() {
+            (self.start, self.end) = (0, 0);
+        }
+        true
+    }
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}

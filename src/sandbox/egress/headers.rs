@@ -1,0 +1,179 @@
+//! Which headers pass the reverse proxy.
+
+use http::HeaderMap;
+use http::HeaderName;
+use http::HeaderValue;
+use http::header::CONNECTION;
+
+/// Headers between two neighbours, never passed on (RFC 9110, section 7.6.1), and those that hyper makes itself.
+const BETWEEN_NEIGHBOURS: [&str; 12] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Headers of a request by which a program could speak for somebody else, or for another account.
+const NOT_FROM_INSIDE: [&str; 16] = [
+    "api-key",
+    "authorization",
+    "cookie",
+    "forwarded",
+    "openai-organization",
+    "openai-project",
+    "via",
+    "x-amz-security-token",
+    "x-api-key",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-goog-api-key",
+    "x-goog-user-project",
+    "x-http-method-override",
+    "x-real-ip",
+];
+
+/// The headers of an answer that pass, by name: what programs need, and nothing that tells of the account.
+const INTO_SANDBOX: [&str; 13] = [
+    "cache-control",
+    "content-encoding",
+    "content-type",
+    "date",
+    "openai-model",
+    "openai-processing-ms",
+    "openai-version",
+    "request-id",
+    "retry-after",
+    "retry-after-ms",
+    "vary",
+    "x-request-id",
+    "x-should-retry",
+];
+
+/// And by how they begin.
+const INTO_SANDBOX_BELOW: [&str; 3] = ["anthropic-ratelimit-", "x-codex-", "x-ratelimit-"];
+
+/// The headers of a request as the model's API gets them, with the key.
+pub(super) fn outward(from: &HeaderMap, (name, key): (&HeaderName, HeaderValue)) -> HeaderMap {
+    let named = named_by_connection(from);
+    let passes = |header: &HeaderName| {
+        let text = header.as_str();
+        header != name
+            && !BETWEEN_NEIGHBOURS.contains(&text)
+            && !NOT_FROM_INSIDE.contains(&text)
+            && !named.iter().any(|named| named == text)
+    };
+    let mut headers = picked(from, passes);
+    headers.insert(name.clone(), key);
+    headers
+}
+
+/// The headers of an answer as the program gets them.
+pub(super) fn inward(from: &HeaderMap) -> HeaderMap {
+    let named = named_by_connection(from);
+    picked(from, |header| {
+        let text = header.as_str();
+        let is_known = INTO_SANDBOX.contains(&text) || INTO_SANDBOX_BELOW.iter().any(|begin| text.starts_with(begin));
+        is_known && !named.iter().any(|named| named == text)
+    })
+}
+
+fn picked(from: &HeaderMap, passes: impl Fn(&HeaderName) -> bool) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in from.iter().filter(|(name, _)| passes(name)) {
+        headers.append(name.clone(), value.clone());
+    }
+    headers
+}
+
+/// Headers that `Connection` declares to be between neighbours.
+fn named_by_connection(headers: &HeaderMap) -> Vec<String> {
+    let values = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    values
+        .flat_map(|value| value.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inward;
+    use super::outward;
+    use http::HeaderMap;
+    use http::HeaderName;
+    use http::HeaderValue;
+
+    fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
+        let pair = |(name, value): &(&str, &str)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+        pairs.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn a_request_carries_the_key_and_nobody_elses() {
+        let from = headers(&[
+            ("authorization", "Bearer inside"),
+            ("x-api-key", "inside"),
+            ("cookie", "a=b"),
+            ("connection", "close, X-Odd"),
+            ("x-odd", "1"),
+            ("transfer-encoding", "chunked"),
+            ("host", "127.0.0.1"),
+            ("content-type", "application/json"),
+            ("anthropic-beta", "one"),
+            ("anthropic-beta", "two"),
+            ("openai-organization", "other"),
+        ]);
+        let name = HeaderName::from_static("x-api-key");
+        let sent = outward(&from, (&name, HeaderValue::from_static("the key")));
+        let expected = headers(&[
+            ("content-type", "application/json"),
+            ("anthropic-beta", "one"),
+            ("anthropic-beta", "two"),
+            ("x-api-key", "the key"),
+        ]);
+        let expected: HeaderMap = expected.into_iter().fold(HeaderMap::new(), |mut all, (name, value)| {
+            if let Some(name) = name {
+                all.append(name, value);
+            }
+            all
+        });
+        assert!(sent.get_all("x-api-key").iter().eq(["the key"]));
+        assert!(sent.get_all("anthropic-beta").iter().eq(["one", "two"]));
+        assert_eq!(sent.keys_len(), expected.keys_len(), "{sent:?}");
+    }
+
+    #[test]
+    fn an_answer_tells_nothing_of_the_account() {
+        let from = headers(&[
+            ("content-type", "text/event-stream"),
+            ("retry-after", "3"),
+            ("anthropic-ratelimit-tokens-remaining", "7"),
+            ("set-cookie", "a=b"),
+            ("anthropic-organization-id", "org"),
+            ("location", "https://other.example"),
+            ("x-api-key", "echoed"),
+            ("server", "s"),
+            ("alt-svc", "h3"),
+            ("transfer-encoding", "chunked"),
+            ("connection", "x-request-id"),
+            ("x-request-id", "1"),
+        ]);
+        let mut passed: Vec<String> = inward(&from).keys().map(ToString::to_string).collect();
+        passed.sort_unstable();
+        assert_eq!(
+            passed,
+            ["anthropic-ratelimit-tokens-remaining", "content-type", "retry-after"]
+        );
+    }
+}

@@ -1,0 +1,31 @@
+//! The one way out of a sandbox: a door per run, through which allowed hosts and the run's model are reached.
+//!
+//! Inside there is no route; the launcher listens on a loopback port there and copies to the door's unix socket
+//! ([`bridge`]). Behind the door stand a proxy that connects to allowed hosts by name ([`Rules::hosts`]) and never to an
+//! address that is not public, and a reverse proxy that adds the key of the model's API ([`ModelRoute`]). The key is
+//! never inside, in a log or in an error. Nothing here looks into what is sent.
+
+mod address;
+mod bridge;
+mod connect;
+mod door;
+mod environment;
+mod errors;
+mod headers;
+mod log;
+mod meter;
+mod models;
+mod rules;
+mod serve;
+mod target;
+mod upstream;
+
+pub use bridge::bridge;
+pub use door::Door;
+pub use door::INSIDE_PORT;
+pub use log::Decision;
+pub use log::Outcome;
+pub use log::Refusal;
+pub use rules::Caps;
+pub use rules::ModelRoute;
+pub use rules::Rules;
