@@ -11,11 +11,13 @@
 )]
 #![allow(missing_docs, reason = "a program of its own")]
 
+use autobuild::agents::Access;
 use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
+use autobuild::config::ModelSettings;
 use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
 use autobuild::engine::settings::EngineSettings;
@@ -256,6 +258,7 @@ fn blueprint(
             coach: command,
             named: BTreeMap::new(),
             environment: Vec::new(),
+            access: Access::service(ModelSettings::default()),
         },
         secrets: Vec::new(),
         settings: EngineSettings {

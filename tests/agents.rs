@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+use autobuild::agents::Access;
 use autobuild::agents::Answered;
 use autobuild::agents::Backend;
 use autobuild::agents::RunError;
 use autobuild::agents::RunSpec;
 use autobuild::agents::prompt::Prompt;
 use autobuild::config::AgentCommand;
+use autobuild::config::ModelSettings;
 use autobuild::config::Role;
 use autobuild::domain::blocked::AgentFailure;
 use autobuild::domain::ids::TaskId;
@@ -19,6 +21,7 @@ use autobuild::sandbox::SandboxOptions;
 use serde_json::Value;
 use serde_json::json;
 use std::fs;
+use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -51,9 +54,11 @@ impl Stage {
             deadline: Duration::from_secs(60),
             idle: None,
             model: None,
+            fallback_model: None,
             agent_turns: 30,
             usd_micros: None,
             network: Vec::new(),
+            activity: None,
             run_key: "r1".to_owned(),
             secrets: Secrets::default(),
         }
@@ -61,7 +66,7 @@ impl Stage {
 
     async fn ask(&self, command: &str, spec: &RunSpec) -> Result<Answered<Value>, RunError> {
         let agent: AgentCommand = format!("command:{command}").parse().unwrap();
-        let backend = Backend::new(&agent, &self.sandbox, &[], &self.dir.path().join("agents")).unwrap();
+        let backend = backend(&agent, &self.sandbox, &self.dir.path().join("agents"));
         let read = |value: &Value| match value.get("wrong") {
             Some(_) => Err("`wrong` is not wanted".to_owned()),
             None => Ok(value.clone()),
@@ -79,6 +84,10 @@ impl Stage {
     async fn failure(&self, script: &str) -> AgentFailure {
         agents_failure(self.shell(script).await)
     }
+}
+
+fn backend(agent: &AgentCommand, sandbox: &Sandbox, folder: &Path) -> Backend {
+    Backend::new(agent, sandbox, &[], folder, &Access::service(ModelSettings::default()))
 }
 
 fn agents_failure(ended: Result<Answered<Value>, RunError>) -> AgentFailure {
@@ -184,19 +193,9 @@ async fn a_program_that_is_not_there_is_named() {
 async fn a_cancelled_run_is_no_failure_of_the_agent() {
     let stage = Stage::new();
     let agent: AgentCommand = "command:sleep 600".parse().unwrap();
-    let backend = Backend::new(&agent, &stage.sandbox, &[], stage.dir.path()).unwrap();
+    let backend = backend(&agent, &stage.sandbox, stage.dir.path());
     let cancel = CancellationToken::new();
     cancel.cancel();
     let ended = backend.ask(&stage.spec(), |_| Ok(()), &cancel).await;
     assert!(matches!(ended, Err(RunError::Cancelled)));
-}
-
-#[tokio::test]
-async fn agents_of_a_later_version_are_refused() {
-    let stage = Stage::new();
-    for known in ["claude", "codex", "acp:agent"] {
-        let agent: AgentCommand = known.parse().unwrap();
-        let refusal = Backend::new(&agent, &stage.sandbox, &[], stage.dir.path()).unwrap_err();
-        assert!(refusal.to_string().contains("this version offers"));
-    }
 }

@@ -4,15 +4,17 @@ use crate::agents::Backend;
 use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
-use crate::agents::answer;
 use crate::agents::answer::NoAnswer;
 use crate::agents::no_answer;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::price;
+use crate::domain::routing;
 use crate::domain::shorten;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-/// Runs of one request: the first, and one repair.
-const RUNS: u32 = 2;
+/// How often an answer that cannot be used is asked for once more.
+const REPAIRS: u32 = 1;
 const MAX_PROBLEM: usize = 2_000;
 
 /// A valid answer and how it came about.
@@ -26,7 +28,8 @@ pub struct Answered<T> {
 
 impl Backend {
     /// Runs the agent and reads its answer with `read`. An answer that is missing, or that `read` refuses, is asked for
-    /// once more with the refusal; every other failure ends the request at once.
+    /// once more with the refusal; a model that is not to be had is replaced once by the fallback, where there is one;
+    /// every other failure ends the request at once.
     ///
     /// # Errors
     ///
@@ -39,17 +42,28 @@ impl Backend {
     ) -> Result<Answered<T>, RunError> {
         let mut spec = spec.clone();
         let mut record = Record::default();
+        let mut repairs = 0;
         loop {
-            let printed = match self.run(&spec, record.runs, cancel).await {
+            let printed = match self.run(&spec, repairs, cancel).await {
                 Ok(printed) => printed,
                 Err(RunError::Agent { failure, record: last }) => {
-                    let record = Box::new(last.after(record));
+                    let last = priced(*last, &spec);
+                    spec.charge(&last);
+                    record = last.after(record);
+                    if spec.falls_back(&failure) {
+                        tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "trying the fallback model");
+                        continue;
+                    }
+                    let record = Box::new(record);
                     return Err(RunError::Agent { failure, record });
                 }
                 Err(error) => return Err(error),
             };
-            record = printed.record.after(record);
-            let read_it = answer::ending_object(&printed.output)
+            let last = priced(printed.record, &spec);
+            spec.charge(&last);
+            record = last.after(record);
+            let read_it = printed
+                .answer
                 .map(|value| spec.secrets.mask_json(value))
                 .and_then(|value| read(&value).map_err(|problem| NoAnswer::Malformed(bounded(&problem))));
             let why = match read_it {
@@ -57,13 +71,46 @@ impl Backend {
                 Err(why) => why,
             };
             let failure = no_answer(spec.role, why);
-            if record.runs >= RUNS {
+            repairs += 1;
+            if repairs > REPAIRS {
                 let record = Box::new(record);
+                return Err(RunError::Agent { failure, record });
+            }
+            if spec.usd_micros == Some(0) {
+                let (failure, record) = (AgentFailure::OutOfMoney, Box::new(record));
                 return Err(RunError::Agent { failure, record });
             }
             tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
             spec.prompt = spec.prompt.repaired(&failure.to_string());
         }
+    }
+}
+
+impl RunSpec {
+    /// Takes the fallback model, once, where the failure is the model's and money is left.
+    fn falls_back(&mut self, failure: &AgentFailure) -> bool {
+        let helps = routing::another_model_may_help(failure);
+        let Some(fallback) = self.fallback_model.take().filter(|_| helps) else {
+            return false;
+        };
+        let other = self.model.as_ref() != Some(&fallback);
+        self.model = Some(fallback);
+        other && self.usd_micros != Some(0)
+    }
+
+    /// What a run has spent is no longer there for the next.
+    fn charge(&mut self, record: &Record) {
+        let spent = record.usage.usd_micros.unwrap_or(0);
+        self.usd_micros = self.usd_micros.map(|left| left.saturating_sub(spent));
+    }
+}
+
+/// A record with an estimate of its money, where its program told tokens alone.
+fn priced(record: Record, spec: &RunSpec) -> Record {
+    let model = record.model.as_deref().or(spec.model.as_deref());
+    Record {
+        usage: price::priced(record.usage, model),
+        ..record
     }
 }
 
@@ -73,6 +120,7 @@ fn bounded(problem: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::agents::Access;
     use crate::agents::Backend;
     use crate::agents::Kind;
     use crate::agents::RunError;
@@ -80,6 +128,8 @@ mod tests {
     use crate::agents::ask::Answered;
     use crate::agents::prompt::Prompt;
     use crate::agents::scripted::ScriptedAgent;
+    use crate::config::AgentCommand;
+    use crate::config::ModelSettings;
     use crate::config::Role;
     use crate::domain::blocked::AgentFailure;
     use crate::domain::ids::TaskId;
@@ -113,9 +163,11 @@ mod tests {
                 deadline: Duration::from_secs(60),
                 idle: None,
                 model: None,
+                fallback_model: None,
                 agent_turns: 30,
                 usd_micros: None,
                 network: Vec::new(),
+                activity: None,
                 run_key: run_key.to_owned(),
                 secrets: Secrets::default(),
             }
@@ -126,9 +178,12 @@ mod tests {
             let agent = ScriptedAgent::new(&script, self.0.path().join("state"));
             let read = |value: &Value| value["n"].as_u64().ok_or_else(|| "`n` is missing".to_owned());
             let spec = self.spec(role, run_key);
-            Backend(Kind::Scripted(agent))
-                .ask(&spec, read, &CancellationToken::new())
-                .await
+            let backend = Backend {
+                kind: Kind::Scripted(agent),
+                agent: AgentCommand::Scripted(script),
+                access: Access::service(ModelSettings::default()),
+            };
+            backend.ask(&spec, read, &CancellationToken::new()).await
         }
 
         async fn failure(&self, role: Role, run_key: &str) -> AgentFailure {

@@ -4,6 +4,11 @@ use crate::agents::Printed;
 use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
+use crate::agents::answer;
+use crate::agents::ending::never_ran;
+use crate::agents::private::Account;
+use crate::agents::private::Private;
+use crate::agents::private::host;
 use crate::config::CommandLine;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::shorten;
@@ -14,11 +19,9 @@ use crate::sandbox::OutputCap;
 use crate::sandbox::Sandbox;
 use crate::sandbox::Spec;
 use crate::sandbox::StartError;
-use crate::sandbox::environment;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
-use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 /// An agent that prints more than this is stopped.
@@ -51,47 +54,23 @@ impl CommandAgent {
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
-        let private = self.private_folder()?;
-        let order = self.order(spec, &private).map_err(host("preparing its environment"))?;
-        let finished = self.sandbox.run(&order, cancel).await;
-        // A home with a thousand files is not removed on a thread that others wait for; what is left is swept at start.
-        drop(tokio::task::spawn_blocking(move || drop(private)));
-        match finished {
+        let private = Private::make(&self.runs)?;
+        let order = self.order(spec, &private)?;
+        match self.sandbox.run(&order, cancel).await {
             Ok(finished) => ended(spec, &finished),
-            Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => Err(RunError::Agent {
-                failure: AgentFailure::NotFound {
-                    program: self.command.program().to_owned(),
-                },
-                record: Box::new(Record {
-                    runs: 1,
-                    ..Record::default()
-                }),
-            }),
+            Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => Err(never_ran(AgentFailure::NotFound {
+                program: self.command.program().to_owned(),
+            })),
             Err(error @ (StartError::NoFolder(_) | StartError::Isolation(_) | StartError::Refused(_))) => {
                 Err(host("starting the program")(io::Error::other(error)))
             }
         }
     }
 
-    fn private_folder(&self) -> Result<TempDir, RunError> {
-        std::fs::create_dir_all(&self.runs)
-            .and_then(|()| tempfile::Builder::new().prefix("agent-").tempdir_in(&self.runs))
-            .map_err(host("making its private folder"))
-    }
-
-    fn order(&self, spec: &RunSpec, private: &TempDir) -> io::Result<Spec> {
-        let schema_file = private.path().join("schema.json");
-        std::fs::write(&schema_file, serde_json::to_vec_pretty(&spec.schema)?)?;
-        let task = spec.task.map(|task| task.to_string()).unwrap_or_default();
-        let mut env = environment(private.path(), &self.environment)?;
-        env.extend([
-            ("AUTOBUILD_ROLE".into(), spec.role.word().into()),
-            ("AUTOBUILD_TASK".into(), task.into()),
-            ("AUTOBUILD_TURN".into(), spec.turn.to_string().into()),
-            ("AUTOBUILD_SCHEMA_FILE".into(), schema_file.into_os_string()),
-        ]);
+    fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
-        order.env = env;
+        order.env = private.environment(spec, &self.environment, Account::AsNamed)?;
+        order.confine.write = vec![spec.checkout.clone(), private.path().to_owned()];
         order.stdin = spec.prompt.whole(&spec.schema).into_bytes();
         order.deadline = spec.deadline;
         order.idle = spec.idle;
@@ -110,7 +89,7 @@ impl CommandAgent {
 }
 
 /// A path as the operator wrote it is theirs, not the checkout's: it is found from where the service was started.
-fn program(command: &CommandLine) -> OsString {
+pub(crate) fn program(command: &CommandLine) -> OsString {
     let given = PathBuf::from(command.program());
     if given.is_relative()
         && given.components().count() > 1
@@ -136,7 +115,7 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
     let failure = match finished.exit {
         Exit::Exited(0) => {
             return Ok(Printed {
-                output: String::from_utf8_lossy(&finished.stdout.end()).into_owned(),
+                answer: answer::ending_object(&String::from_utf8_lossy(&finished.stdout.end())),
                 record,
             });
         }
@@ -180,8 +159,4 @@ fn log(spec: &RunSpec, finished: &Finished) -> String {
         complaints => format!("{complaints}\n{stdout}"),
     };
     shorten::middle(&spec.secrets.mask(&both), MAX_LOG)
-}
-
-fn host(doing: &'static str) -> impl Fn(io::Error) -> RunError {
-    move |source| RunError::Host { doing, source }
 }

@@ -1,6 +1,7 @@
 //! Agent definitions: the files of `agents/`, embedded in the binary and checked at start.
 
 use crate::config::Role;
+use crate::config::Strength;
 use crate::config::yaml::Key;
 use crate::config::yaml::Node;
 use crate::config::yaml::Value;
@@ -29,22 +30,13 @@ pub struct Definition {
     /// Its part in the loop.
     pub role: Role,
     /// The kind of model it asks for.
-    pub model: Model,
+    pub model: Strength,
     /// What it may do.
     pub tools: Vec<Tool>,
     /// What code checks of its work.
     pub contracts: Vec<Contract>,
     /// What it is told, before the particulars of a run.
     pub prompt: String,
-}
-
-/// The kind of model that an agent asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Model {
-    /// Quick and cheap.
-    Fast,
-    /// The best there is.
-    Strong,
 }
 
 /// Something that an agent may do.
@@ -157,11 +149,7 @@ impl Definition {
             name: front.text("name")?.to_owned(),
             description: front.text("description")?.to_owned(),
             role: front.word("role", Role::from_word)?,
-            model: front.word("model", |word| match word {
-                "fast" => Some(Model::Fast),
-                "strong" => Some(Model::Strong),
-                _ => None,
-            })?,
+            model: front.word("model", Strength::from_word)?,
             tools: front.words("tools", |word| {
                 let found = Tool::ALL.iter().find(|(name, _)| *name == word);
                 found
@@ -260,10 +248,10 @@ fn wrong(node: &Node, name: &str, problem: &dyn fmt::Display) -> String {
 mod tests {
     use super::Definition;
     use super::Definitions;
-    use super::Model;
     use super::Tool;
     use super::checked_of;
     use crate::config::Role;
+    use crate::config::Strength;
     use crate::domain::contract::Contract;
 
     const FRONT: &str = "---\nname: x\ndescription: y\nrole: coach\nmodel: fast\ntools: [read]\n\
@@ -272,7 +260,7 @@ mod tests {
     #[test]
     fn the_embedded_definitions_hold() {
         let definitions = Definitions::embedded().unwrap();
-        assert_eq!(definitions.player().model, Model::Fast);
+        assert_eq!(definitions.player().model, Strength::Fast);
         assert_eq!(
             definitions.player().contracts,
             [

@@ -4,34 +4,51 @@
 //! missing or has the wrong shape. Nothing here decides what an answer means, retries what failed otherwise, or looks at
 //! what an agent changed.
 
+mod access;
+mod acp;
 mod answer;
 mod ask;
 mod checkout_writer;
+mod claude;
+mod codex;
 mod command;
 mod definition;
+mod ending;
 mod fence;
+mod journal;
+mod json;
+mod lines;
 mod memory;
+mod private;
+mod program;
 pub mod prompt;
 mod script;
 mod script_usage;
 mod scripted;
+mod session;
 mod tells;
 
+pub use access::Access;
+pub use access::Login;
 pub use ask::Answered;
 pub use definition::Definition;
 pub use definition::DefinitionMistake;
 pub use definition::Definitions;
-pub use definition::Model;
 pub use definition::Tool;
+pub use journal::Activity;
 pub use script::ScriptMistake;
 
+use crate::agents::acp::AcpAgent;
 use crate::agents::answer::NoAnswer;
+use crate::agents::claude::ClaudeAgent;
+use crate::agents::codex::CodexAgent;
 use crate::agents::command::CommandAgent;
+use crate::agents::program::how_to_install;
 use crate::agents::prompt::Prompt;
 use crate::agents::scripted::ScriptedAgent;
 use crate::config::AgentCommand;
-use crate::config::NotInThisVersion;
 use crate::config::Role;
+use crate::config::Strength;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
@@ -46,6 +63,7 @@ use std::io;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// One run of an agent.
@@ -69,12 +87,16 @@ pub struct RunSpec {
     pub idle: Option<Duration>,
     /// The model to use, as its provider names it; the program's own choice where there is none.
     pub model: Option<String>,
+    /// The model to try once where that one is not to be had.
+    pub fallback_model: Option<String>,
     /// The most calls of its model in one run.
     pub agent_turns: u32,
     /// The most money for one run, in millionths of a US dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
     /// The hosts that it may reach besides its model's.
     pub network: Vec<HostRule>,
+    /// Who is told what it is doing.
+    pub activity: Option<watch::Sender<Activity>>,
     /// What no text of it may show.
     pub secrets: Secrets,
     /// What makes this the same run when it is done again after a crash.
@@ -144,18 +166,25 @@ impl Record {
 /// What a run printed, before anyone looked whether it is a valid answer.
 #[derive(Debug)]
 struct Printed {
-    /// The end of what it answered, where the JSON object must be.
-    output: String,
+    /// Its answer, or why there is none.
+    answer: Result<Value, NoAnswer>,
     /// What is known of the run.
     record: Record,
 }
 
 /// A way to run agents.
 #[derive(Clone, Debug)]
-pub struct Backend(Kind);
+pub struct Backend {
+    kind: Kind,
+    agent: AgentCommand,
+    access: Access,
+}
 
 #[derive(Clone, Debug)]
 enum Kind {
+    Acp(AcpAgent),
+    Claude(ClaudeAgent),
+    Codex(CodexAgent),
     Command(CommandAgent),
     Scripted(ScriptedAgent),
 }
@@ -163,47 +192,84 @@ enum Kind {
 impl Backend {
     /// Makes the back-end for a configured agent. `folder` is the service's own: below it are private homes of running
     /// agents (`runs`, may be emptied when none runs) and the memory of scripts (`scripts`, must be kept). `environment`
-    /// names variables of the service that a command gets.
-    ///
-    /// # Errors
-    ///
-    /// Says what this version offers, for a kind of agent that it cannot run.
+    /// names variables of the service that agents get, `access` says how their programs reach a model.
+    #[must_use]
     pub fn new(
         agent: &AgentCommand,
         sandbox: &Sandbox,
         environment: &[String],
         folder: &Path,
-    ) -> Result<Self, NotInThisVersion> {
-        agent.runnable()?;
-        match agent {
-            AgentCommand::Command(command) => Ok(Self(Kind::Command(CommandAgent::new(
+        access: &Access,
+    ) -> Self {
+        let (sandbox, environment, runs) = (sandbox.clone(), environment.to_vec(), folder.join("runs"));
+        let kind = match agent {
+            AgentCommand::Claude => Kind::Claude(ClaudeAgent::new(sandbox, environment, runs, access.clone())),
+            AgentCommand::Codex => Kind::Codex(CodexAgent::new(sandbox, environment, runs, access.clone())),
+            AgentCommand::Acp(command) => Kind::Acp(AcpAgent::new(
                 command.clone(),
-                sandbox.clone(),
-                environment.to_vec(),
-                folder.join("runs"),
-            )))),
-            AgentCommand::Scripted(file) => Ok(Self(Kind::Scripted(ScriptedAgent::new(file, folder.join("scripts"))))),
-            AgentCommand::Claude | AgentCommand::Codex | AgentCommand::Acp(_) => {
-                Err(NotInThisVersion(agent.to_string()))
+                sandbox,
+                environment,
+                runs,
+                access.clone(),
+            )),
+            AgentCommand::Command(command) => {
+                Kind::Command(CommandAgent::new(command.clone(), sandbox, environment, runs))
             }
+            AgentCommand::Scripted(file) => Kind::Scripted(ScriptedAgent::new(file, folder.join("scripts"))),
+        };
+        Self {
+            kind,
+            agent: agent.clone(),
+            access: access.clone(),
         }
     }
 
-    /// Reads the script of a scripted agent, so that its mistakes show before any work is done.
+    /// Looks, before any work is done, for what would keep this agent from working: a program that is missing or too old,
+    /// a key that is not set, a script with mistakes.
     ///
     /// # Errors
     ///
-    /// The first mistake with its place, or what the system said of the file.
-    pub fn check(&self) -> Result<(), String> {
-        match &self.0 {
+    /// What is wrong and how to mend it, for an operator.
+    pub async fn check(&self) -> Result<(), String> {
+        let found = match &self.kind {
+            Kind::Acp(agent) => agent.check().await,
+            Kind::Claude(agent) => agent.check().await,
+            Kind::Codex(agent) => agent.check().await,
             Kind::Command(_) => Ok(()),
-            Kind::Scripted(agent) => agent.check(),
-        }
+            Kind::Scripted(agent) => return agent.check(),
+        };
+        found.map_err(|failure| match &failure {
+            AgentFailure::NotFound { program } | AgentFailure::TooOld { program, .. } => {
+                format!("{failure}; {}", how_to_install(program))
+            }
+            _ => failure.to_string(),
+        })
+    }
+
+    /// The model that this agent is to use, as its program names it: what a repository asks for, else the usual.
+    #[must_use]
+    pub fn model(&self, asked: Option<&str>, usual: Strength) -> Option<String> {
+        self.access.models.name(&self.agent, asked, usual)
+    }
+
+    /// The model that this agent tries once where its own is not to be had.
+    #[must_use]
+    pub fn fallback_model(&self) -> Option<String> {
+        self.access.models.fallback(&self.agent)
+    }
+
+    /// The word for what kind of agent this is.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        self.agent.kind()
     }
 
     /// Runs the agent once; `repair` is 0 for the first run of a request and counts what is asked again.
     async fn run(&self, spec: &RunSpec, repair: u32, cancel: &CancellationToken) -> Result<Printed, RunError> {
-        match &self.0 {
+        match &self.kind {
+            Kind::Acp(agent) => agent.run(spec, cancel).await,
+            Kind::Claude(agent) => agent.run(spec, cancel).await,
+            Kind::Codex(agent) => agent.run(spec, cancel).await,
             Kind::Command(agent) => agent.run(spec, cancel).await,
             Kind::Scripted(agent) => agent.run(spec, repair).await,
         }

@@ -4,6 +4,7 @@ use crate::agents::Printed;
 use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
+use crate::agents::answer;
 use crate::agents::checkout_writer;
 use crate::agents::memory;
 use crate::agents::script;
@@ -131,7 +132,10 @@ fn printed(output: String, usage: Usage) -> Printed {
         usage,
         ..once()
     };
-    Printed { output, record }
+    Printed {
+        answer: answer::ending_object(&output),
+        record,
+    }
 }
 
 fn failed(how: String) -> RunError {

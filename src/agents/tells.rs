@@ -8,18 +8,10 @@ impl Backend {
     /// Whether its runs tell money, or tokens that have a price.
     #[must_use]
     pub fn tells(&self) -> Tells {
-        match &self.0 {
+        match &self.kind {
+            Kind::Acp(_) | Kind::Claude(_) | Kind::Codex(_) => Tells::Cost,
             Kind::Command(_) => Tells::Nothing,
             Kind::Scripted(agent) => agent.tells(),
-        }
-    }
-
-    /// The word for its kind.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match &self.0 {
-            Kind::Command(_) => "command",
-            Kind::Scripted(_) => "scripted",
         }
     }
 }

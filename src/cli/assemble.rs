@@ -1,5 +1,6 @@
 //! Putting the service together: the same parts for GitHub and for the local forge.
 
+use crate::agents::Access;
 use crate::agents::Backend;
 use crate::agents::Definitions;
 use crate::config::AgentCommand;
@@ -53,6 +54,8 @@ pub struct Agents {
     pub named: BTreeMap<String, AgentCommand>,
     /// Variables of the service that agents get.
     pub environment: Vec<String>,
+    /// How their programs reach their models.
+    pub access: Access,
 }
 
 /// Everything that a service is made from.
@@ -108,7 +111,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
     let sandbox = Sandbox::probe(blueprint.sandbox, Level::L0).await?;
-    let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
+    let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir).await?;
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
     let store = Store::open(&url, OpenOptions::default())
@@ -133,7 +136,8 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
 /// Everything that the service knows and nobody may read.
 fn secrets(blueprint: &Blueprint) -> Secrets {
     let keys = std::iter::once(&blueprint.app).chain(&blueprint.coach);
-    let of_agents = agents_secrets(&blueprint.agents.environment);
+    let mut of_agents = agents_secrets(&blueprint.agents.environment);
+    of_agents.extend(blueprint.agents.access.keys());
     let all = keys.map(|app| &app.private_key).chain(&blueprint.secrets);
     Secrets::new(all.chain(std::iter::once(&blueprint.database_url)).chain(&of_agents))
 }
@@ -155,28 +159,37 @@ fn client(key: &AppKey, urls: &GithubUrls, secrets: &Secrets) -> anyhow::Result<
     Ok(Client::new(&app, urls, clock)?.masking(secrets.clone()))
 }
 
-fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &std::path::Path) -> anyhow::Result<Roster> {
+/// Makes every agent that is offered, and looks at once for what would keep it from working.
+async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &std::path::Path) -> anyhow::Result<Roster> {
     let folder = data_dir.join("agents");
-    let backend = |command: &AgentCommand| -> anyhow::Result<Backend> {
-        let backend = Backend::new(command, sandbox, &agents.environment, &folder)?;
-        backend
+    let backend = |command: &AgentCommand| Backend::new(command, sandbox, &agents.environment, &folder, &agents.access);
+    let mut checked: Vec<&AgentCommand> = Vec::new();
+    let of_roles = [&agents.planner, &agents.designer, &agents.player, &agents.coach];
+    for command in of_roles.into_iter().chain(agents.named.values()) {
+        if checked.contains(&command) {
+            continue;
+        }
+        checked.push(command);
+        let mended = || format!("the agent {command} (AUTOBUILD_AGENT and --agent choose another)");
+        backend(command)
             .check()
+            .await
             .map_err(anyhow::Error::msg)
-            .with_context(|| format!("the agent {command}"))?;
-        Ok(backend)
-    };
-    let named = agents
-        .named
-        .iter()
-        .map(|(name, command)| Ok((name.clone(), backend(command)?)));
+            .with_context(mended)?;
+    }
     Ok(Roster {
         definitions: Definitions::embedded()?,
-        named: named.collect::<anyhow::Result<_>>()?,
+        named: agents
+            .named
+            .iter()
+            .map(|(name, command)| (name.clone(), backend(command)))
+            .collect(),
+        models: agents.access.models.allowed.clone(),
         defaults: RoleBackends {
-            planner: backend(&agents.planner)?,
-            designer: backend(&agents.designer)?,
-            player: backend(&agents.player)?,
-            coach: backend(&agents.coach)?,
+            planner: backend(&agents.planner),
+            designer: backend(&agents.designer),
+            player: backend(&agents.player),
+            coach: backend(&agents.coach),
         },
     })
 }

@@ -2,6 +2,7 @@
 
 pub mod assemble;
 mod demo;
+mod models;
 mod serve;
 
 use clap::Parser;

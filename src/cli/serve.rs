@@ -1,5 +1,6 @@
 //! `autobuild serve`: the service against GitHub.
 
+use crate::agents::Access;
 use crate::cli::assemble;
 use crate::cli::assemble::Agents;
 use crate::cli::assemble::AppKey;
@@ -113,10 +114,6 @@ impl Write for Masked {
 }
 
 async fn run(settings: ServerSettings) -> anyhow::Result<()> {
-    if let Err(refused) = settings.agents_runnable() {
-        let lines: Vec<String> = refused.iter().map(ToString::to_string).collect();
-        anyhow::bail!("{}; AUTOBUILD_AGENT chooses it", lines.join("; "));
-    }
     if !settings.unused.is_empty() {
         tracing::warn!(
             "settings that this version reads and does not act on: {}",
@@ -226,6 +223,7 @@ fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
             coach: agent(Role::Coach),
             named: settings.named_agents.clone(),
             environment: settings.agent_environment.clone(),
+            access: Access::service(settings.models.clone()),
         },
         secrets: known_secrets(settings),
         settings: engine,

@@ -31,7 +31,11 @@ pub enum NotAnAddress {
 }
 
 /// Reads an address to which credentials may be sent.
-pub(crate) fn safe_address(text: &str) -> Result<Url, NotAnAddress> {
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn safe_address(text: &str) -> Result<Url, NotAnAddress> {
     let url = web_address(text)?;
     match url.scheme() {
         "http" if !is_loopback(&url) => Err(NotAnAddress::PlainHttp),

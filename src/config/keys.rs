@@ -1,6 +1,7 @@
 //! Reading a settings file by a table of its keys: every name, its shape and its valid values stand there once.
 
 use crate::config::nearest::nearest;
+use crate::config::offer::Offer;
 use crate::config::shapes;
 use crate::config::shapes::Shape;
 use crate::config::yaml::Node;
@@ -55,8 +56,8 @@ impl fmt::Display for SettingsMistake {
 
 /// What reading found, besides the value itself.
 pub(crate) struct Reading<'a> {
-    /// Names of the agents that the server offers.
-    pub(crate) offered: &'a [String],
+    /// What the server offers by name.
+    pub(crate) offered: &'a Offer,
     /// Keys given that this version does not act on.
     pub(crate) unused: Vec<String>,
     /// Everything that is wrong.

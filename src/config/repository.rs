@@ -5,6 +5,7 @@ use crate::config::budgets::Budget;
 use crate::config::command_line::CommandLine;
 use crate::config::keys::Reading;
 use crate::config::keys::SettingsMistake;
+use crate::config::offer::Offer;
 use crate::config::repository_keys::KEYS;
 use crate::config::repository_values::Approval;
 use crate::config::repository_values::CiEvidence;
@@ -109,12 +110,12 @@ impl Default for RepositorySettings {
 impl RepositorySettings {
     /// Reads the file. Beside the settings stand the keys that were given and that this version does not act on.
     ///
-    /// `offered` are the names of the agents that the server offers: a repository never brings a command line.
+    /// `offered` is what the server offers by name: a repository never brings a command line.
     ///
     /// # Errors
     ///
     /// Every mistake with its place and the valid values, in the order of the file.
-    pub fn parse(text: &str, offered: &[String]) -> Result<(Self, Vec<String>), Vec<SettingsMistake>> {
+    pub fn parse(text: &str, offered: &Offer) -> Result<(Self, Vec<String>), Vec<SettingsMistake>> {
         let whole_file = |place: Place, problem: String| {
             vec![SettingsMistake {
                 place,
@@ -154,6 +155,7 @@ mod tests {
     use crate::config::Mode;
     use crate::config::Role;
     use crate::config::json_schema;
+    use crate::config::offer::Offer;
     use crate::config::repository_keys::KEYS;
     use crate::config::repository_values::Approval;
     use crate::config::repository_values::CiEvidence;
@@ -161,12 +163,19 @@ mod tests {
     use crate::config::repository_values::Permission;
     use crate::config::repository_values::PreLoop;
 
+    fn offer(agents: &[&str]) -> Offer {
+        Offer {
+            agents: agents.iter().map(|name| (*name).to_owned()).collect(),
+            models: vec!["gpt-x".to_owned()],
+        }
+    }
+
     fn parse(text: &str) -> (RepositorySettings, Vec<String>) {
-        RepositorySettings::parse(text, &["house".to_owned(), "fast".to_owned()]).unwrap()
+        RepositorySettings::parse(text, &offer(&["house", "fast"])).unwrap()
     }
 
     fn mistakes(text: &str) -> Vec<String> {
-        let mistakes = RepositorySettings::parse(text, &["house".to_owned()]).unwrap_err();
+        let mistakes = RepositorySettings::parse(text, &offer(&["house"])).unwrap_err();
         mistakes.iter().map(ToString::to_string).collect()
     }
 
@@ -184,6 +193,7 @@ mod tests {
              setup: npm ci\ntest: npm test -- --run\nagent: {player: fast, coach: house}\n\
              timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
              commands: {permission: admin}\npre_loop: always\nmode: standard\nci: ignore\n\
+             model: {player: gpt-x, coach: strong}\nagent_turns: 9\n\
              test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n",
         );
         assert_eq!(unused, Vec::<String>::new());
@@ -207,18 +217,19 @@ mod tests {
             (PreLoop::Always, Mode::Standard, CiEvidence::Ignore)
         );
         assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));
+        assert_eq!(settings.model.of(Role::Player), Some("gpt-x"));
+        assert_eq!(settings.model.of(Role::Coach), Some("strong"));
+        assert_eq!((settings.model.of(Role::Planner), settings.agent_turns), (None, 9));
         assert_eq!(settings.coverage.file.as_deref(), Some("lcov.info"));
         assert_eq!(settings.coverage.threshold, 75.0);
     }
 
     #[test]
     fn what_this_version_does_not_act_on_is_accepted_and_named() {
-        let (settings, unused) =
-            parse("model: strong\nagent_turns: 9\nbudget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\n");
-        assert_eq!(unused, ["model", "agent_turns", "network"]);
+        let (settings, unused) = parse("budget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\n");
+        assert_eq!(unused, ["network"]);
         assert_eq!(settings.budget.usd_per_task, 0.0);
         assert_eq!(settings.budget.usd_per_feature, 50.0);
-        assert_eq!(settings.model.coach.as_deref(), Some("strong"));
     }
 
     #[test]
@@ -227,7 +238,7 @@ mod tests {
             mistakes(
                 "max_turn: 3\nmax_tasks: many\nplan_approval: 11\nmerge: yes\nlabel: ''\ntest: \"cargo 'test\"\nsetup: true\n\
                  agent: \"command: rm -rf /\"\nbudget:\n  usd_per_task: -1\n  usd_per_wave: 3\ntimeouts: {coach: 2d}\n\
-                 protected_paths: [ok, ../x, '[']\ncommands: 3\nnetwork: {allow: 'a b'}\nagent_turns: 1.5\ncolour: red\n\
+                 protected_paths: [ok, ../x, '[']\ncommands: 3\nnetwork: {allow: 'a b'}\nagent_turns: 1.5\nmodel: gpt-9\ncolour: red\n\
                  pre_loop: sometimes\nmode: true\nci: on\ntest_report: ../junit.xml\ncoverage: {file: /lcov.info}\n"
             )
             .join("\n")

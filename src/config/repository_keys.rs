@@ -77,8 +77,16 @@ pub(crate) static KEYS: &[Key] = &[
         Shape::Each(AGENTS),
         "The agent, of those that the server offers, for all roles or per role.",
     ),
-    later("model", Shape::Each(MODELS), "The model for all roles or per role."),
-    later("agent_turns", Shape::Whole(1, 1_000), "The agent's own limit of turns."),
+    now(
+        "model",
+        Shape::Each(MODELS),
+        "The model for all roles or per role: fast, strong, or a name that the server allows.",
+    ),
+    now(
+        "agent_turns",
+        Shape::Whole(1, 1_000),
+        "Calls of its model that an agent may make in one run.",
+    ),
     now(
         "timeouts",
         Shape::Each(TIMEOUTS),
@@ -108,10 +116,10 @@ static AGENTS: &[Key] = &[
 ];
 
 static MODELS: &[Key] = &[
-    now("planner", Shape::Text(100), "The planner's."),
-    now("designer", Shape::Text(100), "The designer's."),
-    now("player", Shape::Text(100), "The Player's."),
-    now("coach", Shape::Text(100), "The Coach's."),
+    now("planner", Shape::Model, "The planner's."),
+    now("designer", Shape::Model, "The designer's."),
+    now("player", Shape::Model, "The Player's."),
+    now("coach", Shape::Model, "The Coach's."),
 ];
 
 static TIMEOUTS: &[Key] = &[

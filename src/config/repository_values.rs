@@ -114,6 +114,19 @@ pub struct RoleModels {
     pub coach: Option<String>,
 }
 
+impl RoleModels {
+    /// The name given for `role`.
+    #[must_use]
+    pub fn of(&self, role: Role) -> Option<&str> {
+        match role {
+            Role::Planner => self.planner.as_deref(),
+            Role::Designer => self.designer.as_deref(),
+            Role::Player => self.player.as_deref(),
+            Role::Coach => self.coach.as_deref(),
+        }
+    }
+}
+
 /// The longest run of an agent by role, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -2,9 +2,10 @@
 
 use crate::config::Role;
 use crate::config::agent::AgentCommand;
-use crate::config::agent::NotInThisVersion;
 use crate::config::budgets::MonthlyBudget;
 use crate::config::github_address::GithubAddress;
+use crate::config::models::ModelSettings;
+use crate::config::offer::Offer;
 use crate::config::repository::RepositorySettings;
 use crate::config::server_parse::Parser;
 use crate::config::variables::Found;
@@ -49,6 +50,8 @@ pub struct ServerSettings {
     pub agent_environment: Vec<String>,
     /// Settings that were given and that this version does not act on, by their whole names.
     pub unused: Vec<String>,
+    /// Models: addresses, keys, names.
+    pub models: ModelSettings,
     /// The agent of each role.
     pub(crate) agents: BTreeMap<Role, AgentCommand>,
     /// The agents that repositories may name.
@@ -103,28 +106,12 @@ impl ServerSettings {
             .unwrap_or(&AgentCommand::Claude)
     }
 
-    /// Names of the agents that repositories may use.
+    /// What repositories may name.
     #[must_use]
-    pub fn offered_agents(&self) -> Vec<String> {
-        self.named_agents.keys().cloned().collect()
-    }
-
-    /// Checks that this version can run every agent that is configured.
-    ///
-    /// # Errors
-    ///
-    /// Names each that it cannot run, and what it offers instead.
-    pub fn agents_runnable(&self) -> Result<(), Vec<NotInThisVersion>> {
-        let mut refused: Vec<NotInThisVersion> = self
-            .agents
-            .values()
-            .chain(self.named_agents.values())
-            .filter_map(|agent| agent.runnable().err())
-            .collect();
-        refused.dedup();
-        match refused.is_empty() {
-            true => Ok(()),
-            false => Err(refused),
+    pub fn offer(&self) -> Offer {
+        Offer {
+            agents: self.named_agents.keys().cloned().collect(),
+            models: self.models.allowed.clone(),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The two places where server settings touch the world: the process's environment and the files it names.
 
+use crate::config::models::ModelSettings;
 use crate::config::server::ServerSettings;
+use crate::config::server_parse::Parser;
+use crate::config::variables::Found;
 use crate::config::variables::Given;
 use crate::config::variables::PREFIX;
 use crate::config::variables::ServerMistake;
@@ -11,6 +14,9 @@ use std::io::Read;
 use std::path::Path;
 
 const MAX_BYTES: u64 = 1024 * 1024;
+
+/// What the names of settings about models begin with.
+const MODELS: [&str; 3] = ["AUTOBUILD_ANTHROPIC_", "AUTOBUILD_OPENAI_", "AUTOBUILD_MODEL"];
 
 /// Names that give the platform's data folder.
 const FOLDERS: [&str; 2] = ["XDG_DATA_HOME", "HOME"];
@@ -35,6 +41,27 @@ pub fn read_settings_file(path: &Path) -> io::Result<String> {
     match u64::try_from(text.len()) {
         Ok(length) if length <= MAX_BYTES => Ok(text),
         _ => Err(io::Error::other("the file is larger than a mebibyte")),
+    }
+}
+
+impl ModelSettings {
+    /// What this process's environment says of models; all else in it is left alone.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake in these settings.
+    pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
+        let named: Vec<(String, String)> = process_environment()
+            .into_iter()
+            .filter(|(name, _)| MODELS.iter().any(|prefix| name.starts_with(prefix)))
+            .collect();
+        let found = Found::gather(&Given {
+            flags: &[],
+            environment: &named,
+            file: None,
+            read: &read_settings_file,
+        });
+        Parser::new(found).only_models()
     }
 }
 

@@ -6,6 +6,7 @@ use crate::config::github_address::GithubAddress;
 use crate::config::github_address::NotAnAddress;
 use crate::config::github_address::safe_address;
 use crate::config::github_address::web_address;
+use crate::config::models::ModelSettings;
 use crate::config::server::App;
 use crate::config::server::CoachApp;
 use crate::config::server::LogFormat;
@@ -63,6 +64,7 @@ impl Parser {
             _ => Err("must be 0, 1, 2 or 3"),
         });
         let budget = self.budget();
+        let models = self.models();
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
         match (database_url, data_dir, github) {
@@ -82,11 +84,21 @@ impl Parser {
                     log_format: log_format.unwrap_or(LogFormat::Text),
                     unused: self.unused(),
                     agent_environment: self.found.agent_environment,
+                    models,
                     agents,
                     named_agents,
                 })
             }
             _ => Err(self.found.mistakes),
+        }
+    }
+
+    /// What is said of models alone, or every mistake in it.
+    pub(crate) fn only_models(mut self) -> Result<ModelSettings, Vec<ServerMistake>> {
+        let models = self.models();
+        match self.found.mistakes.is_empty() {
+            true => Ok(models),
+            false => Err(self.found.mistakes),
         }
     }
 
@@ -109,7 +121,7 @@ impl Parser {
             .ok()
     }
 
-    fn secret(&self, name: &'static str) -> Option<SecretString> {
+    pub(crate) fn secret(&self, name: &'static str) -> Option<SecretString> {
         self.text(name).map(|value| SecretString::from(value.text))
     }
 
@@ -327,8 +339,7 @@ mod tests {
         assert_eq!(settings.github.web.as_str(), "https://github.com/");
         assert_eq!(settings.write_spacing.as_millis(), 1_000);
         assert!(settings.app.is_none() && settings.coach_app.is_none() && settings.unused.is_empty());
-        let refused = settings.agents_runnable().unwrap_err();
-        assert_eq!(refused.len(), 1, "the default agent is named once: {refused:?}");
+        assert!(settings.models.anthropic.url.is_none() && settings.models.anthropic.key.is_none());
     }
 
     #[test]
@@ -380,9 +391,9 @@ mod tests {
         let file = "agent = \"house\"\nagent_environment = [\"ANTHROPIC_API_KEY\"]\n\
                     [agents.house]\nrun = \"command:house --all\"\n[agents.quick]\nrun = \"scripted:steps.yaml\"\n";
         let settings = load(&[], &[("AUTOBUILD_AGENT_COACH", "command:judge")], Some(file)).unwrap();
-        assert_eq!(settings.offered_agents(), ["house", "quick"]);
+        assert_eq!(settings.offer().agents, ["house", "quick"]);
         assert_eq!(settings.agent_environment, ["ANTHROPIC_API_KEY"]);
-        let (repository, _) = RepositorySettings::parse("agent: {planner: quick}", &settings.offered_agents()).unwrap();
+        let (repository, _) = RepositorySettings::parse("agent: {planner: quick}", &settings.offer()).unwrap();
         let chosen = Role::ALL.map(|role| settings.agent(role, &repository).to_string());
         assert_eq!(
             chosen,
@@ -393,7 +404,6 @@ mod tests {
                 "command:judge"
             ]
         );
-        assert_eq!(settings.agents_runnable(), Ok(()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::config::command_line::CommandLine;
 use crate::config::keys::Key;
+use crate::config::offer::Offer;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
@@ -33,6 +34,8 @@ pub(crate) enum Shape {
     Approval,
     /// The name of an agent that the server offers.
     Agent,
+    /// The name of a model that the server allows, or `fast` or `strong`.
+    Model,
     /// Seconds, or a number with a unit.
     Duration,
     /// The path of a file within the repository.
@@ -54,7 +57,7 @@ pub(crate) struct Problem {
 }
 
 /// Reads one value into the JSON that the settings' type takes.
-pub(crate) fn read(shape: &Shape, node: &Node, offered: &[String]) -> Result<Json, Problem> {
+pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, Problem> {
     match shape {
         Shape::Text(max) => text(node, *max).map(Json::from),
         Shape::Command => text(node, MAX_ITEM * 10)?
@@ -78,7 +81,8 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &[String]) -> Result<Jso
             Value::Whole(from @ 1..=10) => Ok(json!({ "from": from })),
             _ => Err(unfit(node)),
         },
-        Shape::Agent => agent(node, offered),
+        Shape::Agent => agent(node, &offered.agents),
+        Shape::Model => model(node, offered),
         Shape::Duration => duration(node),
         Shape::Path => path(node),
         Shape::Paths => list(node, path_pattern),
@@ -89,7 +93,7 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &[String]) -> Result<Jso
 }
 
 /// The valid values in words.
-pub(crate) fn valid(shape: &Shape, offered: &[String]) -> String {
+pub(crate) fn valid(shape: &Shape, offered: &Offer) -> String {
     match shape {
         Shape::Text(max) => format!("a text of 1 to {max} characters on one line"),
         Shape::Command => "a command, split into words like a shell's and run without a shell".to_owned(),
@@ -97,8 +101,9 @@ pub(crate) fn valid(shape: &Shape, offered: &[String]) -> String {
         Shape::Number(min, max) => format!("a number from {min} to {max}"),
         Shape::OneOf(words) => or(words),
         Shape::Approval => "never, always or a whole number from 1 to 10".to_owned(),
-        Shape::Agent if offered.is_empty() => "nothing: this server offers no agent by name".to_owned(),
-        Shape::Agent => or(&offered.iter().map(String::as_str).collect::<Vec<_>>()),
+        Shape::Agent if offered.agents.is_empty() => "nothing: this server offers no agent by name".to_owned(),
+        Shape::Agent => or(&offered.agents.iter().map(String::as_str).collect::<Vec<_>>()),
+        Shape::Model => or(&offered.models()),
         Shape::Duration => "seconds, or a number with s, m or h, from 1s to 24h".to_owned(),
         Shape::Path => "the path of a file within the repository, such as `out/junit.xml`".to_owned(),
         Shape::Paths => {
@@ -113,7 +118,7 @@ pub(crate) fn valid(shape: &Shape, offered: &[String]) -> String {
 pub(crate) fn schema(shape: &Shape) -> Json {
     match shape {
         Shape::Text(max) => json!({ "type": "string", "minLength": 1, "maxLength": max }),
-        Shape::Command | Shape::Agent => json!({ "type": "string", "minLength": 1 }),
+        Shape::Command | Shape::Agent | Shape::Model => json!({ "type": "string", "minLength": 1 }),
         Shape::Whole(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Shape::Number(min, max) => json!({ "type": "number", "minimum": min, "maximum": max }),
         Shape::OneOf(words) => json!({ "enum": words }),
@@ -201,6 +206,14 @@ fn agent(node: &Node, offered: &[String]) -> Result<Json, Problem> {
             "a repository names one of the server's agents, never a command line".to_owned(),
         )),
         false => Err(problem(node, "this server offers no agent of that name".to_owned())),
+    }
+}
+
+fn model(node: &Node, offered: &Offer) -> Result<Json, Problem> {
+    let name = text(node, MAX_ITEM)?;
+    match offered.models().contains(&name) {
+        true => Ok(name.into()),
+        false => Err(problem(node, "this server allows no model of that name".to_owned())),
     }
 }
 

@@ -368,6 +368,7 @@ mod tests {
             issues: Vec::new(),
             feedback: String::new(),
             commands: Vec::new(),
+            ignored: Vec::new(),
         }
     }
 

@@ -23,6 +23,9 @@ pub struct CoachDecision {
     pub feedback: String,
     /// Commands to be run as Gates, for `probe` only.
     pub commands: Vec<String>,
+    /// Keys of the answer that no rule knows: they are ignored and shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
 }
 
 /// The word of a decision.

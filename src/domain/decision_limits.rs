@@ -98,6 +98,7 @@ mod tests {
             issues: Vec::new(),
             feedback: String::new(),
             commands: Vec::new(),
+            ignored: Vec::new(),
         }
     }
 

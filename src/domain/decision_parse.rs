@@ -11,6 +11,7 @@ use crate::domain::decision::Severity;
 use crate::domain::decision_limits::bounded;
 use crate::domain::fields::Field;
 use crate::domain::fields::Fields;
+use crate::domain::fields::ignored;
 use crate::domain::mistake::Mistakes;
 use crate::domain::node::Node;
 use crate::domain::node::Shape;
@@ -23,12 +24,8 @@ const MOST_COMMANDS: usize = 3;
 /// The longest of them.
 const LONGEST_COMMAND: usize = 1_000;
 
-/// Reads a Coach's answer on a task with these criteria. Also returns the keys that no rule knows: they are ignored and
-/// shown.
-pub fn parse_decision(
-    answer: &serde_json::Value,
-    criteria: &[Criterion],
-) -> Result<(CoachDecision, Vec<String>), Mistakes> {
+/// Reads a Coach's answer on a task with these criteria.
+pub fn parse_decision(answer: &serde_json::Value, criteria: &[Criterion]) -> Result<CoachDecision, Mistakes> {
     let node = Node::from_json(answer);
     let mut wrong = Mistakes::default();
     let mut unknown = Vec::new();
@@ -46,7 +43,7 @@ pub fn parse_decision(
         Some(DecisionKind::Approve) => fields.required("criteria", &mut wrong),
         Some(DecisionKind::Feedback | DecisionKind::Probe) | None => fields.optional("criteria"),
     };
-    let decision = CoachDecision {
+    let mut decision = CoachDecision {
         decision: kind.unwrap_or(DecisionKind::Feedback),
         summary,
         criteria: findings(found, criteria, &mut unknown, &mut wrong),
@@ -59,12 +56,14 @@ pub fn parse_decision(
             .optional("commands")
             .map(|field| field.texts(&mut wrong))
             .unwrap_or_default(),
+        ignored: Vec::new(),
     };
     if wrong.0.is_empty() {
         demanded_by_kind(&decision, &mut wrong);
     }
     keep_unknown(&fields, &mut unknown);
-    wrong.or_else_value((bounded(decision), unknown))
+    decision.ignored = ignored(unknown);
+    wrong.or_else_value(bounded(decision))
 }
 
 const KINDS: [(&str, DecisionKind); 3] = [
@@ -341,8 +340,8 @@ mod tests {
             ],
             "feedback": "go on",
         });
-        let (decision, unknown) = parse_decision(&answer, &criteria()).unwrap();
-        let mut seen = unknown;
+        let decision = parse_decision(&answer, &criteria()).unwrap();
+        let mut seen = decision.ignored.clone();
         seen.sort_unstable();
         assert_eq!(seen, ["criteria[1].why", "extra"]);
         let findings: Vec<(usize, CriterionMet)> = decision.criteria.iter().map(|f| (f.criterion, f.met)).collect();

@@ -20,6 +20,9 @@ const MOST_TEXT: usize = 4_000;
 const MOST_FINDINGS: usize = 30;
 const LONGEST_NAME: usize = 200;
 
+/// Keys of a designer's answer that make a task.
+const OF_A_TASK: [&str; 4] = ["type", "acceptance_criteria", "files", "factors"];
+
 /// The design of one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -34,6 +37,9 @@ pub struct Design {
     pub findings: Vec<String>,
     /// The designer's own estimate, 1 to 10; AutoBuild computes the one that counts.
     pub complexity: Option<u8>,
+    /// Keys of the answer that no rule knows: they are ignored and shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
 }
 
 /// Whether a task is designed before its first turn.
@@ -91,6 +97,11 @@ pub fn parse_design(answer: &Value) -> Result<Design, Mistakes> {
         let findings = review.optional("findings");
         design.findings = findings.map(|field| field.texts(&mut wrong)).unwrap_or_default();
     }
+    // Those are read with the plan of a single task.
+    for key in OF_A_TASK {
+        fields.optional(key);
+    }
+    design.ignored = fields.ignored();
     design.findings.truncate(MOST_FINDINGS);
     for finding in &mut design.findings {
         *finding = shorten::middle(finding, MOST_TEXT);
@@ -152,12 +163,7 @@ pub fn schema(asked: Asked<'_>) -> Value {
         Asked::Design => json!(["plan"]),
         Asked::Criteria(_) => {
             if let Some(known) = properties.as_object_mut() {
-                known.extend(plan_schema::of_task(&[
-                    "type",
-                    "acceptance_criteria",
-                    "files",
-                    "factors",
-                ]));
+                known.extend(plan_schema::of_task(&OF_A_TASK));
             }
             json!(["plan", "acceptance_criteria"])
         }
@@ -290,6 +296,7 @@ mod tests {
         let answer = json!({
             "plan": ["first", "second"], "pattern": "none", "complexity": 3,
             "architecture_review": { "score": 82, "findings": ["couples a to b"] },
+            "files": [], "mood": "fine",
         });
         let expected = Design {
             plan: "first\nsecond".to_owned(),
@@ -297,6 +304,7 @@ mod tests {
             score: Some(82),
             findings: vec!["couples a to b".to_owned()],
             complexity: Some(3),
+            ignored: vec!["mood".to_owned()],
         };
         assert_eq!(parse_design(&answer), Ok(expected));
     }

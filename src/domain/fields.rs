@@ -4,6 +4,18 @@ use crate::domain::mistake::Mistakes;
 use crate::domain::node::Entry;
 use crate::domain::node::Node;
 use crate::domain::node::Shape;
+use crate::domain::shorten;
+
+/// The most names of unknown keys that are kept, and how much of each.
+const MOST_IGNORED: usize = 20;
+const LONGEST_IGNORED: usize = 80;
+
+/// Names of unknown keys, as far as they are shown.
+#[must_use]
+pub fn ignored(keys: Vec<String>) -> Vec<String> {
+    let kept = keys.into_iter().take(MOST_IGNORED);
+    kept.map(|key| shorten::middle(&key, LONGEST_IGNORED)).collect()
+}
 
 /// The keys of one map. Every key that is asked for counts as known.
 pub struct Fields<'a> {
@@ -63,6 +75,12 @@ impl<'a> Fields<'a> {
             .filter(unknown)
             .map(|entry| (format!("{}{}", self.prefix, entry.key), entry))
             .collect()
+    }
+
+    /// The names of those keys, as far as they are shown.
+    #[must_use]
+    pub fn ignored(&self) -> Vec<String> {
+        ignored(self.unknown().into_iter().map(|(key, _)| key).collect())
     }
 
     /// The keys that were asked for, for a sentence.

@@ -37,6 +37,9 @@ pub struct PlayerReport {
     pub requirements_remaining: Vec<String>,
     /// Whether the Player thinks a Coach should look.
     pub ready_for_validation: bool,
+    /// Keys of the answer that no rule knows: they are ignored and shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
 }
 
 /// A claim that the tree or the Gates contradict.
@@ -48,14 +51,14 @@ pub struct Discrepancy {
     pub fact: String,
 }
 
-/// Reads a Player's answer. Also returns the keys that no rule knows: they are ignored and shown.
-pub fn parse_report(answer: &serde_json::Value) -> Result<(PlayerReport, Vec<String>), Mistakes> {
+/// Reads a Player's answer.
+pub fn parse_report(answer: &serde_json::Value) -> Result<PlayerReport, Mistakes> {
     let node = Node::from_json(answer);
     let mut wrong = Mistakes::default();
     let Some(mut fields) = Fields::of(&node, "a report", "", &mut wrong) else {
         return Err(wrong);
     };
-    let report = PlayerReport {
+    let mut report = PlayerReport {
         approach: text(&mut fields, "approach", &mut wrong),
         summary: fields
             .required("summary", &mut wrong)
@@ -75,9 +78,10 @@ pub fn parse_report(answer: &serde_json::Value) -> Result<(PlayerReport, Vec<Str
             .required("ready_for_validation", &mut wrong)
             .and_then(|field| field.flag(&mut wrong))
             .unwrap_or_default(),
+        ignored: Vec::new(),
     };
-    let unknown = fields.unknown().into_iter().map(|(key, _)| key).collect();
-    wrong.or_else_value((report, unknown))
+    report.ignored = fields.ignored();
+    wrong.or_else_value(report)
 }
 
 fn text(fields: &mut Fields<'_>, key: &'static str, wrong: &mut Mistakes) -> String {
@@ -161,9 +165,10 @@ mod tests {
             summary: "did it".to_owned(),
             files_created: vec!["a".to_owned()],
             ready_for_validation: true,
+            ignored: vec!["task".to_owned()],
             ..PlayerReport::default()
         };
-        assert_eq!(parse_report(&answer), Ok((expected, vec!["task".to_owned()])));
+        assert_eq!(parse_report(&answer), Ok(expected));
     }
 
     #[test]
@@ -197,7 +202,7 @@ mod tests {
         fn what_was_stored_is_read_again(summary in "\\PC{0,20}", files in proptest::collection::vec("\\PC{0,9}", 0..4)) {
             let report = PlayerReport { summary, files_modified: files, tests_run: true, ..PlayerReport::default() };
             let stored: Value = serde_json::to_value(&report).unwrap();
-            prop_assert_eq!(parse_report(&stored), Ok((report, Vec::new())));
+            prop_assert_eq!(parse_report(&stored), Ok(report));
         }
     }
 }

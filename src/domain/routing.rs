@@ -87,6 +87,33 @@ pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64
     }
 }
 
+/// Whether another model may succeed where this one failed; the fallback of the settings is tried once, at once.
+#[must_use]
+pub fn another_model_may_help(failure: &AgentFailure) -> bool {
+    match failure {
+        AgentFailure::RateLimited { .. }
+        | AgentFailure::Unavailable { .. }
+        | AgentFailure::NoSuchModel { .. }
+        | AgentFailure::ModelRefused { .. } => true,
+        AgentFailure::NotFound { .. }
+        | AgentFailure::Failed { .. }
+        | AgentFailure::TimedOut { .. }
+        | AgentFailure::WentSilent { .. }
+        | AgentFailure::TooMuchOutput { .. }
+        | AgentFailure::TooOld { .. }
+        | AgentFailure::NotAsAsked { .. }
+        | AgentFailure::NotAuthorised { .. }
+        | AgentFailure::PromptTooLong
+        | AgentFailure::OutputLimit
+        | AgentFailure::OutOfAgentTurns { .. }
+        | AgentFailure::OutOfMoney
+        | AgentFailure::ReportMissing
+        | AgentFailure::ReportInvalid { .. }
+        | AgentFailure::DecisionMissing
+        | AgentFailure::DecisionInvalid { .. } => false,
+    }
+}
+
 fn park(asked: Option<Duration>, before: &Before, waits: &Waits, jitter: f64) -> Route {
     if before.waited >= waits.in_all {
         return Route::Block;

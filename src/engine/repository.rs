@@ -132,7 +132,7 @@ impl Engine {
             }
             Some(file) => file.text(),
         };
-        match RepositorySettings::parse(&text, &self.agents.offered()) {
+        match RepositorySettings::parse(&text, &self.agents.offer()) {
             Ok((settings, unused)) => Ok(Settings { settings, unused }),
             Err(mistakes) => Err(NoSettings::Mistakes(mistakes.iter().map(ToString::to_string).collect())),
         }

@@ -3,6 +3,7 @@
 use crate::agents::Backend;
 use crate::agents::Definition;
 use crate::agents::Definitions;
+use crate::config::Offer;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::engine::job::Undone;
@@ -14,6 +15,8 @@ pub struct Roster {
     pub definitions: Definitions,
     /// The agents by name. A repository may name one of them.
     pub named: BTreeMap<String, Backend>,
+    /// Names of models that a repository may ask for.
+    pub models: Vec<String>,
     /// The agent of each role where a repository names none.
     pub defaults: RoleBackends,
 }
@@ -31,10 +34,13 @@ pub struct RoleBackends {
 }
 
 impl Roster {
-    /// The names that a repository may use.
+    /// What a repository may name.
     #[must_use]
-    pub fn offered(&self) -> Vec<String> {
-        self.named.keys().cloned().collect()
+    pub fn offer(&self) -> Offer {
+        Offer {
+            agents: self.named.keys().cloned().collect(),
+            models: self.models.clone(),
+        }
     }
 
     /// The agent of a role for a repository with these settings.

@@ -102,6 +102,7 @@ fn lane(effect: &Effect) -> Lane {
             | TaskWork::OpenPull
             | TaskWork::PostReview { .. }
             | TaskWork::PublishCheck { .. }
+            | TaskWork::PublishBlocked { .. }
             | TaskWork::PostBlocked
             | TaskWork::MarkReady
             | TaskWork::Merge

@@ -139,11 +139,12 @@ fn because(found: Option<&Detected>) -> String {
 #[cfg(test)]
 mod tests {
     use super::choose;
+    use crate::config::Offer;
     use crate::config::RepositorySettings;
     use crate::gates::detect::Repository;
 
     fn why(settings: &str, files: &[&str]) -> String {
-        let (settings, _) = RepositorySettings::parse(settings, &[]).unwrap();
+        let (settings, _) = RepositorySettings::parse(settings, &Offer::default()).unwrap();
         let paths: Vec<String> = files.iter().map(|path| (*path).to_owned()).collect();
         let read = |_: &str| Some("{\"scripts\": {\"test\": \"jest\"}}".to_owned());
         let repository = Repository {

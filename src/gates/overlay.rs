@@ -58,6 +58,11 @@ impl Overlay {
         Ok(Self { entries })
     }
 
+    /// Every path that it writes or takes away.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|(path, _)| path.as_str())
+    }
+
     /// Puts everything in its place.
     pub(crate) async fn lay(&self, place: &Place<'_>) -> Result<(), GateError> {
         let (root, entries) = (place.path().to_path_buf(), self.entries.clone());

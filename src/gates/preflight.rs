@@ -26,7 +26,7 @@ pub async fn preflight(
     settings: &RepositorySettings,
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
-    let stand = Stand::new(bench, mirror, commit, settings, From::Nothing, cancel).await?;
+    let stand = Stand::new(bench, mirror, commit, settings, From::NothingYet, cancel).await?;
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
     let after_setup = Leavings::of(stand.place.path(), &tracked).await?;
     let tests = stand.tests().await?;

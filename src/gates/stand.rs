@@ -23,6 +23,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) enum From {
     /// Nothing at all.
     Nothing,
+    /// Nothing either, but what is built will be kept for others.
+    NothingYet,
     /// What pre-flight built on the default branch, where that fits.
     Cache,
 }
@@ -61,9 +63,12 @@ impl<'a> Stand<'a> {
     ) -> Result<Self, GateError> {
         let mut place = Place::new(bench, mirror, commit, cancel).await?;
         let warmed = match from {
-            From::Cache => cache::warm(bench, mirror, commit, &chosen, &place).await?,
-            From::Nothing => Warmed::No,
+            From::Cache => cache::warm(bench, mirror, commit, &chosen, overlay, &place).await?,
+            From::Nothing | From::NothingYet => Warmed::No,
         };
+        if from == From::NothingYet {
+            cache::prepare(mirror, commit, &place).await?;
+        }
         if warmed == Warmed::InPart {
             place = Place::new(bench, mirror, commit, cancel).await?;
         }

@@ -20,6 +20,7 @@ mod line;
 mod merge;
 mod mirror;
 mod names;
+mod pointers;
 mod policy;
 mod process;
 mod push;

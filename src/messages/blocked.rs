@@ -9,6 +9,7 @@ use crate::domain::decision::Issue;
 use crate::domain::feature::Feature;
 use crate::domain::feature::State as FeatureState;
 use crate::domain::feature::flow::strictest;
+use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::recurring::Recurring;
 use crate::domain::task::Task;
@@ -115,6 +116,8 @@ fn ways_on(report: &BlockedReport, task: &Task) -> String {
         }
         Way::Skip => format!("- `/autobuild skip {id}`: gives it up; tasks that need it then wait for you"),
         Way::Cancel => "- `/autobuild cancel`: stops everything; branches stay".to_owned(),
+        // Nothing is planned again while a task stands.
+        Way::Plan => String::new(),
     };
     let ways: Vec<String> = report.ways.iter().map(way).collect();
     let ways = ways.join("\n");
@@ -151,7 +154,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
         }
         _ => None,
     };
-    let report = BlockedReport::of_feature(reason, gates, cost);
+    let report = BlockedReport::of_feature(feature, reason, gates, cost);
     Some(fitting(|measure| {
         let now = report.gates.as_ref().map_or_else(String::new, |gates| {
             gates::table(strictest(feature), gates, &[], measure)
@@ -170,7 +173,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
             ),
             blocked_tasks(feature, links, measure),
             titled("#### What you can do", &actions(&report)),
-            feature_ways_on(),
+            feature_ways_on(feature, &report),
             titled("#### What the Gates say now", &now),
         ])
     }))
@@ -186,10 +189,31 @@ fn blocked_tasks(feature: &Feature, links: &Links, measure: &Measure) -> String 
     })
 }
 
-fn feature_ways_on() -> String {
-    "**Ways on**, each as a new comment on this issue by someone with write access:\n\n\
-     - `/autobuild resume`: the step that stopped runs again, and every blocked task goes on\n\
-     - `/autobuild retry TASK-001` or `/autobuild skip TASK-001` for one task\n\
-     - `/autobuild cancel`: stops everything; branches stay"
-        .to_owned()
+fn feature_ways_on(feature: &Feature, report: &BlockedReport) -> String {
+    let on = |command: &str, task: Option<TaskId>, what: &str| {
+        task.map(|task| format!("- `/autobuild {command} {task}`: {what}; any other task likewise"))
+    };
+    let resume = match feature.is_untouched() {
+        true => "- `/autobuild resume`: the step that stopped runs again",
+        false => "- `/autobuild resume`: the step that stopped runs again, and every blocked task goes on",
+    };
+    let way = |way: &Way| match way {
+        Way::Resume => Some(resume.to_owned()),
+        Way::Plan => {
+            Some("- `/autobuild plan`, with words for the planner after it if you like: plans again".to_owned())
+        }
+        Way::Retry => on(
+            "retry",
+            feature.to_retry(),
+            "starts it again from the integration branch",
+        ),
+        Way::Skip => on("skip", feature.to_skip(), "gives it up"),
+        Way::Cancel => Some("- `/autobuild cancel`: stops everything; branches stay".to_owned()),
+        Way::Approve => None,
+    };
+    let ways: Vec<String> = report.ways.iter().filter_map(way).collect();
+    format!(
+        "**Ways on**, each as a new comment on this issue by someone with write access:\n\n{}",
+        ways.join("\n")
+    )
 }

@@ -98,6 +98,26 @@ pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> 
     })
 }
 
+/// The check run `AutoBuild` on the head of a blocked task's branch where no turn is about that commit: it was pushed by a
+/// person, or is what a Player left that ended badly.
+#[must_use]
+pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
+    let State::Blocked { reason } = &task.state else {
+        return None;
+    };
+    let summary = fitting(|measure| {
+        sections(vec![
+            format!("{} {}: nobody judged this commit.", feature.key.shown(), task.id),
+            reasons::blocked(reason, measure),
+        ])
+    });
+    Some(CheckRun {
+        title: "Blocked: a person has to decide".to_owned(),
+        summary,
+        conclusion: Conclusion::ActionRequired,
+    })
+}
+
 /// Title and conclusion: a person's override counts, and a task that is blocked waits for a person.
 fn standing(task: &Task, turn: &Turn, newest: bool) -> Option<(String, Conclusion)> {
     let verdict = turn.verdict.as_ref().map(|verdict| verdict.outcome);

@@ -1,6 +1,7 @@
 //! A task's design in its pull request: what the designer advised, marked as advice.
 
 use crate::domain::design::Design;
+use crate::messages::ignored;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
 use crate::messages::measure::sections;
@@ -29,6 +30,7 @@ pub(super) fn section(design: Option<&Design>, measure: &Measure) -> String {
             false => format!("{}.", capital(&numbers.join("; "))),
         },
         titled("What its review found:", &findings),
+        ignored::line(&[("the designer's answer", &design.ignored)], measure),
     ]);
     titled("### Design", &body)
 }

@@ -31,7 +31,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::ForgeRefused { doing, said } => refused(doing, said, max),
         BlockReason::BranchRule { rule } => branch_rule(rule, max),
         BlockReason::PreFlightFailed { what, output } => preflight_failed(what, output, measure),
-        BlockReason::DefaultConflict { files } => with_files(DEFAULT_CONFLICT, files, measure),
+        BlockReason::DefaultConflict { files, .. } => with_files(DEFAULT_CONFLICT, files, measure),
         BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, failures, measure),
         BlockReason::TasksBlocked { tasks } => tasks_blocked(tasks, measure),
         BlockReason::BadSettings { mistakes } => with_list(BAD_SETTINGS, mistakes, measure),

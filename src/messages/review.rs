@@ -8,6 +8,7 @@ use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::domain::task::Work;
 use crate::messages::gates;
+use crate::messages::ignored;
 use crate::messages::items;
 use crate::messages::links::Links;
 use crate::messages::measure::Measure;
@@ -124,6 +125,7 @@ fn body(told: &Told<'_>, verdict: &Verdict, rest: &[&Issue], on_lines: usize, me
         titled("#### Gates", &gates_of(told.task, told.turn, measure)),
         titled("#### Claims that are not so", &discrepancies(told.turn, measure)),
         titled("#### Items", &sections(vec![listed, elsewhere])),
+        ignored::of_turn(told.turn, measure),
     ])
 }
 

@@ -6,6 +6,9 @@ use crate::play::assert_looks;
 use crate::story::Story;
 use crate::world::World;
 
+/// Of the mended story, the run of the tests that is the first wave gate's: pre-flight and two turns come before.
+const FIRST_AT_A_WAVE: usize = 4;
+
 /// How the service ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
@@ -15,9 +18,9 @@ enum End {
 }
 
 /// Plays the story in which those who wait are let go at once, but the `nth` time that `who` runs the service ends first.
-async fn play(who: &str, nth: usize, end: End) -> World {
-    let story = Story::caught();
-    let mut world = World::new(&story).await;
+/// Gives also how often `who` ran.
+async fn play(story: &Story, who: &str, nth: usize, end: End) -> (World, usize) {
+    let mut world = World::new(story).await;
     world.start();
     let mut seen = 0;
     for step in &story.moves {
@@ -47,18 +50,23 @@ async fn play(who: &str, nth: usize, end: End) -> World {
         }
     }
     assert!(seen >= nth, "{who} ran {seen} times only");
-    world
+    (world, seen)
 }
 
-async fn ends_alike(cases: &[(&str, usize, End)]) -> Vec<World> {
-    let calm = tokio::time::timeout(WATCHDOG, play("player", 1, End::Never))
+/// The story without any end before its own, and how often its tests run.
+async fn undisturbed(story: fn() -> Story) -> (World, usize) {
+    tokio::time::timeout(WATCHDOG, play(&story(), "tests", 1, End::Never))
         .await
-        .unwrap();
+        .unwrap()
+}
+
+async fn ends_alike(story: fn() -> Story, cases: &[(&str, usize, End)]) -> Vec<World> {
+    let (calm, _) = undisturbed(story).await;
     let expected = picture::take(&calm).await;
     let mut worlds = Vec::new();
     for (who, nth, end) in cases {
-        let played = tokio::time::timeout(WATCHDOG, play(who, *nth, *end)).await;
-        let world = played.unwrap_or_else(|_| panic!("{end:?} at {who} {nth}: does not end"));
+        let played = tokio::time::timeout(WATCHDOG, play(&story(), who, *nth, *end)).await;
+        let (world, _) = played.unwrap_or_else(|_| panic!("{end:?} at {who} {nth}: does not end"));
         assert_looks(&world, &expected, &format!("{end:?} at {who} {nth}")).await;
         worlds.push(world);
     }
@@ -72,7 +80,7 @@ fn player_runs(world: &World) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_a_player_runs_the_same_turn_is_played_again() {
-    let worlds = ends_alike(&[("player", 1, End::Kill), ("player", 2, End::Kill)]).await;
+    let worlds = ends_alike(Story::caught, &[("player", 1, End::Kill), ("player", 2, End::Kill)]).await;
     for world in worlds {
         assert_eq!(player_runs(&world), 3, "two turns, one of them cut off");
     }
@@ -81,12 +89,15 @@ async fn killed_while_a_player_runs_the_same_turn_is_played_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_tests_run_they_run_again() {
     // Pre-flight's, the first turn's, the second turn's, the wave's.
-    let worlds = ends_alike(&[
-        ("tests", 1, End::Kill),
-        ("tests", 2, End::Kill),
-        ("tests", 3, End::Kill),
-        ("tests", 4, End::Kill),
-    ])
+    let worlds = ends_alike(
+        Story::caught,
+        &[
+            ("tests", 1, End::Kill),
+            ("tests", 2, End::Kill),
+            ("tests", 3, End::Kill),
+            ("tests", 4, End::Kill),
+        ],
+    )
     .await;
     for world in worlds {
         assert_eq!(player_runs(&world), 2, "no turn is played again for its Gates");
@@ -95,9 +106,22 @@ async fn killed_while_tests_run_they_run_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn told_to_stop_an_agent_gets_its_grace_and_nothing_counts_as_failed() {
-    let worlds = ends_alike(&[("player", 1, End::Terminate), ("tests", 1, End::Terminate)]).await;
+    let worlds = ends_alike(
+        Story::caught,
+        &[("player", 1, End::Terminate), ("tests", 1, End::Terminate)],
+    )
+    .await;
     for world in worlds {
         assert_eq!(player_runs(&world), 2, "nobody ran twice");
         assert_eq!(world.most_tries().await, (0, 0), "a stop counts as nothing");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_at_a_wave_gate_at_the_search_for_blame_or_at_a_repair_it_ends_alike() {
+    // Every run of the tests from the first wave gate on: the gate, its search, the repair's Gates, the conflict's.
+    let (_, runs) = undisturbed(Story::caught_mended).await;
+    assert!(runs > FIRST_AT_A_WAVE + 5, "{runs} runs");
+    let cases: Vec<(&str, usize, End)> = (FIRST_AT_A_WAVE..=runs).map(|nth| ("tests", nth, End::Kill)).collect();
+    ends_alike(Story::caught_mended, &cases).await;
 }

@@ -175,6 +175,29 @@ async fn a_lost_answer_to_closing_or_dismissing_is_made_up_for() {
     every_call(Story::cancelled, Blow::Lost, only_when_cancelled, OCCURRENCES).await;
 }
 
+/// Calls about check runs: our own and, when they are read, those of the repository's CI.
+fn about_checks(kind: &Kind) -> bool {
+    kind.path.contains("/check-runs") || kind.path.contains("/annotations")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_between_two_requests_for_annotations_none_is_missing_or_there_twice() {
+    every_call(Story::mended, Blow::Before, about_checks, FEW).await;
+    every_call(Story::mended, Blow::After, about_checks, FEW).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_answer_between_two_requests_for_annotations_is_made_up_for() {
+    every_call(Story::mended, Blow::Lost, about_checks, FEW).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_added_to_a_plan_is_pushed_and_merged_once_whenever_the_service_is_killed() {
+    let lands = |kind: &Kind| kind.path.ends_with("/git-receive-pack") || kind.path.ends_with("/merge");
+    every_call(Story::mended, Blow::Before, lands, OCCURRENCES).await;
+    every_call(Story::mended, Blow::After, lands, OCCURRENCES).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_it_reads_it_reads_again() {
     every_call(Story::completed, Blow::After, |kind| !kind.writes(), 1).await;

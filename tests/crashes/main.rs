@@ -14,6 +14,7 @@
 
 mod calls;
 mod picture;
+#[path = "../support/pipes.rs"]
 mod pipes;
 mod play;
 mod story;

@@ -67,6 +67,70 @@ const SECOND_TURN: &str = r#"
       - { criterion: 1, met: true, evidence: "test all" }
 "#;
 
+/// A change that holds alone and not together with what people did meanwhile, and a first turn with more remarks than
+/// one request for annotations takes.
+const BROKEN: &str = r#"
+- role: planner
+  answer:
+    name: Count words
+    tasks:
+      - id: TASK-001
+        name: Count words
+        type: scaffolding
+        acceptance_criteria:
+          - text: words.sh is there
+            check: { file: words.sh }
+        files: [words.sh]
+        factors: { integration_points: 0, tests: unit, risks: [] }
+- role: player
+  task: TASK-001
+  turn: 1
+  write: { words.sh: "LINES" }
+  answer: { summary: words.sh counts words., files_modified: [], files_created: [words.sh], ready_for_validation: true }
+- role: coach
+  task: TASK-001
+  turn: 1
+  answer:
+    decision: feedback
+    summary: Every line could be better.
+    issues:
+REMARKS
+- role: player
+  task: TASK-001
+  turn: 2
+  write: { words.sh: "wc -w\n" }
+  answer: { summary: Now it does., files_modified: [words.sh], files_created: [], ready_for_validation: true }
+- role: coach
+  task: TASK-001
+  turn: 2
+  answer: { decision: approve, summary: Fine., criteria: [{ criterion: 1, met: true, evidence: words.sh }] }
+"#;
+
+/// What is added to the plan: the repair of what breaks together, and the conflict with what people did next.
+const MENDED: &str = r#"
+- role: player
+  task: TASK-FIX-1
+  write: { both.txt: "both\n" }
+  answer: { summary: Both hold., files_modified: [], files_created: [both.txt], ready_for_validation: true }
+- role: coach
+  task: TASK-FIX-1
+  answer: { decision: approve, summary: Fine., criteria: [{ criterion: 1, met: true, evidence: both.txt }] }
+- role: player
+  task: TASK-SYNC-1
+  write: { words.sh: "wc -w # theirs\n" }
+  answer: { summary: Both sides stay., files_modified: [words.sh], files_created: [], ready_for_validation: true }
+- role: coach
+  task: TASK-SYNC-1
+  answer: { decision: approve, summary: Fine., criteria: [{ criterion: 1, met: true, evidence: words.sh }] }
+"#;
+
+/// Words alone are fine, and so are notes; together they need someone who thought of both.
+const TOGETHER: &str =
+    "[ ! -f words.sh ] || [ ! -f NOTES.md ] || [ -f both.txt ] || { echo 'not ok 1 - all'; echo 1..1; exit 1; }";
+
+/// How many remarks there are: two requests, and a rest.
+const REMARKS: usize = 98;
+
 /// Something that people do.
 pub enum Move {
     /// The issue is filed and labelled.
@@ -75,6 +139,8 @@ pub enum Move {
     Comment(&'static str, u64, &'static str),
     /// A person changes the default branch.
     PushToDefault,
+    /// A person changes on the default branch what the Feature changes too.
+    PushConflict,
     /// A person merges a pull request.
     Merge(u64),
 }
@@ -100,6 +166,9 @@ pub struct Story {
     pub agents: String,
     /// Whether the Player is a program; it and the tests say that they run, and wait.
     pub waits: bool,
+    /// Its settings, and how its tests end.
+    settings: &'static str,
+    tests: &'static str,
     /// What people do, one at a time, each when nothing is left to do.
     pub moves: Vec<Move>,
 }
@@ -111,6 +180,8 @@ impl Story {
         Self {
             agents: [PLANNED, FIRST_TURN, SECOND_TURN].concat(),
             waits: false,
+            settings: "max_turns: 1\nci: ignore\n",
+            tests: "",
             moves: vec![
                 Move::Label,
                 Move::Comment(EVE, 2, "/autobuild resume"),
@@ -126,12 +197,48 @@ impl Story {
         Self {
             agents: [PLANNED, FIRST_TURN, FIRST_TURN].concat(),
             waits: false,
+            settings: "max_turns: 1\nci: ignore\n",
+            tests: "",
             moves: vec![
                 Move::Label,
                 Move::Comment(MONA, 2, "/autobuild retry"),
                 Move::Comment(MONA, 3, "/autobuild approve"),
                 Move::Comment(MONA, ISSUE, "/autobuild cancel"),
             ],
+        }
+    }
+
+    /// What AutoBuild adds to a plan: a wave gate that is red, the merge that broke it, its repair, a conflict with the
+    /// default branch; the repository's own CI; and a check run with more annotations than one request takes.
+    pub fn mended() -> Self {
+        let remark = |line| {
+            format!(
+                "      - {{ severity: must_fix, category: design, description: d{line}, file: words.sh, line: {line} }}"
+            )
+        };
+        let remarks: Vec<String> = (1..=REMARKS).map(remark).collect();
+        let broken = BROKEN.replace("LINES", &"true\\n".repeat(REMARKS));
+        Self {
+            agents: broken.replace("REMARKS", &remarks.join("\n")) + MENDED,
+            waits: false,
+            settings: "merge: human\nmode: standard\n",
+            tests: TOGETHER,
+            moves: vec![
+                Move::Label,
+                Move::PushToDefault,
+                Move::Merge(2),
+                Move::PushConflict,
+                Move::Merge(3),
+                Move::Merge(5),
+            ],
+        }
+    }
+
+    /// The same with tests that can be caught while they run.
+    pub fn caught_mended() -> Self {
+        Self {
+            waits: true,
+            ..Self::mended()
         }
     }
 
@@ -152,11 +259,11 @@ impl Story {
         };
         vec![
             ("README.md", "# tally\n".to_owned()),
-            ("run.sh", format!("{wait}\necho 'ok 1 - all'\necho 1..1\n")),
             (
-                ".github/autobuild.yml",
-                "max_turns: 1\nci: ignore\ntest: sh run.sh\n".to_owned(),
+                "run.sh",
+                format!("{wait}\n{}\necho 'ok 1 - all'\necho 1..1\n", self.tests),
             ),
+            (".github/autobuild.yml", format!("{}test: sh run.sh\n", self.settings)),
         ]
     }
 
@@ -165,7 +272,7 @@ impl Story {
         let script = folder.join("agents.yml");
         std::fs::write(&script, &self.agents).unwrap();
         let mut agents = vec![("AUTOBUILD_AGENT", format!("scripted:{}", script.display()))];
-        if self.waits {
+        if self.waits && self.tests.is_empty() {
             let program = folder.join("player.sh");
             let text = PLAYER.replace("WAIT", &wait("player", folder));
             std::fs::write(&program, text.replace("FOLDER", &folder.display().to_string())).unwrap();
@@ -200,6 +307,10 @@ impl Move {
             Self::PushToDefault => {
                 let files = [("NOTES.md", Some("Meanwhile.\n"))];
                 mona.push(REPO, "main", "Add notes", &files).await.unwrap();
+            }
+            Self::PushConflict => {
+                let files = [("words.sh", Some("echo theirs\n"))];
+                mona.push(REPO, "main", "Count otherwise", &files).await.unwrap();
             }
             Self::Merge(number) => {
                 mona.merge(REPO, *number, "merge").await.unwrap();

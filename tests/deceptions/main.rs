@@ -22,6 +22,7 @@ mod stage;
 mod table;
 mod tree;
 
+use autobuild::config::Offer;
 use autobuild::config::RepositorySettings;
 use autobuild::domain::evidence::Weight;
 use autobuild::domain::integrity::IntegrityFinding;
@@ -101,7 +102,7 @@ fn reading_alone_troubles_no_honest_change() {
     let mut troubled = Vec::new();
     for case in &library.cases {
         let [before, _, after] = tree::of_case(&library, case, Path::new("/nowhere"));
-        let (settings, _) = RepositorySettings::parse(&library.base_settings(&case.base), &[]).unwrap();
+        let (settings, _) = RepositorySettings::parse(&library.base_settings(&case.base), &Offer::default()).unwrap();
         let findings = tree::read(&before, &after, &stage::planned(case), &settings);
         let demanded = |finding: &&IntegrityFinding| finding.weight(case.kind) == Weight::Demanded;
         let words: BTreeSet<String> = findings

@@ -6,6 +6,7 @@ use crate::cases::Library;
 use crate::judged::Judged;
 use crate::tree;
 use crate::tree::Tree;
+use autobuild::config::Offer;
 use autobuild::config::RepositorySettings;
 use autobuild::domain::contract::CheckoutState;
 use autobuild::domain::contract::TurnFacts;
@@ -86,8 +87,8 @@ type WrittenChange = (usize, (String, Option<usize>, usize, Tree));
 impl Base {
     fn of((name, (mark, tree, settings)): WrittenBase, commits: &[Sha]) -> (String, Self) {
         let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
-        let (settings, _) =
-            RepositorySettings::parse(&settings, &[]).unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
+        let (settings, _) = RepositorySettings::parse(&settings, &Offer::default())
+            .unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
         let base = Self {
             commit: commits[mark].clone(),
             tree,
@@ -285,6 +286,7 @@ fn approval(criteria: &[Criterion]) -> CoachDecision {
         issues: Vec::new(),
         feedback: String::new(),
         commands: Vec::new(),
+        ignored: Vec::new(),
     }
 }
 

@@ -77,3 +77,88 @@ async fn a_cache_that_breaks_set_up_is_left_out() {
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;
     assert_eq!(said(report.setup.as_ref()), "cold");
 }
+
+const APP: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\nheavy = { path = \"heavy\" }\n\n\
+                   [workspace]\nmembers = [\"heavy\", \"placed\"]\n";
+const LOCK: &str = "version = 3\n\n[[package]]\nname = \"app\"\nversion = \"0.1.0\"\ndependencies = [\n \"heavy\",\n]\n\n\
+                    [[package]]\nname = \"heavy\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"placed\"\nversion = \"0.1.0\"\n";
+const HEAVY: &str = "pub fn answer() -> u32 { env!(\"ANSWER\").parse().unwrap() }\n\
+                     #[cfg(test)] mod tests { #[test] fn heavy_answers() { assert_eq!(super::answer(), 42); } }\n";
+/// A build script that does not say which file it reads.
+const BUILD: &str = "fn main() {\n println!(\"cargo:rerun-if-changed=build.rs\");\n \
+                     let answer = std::fs::read_to_string(\"../answer.txt\").unwrap();\n \
+                     println!(\"cargo:rustc-env=ANSWER={answer}\");\n}\n";
+const PLACED: &str = "#[test]\nfn placed_finds_its_data() {\n \
+                      assert!(std::fs::read(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/data.txt\")).is_ok());\n}\n";
+
+/// A workspace of a crate, a dependency of its own, and a crate that has its own place within it.
+async fn workspace(stage: &Stage) -> (autobuild::domain::ids::Sha, Case, autobuild::domain::evidence::Baseline) {
+    let package = |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+    let (heavy, placed) = (package("heavy"), package("placed"));
+    let fork = stage.commit(
+        None,
+        &[
+            (".gitignore", Some("target\n")),
+            ("Cargo.toml", Some(APP)),
+            ("Cargo.lock", Some(LOCK)),
+            ("answer.txt", Some("42")),
+            (
+                "src/lib.rs",
+                Some("#[test]\nfn app() { assert_eq!(heavy::answer(), 42); }\n"),
+            ),
+            ("heavy/Cargo.toml", Some(&heavy)),
+            ("heavy/build.rs", Some(BUILD)),
+            ("heavy/src/lib.rs", Some(HEAVY)),
+            ("heavy/src/unused.rs", Some("")),
+            ("placed/Cargo.toml", Some(&placed)),
+            ("placed/data.txt", Some("data")),
+            ("placed/src/lib.rs", Some(PLACED)),
+        ],
+    );
+    let case = Case::new(TaskType::Scaffolding, "test: cargo test --workspace --offline\n");
+    let baseline = stage.baseline(&fork, &case.settings).await;
+    assert_eq!(finding(&baseline.tests).exit_code, Some(0), "{:?}", baseline.tests);
+    (fork, case, baseline)
+}
+
+#[tokio::test]
+async fn a_package_that_is_as_it_was_is_not_built_again() {
+    let stage = Stage::new().await;
+    let (fork, case, baseline) = workspace(&stage).await;
+    let changed = "#[test]\nfn app() { assert_eq!(heavy::answer(), 41 + 1); }\n";
+    let head = stage.commit(Some(&fork), &[("src/lib.rs", Some(changed)), ("src/new.rs", Some(""))]);
+    let report = stage.verified_on(&baseline, &fork, &head, &case).await;
+    let tests = finding(&report.tests);
+    assert!(tests.output.contains("Compiling app "), "{}", tests.output);
+    assert!(!tests.output.contains("Compiling heavy "), "{}", tests.output);
+    // It has the folder of pre-flight within it, which is gone.
+    assert!(tests.output.contains("Compiling placed "), "{}", tests.output);
+    assert_eq!(
+        (tests.exit_code, tests.failing.as_slice()),
+        (Some(0), &[][..]),
+        "{}",
+        tests.output
+    );
+}
+
+#[tokio::test]
+async fn no_old_time_hides_what_a_change_breaks() {
+    let stage = Stage::new().await;
+    let (fork, case, baseline) = workspace(&stage).await;
+    let changes: [&[crate::stage::File<'_>]; 3] = [
+        &[("heavy/src/lib.rs", Some("pub fn answer() -> u32 { 43 }\n"))],
+        // Nobody says that the dependency is built from this file.
+        &[("answer.txt", Some("43"))],
+        &[
+            ("heavy/src/lib.rs", None),
+            ("heavy/src/main.rs", Some("fn main() {}\n")),
+        ],
+    ];
+    for change in changes {
+        let head = stage.commit(Some(&fork), change);
+        let report = stage.verified_on(&baseline, &fork, &head, &case).await;
+        let tests = finding(&report.tests);
+        assert_eq!(tests.exit_code, Some(101), "{change:?}: {}", tests.output);
+        stage.commit(Some(&fork), &[]);
+    }
+}

@@ -1,5 +1,6 @@
 //! A real repository with commits, and a bench that runs real commands on them.
 
+use autobuild::config::Offer;
 use autobuild::config::RepositorySettings;
 use autobuild::domain::evidence::Baseline;
 use autobuild::domain::evidence::Evidence;
@@ -136,7 +137,7 @@ pub struct Case {
 
 impl Case {
     pub fn new(kind: TaskType, settings: &str) -> Self {
-        let (settings, _) = RepositorySettings::parse(settings, &[]).unwrap();
+        let (settings, _) = RepositorySettings::parse(settings, &Offer::default()).unwrap();
         Self {
             task: PlannedTask {
                 id: "TASK-001".parse().unwrap(),

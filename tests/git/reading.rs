@@ -123,3 +123,16 @@ async fn ancestry_and_merges() {
     assert_eq!(mirror.merge(&ours, &root).await.unwrap(), MergeOutcome::Unrelated);
     assert_eq!(mirror.merge_base(&ours, &root).await.unwrap(), None);
 }
+
+#[tokio::test]
+async fn a_pointer_of_git_lfs_is_found_without_any_attributes() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:\
+                   4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n";
+    let about = format!("This file is not one:\n{pointer}");
+    let world = World::with(&[("about.md", about.as_str()), ("empty", "")]).await;
+    let head = world.main().await;
+    assert_eq!(world.mirror.lfs_pointer(&head).await.unwrap(), None);
+    let head = child(&world, &[&head], &[("art/logo.png", pointer)]).await;
+    let found = world.mirror.lfs_pointer(&head).await.unwrap().unwrap();
+    assert_eq!(found.to_string(), "art/logo.png");
+}

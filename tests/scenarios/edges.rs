@@ -1,8 +1,8 @@
 //! Stories at the edges: what several people, tools and machines do at the same time.
 
+use crate::pipes::Pipes;
 use crate::world::ADMIN;
 use crate::world::ISSUE;
-use crate::world::Pipes;
 use crate::world::Plan;
 use crate::world::REPO;
 use crate::world::Setup;

@@ -1,8 +1,8 @@
 //! What people do by hand to pull requests and branches.
 
+use crate::pipes::Pipes;
 use crate::world::ADMIN;
 use crate::world::ISSUE;
-use crate::world::Pipes;
 use crate::world::Plan;
 use crate::world::REPO;
 use crate::world::Setup;
@@ -10,6 +10,7 @@ use crate::world::Task;
 use crate::world::WRITER;
 use crate::world::World;
 use autobuild::config::Role;
+use serde_json::json;
 
 /// A task whose Player waits in the named pipes.
 async fn playing_world(settings: &str) -> (World, Pipes) {
@@ -201,6 +202,36 @@ async fn a_force_push_off_the_integration_history_blocks_the_task() {
     assert_eq!(world.tasks().await, ["blocked"]);
     let reviews = world.reviews(world.pull(1).await).await;
     assert!(reviews.last().unwrap().2.contains("history"), "{reviews:#?}");
+    assert_eq!(world.checks(root.trim()).await, ["AutoBuild action_required"]);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_head_of_a_blocked_task_says_that_a_person_decides_and_has_the_buttons() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one());
+    for _ in 0..3 {
+        world.script.step(json!({
+            "role": "player", "task": "TASK-001", "write": {"hello/1.txt": "half a hell\n"}, "fail": "exit",
+        }));
+    }
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"], "the Player ended badly three times");
+    let pull = world.pull(1).await;
+    let left = world.pull_json(pull).await["head"]["sha"].as_str().unwrap().to_owned();
+    assert_eq!(world.checks(&left).await, ["AutoBuild action_required"]);
+    let branch = world.branch(1).await;
+    let files = [("hello/1.txt", Some("hello\n"))];
+    let theirs = world.by(WRITER).push(REPO, &branch, "Help", &files).await.unwrap();
+    world.settle().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    assert_eq!(world.checks(&theirs).await, ["AutoBuild action_required"]);
+    let check = world.get(&format!("commits/{theirs}/check-runs")).await;
+    let run = check["check_runs"][0]["id"].as_u64().unwrap();
+    world.script.succeeds(1);
+    world.by(WRITER).click_check(REPO, run, Some("resume")).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
     world.end().await;
 }
 

@@ -10,6 +10,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
+#[path = "../support/pipes.rs"]
+mod pipes;
 #[path = "../support/postgres.rs"]
 mod postgres;
 
@@ -30,5 +32,6 @@ mod repository;
 mod rights;
 mod turns;
 mod waiting;
+mod waivers;
 mod waves;
 mod world;

@@ -1,7 +1,7 @@
 //! What people say in reviews and by buttons.
 
+use crate::pipes::Pipes;
 use crate::world::ADMIN;
-use crate::world::Pipes;
 use crate::world::Plan;
 use crate::world::REPO;
 use crate::world::STRANGER;

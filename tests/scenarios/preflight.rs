@@ -80,6 +80,12 @@ async fn a_rule_against_the_branch_names_blocks_and_is_named() {
             said.contains("autobuild/1/integration") && said.contains(name),
             "{said}"
         );
+        let offers = |way: &str| said.contains(&format!("`/autobuild {way}"));
+        assert_eq!(
+            ["resume", "plan", "cancel", "retry", "skip"].map(offers),
+            [true, true, true, false, false],
+            "{said}"
+        );
         world.forge.clear_rules(REPO).unwrap();
         world.script.succeeds(1);
         world.say(WRITER, ISSUE, "/autobuild resume").await;

@@ -1,8 +1,8 @@
 //! What happens to the issue, the repository and the installation while a Feature is unfinished.
 
+use crate::pipes::Pipes;
 use crate::world::ADMIN;
 use crate::world::ISSUE;
-use crate::world::Pipes;
 use crate::world::Plan;
 use crate::world::REPO;
 use crate::world::Setup;

@@ -1,7 +1,7 @@
 //! Turns of one task: feedback, blocked and its ways on.
 
+use crate::pipes::Pipes;
 use crate::world::ISSUE;
-use crate::world::Pipes;
 use crate::world::Plan;
 use crate::world::READER;
 use crate::world::REPO;
@@ -10,6 +10,7 @@ use crate::world::Task;
 use crate::world::WRITER;
 use crate::world::World;
 use autobuild::config::Role;
+use serde_json::json;
 use std::time::Duration;
 use std::time::Instant;
 
@@ -109,6 +110,29 @@ async fn resume_on_the_issue_resumes_the_blocked_task_with_the_turns_asked_for()
         .succeeds(1);
     world.say(WRITER, ISSUE, "/autobuild resume --max-turns=2").await;
     assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_that_nobody_knows_are_ignored_and_shown_in_the_review() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one());
+    world.script.step(json!({
+        "role": "player", "write": {"hello/1.txt": "hello 1\n"},
+        "answer": {"summary": "Said.", "files_modified": [], "files_created": ["hello/1.txt"],
+                   "ready_for_validation": true, "mood": "fine", "@octo": 1},
+    }));
+    world.script.step(json!({
+        "role": "coach",
+        "answer": {"decision": "approve", "summary": "It does.", "confidence": 0.9,
+                   "criteria": [{"criterion": 1, "met": true, "evidence": "hello/1.txt"}]},
+    }));
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let reviews = world.reviews(world.pull(1).await).await;
+    let said = &reviews[0].2;
+    let line = "Unknown keys, ignored: in the Player's report: `@octo`, `mood`; in the Coach's decision: `confidence`.";
+    assert!(said.contains(line), "{said}");
     world.end().await;
 }
 

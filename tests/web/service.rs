@@ -1,10 +1,12 @@
 //! The real router on a real socket over a real database. No worker runs, so what was stored stays as it came in.
 
+use autobuild::agents::Access;
 use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
+use autobuild::config::ModelSettings;
 use autobuild::domain::ids::AppId;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::github::Caps;
@@ -76,6 +78,7 @@ impl Service {
                 coach: agent,
                 named: BTreeMap::new(),
                 environment: Vec::new(),
+                access: Access::service(ModelSettings::default()),
             },
             secrets: Vec::new(),
             settings,

@@ -363,6 +363,7 @@ fn a_player_is_told_the_design_the_demands_and_what_was_delivered() {
         score: Some(90),
         findings: vec!["couples to std".to_owned()],
         complexity: Some(2),
+        ..Design::default()
     };
     let designed = PlayerInput {
         design: Some(&design),

@@ -12,6 +12,7 @@ use crate::cli::demo::rest::Rest;
 use crate::cli::demo::sample::Material;
 use crate::cli::demo::stage::Stage;
 use crate::cli::demo::transcript::Transcript;
+use crate::cli::models;
 use crate::cli::serve::start_log;
 use crate::config::LogFormat;
 use crate::domain::secret::Secrets;
@@ -35,9 +36,12 @@ pub(super) struct Demo {
     /// A Markdown file: its first `# ` line is the issue's title, the rest its body.
     #[arg(long, value_name = "FILE")]
     issue: Option<PathBuf>,
-    /// The agent of all roles: command:<command> or scripted:<file>.
+    /// The agent of all roles: claude, codex, acp:<command>, command:<command> or scripted:<file>.
     #[arg(long, value_name = "BACKEND")]
     agent: Option<String>,
+    /// Lets the agent use your own log-in and settings of its program, instead of a key that it never sees.
+    #[arg(long)]
+    use_my_login: bool,
     /// Approves a plan that waits.
     #[arg(long)]
     approve: bool,
@@ -71,7 +75,8 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
 }
 
 async fn run(demo: &Demo) -> anyhow::Result<ExitCode> {
-    let material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
+    let mut material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
+    material.access = models::access(demo.use_my_login)?;
     let stage = Stage::build(&material, demo.port).await?;
     let transcript = Transcript::open(&stage, demo.json, demo.verbose)?;
     let mut seen = transcript.seen();

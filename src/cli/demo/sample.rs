@@ -1,6 +1,8 @@
 //! What the demo is played with: the sample, or what the arguments name.
 
+use crate::agents::Access;
 use crate::config::AgentCommand;
+use crate::config::ModelSettings;
 use anyhow::Context;
 use std::path::Path;
 use std::path::PathBuf;
@@ -40,19 +42,18 @@ pub(super) struct Material {
     pub body: String,
     /// The agent of all roles; else the sample's script.
     pub agent: Option<AgentCommand>,
+    /// How its program reaches a model.
+    pub access: Access,
 }
 
 impl Material {
     /// Reads what the arguments name and leaves the rest to the sample.
     pub(super) fn gather(repo: Option<&Path>, issue: Option<&Path>, agent: Option<&str>) -> anyhow::Result<Self> {
         let agent = agent.map(str::parse::<AgentCommand>).transpose().context("--agent")?;
-        if let Some(agent) = &agent {
-            agent.runnable().context("--agent")?;
-        }
         if agent.is_none() && (repo.is_some() || issue.is_some()) {
             anyhow::bail!(
-                "the sample's agents only know the sample: name yours with --agent command:<command> or --agent \
-                 scripted:<file>"
+                "the sample's agents only know the sample: name yours with --agent claude, codex, acp:<command>, \
+                 command:<command> or scripted:<file>"
             );
         }
         let repository = repo
@@ -76,6 +77,7 @@ impl Material {
             title,
             body,
             agent,
+            access: Access::service(ModelSettings::default()),
         })
     }
 

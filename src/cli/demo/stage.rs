@@ -271,6 +271,7 @@ fn blueprint(
             coach: agent,
             named: BTreeMap::new(),
             environment: Vec::new(),
+            access: material.access.clone(),
         },
         secrets: vec![SecretString::from(secret.to_owned())],
         settings,

@@ -98,6 +98,9 @@ pub enum BlockReason {
     DefaultConflict {
         /// The files.
         files: Vec<String>,
+        /// The task that was to resolve it, and was given up.
+        #[serde(default)]
+        given_up: Option<TaskId>,
     },
     /// The merged result of a wave does not hold.
     #[error("the merged result of the wave does not hold: {}", .failures.join("; "))]

@@ -5,6 +5,7 @@ use crate::domain::blocked::Severity;
 use crate::domain::cost::Cost;
 use crate::domain::decision::Issue;
 use crate::domain::evidence::GateReport;
+use crate::domain::feature::Feature;
 use crate::domain::ids::TurnNumber;
 use crate::domain::recurring;
 use crate::domain::recurring::Recurring;
@@ -39,6 +40,8 @@ pub enum Way {
     Retry,
     /// Gives a task up.
     Skip,
+    /// Plans again; only before any task was started.
+    Plan,
     /// Ends the Feature.
     Cancel,
 }
@@ -53,10 +56,21 @@ impl Way {
         }
     }
 
-    /// The ways on from a blocked Feature.
+    /// The ways on from a blocked Feature: only what would be obeyed as it stands.
     #[must_use]
-    pub fn of_feature() -> Vec<Self> {
-        vec![Self::Resume, Self::Retry, Self::Skip, Self::Cancel]
+    pub fn of_feature(feature: &Feature) -> Vec<Self> {
+        if feature.is_untouched() {
+            return vec![Self::Resume, Self::Plan, Self::Cancel];
+        }
+        let for_one = [
+            feature.to_retry().map(|_| Self::Retry),
+            feature.to_skip().map(|_| Self::Skip),
+        ];
+        let for_one = for_one.into_iter().flatten();
+        std::iter::once(Self::Resume)
+            .chain(for_one)
+            .chain([Self::Cancel])
+            .collect()
     }
 }
 
@@ -119,7 +133,7 @@ impl BlockedReport {
 
     /// The report on a Feature that is blocked for this reason, with what the Gates said about it.
     #[must_use]
-    pub fn of_feature(reason: &BlockReason, gates: Option<&GateReport>, cost: Cost) -> Self {
+    pub fn of_feature(feature: &Feature, reason: &BlockReason, gates: Option<&GateReport>, cost: Cost) -> Self {
         let approvable = Approvable::NothingPushed;
         let stopped = Stopped {
             reason,
@@ -133,7 +147,7 @@ impl BlockedReport {
             last_feedback: Vec::new(),
             approvable,
             suggested_actions: remedy::suggested_actions(&stopped),
-            ways: Way::of_feature(),
+            ways: Way::of_feature(feature),
             cost,
             reason: reason.clone(),
             gates: gates.cloned(),
@@ -165,8 +179,16 @@ mod tests {
         };
         let gates = GateReport::new(None, Evidence::Absent(Absence::NoCommand));
         let report = BlockedReport {
+            severity: reason.severity(),
+            attempts: 2,
+            recurring: Vec::new(),
             last_feedback: vec![Issue::must_fix("test", "no test for \"empty\"\ninput")],
-            ..BlockedReport::of_feature(&reason, Some(&gates), Cost::default())
+            gates: Some(gates),
+            approvable: Approvable::NothingPushed,
+            suggested_actions: vec!["look".to_owned()],
+            ways: Way::of_task(Approvable::Yes),
+            cost: Cost::default(),
+            reason,
         };
         let json = serde_json::to_string(&report).unwrap();
         assert_eq!(serde_json::from_str::<BlockedReport>(&json).unwrap(), report);

@@ -1,6 +1,7 @@
 //! What is to be done for one task.
 
 use crate::domain::ids::PullNumber;
+use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
 use serde::Deserialize;
@@ -31,6 +32,11 @@ pub enum TaskWork {
     PublishCheck {
         /// The turn.
         turn: TurnNumber,
+    },
+    /// Publishes on a commit that nobody judged that the task waits for a person.
+    PublishBlocked {
+        /// The head of the task's branch.
+        head: Sha,
     },
     /// Posts the blocked report.
     PostBlocked,
@@ -95,6 +101,7 @@ impl TaskWork {
             Self::Coach => "coach",
             Self::PostReview { .. } => "post_review",
             Self::PublishCheck { .. } => "publish_check",
+            Self::PublishBlocked { .. } => "publish_blocked",
             Self::PostBlocked => "post_blocked",
             Self::MarkReady => "mark_ready",
             Self::Merge => "merge",
@@ -111,6 +118,7 @@ impl TaskWork {
             Self::OpenPull
             | Self::PostReview { .. }
             | Self::PublishCheck { .. }
+            | Self::PublishBlocked { .. }
             | Self::PostBlocked
             | Self::MarkReady
             | Self::DismissReview { .. }

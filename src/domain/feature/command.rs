@@ -127,10 +127,9 @@ fn ended(feature: &Feature, said: &Commanded) -> Result<(), Refusal> {
 }
 
 fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) -> Result<Step, Refusal> {
-    let is_untouched = feature.integration.is_none() && feature.tasks.iter().all(|task| task.turns.is_empty());
     let fits = match &feature.state {
         State::Planning { .. } | State::AwaitingApproval | State::Failed { .. } => true,
-        State::Blocked { .. } => is_untouched,
+        State::Blocked { .. } => feature.is_untouched(),
         State::Building { .. }
         | State::Paused { .. }
         | State::InReview

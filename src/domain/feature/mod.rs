@@ -123,6 +123,29 @@ impl Feature {
         self.tasks.iter().find(|task| task.id == id)
     }
 
+    /// The task that a person would most likely start again: the one that waits, else one that was given up.
+    #[must_use]
+    pub fn to_retry(&self) -> Option<TaskId> {
+        let first = |wanted: fn(&Task) -> bool| self.tasks.iter().find(|task| wanted(task)).map(|task| task.id);
+        let given_up = |task: &Task| task.is_over() && !task.is_completed();
+        first(Task::is_blocked)
+            .or_else(|| first(given_up))
+            .or_else(|| first(|task| !task.is_completed()))
+    }
+
+    /// The task that a person would most likely give up.
+    #[must_use]
+    pub fn to_skip(&self) -> Option<TaskId> {
+        let first = |wanted: fn(&Task) -> bool| self.tasks.iter().find(|task| wanted(task)).map(|task| task.id);
+        first(Task::is_blocked).or_else(|| first(|task| !task.is_over()))
+    }
+
+    /// Whether no task was started, and nothing was made that one could start from.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.integration.is_none() && self.tasks.iter().all(|task| task.turns.is_empty())
+    }
+
     /// Whether something may still happen without a new label.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {

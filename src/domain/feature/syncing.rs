@@ -100,6 +100,7 @@ fn given_up(step: Step, id: TaskId, then: Then) -> Step {
     let files = step.feature.task(id).map(|task| task.plan.files.clone());
     let reason = BlockReason::DefaultConflict {
         files: files.unwrap_or_default(),
+        given_up: Some(id),
     };
     let run = step.feature.emitted;
     blocked(step, reason, Phase::MergingDefault { run, then })

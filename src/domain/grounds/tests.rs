@@ -187,6 +187,7 @@ fn approving(evidence: &[&str]) -> CoachDecision {
         issues: Vec::new(),
         feedback: String::new(),
         commands: Vec::new(),
+        ignored: Vec::new(),
     }
 }
 

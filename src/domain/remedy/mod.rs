@@ -7,6 +7,7 @@ mod gates;
 use crate::domain::blocked::Approvable;
 use crate::domain::blocked::BlockReason;
 use crate::domain::evidence::GateReport;
+use crate::domain::ids::TaskId;
 
 /// The most actions that are suggested; nobody reads more.
 const MOST: usize = 6;
@@ -132,7 +133,7 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
             ),
             "Then resume: pre-flight runs again, and until it holds nothing is spent on a model".to_owned(),
         ],
-        BlockReason::DefaultConflict { files } => vec![conflict(files)],
+        BlockReason::DefaultConflict { files, given_up } => conflict(files, *given_up),
         BlockReason::TasksBlocked { .. } => {
             fixed(&["Answer the blocked report of each task: resume, approve, retry or skip it"])
         }
@@ -179,12 +180,16 @@ fn wave_red(stopped: &Stopped<'_>) -> Vec<String> {
     actions
 }
 
-fn conflict(files: &[String]) -> String {
+fn conflict(files: &[String], given_up: Option<TaskId>) -> Vec<String> {
     let place = files.first().map_or_else(String::new, |file| match files.len() {
         1 => format!(" ({})", code(file)),
         more => format!(" ({} and {} more)", code(file), more - 1),
     });
-    format!("Merge the default branch into the integration branch by hand{place}, push the merge commit, then resume")
+    let by_hand = format!(
+        "Merge the default branch into the integration branch by hand{place}, push the merge commit, then resume"
+    );
+    let again = given_up.map(|task| format!("Or retry {task}: a Player then resolves the conflict again"));
+    std::iter::once(by_hand).chain(again).collect()
 }
 
 fn fixed(actions: &[&str]) -> Vec<String> {

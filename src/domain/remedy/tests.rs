@@ -211,7 +211,10 @@ fn reasons() -> Vec<BlockReason> {
             what: text(),
             output: text(),
         },
-        BlockReason::DefaultConflict { files: vec![text()] },
+        BlockReason::DefaultConflict {
+            files: vec![text()],
+            given_up: Some(TaskId::Sync(1)),
+        },
         BlockReason::WaveGateRed { failures: vec![text()] },
         BlockReason::TasksBlocked {
             tasks: vec![TaskId::Planned(1)],

@@ -2,6 +2,7 @@
 
 use crate::domain::blocked::BlockReason;
 use crate::domain::effect::TaskWork;
+use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::task::Asked;
 use crate::domain::task::State;
@@ -36,14 +37,10 @@ pub(super) fn paused(before: &State, mut after: Step) -> Step {
 pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
     task.state = State::Blocked { reason };
     let is_shown = |asked: &Asked| matches!(asked.work, TaskWork::PublishCheck { .. });
-    let at_head = task
-        .last_turn()
-        .filter(|turn| turn.head.is_some() && turn.head == task.head);
-    if let Some(turn) = at_head
-        .map(|turn| turn.number)
-        .filter(|_| !effects.iter().any(is_shown))
-    {
-        effects.push(ask(&mut task, TaskWork::PublishCheck { turn }));
+    match shown_by(&task) {
+        Some(TaskWork::PublishCheck { .. }) if effects.iter().any(is_shown) => {}
+        Some(check) => effects.push(ask(&mut task, check)),
+        None => {}
     }
     if task.opening.is_none() {
         effects.push(ask(&mut task, TaskWork::PostBlocked));
@@ -52,6 +49,27 @@ pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>
         task,
         effects,
         stop: Stop::Work,
+    }
+}
+
+/// The check run that says on the head of a task's branch that a person has to decide: with the verdict of the newest turn
+/// where that is about this commit, else without one, since nobody judged it.
+fn shown_by(task: &Task) -> Option<TaskWork> {
+    let head = task.head.clone()?;
+    let newest = task.last_turn().filter(|turn| turn.head.as_ref() == Some(&head));
+    Some(match newest {
+        Some(turn) => TaskWork::PublishCheck { turn: turn.number },
+        None => TaskWork::PublishBlocked { head },
+    })
+}
+
+/// A person pushed to the branch of a blocked task: it waits on the new head as well.
+pub(super) fn moved(mut task: Task, head: Sha) -> Step {
+    task.head = Some(head);
+    let effects = shown_by(&task).map(|check| ask(&mut task, check));
+    Step {
+        effects: effects.into_iter().collect(),
+        ..unchanged(task)
     }
 }
 

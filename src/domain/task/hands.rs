@@ -13,6 +13,7 @@ use crate::domain::task::Stop;
 use crate::domain::task::Task;
 use crate::domain::task::TurnKind;
 use crate::domain::task::blocking::block;
+use crate::domain::task::blocking::moved;
 use crate::domain::task::blocking::take_back_turn;
 use crate::domain::task::people::dismiss;
 use crate::domain::task::player::overtaken;
@@ -78,7 +79,8 @@ pub(super) fn pushed(mut task: Task, head: Sha, at: Millis) -> Step {
             task.head = Some(head);
             start_turn(task, TurnKind::VerifyOnly, at, Vec::new())
         }
-        State::CoachTurn { .. } | State::Blocked { .. } | State::Cancelled => {
+        State::Blocked { .. } => moved(task, head),
+        State::CoachTurn { .. } | State::Cancelled => {
             task.head = Some(head);
             unchanged(task)
         }

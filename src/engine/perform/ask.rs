@@ -90,8 +90,22 @@ impl Scene<'_> {
     ) -> Result<T, Undone> {
         let deadline = settings.timeouts.of(question.role);
         let agent = self.engine.agents.agent(question.role, settings)?;
+        let usual = self.engine.agents.definition(question.role).model;
+        let wanted = agent.model(settings.model.of(question.role), usual);
         for share in 0_u32.. {
-            let opened = self.open_run(settings, agent, None, &question, deadline).await?;
+            let (mut model, mut fallback) = (wanted.clone(), agent.fallback_model());
+            let open = async |model: Option<&str>| self.open_run(settings, agent, model, &question, deadline).await;
+            let opened = match (open(model.as_deref()).await, fallback.take()) {
+                // Its API serves nobody now: the fallback is asked in its place.
+                (Err(Undone::Parked { .. }), Some(other)) if Some(&other) != model.as_ref() => {
+                    model = Some(other);
+                    open(model.as_deref()).await?
+                }
+                (opened, other) => {
+                    fallback = other;
+                    opened?
+                }
+            };
             let spec = RunSpec {
                 role: question.role,
                 task: question.task,
@@ -101,10 +115,12 @@ impl Scene<'_> {
                 schema: question.schema.clone(),
                 deadline: deadline.min(Duration::from_millis(opened.share.ms)),
                 idle: Some(IDLE),
-                model: None,
+                model,
+                fallback_model: fallback,
                 agent_turns: settings.agent_turns,
                 usd_micros: opened.share.usd_micros,
                 network: Vec::new(),
+                activity: None,
                 secrets: self.engine.secrets.clone(),
                 run_key: self.run_key(share, question.part),
             };

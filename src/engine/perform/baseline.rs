@@ -1,5 +1,7 @@
 //! What was so before: found once per commit and commands, kept in the store, and made again where it is missing.
 
+use crate::config::CommandLine;
+use crate::config::RepositorySettings;
 use crate::domain::evidence::Baseline;
 use crate::domain::evidence::WaivedTest;
 use crate::domain::feature::obstacle;
@@ -17,7 +19,7 @@ use sha2::Sha256;
 pub(super) async fn baseline(scene: &Scene<'_>, mirror: &Mirror, commit: &Sha) -> Result<Baseline, Undone> {
     let settings = scene.settings();
     let chosen = commands::chosen(&settings, mirror, commit).await?;
-    let named = hash(&chosen);
+    let named = hash(&chosen, &settings);
     if let Some(known) = kept(scene, commit, &named).await? {
         return Ok(known);
     }
@@ -40,16 +42,17 @@ async fn kept(scene: &Scene<'_>, commit: &Sha, named: &str) -> Result<Option<Bas
     Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
 }
 
-/// Names the commands: other commands find another baseline on the same commit.
-fn hash(chosen: &Chosen) -> String {
-    let text = |command: &Option<crate::config::CommandLine>| {
-        command
-            .as_ref()
-            .map(|command| command.text().to_owned())
-            .unwrap_or_default()
-    };
-    let report = chosen.report.as_deref().unwrap_or_default();
-    let all = format!("{}\0{}\0{report}", text(&chosen.setup), text(&chosen.test));
+/// Names everything but the commit that decides what is found: the commands as they are run, the files that they are read
+/// from, what they may reach, and this version of AutoBuild, which reads their output.
+fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
+    let text = |command: &Option<CommandLine>| command.as_ref().map(CommandLine::text).unwrap_or_default().to_owned();
+    let all = (
+        env!("CARGO_PKG_VERSION"),
+        (text(&chosen.setup), text(&chosen.test), &chosen.test_args),
+        (&chosen.report, &settings.coverage.file),
+        &settings.network.allow,
+    );
+    let all = serde_json::to_vec(&all).unwrap_or_default();
     Sha256::digest(all).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -65,8 +68,9 @@ impl Scene<'_> {
     /// The same, if it was found before: nothing is run for it.
     pub(super) async fn known_baseline(&self, mirror: &Mirror) -> Result<Option<Baseline>, Undone> {
         let Some(commit) = self.measured() else { return Ok(None) };
-        let chosen = commands::chosen(&self.settings(), mirror, commit).await?;
-        kept(self, commit, &hash(&chosen)).await
+        let settings = self.settings();
+        let chosen = commands::chosen(&settings, mirror, commit).await?;
+        kept(self, commit, &hash(&chosen, &settings)).await
     }
 
     /// The commit that pre-flight looked at, else the one that the integration branch was made from.
@@ -86,5 +90,34 @@ impl Scene<'_> {
                 })
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gates::Repository;
+
+    #[test]
+    fn whatever_changes_what_pre_flight_finds_asks_for_another_baseline() {
+        let named = |text: &str| {
+            let (settings, _) = RepositorySettings::parse(text, &[]).unwrap();
+            let repository = Repository {
+                paths: &[],
+                read: &|_| None,
+            };
+            hash(&gates::choose(&settings, &repository), &settings)
+        };
+        let texts = [
+            "test: a b",
+            "test: a",
+            "test: a\nsetup: b",
+            "test: a\ntest_report: b",
+            "test: a\ncoverage:\n  file: b",
+            "test: a\nnetwork:\n  allow: [b.example]",
+        ];
+        let all: std::collections::BTreeSet<String> = texts.into_iter().map(named).collect();
+        assert_eq!(all.len(), texts.len());
+        assert_eq!(named("test: a\nmax_turns: 3\nmode: standard"), named("test: a"));
     }
 }

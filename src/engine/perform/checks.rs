@@ -37,6 +37,15 @@ pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNu
     }
 }
 
+/// Publishes on a commit that nobody judged that the task waits for a person, while it does and this is its head.
+pub(super) async fn publish_blocked(scene: &Scene<'_>, task: &Task, head: &Sha) -> Result<Done, Undone> {
+    let check = messages::blocked_check(&scene.feature, task).filter(|_| task.head.as_ref() == Some(head));
+    match check {
+        Some(check) => publish(scene, head, &check, every_button(), &[]).await,
+        None => Ok(Done::Nothing),
+    }
+}
+
 /// Publishes the last wave gate on the integration branch's head.
 pub(super) async fn publish_wave_check(scene: &Scene<'_>) -> Result<Done, Undone> {
     let Some(gate) = scene.feature.gates.last() else {
@@ -49,9 +58,13 @@ pub(super) async fn publish_wave_check(scene: &Scene<'_>) -> Result<Done, Undone
 /// The buttons of a blocked task, on the check run of its newest turn.
 fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
     let newest = task.turns.last().is_some_and(|last| last.number == number);
-    if !newest || !task.is_blocked() {
-        return Vec::new();
+    match newest && task.is_blocked() {
+        true => every_button(),
+        false => Vec::new(),
     }
+}
+
+fn every_button() -> Vec<CheckAction> {
     let action = |button: Button| CheckAction {
         label: button.label().to_owned(),
         description: button.description().to_owned(),

@@ -196,8 +196,7 @@ pub(super) async fn compare(checkout: &Checkout) -> Result<CheckoutState, Undone
 }
 
 fn decision(answer: &serde_json::Value, task: &Task, probing: Probing) -> Result<CoachDecision, String> {
-    let (decision, _unknown) =
-        parse_decision(answer, &task.plan.acceptance_criteria).map_err(|mistakes| mistakes.to_string())?;
+    let decision = parse_decision(answer, &task.plan.acceptance_criteria).map_err(|mistakes| mistakes.to_string())?;
     match (decision.decision, probing) {
         (DecisionKind::Approve | DecisionKind::Feedback, _) => Ok(decision),
         (DecisionKind::Probe, Probing::Over) => Err(

@@ -77,6 +77,7 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
                 },
                 TaskWork::PostReview { .. }
                 | TaskWork::PublishCheck { .. }
+                | TaskWork::PublishBlocked { .. }
                 | TaskWork::PostBlocked
                 | TaskWork::MarkReady
                 | TaskWork::DismissReview { .. }

@@ -104,6 +104,7 @@ async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWor
         TaskWork::Coach => coach::coach(scene, task, run).await,
         TaskWork::PostReview { turn } => review::post_review(scene, task, turn).await,
         TaskWork::PublishCheck { turn } => checks::publish_check(scene, task, turn).await,
+        TaskWork::PublishBlocked { head } => checks::publish_blocked(scene, task, &head).await,
         TaskWork::PostBlocked => review::post_blocked(scene, task).await,
         TaskWork::MarkReady => pulls::mark_ready(scene, task).await,
         TaskWork::Merge => merge::merge(scene, task, run).await,

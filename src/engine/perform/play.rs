@@ -119,11 +119,7 @@ async fn ask(
         prompt: ground.prompt(scene, task, turn, settings),
         schema,
     };
-    let read = |answer: &serde_json::Value| {
-        report::parse_report(answer)
-            .map(|(report, _unknown)| report)
-            .map_err(|mistakes| mistakes.to_string())
-    };
+    let read = |answer: &serde_json::Value| report::parse_report(answer).map_err(|mistakes| mistakes.to_string());
     scene.ask(settings, question, read).await
 }
 

@@ -107,12 +107,16 @@ async fn unsupported(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, Undon
     }
     let paths = files.entries.iter().map(|entry| entry.path.to_string());
     let attributes = paths.filter(|path| path.rsplit('/').next() == Some(".gitattributes"));
+    let mut keeps_some = mirror.lfs_pointer(commit).await?.is_some();
     for path in attributes.take(MAX_ATTRIBUTES) {
-        let file = mirror.read_file(commit, &path, MAX_ATTRIBUTES_SIZE).await?;
-        if file.is_some_and(|file| file.text().lines().any(is_lfs)) {
-            notes.push("Git LFS is not supported: files that it keeps are checked out as their pointers.".to_owned());
+        if keeps_some {
             break;
         }
+        let file = mirror.read_file(commit, &path, MAX_ATTRIBUTES_SIZE).await?;
+        keeps_some = file.is_some_and(|file| file.text().lines().any(is_lfs));
+    }
+    if keeps_some {
+        notes.push("Git LFS is not supported: files that it keeps are checked out as their pointers.".to_owned());
     }
     Ok(notes)
 }

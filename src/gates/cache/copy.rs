@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// The most files, and bytes, of one copy.
 const MOST_FILES: u64 = 400_000;
-const MOST_BYTES: u64 = 8 * 1024 * 1024 * 1024;
+pub(super) const MOST_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
 /// The deepest folder.
 const DEEPEST: usize = 120;
@@ -29,6 +29,7 @@ const TOO_LARGE: &str = "it is too large to be kept";
 pub(super) struct Copier {
     files: u64,
     bytes: u64,
+    newest: (i64, i64),
     sharing: Sharing,
 }
 
@@ -50,6 +51,16 @@ impl Copier {
     /// Copies what a folder holds into another; what stands there already stays as it is.
     pub(super) fn merge(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.inside(from, to, 0)
+    }
+
+    /// How many bytes were copied.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The latest time of a copied file.
+    pub(super) fn newest(&self) -> (i64, i64) {
+        self.newest
     }
 
     fn inside(&mut self, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
@@ -96,6 +107,7 @@ impl Copier {
         if self.bytes > MOST_BYTES {
             return Err(io::Error::other(TOO_LARGE));
         }
+        self.newest = self.newest.max((meta.mtime(), meta.mtime_nsec()));
         let nofollow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
         let mut source = OpenOptions::new().read(true).custom_flags(nofollow).open(from)?;
         let rights = meta.mode() & 0o777 | 0o600;

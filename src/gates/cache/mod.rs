@@ -2,22 +2,36 @@
 //!
 //! Only [`keep`] writes here, and only pre-flight calls it. What is taken out is a copy: nothing that a Player or a Gate
 //! wrote ever comes back. A cache that is missing, damaged or does not fit only costs time.
+//!
+//! Cargo believes times, so files of packages that are as they were get one old time here and there; whatever may have
+//! changed is new, and forgotten.
 
+mod builds;
 mod copy;
 mod key;
 mod leavings;
+mod notes;
+mod packages;
 mod room;
+mod times;
 
 pub(crate) use leavings::Leavings;
 
 use crate::domain::ids::Sha;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
+use crate::gates::bench::host;
 use crate::gates::cache::copy::Copier;
 use crate::gates::cache::key::Key;
+use crate::gates::cache::notes::Notes;
+use crate::gates::cache::packages::Packages;
+use crate::gates::cache::packages::Since;
+use crate::gates::commands;
 use crate::gates::commands::Chosen;
+use crate::gates::overlay::Overlay;
 use crate::gates::place::Place;
 use crate::git::Mirror;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::path::PathBuf;
@@ -38,20 +52,23 @@ pub(crate) enum Warmed {
 }
 
 /// Copies what pre-flight built into a fresh place, where an entry fits: of this very commit, else the newest with the
-/// same lock files and commands.
+/// same lock files and commands. What will be laid over the commit's files counts as changed.
 pub(crate) async fn warm(
     bench: &Bench,
     mirror: &Mirror,
     commit: &Sha,
     chosen: &Chosen,
+    overlay: Option<&Overlay>,
     place: &Place<'_>,
 ) -> Result<Warmed, GateError> {
     let key = Key::of(mirror, commit, chosen).await?;
     let Some(entry) = key.find(&bench.caches, commit) else {
         return Ok(Warmed::No);
     };
+    let since = since(mirror, &entry, commit, overlay).await;
+    let packages = Packages::of(&commands::paths(mirror, commit).await?);
     let (work, home) = (place.path().to_path_buf(), place.home());
-    let copying = tokio::task::spawn_blocking(move || take_out(&entry, &work, &home));
+    let copying = tokio::task::spawn_blocking(move || take_out(&entry, &work, &home, since, &packages));
     match copying.await.unwrap_or_else(|error| Err(error.into())) {
         Ok(()) => Ok(Warmed::Yes),
         Err(error) => {
@@ -61,11 +78,54 @@ pub(crate) async fn warm(
     }
 }
 
-fn take_out(entry: &Path, work: &Path, home: &Path) -> io::Result<()> {
+/// What is not as it was on the commit that the entry was filled on.
+async fn since(mirror: &Mirror, entry: &Path, commit: &Sha, overlay: Option<&Overlay>) -> Since {
+    let filled_on = entry.file_name().and_then(|name| name.to_str()?.parse::<Sha>().ok());
+    let Some(filled_on) = filled_on else {
+        return Since::Unknown;
+    };
+    let Ok(changes) = mirror.diff_raw(&filled_on, commit).await else {
+        return Since::Unknown;
+    };
+    let paths: Option<BTreeSet<String>> = changes
+        .iter()
+        .map(|change| change.path.to_str().map(str::to_owned))
+        .collect();
+    let laid = overlay.into_iter().flat_map(Overlay::paths).map(str::to_owned);
+    paths.map_or(Since::Unknown, |paths| {
+        Since::Paths(paths.into_iter().chain(laid).collect())
+    })
+}
+
+fn take_out(entry: &Path, work: &Path, home: &Path, since: Since, packages: &Packages) -> io::Result<()> {
     room::touch(entry);
+    let notes = Notes::read(entry)?;
     let mut copier = Copier::default();
     copier.merge(&entry.join(CHECKOUT), work)?;
-    copier.merge(&entry.join(HOME), home)
+    copier.merge(&entry.join(HOME), home)?;
+    if notes.fingerprints.is_empty() {
+        return Ok(());
+    }
+    let since = match since {
+        // What looks newer than this checkout would look newer than what was changed in it.
+        Since::Paths(_) if copier.newest() >= times::made(work)? => Since::Unknown,
+        Since::Paths(paths) => Since::Paths(paths.into_iter().chain(notes.unlike).collect()),
+        Since::Unknown => Since::Unknown,
+    };
+    let untouched = packages.untouched(&since);
+    let folders = packages.folders();
+    let touched = folders.difference(&untouched).copied().collect();
+    builds::forget(work, &notes.fingerprints, &touched)?;
+    times::settle(work, packages, &untouched)
+}
+
+/// Makes a fresh place of a default-branch commit look as every later one will, before anything is built in it.
+pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &Place<'_>) -> Result<(), GateError> {
+    let packages = Packages::of(&commands::paths(mirror, commit).await?);
+    let work = place.path().to_path_buf();
+    let settling = tokio::task::spawn_blocking(move || times::settle(&work, &packages, &packages.folders()));
+    let settled = settling.await.unwrap_or_else(|error| Err(error.into()));
+    settled.map_err(host("setting times in a checkout"))
 }
 
 /// Keeps what set-up and tests left in a place of a default-branch commit. Failing to costs nothing but time later.
@@ -78,6 +138,7 @@ pub(crate) async fn keep(
     leavings: Vec<PathBuf>,
 ) -> Result<(), GateError> {
     let key = Key::of(mirror, commit, chosen).await?;
+    let packages = Packages::of(&commands::paths(mirror, commit).await?);
     let (caches, commit) = (bench.caches.clone(), commit.clone());
     let (work, home) = (place.path().to_path_buf(), place.home());
     let keeping = tokio::task::spawn_blocking(move || {
@@ -85,7 +146,8 @@ pub(crate) async fn keep(
         if entry.exists() {
             return Ok(());
         }
-        put_in(&key.folder(&caches), &entry, &work, &home, &leavings)?;
+        let notes = Notes::of(&work, &packages, &leavings)?;
+        put_in(&key.folder(&caches), &entry, (&work, &home), &leavings, notes)?;
         room::make(&caches, &entry);
         Ok(())
     });
@@ -96,7 +158,13 @@ pub(crate) async fn keep(
 }
 
 /// Writes an entry beside its place and moves it there whole.
-fn put_in(folder: &Path, entry: &Path, work: &Path, home: &Path, leavings: &[PathBuf]) -> io::Result<()> {
+fn put_in(
+    folder: &Path,
+    entry: &Path,
+    (work, home): (&Path, &Path),
+    leavings: &[PathBuf],
+    notes: Notes,
+) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let making = tempfile::Builder::new().prefix(".making-").tempdir_in(folder)?;
     let checkout = making.path().join(CHECKOUT);
@@ -110,6 +178,8 @@ fn put_in(folder: &Path, entry: &Path, work: &Path, home: &Path, leavings: &[Pat
         copier.copy(&work.join(left), &to)?;
     }
     copier.copy(home, &making.path().join(HOME))?;
+    let bytes = copier.bytes();
+    Notes { bytes, ..notes }.write(making.path())?;
     std::fs::rename(making.path(), entry)?;
     // The folder is not there any more under its first name, so there is nothing to take away.
     drop(making.keep());

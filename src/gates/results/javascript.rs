@@ -118,31 +118,69 @@ fn add(tally: &mut Tally, summary: &str) {
     tally.count(Outcome::Skipped, number("skipped").saturating_add(number("todo")));
 }
 
-/// `2 passing (5ms)`, `1 failing`, `1 pending`, each on a line of its own.
+/// `2 passing (5ms)`, `1 failing`, `1 pending`, each on a line of its own; before them the spec reporter names every test
+/// below the titles of its suites.
 pub(super) fn mocha(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
-    let mut lines = text.lines().map(str::trim).peekable();
-    while let Some(line) = lines.next() {
-        let mut words = line.split(' ');
+    let mut titles: Vec<(usize, &str)> = Vec::new();
+    let mut failure: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        let trimmed = line.trim();
+        let mut words = trimmed.split(' ');
         match (words.next().and_then(|number| number.parse::<u32>().ok()), words.next()) {
-            (Some(number), Some("passing")) if line.ends_with("s)") => {
+            (Some(number), Some("passing")) if trimmed.ends_with("s)") => {
                 seen = Some(());
                 tally.count(Outcome::Passed, number);
             }
             (Some(number), Some("failing")) if seen.is_some() => tally.count(Outcome::Failed, number),
             (Some(number), Some("pending")) if seen.is_some() => tally.count(Outcome::Skipped, number),
-            _ => {
-                // A failure is listed as `1) suite`, then each inner title on its own line, the last with a colon.
-                let listed = numbered(line).filter(|_| tally.failed > 0);
-                let inner = lines.peek().filter(|line| line.ends_with(':'));
-                if let (Some(suite), Some(title)) = (listed, inner) {
-                    tally.mention(&format!("{suite} {}", title.trim_end_matches(':')));
-                }
-            }
+            _ if seen.is_none() => spec(line, &mut titles, &mut tally),
+            _ if tally.failed > 0 => listed(trimmed, &mut failure, &mut tally),
+            _ => {}
         }
     }
     seen.map(|()| tally)
+}
+
+/// `    ✔ adds (12ms)`, `    1) halves` and `    - waits` below the titles of their suites, two columns for each.
+fn spec<'a>(line: &'a str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally) {
+    let trimmed = line.trim_start();
+    let depth = line.len().saturating_sub(trimmed.len());
+    if trimmed.is_empty() || depth == 0 || depth % 2 == 1 || depth > 80 {
+        return;
+    }
+    titles.retain(|(outer, _)| *outer < depth);
+    let mut chars = trimmed.chars();
+    let (outcome, title) = match chars.next() {
+        Some('✔' | '✓' | '√') => (Outcome::Passed, chars.as_str().trim()),
+        Some('-') if trimmed.starts_with("- ") => (Outcome::Skipped, chars.as_str().trim()),
+        _ => match numbered(trimmed) {
+            Some(title) => (Outcome::Failed, title.trim()),
+            None => return titles.push((depth, trimmed.trim_end())),
+        },
+    };
+    let title = match title.rsplit_once(" (") {
+        Some((title, time)) if time.ends_with("ms)") => title,
+        _ => title,
+    };
+    let suites = titles.iter().map(|(_, title)| *title);
+    tally.test(&suites.chain([title]).collect::<Vec<_>>().join(" "), outcome);
+}
+
+/// A failure is listed as `1) suite`, then each inner title on its own line, the last with a colon.
+fn listed<'a>(line: &'a str, failure: &mut Vec<&'a str>, tally: &mut Tally) {
+    match (numbered(line), failure.is_empty()) {
+        (Some(first), _) => *failure = vec![first],
+        (None, false) if line.is_empty() || failure.len() > 40 => return failure.clear(),
+        (None, false) => failure.push(line),
+        (None, true) => return,
+    }
+    let whole = failure.last().and_then(|last| last.strip_suffix(':'));
+    if let (Some(last), Some((_, suites))) = (whole, failure.split_last()) {
+        tally.mention(&suites.iter().copied().chain([last]).collect::<Vec<_>>().join(" "));
+        failure.clear();
+    }
 }
 
 fn numbered(line: &str) -> Option<&str> {

@@ -354,3 +354,18 @@ fn what_a_runner_only_counts_has_no_names() {
     assert!(!quiet.names.unwrap().names_all(quiet.counts));
     assert_eq!(read("all good", "").names, None);
 }
+
+#[test]
+fn mocha_names_what_its_spec_reporter_lists_also_below_several_suites() {
+    let output = "\n\n  ✔ stands alone (12ms)\n  list\n    add\n      ✔ adds\n      1) halves\n      - waits\n    ✓ empties\n\n\n  \
+                  2 passing (5ms)\n  1 pending\n  1 failing\n\n  1) list\n       add\n         halves:\n\n      \
+                  AssertionError: 1 == 2\n      at ✔ x\n";
+    let output = output.replace("2 passing", "3 passing");
+    assert_eq!(
+        named(&output),
+        "stands alone, list add adds, list empties | list add halves | list add waits"
+    );
+    // Another reporter names only what fails.
+    let dots = "\n  .!.\n\n  2 passing (5ms)\n  1 failing\n\n  1) list\n       add\n         halves:\n     Error: x\n";
+    assert_eq!(named(dots), " | list add halves | ");
+}

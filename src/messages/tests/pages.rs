@@ -76,6 +76,7 @@ fn the_living_comment_says_where_the_feature_stands() {
         },
         blocked(BlockReason::DefaultConflict {
             files: vec!["src/auth.rs".to_owned()],
+            given_up: Some(crate::domain::ids::TaskId::Sync(1)),
         }),
         blocked(BlockReason::TasksBlocked {
             tasks: vec![crate::domain::ids::TaskId::Planned(2)],

@@ -80,6 +80,7 @@ pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
         },
         BlockReason::DefaultConflict {
             files: vec![say("src/auth.rs")],
+            given_up: Some(crate::domain::ids::TaskId::Sync(1)),
         },
         BlockReason::WaveGateRed {
             failures: vec![say("tests failed: `cargo test` exited with 101")],

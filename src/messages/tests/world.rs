@@ -207,6 +207,7 @@ pub(super) fn verdict(say: Words<'_>, outcome: Outcome) -> Verdict {
             issues: items.clone(),
             feedback: say("Use each token once."),
             commands: Vec::new(),
+            ignored: Vec::new(),
         }),
         broken_contracts: Vec::new(),
         items,

@@ -7,11 +7,13 @@ use super::STRANGER;
 use super::WRITER;
 use super::World;
 use super::agents::Script;
+use autobuild::agents::Access;
 use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
+use autobuild::config::ModelSettings;
 use autobuild::config::MonthlyBudget;
 use autobuild::config::Role;
 use autobuild::domain::ci::CiTimes;
@@ -269,6 +271,7 @@ impl Setup {
                 coach: self.agent(Role::Coach, folder),
                 named: BTreeMap::new(),
                 environment: Vec::new(),
+                access: Access::service(ModelSettings::default()),
             },
             secrets: vec![SecretString::from(SECRET)],
             settings: EngineSettings {

@@ -3,14 +3,12 @@
 mod agents;
 mod build;
 mod look;
-mod pipes;
 mod transcript;
 
 pub use agents::Plan;
 pub use agents::Task;
 pub use build::SHORT;
 pub use build::Setup;
-pub use pipes::Pipes;
 
 use agents::Script;
 use autobuild::domain::feature::Feature;

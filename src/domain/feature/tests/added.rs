@@ -340,7 +340,7 @@ fn a_conflict_that_nobody_resolves_waits_for_a_person_and_retry_takes_it_up_agai
     let blocked = |story: &Story| {
         matches!(
             &story.feature.state,
-            State::Blocked { reason: BlockReason::DefaultConflict { files }, .. } if *files == ["a.rs"]
+            State::Blocked { reason: BlockReason::DefaultConflict { files, given_up: Some(SYNC) }, .. } if *files == ["a.rs"]
         )
     };
     assert!(blocked(&story), "{:?}", story.feature.state);

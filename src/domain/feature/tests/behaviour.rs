@@ -241,7 +241,7 @@ fn the_report_of_a_failed_player_waits_for_the_pull_request_of_its_partial_work(
         partial: Some(sha(20)),
     });
     let effects = story.task_event(ONE, task::Event::Played { run, outcome });
-    assert_eq!(kinds(&effects), ["open_pull", "living"]);
+    assert_eq!(kinds(&effects), ["open_pull", "publish_blocked", "living"]);
     assert!(story.task(ONE).turns.is_empty(), "no turn is used up");
     let branch = story.task(ONE).branch.clone();
     let effects = story.task_event(

@@ -1,6 +1,7 @@
 //! Commands: what each does, and when it is refused. The table has every command in every state.
 
 use crate::domain::blocked::BlockReason;
+use crate::domain::blocked::Way;
 use crate::domain::command::Command;
 use crate::domain::effect::Effect;
 use crate::domain::effect::Reply;
@@ -360,4 +361,65 @@ fn settings_are_read_again_at_a_resume() {
     });
     story.tell(Event::Commanded(Box::new(command)));
     assert_eq!((story.feature.rules.max_turns, story.task(ONE).limit), (7, 10));
+}
+
+/// The command of a way on, over the task that the report would name.
+fn command_of(story: &Story, way: Way) -> Command {
+    match way {
+        Way::Resume => resume(),
+        Way::Approve => Command::Approve { hash: None },
+        Way::Retry => Command::Retry {
+            task: story.feature.to_retry(),
+        },
+        Way::Skip => Command::Skip {
+            task: story.feature.to_skip().expect("a task to skip"),
+        },
+        Way::Plan => Command::Plan {
+            words: None,
+            yaml: None,
+        },
+        Way::Cancel => Command::Cancel,
+    }
+}
+
+#[test]
+fn every_way_on_that_a_blocked_feature_lists_leads_on() {
+    let mut before_any_task = Story::new(rules());
+    before_any_task.tell(Event::Planned {
+        run: 1,
+        planned: planned(three_tasks(), rules()),
+    });
+    let run = before_any_task.waits_for();
+    let reason = BlockReason::BranchRule {
+        rule: "creation".to_owned(),
+    };
+    before_any_task.tell(Event::Stuck { run, reason });
+    assert_eq!(
+        Way::of_feature(&before_any_task.feature),
+        [Way::Resume, Way::Plan, Way::Cancel]
+    );
+    let mut in_a_wave = Story::building(three_tasks(), rules());
+    for task in [ONE, TWO] {
+        let (run, reason) = (in_a_wave.run(task), BlockReason::NoChangeTwice);
+        in_a_wave.task_event(task, task::Event::Stuck { run, reason });
+    }
+    let mut at_a_gate = Story::building(plan(vec![planned_task(ONE, &[])]), rules());
+    at_a_gate.complete(ONE, 20);
+    let run = at_a_gate.waits_for();
+    let reason = BlockReason::WaveGateRed { failures: Vec::new() };
+    at_a_gate.tell(Event::Stuck { run, reason });
+    assert_eq!(Way::of_feature(&at_a_gate.feature), [Way::Resume, Way::Cancel]);
+    for story in [before_any_task, in_a_wave, at_a_gate] {
+        assert!(
+            matches!(story.feature.state, State::Blocked { .. }),
+            "{:?}",
+            story.feature.state
+        );
+        for way in Way::of_feature(&story.feature) {
+            let mut story = story.clone();
+            let (before, command) = (story.feature.clone(), command_of(&story, way));
+            let effects = story.says(command, Target::Feature);
+            assert_ne!(before, story.feature, "{way:?}: {effects:?}");
+        }
+    }
 }

@@ -263,6 +263,7 @@ pub fn pushed(head: Sha) -> Played {
 }
 
 /// A story: events one after the other, with every effect asked for on the way.
+#[derive(Clone)]
 pub struct Story {
     pub feature: Feature,
     pub effects: Vec<Effect>,

@@ -545,6 +545,7 @@ impl World {
             },
             TaskWork::PostReview { .. }
             | TaskWork::PublishCheck { .. }
+            | TaskWork::PublishBlocked { .. }
             | TaskWork::PostBlocked
             | TaskWork::MarkReady
             | TaskWork::DismissReview { .. }

@@ -1,18 +1,24 @@
-//! Named pipes between a story and a program: the program says that it runs and waits until it may go on.
+//! Named pipes between a story and the programs that it starts: a program says that it runs and waits until it may go on.
 
 use std::path::Path;
+use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe;
 
-/// In the program: `echo name > started; read line < go`.
+/// How long nobody may say anything.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// In the program: `echo name > started; read line < go`, with the folder before both.
 pub struct Pipes {
     started: pipe::Receiver,
+    /// What was read of a line whose reader was dropped meanwhile.
+    said: Vec<u8>,
     go: pipe::Sender,
 }
 
 impl Pipes {
-    /// Makes both pipes.
+    /// Makes both pipes; before any program runs.
     pub fn new(folder: &Path) -> Self {
         for name in ["started", "go"] {
             let made = std::process::Command::new("mkfifo")
@@ -26,16 +32,19 @@ impl Pipes {
         let (writing, go) = both("go");
         Self {
             started: reading.open_receiver(started).unwrap(),
+            said: Vec::new(),
             go: writing.open_sender(go).unwrap(),
         }
     }
 
-    /// Waits until a program says that it runs; gives its name. Each program writes one short line, which a pipe never
-    /// tears.
+    /// Waits until a program says that it runs; gives what it said.
     pub async fn started(&mut self) -> String {
-        let mut said = [0_u8; 64];
-        let length = self.started.read(&mut said).await.unwrap();
-        String::from_utf8_lossy(&said[..length]).trim().to_owned()
+        while !self.said.ends_with(b"\n") {
+            let byte = tokio::time::timeout(PATIENCE, self.started.read_u8()).await;
+            self.said.push(byte.expect("a program starts").unwrap());
+        }
+        let said = std::mem::take(&mut self.said);
+        String::from_utf8(said).unwrap().trim().to_owned()
     }
 
     /// Lets a program go on.

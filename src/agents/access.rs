@@ -1,0 +1,253 @@
+//! How programs reach their models: which provider, at which address, as whom. No key ever enters a run.
+
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::agents::private::Private;
+use crate::agents::private::host;
+use crate::config::ModelApi;
+use crate::config::ModelSettings;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::isolation::Level;
+use crate::domain::network::HostRule;
+use crate::sandbox::Spec;
+use crate::sandbox::egress::Door;
+use crate::sandbox::egress::ModelRoute;
+use crate::sandbox::egress::Rules;
+use http::HeaderName;
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use url::Url;
+
+/// What programs that insist on a key are given.
+pub(crate) const NO_KEY: &str = "added-outside";
+
+/// As whom a program speaks to its model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Login {
+    /// As the service, with the key of its settings, which is added outside the run.
+    Service,
+    /// As the person who started the command line, with the log-in and the settings of their own programs.
+    Host,
+}
+
+/// A provider of models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Provider {
+    /// The API that Claude Code speaks.
+    Anthropic,
+    /// The API that Codex speaks.
+    OpenAi,
+}
+
+impl Provider {
+    /// Its name in addresses.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+        }
+    }
+
+    /// The header in which it takes a key.
+    fn header(self, key: &str) -> (HeaderName, SecretString) {
+        match self {
+            Self::Anthropic => (HeaderName::from_static("x-api-key"), key.into()),
+            Self::OpenAi => (http::header::AUTHORIZATION, format!("Bearer {key}").into()),
+        }
+    }
+
+    /// What is asked of it.
+    fn paths(self) -> Vec<String> {
+        let paths: &[&str] = match self {
+            Self::Anthropic => &["/v1/messages", "/v1/models"],
+            Self::OpenAi => &["/responses", "/models", "/chat/completions"],
+        };
+        paths.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    /// Where a person's own log-in leads.
+    fn hosts(self) -> Vec<HostRule> {
+        let hosts: &[&str] = match self {
+            Self::Anthropic => &[
+                "api.anthropic.com",
+                "console.anthropic.com",
+                "claude.ai",
+                "platform.claude.com",
+            ],
+            Self::OpenAi => &["api.openai.com", "auth.openai.com", "chatgpt.com"],
+        };
+        hosts
+            .iter()
+            .filter_map(|name| HostRule::try_from((*name).to_owned()).ok())
+            .collect()
+    }
+
+    fn address(self) -> &'static str {
+        match self {
+            Self::Anthropic => "https://api.anthropic.com/",
+            Self::OpenAi => "https://api.openai.com/v1",
+        }
+    }
+
+    fn variables(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Anthropic => ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+            Self::OpenAi => ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+        }
+    }
+
+    fn setting(self) -> &'static str {
+        match self {
+            Self::Anthropic => "AUTOBUILD_ANTHROPIC_API_KEY",
+            Self::OpenAi => "AUTOBUILD_OPENAI_API_KEY",
+        }
+    }
+}
+
+/// How programs reach their models.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Addresses, keys, names.
+    pub models: Arc<ModelSettings>,
+    /// As whom.
+    pub login: Login,
+}
+
+impl Access {
+    /// As the service, with these settings.
+    #[must_use]
+    pub fn service(models: ModelSettings) -> Self {
+        Self {
+            models: Arc::new(models),
+            login: Login::Service,
+        }
+    }
+
+    /// Every key, for whoever masks what is shown.
+    pub fn keys(&self) -> impl Iterator<Item = SecretString> {
+        let keys = [&self.models.anthropic.key, &self.models.openai.key];
+        keys.into_iter().flatten().cloned()
+    }
+
+    fn api(&self, provider: Provider) -> &ModelApi {
+        match provider {
+            Provider::Anthropic => &self.models.anthropic,
+            Provider::OpenAi => &self.models.openai,
+        }
+    }
+
+    fn is_set(&self, provider: Provider) -> bool {
+        let api = self.api(provider);
+        api.key.is_some() || api.url.is_some()
+    }
+
+    /// Whether a provider can be spoken to at all.
+    pub(crate) fn check(&self, provider: Provider) -> Result<(), AgentFailure> {
+        match self.login == Login::Host || self.is_set(provider) {
+            true => Ok(()),
+            false => Err(AgentFailure::NotAuthorised {
+                said: format!(
+                    "{} is not set (on the command line, --use-my-login uses your own log-in instead)",
+                    provider.setting()
+                ),
+            }),
+        }
+    }
+
+    /// Opens the run's door to the providers that it may speak to and to the hosts of `spec.network`, and to nothing else.
+    /// Gives the providers' addresses as the program finds them.
+    pub(crate) async fn lead(
+        &self,
+        order: &mut Spec,
+        spec: &RunSpec,
+        private: &Private,
+        providers: &[Provider],
+        level: Level,
+    ) -> Result<Vec<(Provider, String)>, RunError> {
+        // A reader's checkout can be written too: whether it was is looked at afterwards, whatever kept it from it.
+        order
+            .confine
+            .write
+            .extend([spec.checkout.clone(), private.path().to_owned()]);
+        let set: Vec<Provider> = providers.iter().copied().filter(|one| self.is_set(*one)).collect();
+        let mut rules = Rules::hosts(spec.network.iter().cloned());
+        for provider in providers {
+            match set.contains(provider) {
+                true => rules.models.push(self.route(*provider)?),
+                false if self.login == Login::Host => rules.hosts.extend(provider.hosts()),
+                false => {}
+            }
+        }
+        // Beside the run's folder, not in it: the program may write there.
+        let folder = private.path().parent().unwrap_or_else(|| private.path());
+        let door = Door::open(rules, folder)
+            .await
+            .map_err(host("opening its way to the model"))?;
+        order.env.extend(door.environment(level));
+        let mut addresses = Vec::new();
+        for provider in set {
+            let Some(address) = door.model_url(level, provider.name()) else {
+                continue;
+            };
+            let (url, key) = provider.variables();
+            order.env.push((url.into(), address.clone().into()));
+            order.env.push((key.into(), NO_KEY.into()));
+            addresses.push((provider, address));
+        }
+        order.confine.door = Some(Arc::new(door));
+        Ok(addresses)
+    }
+
+    fn route(&self, provider: Provider) -> Result<ModelRoute, RunError> {
+        let api = self.api(provider);
+        let usual =
+            || Url::parse(provider.address()).map_err(|error| host("reading an address")(io::Error::other(error)));
+        let key = api.key.as_ref().map_or(NO_KEY, |key| key.expose_secret());
+        Ok(ModelRoute {
+            name: provider.name().to_owned(),
+            upstream: api.url.clone().map_or_else(usual, Ok)?,
+            header: provider.header(key),
+            paths: provider.paths(),
+        })
+    }
+
+    /// Gives a program the home and the log-in of whoever started the command line.
+    pub(crate) fn as_the_host(&self, order: &mut Spec, provider: Provider) {
+        let own = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let Some(home) = own("HOME").map(PathBuf::from) else {
+            return;
+        };
+        let (config, usual, prefix): (&str, &str, &[&str]) = match provider {
+            Provider::Anthropic => ("CLAUDE_CONFIG_DIR", ".claude", &["ANTHROPIC_", "CLAUDE_CODE_"]),
+            Provider::OpenAi => ("CODEX_HOME", ".codex", &["OPENAI_"]),
+        };
+        let folder = own(config).map_or_else(|| home.join(usual), PathBuf::from);
+        order.confine.write.extend([folder, home.join(".claude.json")]);
+        let mut give = |name: OsString, value: OsString| {
+            order.env.retain(|(known, _)| *known != name);
+            order.env.push((name, value));
+        };
+        give("HOME".into(), home.into_os_string());
+        for (name, value) in std::env::vars_os() {
+            let passes = name.to_str().is_some_and(|name| {
+                let of_account = prefix.iter().any(|prefix| name.starts_with(prefix));
+                name == config || of_account && !name.starts_with("CLAUDE_CODE_ENTRYPOINT")
+            });
+            if passes && !OURS.iter().any(|ours| name == *ours) {
+                give(name, value);
+            }
+        }
+    }
+}
+
+/// Variables that we set ourselves, whatever the host's are.
+const OURS: [&str; 4] = [
+    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
+    "CLAUDE_CODE_MAX_RETRIES",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB",
+];

@@ -1,0 +1,51 @@
+//! The part of the Agent Client Protocol that is spoken here: requests that we make, and answers to the agent's.
+
+use serde_json::Value;
+use serde_json::json;
+
+/// The version of the protocol.
+const VERSION: u64 = 1;
+
+/// One message as a line.
+pub(crate) fn line(message: &Value) -> Vec<u8> {
+    let mut line = message.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// A request of ours.
+pub(crate) fn request(id: u64, method: &str, params: Value) -> Vec<u8> {
+    line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+}
+
+/// What we say of ourselves: that the agent must use its own hands, since we lend it none.
+pub(crate) fn introduction() -> Value {
+    json!({
+        "protocolVersion": VERSION,
+        "clientCapabilities": { "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false },
+        "clientInfo": { "name": "autobuild", "version": env!("CARGO_PKG_VERSION") },
+    })
+}
+
+/// The answer to a request for something that we do not lend.
+pub(crate) fn not_offered(id: &Value) -> Vec<u8> {
+    line(&json!({
+        "jsonrpc": "2.0", "id": id,
+        "error": { "code": -32601, "message": "this client does not offer that" },
+    }))
+}
+
+/// The answer to a request for permission: the first option of these kinds, in the order of the kinds.
+pub(crate) fn permission(id: &Value, options: &[Value], kinds: &[&str]) -> Vec<u8> {
+    let of_kind = |kind: &&str| {
+        options
+            .iter()
+            .find(|option| option.get("kind").is_some_and(|found| found == kind))
+    };
+    let chosen = kinds.iter().find_map(of_kind).and_then(|option| option.get("optionId"));
+    let outcome = match chosen {
+        Some(option) => json!({ "outcome": "selected", "optionId": option }),
+        None => json!({ "outcome": "cancelled" }),
+    };
+    line(&json!({ "jsonrpc": "2.0", "id": id, "result": { "outcome": outcome } }))
+}

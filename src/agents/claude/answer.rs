@@ -1,0 +1,106 @@
+//! What a run came to: an answer, or one of the failures that the program is known to end with.
+
+use crate::agents::Printed;
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::agents::answer::NoAnswer;
+use crate::agents::claude::stream::Stream;
+use crate::agents::ending;
+use crate::agents::ending::Told;
+use crate::agents::journal::Journal;
+use crate::agents::journal::plain;
+use crate::agents::json;
+use crate::agents::json::word;
+use crate::agents::session::Ended;
+use crate::domain::blocked::AgentFailure;
+use serde_json::Value;
+
+const MAX_SAID: usize = 500;
+
+/// What the program said and how it ended, as an answer or a failure.
+pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
+    let outcome =
+        ending::by_force(spec, ended, stream.result.is_some())?.map_or_else(|| outcome(spec, &stream, ended), Err);
+    let result = stream.result.as_ref();
+    let usd_micros = result.and_then(|result| json::micros(result, "total_cost_usd"));
+    let told = Told {
+        tokens: stream.used(),
+        usd_micros,
+        estimated: usd_micros.is_some() && result.is_some_and(guessed),
+        last_words: result.map(|result| word(result, "result").to_owned()),
+        model: stream.model,
+    };
+    ending::printed(outcome, told, journal, ended)
+}
+
+fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
+    let Some(result) = &stream.result else {
+        return Err(ending::without_a_word(&spec.secrets, &ended.finished));
+    };
+    if !stream.as_asked {
+        let what = "it never said what it may use".to_owned();
+        return Err(AgentFailure::NotAsAsked { what });
+    }
+    let failed = result.get("is_error").and_then(Value::as_bool).unwrap_or(false);
+    match word(result, "subtype") {
+        "error_max_turns" => Err(AgentFailure::OutOfAgentTurns {
+            turns: spec.agent_turns,
+        }),
+        "error_max_budget_usd" => Err(AgentFailure::OutOfMoney),
+        "error_max_structured_output_retries" => Ok(Err(NoAnswer::Malformed(refused(spec, stream, result)))),
+        "success" if !failed => Ok(stream.structured.clone().ok_or(NoAnswer::Missing)),
+        _ => Err(api_failure(spec, stream, result)),
+    }
+}
+
+/// Why the program gave up on an answer of the right shape.
+fn refused(spec: &RunSpec, stream: &Stream, result: &Value) -> String {
+    let errors = result.get("errors").map(Value::to_string);
+    stream.refused_answer.clone().or(errors).map_or_else(
+        || "it does not fit the schema".to_owned(),
+        |why| plain(&spec.secrets, &why, MAX_SAID),
+    )
+}
+
+/// The failure that a result tells of: by the program's own word for it, else by the HTTP status, else by its text.
+fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure {
+    let text = match word(result, "result") {
+        "" => result.get("errors").map(Value::to_string).unwrap_or_default(),
+        text => text.to_owned(),
+    };
+    let said = plain(&spec.secrets, &text, MAX_SAID);
+    let status = result.get("api_error_status").and_then(Value::as_u64);
+    let too_long = word(result, "terminal_reason") == "prompt_too_long" || text.starts_with("Prompt is too long");
+    if word(result, "stop_reason") == "refusal" {
+        return AgentFailure::ModelRefused { said };
+    }
+    if too_long || status == Some(413) {
+        return AgentFailure::PromptTooLong;
+    }
+    match (stream.error.as_deref().unwrap_or_default(), status) {
+        ("max_output_tokens", _) => AgentFailure::OutputLimit,
+        ("authentication_failed" | "billing_error" | "oauth_org_not_allowed", _) | (_, Some(401..=403)) => {
+            AgentFailure::NotAuthorised { said }
+        }
+        ("model_not_found", _) | (_, Some(404)) => AgentFailure::NoSuchModel {
+            model: spec.model.clone().or_else(|| stream.model.clone()).unwrap_or_default(),
+            said,
+        },
+        ("rate_limit", _) | (_, Some(429)) => AgentFailure::RateLimited {
+            said,
+            retry_after_seconds: stream.told_to_wait_ms.map(|ms| ms.div_ceil(1_000)),
+        },
+        ("server_error" | "overloaded", _) | (_, Some(500..)) => AgentFailure::Unavailable { said },
+        _ if text.starts_with("Not logged in") || text.contains("Please run /login") => {
+            AgentFailure::NotAuthorised { said }
+        }
+        (_, None) if word(result, "terminal_reason") == "api_error" => AgentFailure::Unavailable { said },
+        _ => AgentFailure::Failed { how: said },
+    }
+}
+
+/// Whether the program does not know the price of a model that it used.
+fn guessed(result: &Value) -> bool {
+    let models = result.get("modelUsage").and_then(Value::as_object);
+    models.is_some_and(|models| models.values().any(|model| word(model, "costBasis") == "unknown"))
+}

@@ -1,0 +1,154 @@
+//! What the program says of itself when it starts, held against what it was asked to be.
+
+use crate::agents::access::Login;
+use serde_json::Value;
+
+/// Adds the answer's own tool to whatever is asked for.
+const ANSWER_TOOL: &str = "StructuredOutput";
+
+/// What a role's program is asked to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    /// Its permission mode.
+    pub(crate) mode: &'static str,
+    /// Its tools.
+    pub(crate) tools: Tools,
+}
+
+/// The tools that are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tools {
+    /// All of the program's own, among them these.
+    AllAnd(&'static [&'static str]),
+    /// These and no other.
+    Only(&'static [&'static str]),
+}
+
+/// What differs, in words.
+pub(crate) fn difference(init: &Value, asked: Asked, login: Login) -> Option<String> {
+    let mode = init.get("permissionMode").and_then(Value::as_str).unwrap_or("none");
+    if mode != asked.mode {
+        return Some(format!("its permission mode is {mode:?}, not {:?}", asked.mode));
+    }
+    let servers = names(init.get("mcp_servers"));
+    if !servers.is_empty() {
+        return Some(format!("it uses the MCP servers {}", servers.join(", ")));
+    }
+    let plugins = names(init.get("plugins"));
+    if login == Login::Service && !plugins.is_empty() {
+        return Some(format!("it uses the plug-ins {}", plugins.join(", ")));
+    }
+    let tools = names(init.get("tools"));
+    let has = |tool: &&str| tools.iter().any(|found| found == tool);
+    let (needed, foreign): (&[&str], Vec<&String>) = match asked.tools {
+        Tools::AllAnd(needed) => (needed, tools.iter().filter(|tool| tool.starts_with("mcp__")).collect()),
+        Tools::Only(only) => {
+            let fine = |tool: &String| tool == ANSWER_TOOL || only.contains(&tool.as_str());
+            (only, tools.iter().filter(|tool| !fine(tool)).collect())
+        }
+    };
+    if !foreign.is_empty() {
+        let foreign: Vec<&str> = foreign.into_iter().map(String::as_str).collect();
+        return Some(format!("it offers tools that nobody asked for: {}", foreign.join(", ")));
+    }
+    let missing: Vec<&str> = needed.iter().filter(|tool| !has(tool)).copied().collect();
+    match missing.is_empty() {
+        true => None,
+        false => Some(format!("it lacks the tools {}", missing.join(", "))),
+    }
+}
+
+/// Names in a list of names, or of objects with a name.
+pub(crate) fn names(list: Option<&Value>) -> Vec<String> {
+    let items = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let name = |item: &Value| {
+        let named = item.as_str().or_else(|| item.get("name").and_then(Value::as_str));
+        named.unwrap_or("without a name").chars().take(100).collect()
+    };
+    items.iter().take(500).map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Asked;
+    use super::Tools;
+    use super::difference;
+    use crate::agents::access::Login;
+    use serde_json::json;
+
+    const COACH: Asked = Asked {
+        mode: "dontAsk",
+        tools: Tools::Only(&["Read", "Grep"]),
+    };
+    const PLAYER: Asked = Asked {
+        mode: "acceptEdits",
+        tools: Tools::AllAnd(&["Bash", "Edit"]),
+    };
+
+    #[test]
+    fn whatever_was_not_asked_for_is_named() {
+        let table = [
+            (
+                json!({"permissionMode": "dontAsk", "tools": ["Read", "Grep", "StructuredOutput"], "mcp_servers": []}),
+                COACH,
+                None,
+            ),
+            (
+                json!({"permissionMode": "dontAsk", "tools": ["Read", "Grep", "Bash"]}),
+                COACH,
+                Some("nobody asked for: Bash"),
+            ),
+            (
+                json!({"permissionMode": "dontAsk", "tools": ["Read"]}),
+                COACH,
+                Some("lacks the tools Grep"),
+            ),
+            (
+                json!({"permissionMode": "dontAsk"}),
+                COACH,
+                Some("lacks the tools Read, Grep"),
+            ),
+            (
+                json!({"permissionMode": "default", "tools": ["Read", "Grep"]}),
+                COACH,
+                Some("permission mode is \"default\""),
+            ),
+            (json!({}), COACH, Some("permission mode is \"none\"")),
+            (
+                json!({"permissionMode": "dontAsk", "tools": ["Read", "Grep"], "mcp_servers": [{"name": "evil", "status": "failed"}]}),
+                COACH,
+                Some("MCP servers evil"),
+            ),
+            (
+                json!({"permissionMode": "dontAsk", "tools": ["Read", "Grep"], "plugins": [{"name": "p", "path": "/x"}]}),
+                COACH,
+                Some("plug-ins p"),
+            ),
+            (
+                json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit", "WebFetch"]}),
+                PLAYER,
+                None,
+            ),
+            (
+                json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit", "mcp__evil__run"]}),
+                PLAYER,
+                Some("mcp__evil__run"),
+            ),
+            (
+                json!({"permissionMode": "acceptEdits", "tools": ["Bash"]}),
+                PLAYER,
+                Some("lacks the tools Edit"),
+            ),
+        ];
+        for (init, asked, expected) in table {
+            let found = difference(&init, asked, Login::Service);
+            match expected {
+                None => assert_eq!(found, None, "{init}"),
+                Some(words) => assert!(
+                    found.as_ref().is_some_and(|found| found.contains(words)),
+                    "{init}: {found:?}"
+                ),
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! How the program is started for a role: its command line and its environment.
+
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::agents::access::Login;
+use crate::agents::access::Provider;
+use crate::agents::claude::COMMAND;
+use crate::agents::claude::ClaudeAgent;
+use crate::agents::claude::init::Asked;
+use crate::agents::claude::init::Tools;
+use crate::agents::private::Account;
+use crate::agents::private::Private;
+use crate::config::Role;
+use crate::sandbox::OutputCap;
+use crate::sandbox::Spec;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// An agent that prints more than this is stopped.
+const MOST_OUTPUT: u64 = 256 << 20;
+const KEPT_OUTPUT: usize = 16 << 10;
+/// From being asked to end to being killed.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Variables that are the same for every run.
+const FIXED: [(&str, &str); 6] = [
+    ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"),
+    ("CLAUDE_CODE_MAX_RETRIES", "3"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("DISABLE_TELEMETRY", "1"),
+    ("DISABLE_ERROR_REPORTING", "1"),
+];
+
+/// What a role's program is asked to be.
+pub(crate) fn asked(role: Role) -> Asked {
+    match role {
+        Role::Player => Asked {
+            mode: "acceptEdits",
+            tools: Tools::AllAnd(&["Bash", "Edit", "Read", "Write"]),
+        },
+        Role::Planner | Role::Designer | Role::Coach => Asked {
+            mode: "dontAsk",
+            tools: Tools::Only(&["Read", "Grep", "Glob"]),
+        },
+    }
+}
+
+impl ClaudeAgent {
+    pub(super) async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
+        let system = private.write("system.md", spec.prompt.system().as_bytes())?;
+        let mut order = Spec::new(self.program.name, &spec.checkout);
+        order.args = args(spec, system.into(), self.access.login);
+        order.env = private.environment(spec, &self.environment, Account::Ours)?;
+        order.env.extend(FIXED.map(|(name, value)| (name.into(), value.into())));
+        let command_ms = COMMAND.as_millis().to_string();
+        for name in ["BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"] {
+            order.env.push((name.into(), command_ms.clone().into()));
+        }
+        order.stdin = told.into_bytes();
+        order.deadline = spec.deadline;
+        order.grace = GRACE;
+        order.stdout = OutputCap {
+            head: KEPT_OUTPUT,
+            tail: KEPT_OUTPUT,
+            stop_after: Some(MOST_OUTPUT),
+        };
+        order.stderr = OutputCap {
+            stop_after: Some(MOST_OUTPUT),
+            ..order.stdout
+        };
+        match self.access.login {
+            Login::Service => {
+                let config = private.folder("claude")?;
+                order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
+            }
+            Login::Host => self.access.as_the_host(&mut order, Provider::Anthropic),
+        }
+        self.access
+            .lead(&mut order, spec, private, &[Provider::Anthropic], self.sandbox.level())
+            .await?;
+        Ok(order)
+    }
+}
+
+fn args(spec: &RunSpec, system: OsString, login: Login) -> Vec<OsString> {
+    let mut args: Vec<OsString> = ["-p", "--output-format", "stream-json", "--verbose"]
+        .map(OsString::from)
+        .to_vec();
+    let mut add = |name: &str, value: OsString| args.extend([OsString::from(name), value]);
+    if let Some(model) = &spec.model {
+        add("--model", model.into());
+    }
+    add("--max-turns", spec.agent_turns.to_string().into());
+    if let Some(micros) = spec.usd_micros {
+        add("--max-budget-usd", dollars(micros).into());
+    }
+    add("--permission-mode", asked(spec.role).mode.into());
+    match asked(spec.role).tools {
+        Tools::AllAnd(_) => {
+            add("--allowedTools", "Bash".into());
+            add("--append-system-prompt-file", system);
+        }
+        Tools::Only(tools) => {
+            add("--tools", tools.join(",").into());
+            add("--system-prompt-file", system);
+        }
+    }
+    add("--json-schema", spec.schema.to_string().into());
+    let sources = match login {
+        Login::Service => "",
+        Login::Host => "user",
+    };
+    add("--setting-sources", sources.into());
+    args.extend(["--strict-mcp-config", "--no-session-persistence"].map(OsString::from));
+    args
+}
+
+/// Millionths of a dollar as the program reads them; nothing is rounded up.
+fn dollars(micros: u64) -> String {
+    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dollars;
+
+    #[test]
+    fn money_is_written_exactly() {
+        assert_eq!(
+            [0, 1, 2_500_000, 123_456_789].map(dollars),
+            ["0.000000", "0.000001", "2.500000", "123.456789"]
+        );
+    }
+}

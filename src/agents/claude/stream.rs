@@ -1,0 +1,250 @@
+//! What the program says while it runs, read tolerantly: of every line only what is needed, and anything else ignored.
+
+use crate::agents::access::Login;
+use crate::agents::claude::init;
+use crate::agents::claude::init::Asked;
+use crate::agents::journal::Journal;
+use crate::agents::json::items;
+use crate::agents::json::number;
+use crate::agents::json::word;
+use crate::agents::session::Listener;
+use crate::agents::session::Next;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::trace::TraceKind;
+use crate::domain::usage::Tokens;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A model that asks us to wait longer than this is waited for without a program.
+const LONGEST_WAIT_MS: u64 = 120_000;
+/// Most open calls, and most messages, that are remembered.
+const MAX_REMEMBERED: usize = 10_000;
+
+/// What was heard so far.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    asked: Asked,
+    login: Login,
+    /// Whether it said what it is, and that is what was asked for.
+    pub(crate) as_asked: bool,
+    /// The model, as the program names it.
+    pub(crate) model: Option<String>,
+    /// The word for the last failure of the model's API.
+    pub(crate) error: Option<String>,
+    /// How long the program was last told to wait for a rate limit.
+    pub(crate) told_to_wait_ms: Option<u64>,
+    /// The last result.
+    pub(crate) result: Option<Value>,
+    /// The last answer that fits the schema as the program sees it.
+    pub(crate) structured: Option<Value>,
+    /// Why the last answer that was handed in did not fit.
+    pub(crate) refused_answer: Option<String>,
+    /// Tokens of all results.
+    pub(crate) tokens: Tokens,
+    /// What went in by message, for a run without a result.
+    messages: BTreeMap<String, Tokens>,
+    /// Calls of tools that have not come back, with the tool.
+    open: BTreeMap<String, String>,
+}
+
+impl Stream {
+    pub(crate) fn new(asked: Asked, login: Login) -> Self {
+        Self {
+            asked,
+            login,
+            as_asked: false,
+            model: None,
+            error: None,
+            told_to_wait_ms: None,
+            result: None,
+            structured: None,
+            refused_answer: None,
+            tokens: Tokens::default(),
+            messages: BTreeMap::new(),
+            open: BTreeMap::new(),
+        }
+    }
+
+    /// Tokens as far as they are known: of the results, else what went in so far.
+    pub(crate) fn used(&self) -> Tokens {
+        match self.result {
+            Some(_) => self.tokens,
+            None => self.messages.values().fold(Tokens::default(), |mut sum, tokens| {
+                sum += *tokens;
+                sum
+            }),
+        }
+    }
+
+    fn system(&mut self, line: &Value, journal: &mut Journal) -> Next {
+        match word(line, "subtype") {
+            "init" => self.init(line, journal),
+            "api_retry" => self.retry(line, journal),
+            "permission_denied" => {
+                journal.note(TraceKind::Denied {
+                    tool: word(line, "tool_name").to_owned(),
+                    why: word(line, "message").to_owned(),
+                });
+                Next::Listen
+            }
+            "hook_started" | "hook_response" if self.login == Login::Service => {
+                let name = journal.plain(word(line, "hook_name"), 100);
+                not_as_asked(format!("a hook ran: {name}"))
+            }
+            _ => Next::Listen,
+        }
+    }
+
+    fn init(&mut self, line: &Value, journal: &mut Journal) -> Next {
+        self.model = Some(word(line, "model").to_owned()).filter(|model| !model.is_empty());
+        journal.note(TraceKind::Started {
+            model: self.model.clone(),
+            tools: init::names(line.get("tools")),
+            version: Some(word(line, "claude_code_version").to_owned()).filter(|version| !version.is_empty()),
+        });
+        match init::difference(line, self.asked, self.login) {
+            Some(what) => not_as_asked(what),
+            None => {
+                self.as_asked = true;
+                Next::Listen
+            }
+        }
+    }
+
+    fn retry(&mut self, line: &Value, journal: &mut Journal) -> Next {
+        let error = word(line, "error");
+        let delay_ms = number(line, "retry_delay_ms");
+        let status = line.get("error_status").and_then(Value::as_u64);
+        let why = match status {
+            Some(status) => format!("{error} (HTTP {status})"),
+            None => error.to_owned(),
+        };
+        journal.note(TraceKind::Waiting {
+            attempt: u32::try_from(number(line, "attempt")).unwrap_or(u32::MAX),
+            delay_ms,
+            why: why.clone(),
+        });
+        match error {
+            "authentication_failed" => Next::Stop(AgentFailure::NotAuthorised { said: why }),
+            "rate_limit" if delay_ms > LONGEST_WAIT_MS => Next::Stop(AgentFailure::RateLimited {
+                said: why,
+                retry_after_seconds: Some(delay_ms.div_ceil(1_000)),
+            }),
+            "rate_limit" => {
+                self.told_to_wait_ms = Some(delay_ms);
+                Next::Listen
+            }
+            _ => Next::Listen,
+        }
+    }
+
+    fn assistant(&mut self, line: &Value, journal: &mut Journal) -> Next {
+        if !self.as_asked {
+            return not_as_asked("it began to work before it said what it may use".to_owned());
+        }
+        if let Some(error) = line.get("error").and_then(Value::as_str) {
+            self.error = Some(error.to_owned());
+        }
+        let message = line.get("message").unwrap_or(&Value::Null);
+        if self.messages.len() < MAX_REMEMBERED {
+            let id = word(message, "id").to_owned();
+            self.messages.entry(id).or_insert_with(|| Tokens {
+                output: 0,
+                ..tokens(message.get("usage"))
+            });
+        }
+        for block in items(message, "content") {
+            match word(block, "type") {
+                "text" => journal.note(TraceKind::Text {
+                    text: word(block, "text").to_owned(),
+                }),
+                "tool_use" => {
+                    let (id, tool) = (word(block, "id").to_owned(), word(block, "name").to_owned());
+                    if self.open.len() < MAX_REMEMBERED {
+                        self.open.insert(id.clone(), tool.clone());
+                    }
+                    let input = block.get("input").map(Value::to_string).unwrap_or_default();
+                    journal.note(TraceKind::ToolCall { id, tool, input });
+                }
+                _ => {}
+            }
+        }
+        Next::Listen
+    }
+
+    fn user(&mut self, line: &Value, journal: &mut Journal) {
+        for block in items(line.get("message").unwrap_or(&Value::Null), "content") {
+            if word(block, "type") != "tool_result" {
+                continue;
+            }
+            let id = word(block, "tool_use_id").to_owned();
+            let failed = block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
+            let output = said(block.get("content"));
+            if failed && self.open.get(&id).is_some_and(|tool| tool == "StructuredOutput") {
+                self.refused_answer = Some(journal.plain(&output, 2_000));
+            }
+            self.open.remove(&id);
+            journal.note(TraceKind::ToolResult { id, failed, output });
+        }
+    }
+
+    fn result(&mut self, line: Value) -> Next {
+        self.tokens += tokens(line.get("usage"));
+        if let Some(answer) = line.get("structured_output").filter(|answer| !answer.is_null()) {
+            self.structured = Some(answer.clone());
+        }
+        self.result = Some(line);
+        self.open.clear();
+        Next::Finished
+    }
+}
+
+impl Listener for Stream {
+    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
+        // Whatever is no JSON is a word for people.
+        let Ok(line) = serde_json::from_slice::<Value>(line) else {
+            return Next::Listen;
+        };
+        match word(&line, "type") {
+            "system" => self.system(&line, journal),
+            "assistant" => self.assistant(&line, journal),
+            "user" => {
+                self.user(&line, journal);
+                Next::Listen
+            }
+            "result" => self.result(line),
+            _ => Next::Listen,
+        }
+    }
+
+    fn tool_runs(&self) -> bool {
+        !self.open.is_empty()
+    }
+}
+
+fn not_as_asked(what: String) -> Next {
+    Next::Stop(AgentFailure::NotAsAsked { what })
+}
+
+/// The text of a tool's result, which is a text or a list of blocks.
+fn said(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(blocks)) => {
+            let texts: Vec<&str> = blocks.iter().map(|block| word(block, "text")).collect();
+            texts.join("\n")
+        }
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
+}
+
+fn tokens(usage: Option<&Value>) -> Tokens {
+    let count = |name: &str| usage.map_or(0, |usage| number(usage, name));
+    Tokens {
+        input: count("input_tokens"),
+        cached: count("cache_read_input_tokens"),
+        cache_write: count("cache_creation_input_tokens"),
+        output: count("output_tokens"),
+    }
+}

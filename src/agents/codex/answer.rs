@@ -1,0 +1,199 @@
+//! What a run came to. The program names no status of its model's API: failures are told by its words.
+
+use crate::agents::Printed;
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::agents::answer;
+use crate::agents::answer::NoAnswer;
+use crate::agents::codex::schema;
+use crate::agents::codex::stream::Stream;
+use crate::agents::ending;
+use crate::agents::ending::Told;
+use crate::agents::journal::Journal;
+use crate::agents::journal::plain;
+use crate::agents::session::Ended;
+use crate::domain::blocked::AgentFailure;
+use serde_json::Value;
+
+const MAX_SAID: usize = 500;
+
+/// What the program said and how it ended, as an answer or a failure.
+pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
+    let said_all = stream.completed || stream.failed.is_some();
+    let outcome = ending::by_force(spec, ended, said_all)?.map_or_else(|| outcome(spec, &stream, ended), Err);
+    let told = Told {
+        tokens: stream.tokens,
+        usd_micros: None,
+        estimated: false,
+        model: spec.model.clone(),
+        last_words: stream.last_message,
+    };
+    ending::printed(outcome, told, journal, ended)
+}
+
+fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
+    if let Some(message) = &stream.failed {
+        return Err(by_words(spec, message));
+    }
+    if !stream.completed {
+        return Err(ending::without_a_word(&spec.secrets, &ended.finished));
+    }
+    let text = stream.last_message.as_deref().unwrap_or_default();
+    Ok(answer::ending_object(text).map(schema::without_nulls))
+}
+
+/// The failure of a model's API that words tell of.
+pub(crate) fn by_words(spec: &RunSpec, message: &str) -> AgentFailure {
+    failure(spec.model.as_deref(), message, plain(&spec.secrets, message, MAX_SAID))
+}
+
+fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
+    let words = message.to_lowercase();
+    let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
+    if has(&[
+        "context window",
+        "context_length_exceeded",
+        "prompt is too long",
+        "too many tokens",
+    ]) {
+        AgentFailure::PromptTooLong
+    } else if has(&[
+        "401 unauthorized",
+        "403 forbidden",
+        "402 payment",
+        "not logged in",
+        "invalid api key",
+    ]) || has(&["authentication", "insufficient_quota", "credit balance", "billing"])
+    {
+        AgentFailure::NotAuthorised { said }
+    } else if has(&["429", "rate limit", "rate_limit", "usage limit"]) {
+        AgentFailure::RateLimited {
+            said,
+            retry_after_seconds: retry_after(&words),
+        }
+    } else if words.contains("model")
+        && has(&[
+            "404 not found",
+            "does not exist",
+            "not supported",
+            "not found",
+            "may not exist",
+        ])
+    {
+        let model = model.unwrap_or_default().to_owned();
+        AgentFailure::NoSuchModel { model, said }
+    } else if has(&[
+        "high demand",
+        "status 5",
+        "529",
+        "overloaded",
+        "internal server error",
+        "server_error",
+    ]) || has(&[
+        "stream disconnected",
+        "connection",
+        "network error",
+        "timed out",
+        "error sending request",
+    ]) {
+        AgentFailure::Unavailable { said }
+    } else if has(&["refus", "content policy", "safety"]) {
+        AgentFailure::ModelRefused { said }
+    } else if has(&["max_output_tokens", "output token maximum"]) {
+        AgentFailure::OutputLimit
+    } else {
+        AgentFailure::Failed { how: said }
+    }
+}
+
+/// Seconds in "try again in 20s" or "retry after 20 seconds".
+fn retry_after(words: &str) -> Option<u64> {
+    let (_, after) = words
+        .split_once("try again in ")
+        .or_else(|| words.split_once("retry after "))?;
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    let number: u64 = digits.parse().ok()?;
+    let unit = after
+        .get(digits.len()..)?
+        .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    match unit.trim_start() {
+        unit if unit.starts_with("ms") => Some(1),
+        unit if unit.starts_with('s') => Some(number.saturating_add(1)),
+        unit if unit.starts_with('m') => number.checked_mul(60),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::failure;
+    use crate::domain::blocked::AgentFailure;
+
+    /// The words are those that the program was seen to print.
+    #[test]
+    fn failures_are_told_apart_by_words() {
+        let kind = |message: &str| match failure(Some("nope"), message, String::new()) {
+            AgentFailure::NotAuthorised { .. } => "not authorised",
+            AgentFailure::RateLimited {
+                retry_after_seconds, ..
+            } => match retry_after_seconds {
+                Some(12) => "limited for 12 s",
+                Some(120) => "limited for 120 s",
+                Some(_) => "limited for some time",
+                None => "limited",
+            },
+            AgentFailure::Unavailable { .. } => "unavailable",
+            AgentFailure::NoSuchModel { .. } => "no such model",
+            AgentFailure::PromptTooLong => "too long",
+            AgentFailure::Failed { .. } => "failed",
+            other => panic!("{other:?}"),
+        };
+        let table = [
+            ("exceeded retry limit, last status: 429 Too Many Requests", "limited"),
+            (
+                "Rate limit reached for gpt-x. Please try again in 11.5s.",
+                "limited for 12 s",
+            ),
+            (
+                "You've hit your usage limit. Try again in 2 minutes.",
+                "limited for 120 s",
+            ),
+            (
+                "unexpected status 401 Unauthorized: bad key, url: http://127.0.0.1:1/v1/responses",
+                "not authorised",
+            ),
+            (
+                "unexpected status 403 Forbidden: no, url: http://127.0.0.1:1/v1/responses",
+                "not authorised",
+            ),
+            (
+                "unexpected status 404 Not Found: The model `nope` does not exist, url: x",
+                "no such model",
+            ),
+            (
+                r#"{"type": "error", "error": {"message": "The 'nope' model is not supported"}}"#,
+                "no such model",
+            ),
+            (
+                r#"{"error": {"type": "context_length_exceeded", "message": "Your input exceeds the context window of this model."}}"#,
+                "too long",
+            ),
+            (
+                "unexpected status 529 <unknown status code>: fake fault 529, url: x",
+                "unavailable",
+            ),
+            (
+                "We’re currently experiencing high demand, which may cause temporary errors.",
+                "unavailable",
+            ),
+            (
+                "stream disconnected before completion: Transport error: network error: error decoding response body",
+                "unavailable",
+            ),
+            ("something else", "failed"),
+        ];
+        for (message, expected) in table {
+            assert_eq!(kind(message), expected, "{message}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The `codex` back-end: one process of `codex exec --json` per run. It checks no schema and tells no cost; what it needs
+//! beyond that comes from us.
+
+pub(crate) mod answer;
+pub(crate) mod schema;
+mod stream;
+
+use crate::agents::Printed;
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::agents::access::Access;
+use crate::agents::access::Login;
+use crate::agents::access::NO_KEY;
+use crate::agents::access::Provider;
+use crate::agents::codex::stream::Stream;
+use crate::agents::ending::never_ran;
+use crate::agents::ending::started;
+use crate::agents::journal::Journal;
+use crate::agents::private::Account;
+use crate::agents::private::Private;
+use crate::agents::program::Program;
+use crate::agents::program::Version;
+use crate::agents::session;
+use crate::agents::session::Patience;
+use crate::agents::session::Speech;
+use crate::config::Role;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::isolation::Level;
+use crate::domain::trace::TraceKind;
+use crate::sandbox::OutputCap;
+use crate::sandbox::Sandbox;
+use crate::sandbox::Spec;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The oldest version that was seen to do all that is asked of it.
+const LEAST: Version = Version(0, 169, 0);
+/// An agent that prints more than this is stopped.
+const MOST_OUTPUT: u64 = 256 << 20;
+const KEPT_OUTPUT: usize = 16 << 10;
+/// From being asked to end to being killed.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long the program may be silent while its model works.
+const MODEL: Duration = Duration::from_secs(330);
+/// How long it may be silent while one of its commands runs.
+const COMMAND: Duration = Duration::from_secs(11 * 60);
+/// What the program may take from its last word to its end.
+const LAST: Duration = Duration::from_secs(10);
+/// The variable in which it looks for a key.
+const KEY: &str = "AUTOBUILD_MODEL_KEY";
+
+/// The Codex command line.
+#[derive(Clone, Debug)]
+pub(crate) struct CodexAgent {
+    program: Program,
+    sandbox: Sandbox,
+    environment: Vec<String>,
+    runs: PathBuf,
+    access: Access,
+}
+
+impl CodexAgent {
+    pub(crate) fn new(sandbox: Sandbox, environment: Vec<String>, runs: PathBuf, access: Access) -> Self {
+        Self {
+            program: Program::new("codex", LEAST),
+            sandbox,
+            environment,
+            runs,
+            access,
+        }
+    }
+
+    /// Whether it can be run at all.
+    pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
+        self.program.check(&self.sandbox, &self.runs).await?;
+        self.access.check(Provider::OpenAi)
+    }
+
+    pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
+        let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone());
+        let told = spec.prompt.whole(&spec.schema);
+        journal.note(TraceKind::Prompt { text: told.clone() });
+        self.check().await.map_err(never_ran)?;
+        let private = Private::make(&self.runs)?;
+        let order = self.order(spec, told, &private).await?;
+        let mut stream = Stream::default();
+        let model = spec.idle.map_or(MODEL, |idle| idle.min(MODEL));
+        let patience = Patience {
+            model,
+            tool: model.max(COMMAND),
+            last: LAST,
+        };
+        let talk = (&mut stream as &mut dyn session::Listener, &mut journal);
+        let ended = session::run(&self.sandbox, &order, Speech::Once, patience, talk, cancel).await;
+        let ended = started(ended, self.program.name)?;
+        answer::conclude(spec, stream, journal, &ended)
+    }
+
+    async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
+        let schema = schema::strict(&spec.schema).to_string();
+        let schema = private.write("strict-schema.json", schema.as_bytes())?;
+        let mut order = Spec::new(self.program.name, &spec.checkout);
+        order.args = self.args(spec, schema.into());
+        order.env = private.environment(spec, &self.environment, Account::Ours)?;
+        order.stdin = told.into_bytes();
+        order.deadline = spec.deadline;
+        order.grace = GRACE;
+        order.stdout = OutputCap {
+            head: KEPT_OUTPUT,
+            tail: KEPT_OUTPUT,
+            stop_after: Some(MOST_OUTPUT),
+        };
+        order.stderr = order.stdout;
+        let addresses = self
+            .access
+            .lead(&mut order, spec, private, &[Provider::OpenAi], self.sandbox.level())
+            .await?;
+        if self.access.login == Login::Host {
+            self.access.as_the_host(&mut order, Provider::OpenAi);
+        }
+        if let Some((_, address)) = addresses.first() {
+            let home = home(private, address, None)?;
+            order.env.retain(|(name, _)| name != "CODEX_HOME");
+            order.env.extend(variables(home));
+        }
+        Ok(order)
+    }
+
+    fn args(&self, spec: &RunSpec, schema: OsString) -> Vec<OsString> {
+        // Where our own sandbox holds, the program's own only fails within it.
+        let sandbox = match (self.sandbox.level(), spec.role) {
+            (Level::L0, Role::Player) => "workspace-write",
+            (Level::L0, Role::Planner | Role::Designer | Role::Coach) => "read-only",
+            (Level::L1 | Level::L2 | Level::L3, _) => "danger-full-access",
+        };
+        let mut args: Vec<OsString> = ["exec", "--json", "-s", sandbox, "-C"].map(OsString::from).to_vec();
+        args.push(spec.checkout.clone().into_os_string());
+        args.extend(["--skip-git-repo-check", "--ephemeral"].map(OsString::from));
+        if let Some(model) = &spec.model {
+            args.extend([OsString::from("-m"), model.into()]);
+        }
+        args.extend([OsString::from("--output-schema"), schema, "-".into()]);
+        args
+    }
+}
+
+/// The variables that lead to a home.
+pub(crate) fn variables(home: PathBuf) -> [(OsString, OsString); 2] {
+    [
+        ("CODEX_HOME".into(), home.into_os_string()),
+        (KEY.into(), NO_KEY.into()),
+    ]
+}
+
+/// A home for the program in which nothing stands but which model it uses and where that is.
+pub(crate) fn home(private: &Private, address: &str, model: Option<&str>) -> Result<PathBuf, RunError> {
+    let home = private.folder("codex")?;
+    let model = model.map(|model| format!("model = \"{model}\"\n")).unwrap_or_default();
+    let config = format!(
+        "{model}model_provider = \"autobuild\"\n\n[model_providers.autobuild]\nname = \"autobuild\"\nbase_url = \"{address}\"\n\
+         env_key = \"{KEY}\"\nwire_api = \"responses\"\nrequest_max_retries = 3\nstream_max_retries = 3\n\
+         stream_idle_timeout_ms = 300000\n"
+    );
+    private.write("codex/config.toml", config.as_bytes())?;
+    Ok(home)
+}

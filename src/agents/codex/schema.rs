@@ -1,0 +1,108 @@
+//! JSON Schemas as providers take them that decide by them what a model may write: every key required, no other allowed.
+
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+/// Words about a schema that say nothing of the values.
+const LEFT_OUT: [&str; 5] = ["$schema", "title", "default", "examples", "format"];
+
+/// The strict form of a schema: what was optional may be null instead.
+pub(crate) fn strict(schema: &Value) -> Value {
+    let Value::Object(object) = schema else {
+        return schema.clone();
+    };
+    let mut strict: Map<String, Value> = object
+        .iter()
+        .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), inner(name, value)))
+        .collect();
+    let Some(properties) = object.get("properties").and_then(Value::as_object) else {
+        return Value::Object(strict);
+    };
+    let required: Vec<&str> = object
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let fields: Map<String, Value> = properties
+        .iter()
+        .map(|(name, field)| {
+            let field = self::strict(field);
+            let field = match required.contains(&name.as_str()) {
+                true => field,
+                false => json!({ "anyOf": [field, { "type": "null" }] }),
+            };
+            (name.clone(), field)
+        })
+        .collect();
+    strict.insert("required".to_owned(), fields.keys().cloned().collect());
+    strict.insert("properties".to_owned(), Value::Object(fields));
+    strict.insert("additionalProperties".to_owned(), Value::Bool(false));
+    Value::Object(strict)
+}
+
+fn inner(name: &str, value: &Value) -> Value {
+    match (name, value) {
+        ("items", schema) => strict(schema),
+        ("anyOf" | "oneOf" | "allOf", Value::Array(schemas)) => schemas.iter().map(strict).collect(),
+        ("$defs" | "definitions", Value::Object(schemas)) => schemas
+            .iter()
+            .map(|(name, schema)| (name.clone(), strict(schema)))
+            .collect::<Map<_, _>>()
+            .into(),
+        _ => value.clone(),
+    }
+}
+
+/// An answer without the nulls that stand for what was left out.
+pub(crate) fn without_nulls(answer: Value) -> Value {
+    match answer {
+        Value::Object(fields) => fields
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name, without_nulls(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        Value::Array(items) => items.into_iter().map(without_nulls).collect(),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::strict;
+    use super::without_nulls;
+    use serde_json::json;
+
+    #[test]
+    fn every_key_is_required_and_the_optional_ones_may_be_null() {
+        let schema = json!({
+            "$schema": "x", "title": "T", "type": "object", "required": ["a"],
+            "properties": {
+                "a": { "type": "array", "items": { "type": "object", "properties": { "b": { "type": "string" } } } },
+                "c": { "type": "integer" },
+            },
+        });
+        let inner = json!({
+            "type": "object", "required": ["b"], "additionalProperties": false,
+            "properties": { "b": { "anyOf": [{ "type": "string" }, { "type": "null" }] } },
+        });
+        assert_eq!(
+            strict(&schema),
+            json!({
+                "type": "object", "required": ["a", "c"], "additionalProperties": false,
+                "properties": {
+                    "a": { "type": "array", "items": inner },
+                    "c": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
+                },
+            })
+        );
+    }
+
+    #[test]
+    fn nulls_of_an_answer_are_what_was_left_out() {
+        let answer = json!({"a": null, "b": [{"c": null, "d": 1}], "e": false});
+        assert_eq!(without_nulls(answer), json!({"b": [{"d": 1}], "e": false}));
+    }
+}

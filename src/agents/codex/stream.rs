@@ -1,0 +1,143 @@
+//! What the program says while it runs. Commands that fail inside its own sandbox are missing from it: it is no record
+//! to rely on.
+
+use crate::agents::journal::Journal;
+use crate::agents::json::number;
+use crate::agents::json::word;
+use crate::agents::session::Listener;
+use crate::agents::session::Next;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::trace::TraceKind;
+use crate::domain::usage::Tokens;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const MAX_REMEMBERED: usize = 10_000;
+
+/// What was heard so far.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    /// The last thing that the agent said.
+    pub(crate) last_message: Option<String>,
+    /// Whether its turn was completed.
+    pub(crate) completed: bool,
+    /// Why its turn failed.
+    pub(crate) failed: Option<String>,
+    /// Tokens of all turns.
+    pub(crate) tokens: Tokens,
+    reconnects: u32,
+    open: BTreeSet<String>,
+}
+
+impl Stream {
+    fn item(&mut self, line: &Value, journal: &mut Journal) {
+        let item = line.get("item").unwrap_or(&Value::Null);
+        let id = word(item, "id").to_owned();
+        match (word(line, "type"), word(item, "type")) {
+            ("item.completed", "agent_message") => {
+                let text = word(item, "text").to_owned();
+                journal.note(TraceKind::Text { text: text.clone() });
+                self.last_message = Some(text);
+            }
+            ("item.started", "command_execution" | "mcp_tool_call" | "web_search" | "file_change") => {
+                if self.open.len() < MAX_REMEMBERED {
+                    self.open.insert(id.clone());
+                }
+                journal.note(call(id, item));
+            }
+            ("item.completed", tool @ ("command_execution" | "mcp_tool_call" | "web_search" | "file_change")) => {
+                if !self.open.remove(&id) {
+                    journal.note(call(id.clone(), item));
+                }
+                let output = match tool {
+                    "command_execution" => word(item, "aggregated_output").to_owned(),
+                    _ => item.to_string(),
+                };
+                let failed = word(item, "status") == "failed";
+                journal.note(TraceKind::ToolResult { id, failed, output });
+            }
+            _ => {}
+        }
+    }
+
+    /// A word on its way, which is not final: mostly that the connection is tried again.
+    fn trouble(&mut self, message: &str, journal: &mut Journal) -> Next {
+        if !message.starts_with("Reconnecting") {
+            return Next::Listen;
+        }
+        self.reconnects = self.reconnects.saturating_add(1);
+        journal.note(TraceKind::Waiting {
+            attempt: self.reconnects,
+            delay_ms: 0,
+            why: message.to_owned(),
+        });
+        match message.contains("401 Unauthorized") || message.contains("403 Forbidden") {
+            true => Next::Stop(AgentFailure::NotAuthorised {
+                said: journal.plain(message, 500),
+            }),
+            false => Next::Listen,
+        }
+    }
+}
+
+impl Listener for Stream {
+    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
+        let Ok(line) = serde_json::from_slice::<Value>(line) else {
+            return Next::Listen;
+        };
+        match word(&line, "type") {
+            "thread.started" => {
+                journal.note(TraceKind::Started {
+                    model: None,
+                    tools: Vec::new(),
+                    version: None,
+                });
+                Next::Listen
+            }
+            "item.started" | "item.completed" => {
+                self.item(&line, journal);
+                Next::Listen
+            }
+            "turn.completed" => {
+                self.completed = true;
+                self.tokens += tokens(line.get("usage"));
+                Next::Finished
+            }
+            "turn.failed" => {
+                let error = line.get("error").unwrap_or(&Value::Null);
+                self.failed = Some(word(error, "message").to_owned());
+                Next::Finished
+            }
+            "error" => self.trouble(word(&line, "message"), journal),
+            _ => Next::Listen,
+        }
+    }
+
+    fn tool_runs(&self) -> bool {
+        !self.open.is_empty()
+    }
+}
+
+fn call(id: String, item: &Value) -> TraceKind {
+    let input = match word(item, "command") {
+        "" => item.to_string(),
+        command => command.to_owned(),
+    };
+    TraceKind::ToolCall {
+        id,
+        tool: word(item, "type").to_owned(),
+        input,
+    }
+}
+
+/// This provider counts what came from its cache among the input, and the thinking among the output.
+fn tokens(usage: Option<&Value>) -> Tokens {
+    let count = |name: &str| usage.map_or(0, |usage| number(usage, name));
+    let (cached, cache_write) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
+    Tokens {
+        input: count("input_tokens").saturating_sub(cached).saturating_sub(cache_write),
+        cached,
+        cache_write,
+        output: count("output_tokens"),
+    }
+}

@@ -1,0 +1,148 @@
+//! What every program's end means, whatever it speaks.
+
+use crate::agents::Printed;
+use crate::agents::Record;
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::agents::answer::NoAnswer;
+use crate::agents::journal::Journal;
+use crate::agents::journal::plain;
+use crate::agents::private::host;
+use crate::agents::session::Ended;
+use crate::agents::session::Stopped;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::secret::Secrets;
+use crate::domain::usage::Tokens;
+use crate::domain::usage::Usage;
+use crate::sandbox::Exit;
+use crate::sandbox::Finished;
+use crate::sandbox::StartError;
+use serde_json::Value;
+
+const MAX_LOG: usize = 8_000;
+const MAX_COMPLAINT: usize = 500;
+
+/// The failure of a program that was ended before it had said all; `None` where what it said counts.
+pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Result<Option<AgentFailure>, RunError> {
+    match (&ended.stopped, ended.finished.exit) {
+        (Some(Stopped::Failed(failure)), _) => Ok(Some(failure.clone())),
+        (Some(Stopped::Lingered), _) => Ok(None),
+        (None, Exit::Cancelled) => Err(RunError::Cancelled),
+        (None, Exit::TimedOut) if !said_all => Ok(Some(AgentFailure::TimedOut {
+            seconds: spec.deadline.as_secs(),
+        })),
+        (None, Exit::TooMuchOutput) => Ok(Some(AgentFailure::TooMuchOutput {
+            bytes: ended.finished.stdout.total().max(ended.finished.stderr.total()),
+        })),
+        (None, Exit::OverLimit(limit)) => Ok(Some(AgentFailure::Failed {
+            how: format!("it used {limit}"),
+        })),
+        (None, Exit::TimedOut | Exit::Idle | Exit::Exited(_) | Exit::Signalled(_) | Exit::Escaped) => Ok(None),
+    }
+}
+
+/// The failure of a program that ended without saying how its work ended.
+pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> AgentFailure {
+    let how = match finished.exit {
+        Exit::Exited(code) => format!("exit code {code}"),
+        Exit::Signalled(signal) => format!("ended by signal {signal}"),
+        Exit::Escaped => "it killed the process that watched it".to_owned(),
+        Exit::TimedOut | Exit::Idle | Exit::Cancelled | Exit::TooMuchOutput | Exit::OverLimit(_) => {
+            "it was stopped".to_owned()
+        }
+    };
+    let complaint = plain(secrets, finished.stderr.text().trim(), MAX_COMPLAINT);
+    AgentFailure::Failed {
+        how: match complaint.is_empty() {
+            true => format!("{how}, without a result"),
+            false => format!("{how}: {complaint}"),
+        },
+    }
+}
+
+/// The end of what was said, for people: the last words, else what was printed.
+fn log(journal: &Journal, last_words: Option<&str>, finished: &Finished) -> String {
+    let stderr = finished.stderr.text();
+    let said = match last_words {
+        Some(words) if !words.is_empty() => words.to_owned(),
+        _ => finished.stdout.text(),
+    };
+    match stderr.trim() {
+        "" => journal.plain(&said, MAX_LOG),
+        complaints => journal.plain(&format!("{complaints}\n{said}"), MAX_LOG),
+    }
+}
+
+/// What a program told of its run.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Tokens, as far as it told them.
+    pub(crate) tokens: Tokens,
+    /// Money, where it told.
+    pub(crate) usd_micros: Option<u64>,
+    /// Whether the money is its guess.
+    pub(crate) estimated: bool,
+    /// The model that worked.
+    pub(crate) model: Option<String>,
+    /// What it said last.
+    pub(crate) last_words: Option<String>,
+}
+
+/// A run's outcome with everything that is known of the run.
+pub(crate) fn printed(
+    outcome: Result<Result<Value, NoAnswer>, AgentFailure>,
+    told: Told,
+    journal: Journal,
+    ended: &Ended,
+) -> Result<Printed, RunError> {
+    let usage = Usage {
+        tokens: told.tokens,
+        usd_micros: told.usd_micros,
+        estimated: told.estimated,
+        agent_ms: journal.elapsed_ms(),
+    };
+    let how = match &outcome {
+        Ok(Ok(_)) => "with an answer".to_owned(),
+        Ok(Err(NoAnswer::Missing)) => "without an answer".to_owned(),
+        Ok(Err(NoAnswer::Malformed(problem))) => format!("with an answer that does not fit: {problem}"),
+        Err(failure) => failure.to_string(),
+    };
+    let record = Record {
+        log: log(&journal, told.last_words.as_deref(), &ended.finished),
+        usage,
+        events: journal.end(usage, &how),
+        model: told.model,
+        level: Some(ended.finished.level),
+        runs: 1,
+    };
+    match outcome {
+        Ok(answer) => Ok(Printed { answer, record }),
+        Err(failure) => Err(RunError::Agent {
+            failure,
+            record: Box::new(record),
+        }),
+    }
+}
+
+/// A program that was started, or why it was not.
+pub(crate) fn started(ended: Result<Ended, StartError>, program: &str) -> Result<Ended, RunError> {
+    ended.map_err(|error| match error {
+        StartError::NotFound(_) | StartError::NotExecutable(_) => never_ran(AgentFailure::NotFound {
+            program: program.to_owned(),
+        }),
+        error @ (StartError::NoFolder(_) | StartError::Isolation(_) | StartError::Refused(_)) => {
+            host("starting the program")(std::io::Error::other(error))
+        }
+    })
+}
+
+/// The failure of a run that never began.
+pub(crate) fn never_ran(failure: AgentFailure) -> RunError {
+    RunError::Agent {
+        failure,
+        record: Box::new(Record {
+            runs: 1,
+            ..Record::default()
+        }),
+    }
+}

@@ -1,0 +1,216 @@
+//! What happens during one run, as it happens: the events that are kept, and what is told to whoever watches.
+
+use crate::domain::secret::Secrets;
+use crate::domain::shorten;
+use crate::domain::trace::TraceEvent;
+use crate::domain::trace::TraceKind;
+use crate::domain::usage::Usage;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// Most characters that are kept of one text of an event.
+const MAX_TEXT: usize = 4_000;
+/// Most characters that are kept of what an agent was told.
+const MAX_PROMPT: usize = 60_000;
+/// Most characters that are searched for credentials; the rest is left out before.
+const MAX_SEARCHED: usize = 64_000;
+/// Most characters of all events of a run.
+const MAX_ALL: usize = 800_000;
+/// Most events of a run.
+const MAX_EVENTS: usize = 5_000;
+
+/// What a running agent is doing, for people who wait.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Tools that it has called.
+    pub tool_calls: u32,
+    /// Why it waits for its model, while it does.
+    pub waiting: Option<String>,
+}
+
+/// The events of one run.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    started: Instant,
+    events: Vec<TraceEvent>,
+    room: usize,
+    left_out: u64,
+    activity: Activity,
+    watched: Option<watch::Sender<Activity>>,
+    secrets: Secrets,
+}
+
+impl Journal {
+    /// An empty journal whose clock starts now; `watched` is told of every change. No text of it shows a secret.
+    pub(crate) fn start(watched: Option<watch::Sender<Activity>>, secrets: Secrets) -> Self {
+        Self {
+            started: Instant::now(),
+            events: Vec::new(),
+            room: MAX_ALL,
+            left_out: 0,
+            activity: Activity::default(),
+            watched,
+            secrets,
+        }
+    }
+
+    /// Writes down what happened, masked and shortened, and tells whoever watches.
+    pub(crate) fn note(&mut self, kind: TraceKind) {
+        self.tell(&kind);
+        let kind = self.kept(kind);
+        let size = size(&kind);
+        if size > self.room || self.events.len() >= MAX_EVENTS {
+            self.left_out += 1;
+            return;
+        }
+        self.room -= size;
+        self.push(kind);
+    }
+
+    /// Milliseconds since the start.
+    pub(crate) fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Ends the journal; the last two events are kept whatever came before.
+    pub(crate) fn end(mut self, usage: Usage, how: &str) -> Vec<TraceEvent> {
+        let left_out = match self.left_out {
+            0 => String::new(),
+            count => format!(" ({count} events are left out above)"),
+        };
+        self.push(TraceKind::Used { usage });
+        let how = self.plain(&format!("{how}{left_out}"), MAX_TEXT);
+        self.push(TraceKind::Ended { how });
+        self.events
+    }
+
+    /// A text masked and shortened to `max` characters.
+    pub(crate) fn plain(&self, text: &str, max: usize) -> String {
+        plain(&self.secrets, text, max)
+    }
+
+    fn kept(&self, kind: TraceKind) -> TraceKind {
+        let text = |text: String| self.plain(&text, MAX_TEXT);
+        match kind {
+            TraceKind::Prompt { text } => TraceKind::Prompt {
+                text: self.plain(&text, MAX_PROMPT),
+            },
+            TraceKind::Started { model, tools, version } => TraceKind::Started {
+                model: model.map(text),
+                tools: tools.into_iter().take(200).map(|tool| self.plain(&tool, 100)).collect(),
+                version: version.map(text),
+            },
+            TraceKind::Text { text: said } => TraceKind::Text { text: text(said) },
+            TraceKind::ToolCall { id, tool, input } => TraceKind::ToolCall {
+                id: self.plain(&id, 200),
+                tool: self.plain(&tool, 200),
+                input: text(input),
+            },
+            TraceKind::ToolResult { id, failed, output } => TraceKind::ToolResult {
+                id: self.plain(&id, 200),
+                failed,
+                output: text(output),
+            },
+            TraceKind::Denied { tool, why } => TraceKind::Denied {
+                tool: self.plain(&tool, 200),
+                why: text(why),
+            },
+            TraceKind::Waiting { attempt, delay_ms, why } => TraceKind::Waiting {
+                attempt,
+                delay_ms,
+                why: text(why),
+            },
+            TraceKind::Used { usage } => TraceKind::Used { usage },
+            TraceKind::Ended { how } => TraceKind::Ended { how: text(how) },
+        }
+    }
+
+    fn push(&mut self, kind: TraceKind) {
+        let ms = self.elapsed_ms();
+        self.events.push(TraceEvent { ms, kind });
+    }
+
+    fn tell(&mut self, kind: &TraceKind) {
+        let before = self.activity.clone();
+        match kind {
+            TraceKind::ToolCall { .. } => {
+                self.activity.tool_calls = self.activity.tool_calls.saturating_add(1);
+                self.activity.waiting = None;
+            }
+            TraceKind::Waiting { why, .. } => self.activity.waiting = Some(self.plain(why, 200)),
+            TraceKind::Text { .. } | TraceKind::ToolResult { .. } => self.activity.waiting = None,
+            TraceKind::Prompt { .. }
+            | TraceKind::Started { .. }
+            | TraceKind::Denied { .. }
+            | TraceKind::Used { .. }
+            | TraceKind::Ended { .. } => {}
+        }
+        if let Some(watched) = self.watched.as_ref().filter(|_| before != self.activity) {
+            watched.send_replace(self.activity.clone());
+        }
+    }
+}
+
+/// A text masked and shortened to `max` characters.
+pub(crate) fn plain(secrets: &Secrets, text: &str, max: usize) -> String {
+    shorten::middle(&secrets.mask(&shorten::middle(text, MAX_SEARCHED)), max)
+}
+
+fn size(kind: &TraceKind) -> usize {
+    serde_json::to_string(kind).map_or(usize::MAX, |json| json.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Activity;
+    use super::Journal;
+    use super::MAX_ALL;
+    use crate::domain::secret::Secrets;
+    use crate::domain::trace::TraceKind;
+    use crate::domain::usage::Usage;
+    use tokio::sync::watch;
+
+    fn call(number: u32, input: &str) -> TraceKind {
+        TraceKind::ToolCall {
+            id: number.to_string(),
+            tool: "Bash".to_owned(),
+            input: input.to_owned(),
+        }
+    }
+
+    #[tokio::test]
+    async fn events_are_masked_and_bounded_and_the_end_is_always_there() {
+        let mut journal = Journal::start(None, Secrets::default());
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        for number in 0..2_000 {
+            journal.note(call(number, &format!("{token} {}", "x".repeat(100_000))));
+        }
+        let events = journal.end(Usage::default(), "done");
+        let json = serde_json::to_string(&events).unwrap();
+        assert!(!json.contains(&token) && json.contains("[masked]"));
+        assert!(json.len() < MAX_ALL + 100_000, "{}", json.len());
+        let TraceKind::Ended { how } = &events.last().unwrap().kind else {
+            panic!("the last event is not the end")
+        };
+        assert!(
+            how.starts_with("done (1") && how.ends_with("events are left out above)"),
+            "{how}"
+        );
+    }
+
+    #[tokio::test]
+    async fn whoever_watches_sees_calls_and_waiting() {
+        let (sender, mut watched) = watch::channel(Activity::default());
+        let mut journal = Journal::start(Some(sender), Secrets::default());
+        journal.note(call(1, ""));
+        journal.note(TraceKind::Waiting {
+            attempt: 2,
+            delay_ms: 1_000,
+            why: "rate limit".to_owned(),
+        });
+        let seen = watched.borrow_and_update().clone();
+        assert_eq!((seen.tool_calls, seen.waiting.as_deref()), (1, Some("rate limit")));
+        journal.note(TraceKind::Text { text: "on".to_owned() });
+        assert_eq!(watched.borrow_and_update().waiting, None);
+    }
+}

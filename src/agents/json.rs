@@ -1,0 +1,50 @@
+//! Reading values of which only some keys are of interest, and none is relied on.
+
+use serde_json::Value;
+
+/// The text under a key; empty where there is none.
+pub(crate) fn word<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The whole number under a key; 0 where there is none. What stands after a point is left out.
+pub(crate) fn number(value: &Value, key: &str) -> u64 {
+    let found = value.get(key);
+    let whole = |number: &Value| {
+        let digits = number.to_string();
+        digits.split('.').next().and_then(|digits| digits.parse().ok())
+    };
+    found
+        .and_then(|found| found.as_u64().or_else(|| whole(found)))
+        .unwrap_or(0)
+}
+
+/// Millionths of the dollars under a key.
+pub(crate) fn micros(value: &Value, key: &str) -> Option<u64> {
+    let dollars = value.get(key).and_then(Value::as_f64)?;
+    let fine = dollars.is_finite() && dollars >= 0.0;
+    fine.then(|| format!("{:.0}", dollars * 1_000_000.0).parse().ok())
+        .flatten()
+}
+
+/// The items of the list under a key; none where there is no list.
+pub(crate) fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    let list = value.get(key).and_then(Value::as_array);
+    list.map(Vec::as_slice).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::micros;
+    use super::number;
+    use serde_json::json;
+
+    #[test]
+    fn odd_numbers_are_read_or_left_out() {
+        let value = json!({"whole": 7, "split": 1081.4, "below": -3, "text": "9", "huge": 1e300});
+        let read = ["whole", "split", "below", "text", "none"].map(|key| number(&value, key));
+        assert_eq!(read, [7, 1081, 0, 0, 0]);
+        let read = ["whole", "split", "below", "text", "huge"].map(|key| micros(&value, key));
+        assert_eq!(read, [Some(7_000_000), Some(1_081_400_000), None, None, None]);
+    }
+}

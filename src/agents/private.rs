@@ -1,0 +1,101 @@
+//! The private folder of one run: home, temporary files, and what the program is given beside its prompt.
+
+use crate::agents::RunError;
+use crate::agents::RunSpec;
+use crate::sandbox::environment;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// Variables of the service that lead a program to an account or change how it works; they are never passed on.
+const NEVER_PASSED: [&str; 5] = ["ANTHROPIC_", "CLAUDE", "OPENAI_", "CODEX_", "AUTOBUILD_"];
+
+/// A folder that is removed with everything in it once the run is over.
+#[derive(Debug)]
+pub(crate) struct Private(Option<TempDir>, PathBuf);
+
+impl Private {
+    /// Makes a folder of its own below `runs`.
+    pub(crate) fn make(runs: &Path) -> Result<Self, RunError> {
+        let folder = std::fs::create_dir_all(runs)
+            .and_then(|()| tempfile::Builder::new().prefix("agent-").tempdir_in(runs))
+            .map_err(host("making its private folder"))?;
+        let path = folder.path().to_owned();
+        Ok(Self(Some(folder), path))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.1
+    }
+
+    /// Makes a folder in it.
+    pub(crate) fn folder(&self, name: &str) -> Result<PathBuf, RunError> {
+        let path = self.1.join(name);
+        std::fs::create_dir_all(&path).map_err(host("making its private folder"))?;
+        Ok(path)
+    }
+
+    /// Writes a file into it.
+    pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, RunError> {
+        let path = self.1.join(name);
+        std::fs::write(&path, content).map_err(host("preparing its environment"))?;
+        Ok(path)
+    }
+
+    /// The environment of a run: what every program needs, what the operator names, and what the run is. Of the names
+    /// that lead to an account `kept` decides.
+    pub(crate) fn environment(
+        &self,
+        spec: &RunSpec,
+        named: &[String],
+        kept: Account,
+    ) -> Result<Vec<(OsString, OsString)>, RunError> {
+        let schema =
+            serde_json::to_vec_pretty(&spec.schema).map_err(|error| host("writing its schema")(error.into()))?;
+        let schema_file = self.write("schema.json", &schema)?;
+        let named: Vec<String> = named.iter().filter(|name| kept.passes(name)).cloned().collect();
+        let mut env = environment(&self.1, &named).map_err(host("preparing its environment"))?;
+        let task = spec.task.map(|task| task.to_string()).unwrap_or_default();
+        env.extend([
+            ("AUTOBUILD_ROLE".into(), spec.role.word().into()),
+            ("AUTOBUILD_TASK".into(), task.into()),
+            ("AUTOBUILD_TURN".into(), spec.turn.to_string().into()),
+            ("AUTOBUILD_SCHEMA_FILE".into(), schema_file.into_os_string()),
+        ]);
+        Ok(env)
+    }
+}
+
+/// Whether variables that lead to an account may be passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Account {
+    /// The operator names what a program gets, whatever it is.
+    AsNamed,
+    /// The program reaches its model through us alone.
+    Ours,
+}
+
+impl Account {
+    fn passes(self, name: &str) -> bool {
+        self == Self::AsNamed || !NEVER_PASSED.iter().any(|prefix| name.starts_with(prefix))
+    }
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        let folder = self.0.take();
+        // A home with a thousand files is not removed on a thread that others wait for; what is left is swept at start.
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(move || drop(folder))),
+            Err(_) => drop(folder),
+        }
+    }
+}
+
+/// The service's own failure while `doing` something.
+pub(crate) fn host(doing: &'static str) -> impl Fn(io::Error) -> RunError {
+    move |source| RunError::Host { doing, source }
+}

@@ -1,0 +1,149 @@
+//! The program of a back-end: whether it is there, how old it is, and how one gets it.
+
+use crate::domain::blocked::AgentFailure;
+use crate::domain::secret::Secrets;
+use crate::sandbox::Exit;
+use crate::sandbox::Sandbox;
+use crate::sandbox::Spec;
+use crate::sandbox::StartError;
+use crate::sandbox::environment;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+/// How long a program may take to say its version.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
+
+/// A version as programs print it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Version(pub(crate) u64, pub(crate) u64, pub(crate) u64);
+
+impl Version {
+    /// The first version that stands in a text.
+    pub(crate) fn find(text: &str) -> Option<Self> {
+        let words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
+        words.filter_map(Self::read).next()
+    }
+
+    fn read(word: &str) -> Option<Self> {
+        let mut numbers = word.split('.').map(str::parse::<u64>);
+        match (numbers.next(), numbers.next(), numbers.next()) {
+            (Some(Ok(major)), Some(Ok(minor)), Some(Ok(patch))) => Some(Self(major, minor, patch)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+/// A program that we know by name.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// Its name along `PATH`.
+    pub(crate) name: &'static str,
+    /// The oldest that was seen to work.
+    pub(crate) least: Version,
+    /// What it says it is; asked once.
+    known: Arc<OnceCell<Version>>,
+}
+
+impl Program {
+    pub(crate) fn new(name: &'static str, least: Version) -> Self {
+        Self {
+            name,
+            least,
+            known: Arc::default(),
+        }
+    }
+
+    /// Asks the program for its version, once as long as it answers.
+    ///
+    /// # Errors
+    ///
+    /// It is not there, does not say what it is, or is too old.
+    pub(crate) async fn check(&self, sandbox: &Sandbox, runs: &Path) -> Result<Version, AgentFailure> {
+        let version = self.known.get_or_try_init(|| self.ask(sandbox, runs)).await?;
+        match *version >= self.least {
+            true => Ok(*version),
+            false => Err(AgentFailure::TooOld {
+                program: self.name.to_owned(),
+                found: version.to_string(),
+                least: self.least.to_string(),
+            }),
+        }
+    }
+
+    async fn ask(&self, sandbox: &Sandbox, runs: &Path) -> Result<Version, AgentFailure> {
+        let failed = |how: String| AgentFailure::Failed { how };
+        let folder = std::fs::create_dir_all(runs)
+            .and_then(|()| tempfile::Builder::new().prefix("version-").tempdir_in(runs))
+            .map_err(|error| failed(error.to_string()))?;
+        let mut order = Spec::new(self.name, folder.path()).args(["--version"]);
+        order.env = environment(folder.path(), &[]).map_err(|error| failed(error.to_string()))?;
+        order.deadline = ANSWERS_WITHIN;
+        order.confine.write = vec![folder.path().to_owned()];
+        let said = match sandbox.run(&order, &CancellationToken::new()).await {
+            Ok(finished) if finished.exit == Exit::Exited(0) => finished.stdout.text(),
+            Ok(finished) => {
+                let complaint = crate::agents::journal::plain(&Secrets::default(), &finished.stderr.text(), 500);
+                return Err(failed(format!(
+                    "`{} --version` ended with {:?}: {complaint}",
+                    self.name, finished.exit
+                )));
+            }
+            Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => return Err(self.missing()),
+            Err(error) => return Err(failed(error.to_string())),
+        };
+        Version::find(&said).ok_or_else(|| failed(format!("`{} --version` names no version", self.name)))
+    }
+
+    /// It is not there.
+    pub(crate) fn missing(&self) -> AgentFailure {
+        AgentFailure::NotFound {
+            program: self.name.to_owned(),
+        }
+    }
+}
+
+/// How one gets a program that is missing or too old, for an operator.
+pub(crate) fn how_to_install(program: &str) -> String {
+    match program {
+        "claude" => "install Claude Code: npm install -g @anthropic-ai/claude-code".to_owned(),
+        "codex" => "install Codex: npm install -g @openai/codex".to_owned(),
+        "claude-agent-acp" => "install it: npm install -g @agentclientprotocol/claude-agent-acp".to_owned(),
+        "codex-acp" => "install it: npm install -g @agentclientprotocol/codex-acp".to_owned(),
+        "gemini" => "install it: npm install -g @google/gemini-cli".to_owned(),
+        "opencode" => "install it: npm install -g opencode-ai".to_owned(),
+        _ => "install it where the service's PATH leads, or name another agent".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Version;
+
+    #[test]
+    fn versions_are_found_where_programs_print_them() {
+        let table = [
+            ("2.1.329 (Claude Code)\n", Some(Version(2, 1, 329))),
+            ("codex-cli 0.169.0\n", Some(Version(0, 169, 0))),
+            ("v22.3.1", Some(Version(22, 3, 1))),
+            ("codex-cli 0.170.0-alpha.2", Some(Version(0, 170, 0))),
+            ("warning 1: none\n3.4.5", Some(Version(3, 4, 5))),
+            ("no version", None),
+            ("1.2", None),
+            ("99999999999999999999999.1.1", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(Version::find(text), expected, "{text}");
+        }
+        assert!(Version(2, 1, 197) < Version(2, 1, 329) && Version(2, 9, 0) < Version(2, 10, 0));
+    }
+}

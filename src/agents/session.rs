@@ -1,0 +1,202 @@
+//! One run of a program that speaks in lines: what it says is read as it comes, and it is ended when it must be.
+
+use crate::agents::journal::Journal;
+use crate::agents::lines::Lines;
+use crate::agents::lines::MAX_LINE;
+use crate::domain::blocked::AgentFailure;
+use crate::sandbox::Finished;
+use crate::sandbox::Live;
+use crate::sandbox::Sandbox;
+use crate::sandbox::Spec;
+use crate::sandbox::StartError;
+use crate::sandbox::Talk;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// What to do after a line.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Read on.
+    Listen,
+    /// Answer, then read on.
+    Say(Vec<u8>),
+    /// End the program: this is why it has failed.
+    Stop(AgentFailure),
+    /// All that was asked for is there; what still comes is read until the program ends, for a moment.
+    Finished,
+}
+
+/// Someone who reads the lines of one program.
+pub(crate) trait Listener: Send {
+    /// Reads one line.
+    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next;
+    /// Whether a tool that the program called has not come back yet.
+    fn tool_runs(&self) -> bool;
+}
+
+/// How long a program may be silent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// While its model works.
+    pub(crate) model: Duration,
+    /// While one of its tools runs.
+    pub(crate) tool: Duration,
+    /// From its last word to its end.
+    pub(crate) last: Duration,
+}
+
+/// Why we ended a program.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// What it said is a failure.
+    Failed(AgentFailure),
+    /// It had said all and did not end.
+    Lingered,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// What the sandbox says.
+    pub(crate) finished: Finished,
+    /// Why we ended it, if we did.
+    pub(crate) stopped: Option<Stopped>,
+}
+
+/// Whether input follows while the program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speech {
+    /// All of it is there from the start.
+    Once,
+    /// Answers follow.
+    Dialogue,
+}
+
+/// Runs the program and lets `listener` hear every line.
+pub(crate) async fn run(
+    sandbox: &Sandbox,
+    order: &Spec,
+    speech: Speech,
+    patience: Patience,
+    (listener, journal): (&mut dyn Listener, &mut Journal),
+    cancel: &CancellationToken,
+) -> Result<Ended, StartError> {
+    let stop = cancel.child_token();
+    let (live, talk) = match speech {
+        Speech::Once => Live::listening(),
+        Speech::Dialogue => Live::talking(),
+    };
+    let listening = async {
+        let mut ear = Ear::new(talk, patience);
+        let stopped = ear.listen(listener, journal).await;
+        if stopped.is_some() {
+            stop.cancel();
+        }
+        ear.drain().await;
+        stopped
+    };
+    let (finished, stopped) = tokio::join!(sandbox.run_live(order, live, &stop), listening);
+    Ok(Ended {
+        finished: finished?,
+        stopped,
+    })
+}
+
+struct Ear {
+    heard: mpsc::Receiver<Vec<u8>>,
+    said: Option<mpsc::Sender<Vec<u8>>>,
+    lines: Lines,
+    patience: Patience,
+    /// When the listener had heard all.
+    finished: Option<Instant>,
+}
+
+impl Ear {
+    fn new(talk: Talk, patience: Patience) -> Self {
+        Self {
+            heard: talk.heard,
+            said: talk.said,
+            lines: Lines::default(),
+            patience,
+            finished: None,
+        }
+    }
+
+    /// Listens to the end of the output; gives a reason to end the program before.
+    async fn listen(&mut self, listener: &mut dyn Listener, journal: &mut Journal) -> Option<Stopped> {
+        let mut last = Instant::now();
+        loop {
+            let (since, patience) = match self.finished {
+                Some(finished) => (finished, self.patience.last),
+                None if listener.tool_runs() => (last, self.patience.tool),
+                None => (last, self.patience.model),
+            };
+            let piece = match since.checked_add(patience) {
+                Some(until) => tokio::time::timeout_at(until, self.heard.recv()).await,
+                None => Ok(self.heard.recv().await),
+            };
+            let lines = match piece {
+                Err(_) if self.finished.is_some() => return Some(Stopped::Lingered),
+                Err(_) => return Some(went_silent(patience)),
+                Ok(Some(piece)) => self.lines.push(&piece),
+                Ok(None) => {
+                    let line = self.lines.take();
+                    return self.read(line, listener, journal).await;
+                }
+            };
+            last = Instant::now();
+            let stopped = match lines {
+                Ok(lines) => self.read(lines, listener, journal).await,
+                Err(_) => Some(too_much()),
+            };
+            if stopped.is_some() {
+                return stopped;
+            }
+        }
+    }
+
+    async fn read(
+        &mut self,
+        lines: impl IntoIterator<Item = Vec<u8>>,
+        listener: &mut dyn Listener,
+        journal: &mut Journal,
+    ) -> Option<Stopped> {
+        for line in lines {
+            match listener.hear(&line, journal) {
+                Next::Listen => {}
+                Next::Say(words) => {
+                    if let Some(said) = &self.said {
+                        // A program that is gone shows in what we hear.
+                        let _ = said.send(words).await;
+                    }
+                }
+                Next::Stop(failure) => return Some(Stopped::Failed(failure)),
+                Next::Finished => {
+                    self.finished.get_or_insert_with(Instant::now);
+                    self.said = None;
+                }
+            }
+        }
+        None
+    }
+
+    /// Takes what still comes, so that the program does not wait for us while it ends.
+    async fn drain(&mut self) {
+        self.said = None;
+        while self.heard.recv().await.is_some() {}
+    }
+}
+
+fn went_silent(patience: Duration) -> Stopped {
+    Stopped::Failed(AgentFailure::WentSilent {
+        seconds: patience.as_secs(),
+    })
+}
+
+fn too_much() -> Stopped {
+    Stopped::Failed(AgentFailure::TooMuchOutput {
+        bytes: u64::try_from(MAX_LINE).unwrap_or(u64::MAX),
+    })
+}

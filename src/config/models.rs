@@ -1,0 +1,238 @@
+//! What the server says of models: where their APIs are, with which key, and what they are called.
+
+use crate::config::agent::AgentCommand;
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use url::Url;
+
+const MAX_NAME: usize = 100;
+/// The kinds of agents whose programs use a model.
+const KINDS: [&str; 3] = ["claude", "codex", "acp"];
+
+/// How strong a model is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// Quick and cheap.
+    Fast,
+    /// The best there is.
+    Strong,
+}
+
+impl Strength {
+    /// The strength that a word names.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "fast" => Some(Self::Fast),
+            "strong" => Some(Self::Strong),
+            _ => None,
+        }
+    }
+}
+
+/// Models as the server offers them.
+#[derive(Clone, Debug, Default)]
+pub struct ModelSettings {
+    /// The API that Claude Code speaks.
+    pub anthropic: ModelApi,
+    /// The API that Codex speaks.
+    pub openai: ModelApi,
+    /// What `fast` means.
+    pub fast: ModelNames,
+    /// What `strong` means.
+    pub strong: ModelNames,
+    /// What is tried once where a model is not to be had.
+    pub fallback: ModelNames,
+    /// Names that a repository may ask for, besides `fast` and `strong`.
+    pub allowed: Vec<String>,
+}
+
+/// One provider's API.
+#[derive(Clone, Debug, Default)]
+pub struct ModelApi {
+    /// Its address, where it is not the provider's own.
+    pub url: Option<Url>,
+    /// Its key.
+    pub key: Option<SecretString>,
+}
+
+impl ModelSettings {
+    /// The name of the model that a kind of agent is to use: what a repository asks for, else the usual strength of the
+    /// role. `None` leaves the choice to the program. A name that is no longer allowed falls back to the usual.
+    #[must_use]
+    pub fn name(&self, agent: &AgentCommand, asked: Option<&str>, usual: Strength) -> Option<String> {
+        match asked {
+            Some(name) if self.allowed.iter().any(|allowed| allowed == name) => Some(name.to_owned()),
+            Some(word) => self.strength(agent, Strength::from_word(word).unwrap_or(usual)),
+            None => self.strength(agent, usual),
+        }
+    }
+
+    /// The name of the model that a kind of agent tries once where its own is not to be had.
+    #[must_use]
+    pub fn fallback(&self, agent: &AgentCommand) -> Option<String> {
+        self.fallback.of(agent).map(str::to_owned)
+    }
+
+    fn strength(&self, agent: &AgentCommand, strength: Strength) -> Option<String> {
+        let names = match strength {
+            Strength::Fast => &self.fast,
+            Strength::Strong => &self.strong,
+        };
+        names.of(agent).or_else(|| own_name(agent, strength)).map(str::to_owned)
+    }
+}
+
+/// What a program itself calls its models of a strength, where that is the same for everyone.
+fn own_name(agent: &AgentCommand, strength: Strength) -> Option<&'static str> {
+    match (agent, strength) {
+        (AgentCommand::Claude, Strength::Fast) => Some("sonnet"),
+        (AgentCommand::Claude, Strength::Strong) => Some("opus"),
+        (
+            AgentCommand::Codex | AgentCommand::Acp(_) | AgentCommand::Command(_) | AgentCommand::Scripted(_),
+            Strength::Fast | Strength::Strong,
+        ) => None,
+    }
+}
+
+/// One name for every kind of agent, or a name for each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelNames {
+    all: Option<String>,
+    by_kind: BTreeMap<&'static str, String>,
+}
+
+impl ModelNames {
+    fn of(&self, agent: &AgentCommand) -> Option<&str> {
+        let kind = self.by_kind.get(agent.kind());
+        kind.or(self.all.as_ref()).map(String::as_str)
+    }
+}
+
+/// Why a text names no models.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotModels {
+    /// A name that no provider has.
+    #[error("`{0}` is not the name of a model: letters, digits and . _ : / @ [ ] -, at most {MAX_NAME}")]
+    NotAName(String),
+    /// A kind of agent that uses no model, or is not known.
+    #[error("`{0}` is not a kind of agent with a model; valid: claude, codex, acp")]
+    UnknownKind(String),
+    /// Two names for the same.
+    #[error("`{0}` stands there twice")]
+    Twice(String),
+}
+
+impl FromStr for ModelNames {
+    type Err = NotModels;
+
+    /// Reads `name`, or `claude=name, codex=name`, or both.
+    fn from_str(text: &str) -> Result<Self, NotModels> {
+        let mut names = Self::default();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let before = match part.split_once('=') {
+                None => names.all.replace(model_name(part)?),
+                Some((kind, name)) => {
+                    let kind = kind.trim();
+                    let known = KINDS.into_iter().find(|known| *known == kind);
+                    let kind = known.ok_or_else(|| NotModels::UnknownKind(shown(kind)))?;
+                    names.by_kind.insert(kind, model_name(name.trim())?)
+                }
+            };
+            if before.is_some() {
+                return Err(NotModels::Twice(shown(part)));
+            }
+        }
+        Ok(names)
+    }
+}
+
+/// A list of names, between commas.
+pub(crate) fn model_list(text: &str) -> Result<Vec<String>, NotModels> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(model_name).collect()
+}
+
+/// A name that may stand on a program's command line.
+fn model_name(name: &str) -> Result<String, NotModels> {
+    let fine = |c: char| c.is_ascii_alphanumeric() || "._:/@[]-".contains(c);
+    let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    match begins && name.len() <= MAX_NAME && name.chars().all(fine) {
+        true => Ok(name.to_owned()),
+        false => Err(NotModels::NotAName(shown(name))),
+    }
+}
+
+fn shown(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ModelNames;
+    use super::ModelSettings;
+    use super::Strength;
+    use super::model_list;
+    use crate::config::agent::AgentCommand;
+
+    fn agent(text: &str) -> AgentCommand {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn what_a_repository_asks_for_is_mapped_per_kind_of_agent() {
+        let settings = ModelSettings {
+            fast: "claude=haiku, codex=gpt-5-mini".parse().unwrap(),
+            strong: "big,acp=bigger".parse().unwrap(),
+            fallback: "claude=haiku".parse().unwrap(),
+            allowed: model_list("claude-x-1, gpt-y").unwrap(),
+            ..ModelSettings::default()
+        };
+        let table = [
+            ("claude", None, Strength::Fast, Some("haiku")),
+            ("claude", Some("strong"), Strength::Fast, Some("big")),
+            ("codex", Some("fast"), Strength::Strong, Some("gpt-5-mini")),
+            ("acp:x", None, Strength::Strong, Some("bigger")),
+            ("acp:x", None, Strength::Fast, None),
+            ("codex", Some("gpt-y"), Strength::Fast, Some("gpt-y")),
+            ("claude", Some("no-longer-allowed"), Strength::Fast, Some("haiku")),
+        ];
+        for (kind, asked, usual, expected) in table {
+            assert_eq!(
+                settings.name(&agent(kind), asked, usual).as_deref(),
+                expected,
+                "{kind} {asked:?}"
+            );
+        }
+        assert_eq!(settings.fallback(&agent("claude")).as_deref(), Some("haiku"));
+        assert_eq!(settings.fallback(&agent("codex")), None);
+    }
+
+    #[test]
+    fn with_nothing_set_claude_has_names_of_its_own_and_others_choose() {
+        let settings = ModelSettings::default();
+        let name = |kind: &str, usual| settings.name(&agent(kind), None, usual);
+        assert_eq!(name("claude", Strength::Fast).as_deref(), Some("sonnet"));
+        assert_eq!(name("claude", Strength::Strong).as_deref(), Some("opus"));
+        assert_eq!(name("codex", Strength::Strong), None);
+    }
+
+    #[test]
+    fn a_name_is_never_an_option_of_a_command_line() {
+        for text in ["--dangerously", "a b", "x;y", "", "claude=-x", "é", &"x".repeat(101)] {
+            assert!(text.parse::<ModelNames>().is_err() || text.is_empty(), "{text}");
+        }
+        for text in ["gpt=x", "claude=a,claude=b", "a,b"] {
+            assert!(text.parse::<ModelNames>().is_err(), "{text}");
+        }
+        assert!(
+            "claude=us.anthropic.claude-opus-4-1:0[1m]"
+                .parse::<ModelNames>()
+                .is_ok()
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! Which Cargo packages of a repository are as they were when a cache was filled: pure, over paths alone.
+//!
+//! Cargo tells what is fresh by files' times, and a fresh checkout makes every file new. A package may look as old as it
+//! is only if nothing that could have changed what is built of it has changed: in doubt it does not.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+/// The file that makes a folder a package.
+pub(super) const MANIFEST: &str = "Cargo.toml";
+
+/// Folders whose files are read when tests run.
+const OF_TESTS: [&str; 2] = ["tests", "snapshots"];
+
+/// The packages of one commit by their folders; the repository's own folder is the empty text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Packages {
+    folders: BTreeMap<String, Vec<String>>,
+}
+
+/// What differs from the commit that a cache was filled on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    /// These paths.
+    Paths(BTreeSet<String>),
+    /// It cannot be said.
+    Unknown,
+}
+
+impl Packages {
+    /// The packages among the paths of a commit, each with its files.
+    pub(super) fn of(paths: &[String]) -> Self {
+        let folder = |path: &String| match path.strip_suffix(MANIFEST)? {
+            "" => Some(String::new()),
+            above => above.strip_suffix('/').map(str::to_owned),
+        };
+        let mut packages = Self {
+            folders: paths
+                .iter()
+                .filter_map(folder)
+                .map(|folder| (folder, Vec::new()))
+                .collect(),
+        };
+        for path in paths {
+            let home = packages.home(path).map(str::to_owned);
+            if let Some(files) = home.and_then(|home| packages.folders.get_mut(&home)) {
+                files.push(path.clone());
+            }
+        }
+        packages
+    }
+
+    /// The folder of the package that a path belongs to: of the innermost.
+    fn home(&self, path: &str) -> Option<&str> {
+        let mut above = path;
+        loop {
+            above = above.rsplit_once('/').map_or("", |(folder, _)| folder);
+            match self.folders.get_key_value(above) {
+                Some((folder, _)) => return Some(folder),
+                None if above.is_empty() => return None,
+                None => {}
+            }
+        }
+    }
+
+    /// The folders of all packages.
+    pub(super) fn folders(&self) -> BTreeSet<&str> {
+        self.folders.keys().map(String::as_str).collect()
+    }
+
+    /// The files of these packages.
+    pub(super) fn files<'a>(&'a self, folders: &'a BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
+        let of = |folder: &&str| self.folders.get(*folder).into_iter().flatten();
+        folders.iter().flat_map(of).map(String::as_str)
+    }
+
+    /// The folders of a package's own files, its own among them.
+    pub(super) fn folders_in(&self, package: &str) -> BTreeSet<&str> {
+        let files = self.folders.get(package).into_iter().flatten();
+        let above = files.flat_map(|path| path.match_indices('/').filter_map(|(at, _)| path.get(..at)));
+        let is_inside = |folder: &&str| *folder == package || self.home(&format!("{folder}/.")) == Some(package);
+        above
+            .filter(is_inside)
+            .filter(|folder| folder.len() >= package.len())
+            .collect()
+    }
+
+    /// The packages that are as they were.
+    ///
+    /// A compiler says which sources it read, so a changed source makes its own package new, and what depends on that
+    /// follows. Any other file may be read by a build script or a macro of any package without a word: then all are new.
+    pub(super) fn untouched(&self, since: &Since) -> BTreeSet<&str> {
+        let Since::Paths(changed) = since else {
+            return BTreeSet::new();
+        };
+        let mut untouched = self.folders();
+        for path in changed {
+            match self.home(path) {
+                Some(package) if stays_inside(path) => drop(untouched.remove(package)),
+                _ => return BTreeSet::new(),
+            }
+        }
+        untouched
+    }
+}
+
+/// Whether a change of this file concerns its own package, and others only as far as they depend on that.
+fn stays_inside(path: &str) -> bool {
+    let is_source = path.ends_with(".rs") || path.ends_with(".md");
+    is_source || path.split('/').rev().skip(1).any(|folder| OF_TESTS.contains(&folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATHS: [&str; 8] = [
+        "Cargo.toml",
+        "README.md",
+        "migrations/1.sql",
+        "src/lib.rs",
+        "heavy/Cargo.toml",
+        "heavy/src/lib.rs",
+        "heavy/src/deep/mod.rs",
+        "heavy/tests/data/in.json",
+    ];
+
+    fn packages() -> Packages {
+        Packages::of(&PATHS.map(str::to_owned))
+    }
+
+    fn untouched(changed: &[&str]) -> Vec<String> {
+        let since = Since::Paths(changed.iter().map(|path| (*path).to_owned()).collect());
+        let packages = packages();
+        let found = packages.untouched(&since);
+        found.into_iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_changed_source_makes_its_own_package_new() {
+        let table: [(&[&str], &[&str]); 7] = [
+            (&[], &["", "heavy"]),
+            (&["src/lib.rs"], &["heavy"]),
+            (&["src/new.rs", "README.md"], &["heavy"]),
+            (&["heavy/src/deep/mod.rs"], &[""]),
+            (&["heavy/tests/data/in.json"], &[""]),
+            (&["heavy/src/lib.rs", "src/gone.rs"], &[]),
+            (&["tests/it.rs"], &["heavy"]),
+        ];
+        for (changed, expected) in table {
+            assert_eq!(untouched(changed), expected, "{changed:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_may_be_read_without_a_word_makes_every_package_new() {
+        for path in [
+            "migrations/1.sql",
+            "heavy/Cargo.toml",
+            ".cargo/config.toml",
+            ".gitattributes",
+            "heavy/schema.json",
+            "build.sh",
+            "Cargo.lock",
+        ] {
+            assert_eq!(untouched(&[path]), Vec::<String>::new(), "{path}");
+        }
+        assert_eq!(packages().untouched(&Since::Unknown), BTreeSet::new());
+        let without = Packages::of(&["a/Cargo.toml".to_owned(), "a/lib.rs".to_owned()]);
+        let outside = Since::Paths(["shared.rs".to_owned()].into());
+        assert_eq!(without.untouched(&outside), BTreeSet::new());
+    }
+
+    #[test]
+    fn files_and_folders_belong_to_the_innermost_package() {
+        let packages = packages();
+        let heavy = ["heavy"].into();
+        let files: Vec<&str> = packages.files(&heavy).collect();
+        assert_eq!(files, &PATHS[4..]);
+        let folders: Vec<&str> = packages.folders_in("heavy").into_iter().collect();
+        assert_eq!(
+            folders,
+            [
+                "heavy",
+                "heavy/src",
+                "heavy/src/deep",
+                "heavy/tests",
+                "heavy/tests/data"
+            ]
+        );
+        let own: Vec<&str> = packages.folders_in("").into_iter().collect();
+        assert_eq!(own, ["migrations", "src"]);
+    }
+}

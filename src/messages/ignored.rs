@@ -1,0 +1,73 @@
+//! Keys of agents' answers that no rule knows: nothing follows from them, and one line says so.
+
+use crate::domain::task::Turn;
+use crate::messages::measure::Measure;
+use crate::messages::untrusted;
+
+/// The most keys that are named of one answer, and how much of each.
+const MOST: usize = 8;
+const LONGEST: usize = 60;
+
+/// The line for the answers of a turn, or nothing.
+pub(super) fn of_turn(turn: &Turn, measure: &Measure) -> String {
+    let report = turn.report.as_ref().map(|report| report.ignored.as_slice());
+    let decision = turn.verdict.as_ref().and_then(|verdict| verdict.decision.as_ref());
+    let decision = decision.map(|decision| decision.ignored.as_slice());
+    line(
+        &[
+            ("the Player's report", report.unwrap_or_default()),
+            ("the Coach's decision", decision.unwrap_or_default()),
+        ],
+        measure,
+    )
+}
+
+/// The line for answers, each with what it is called, or nothing.
+pub(super) fn line(answers: &[(&str, &[String])], measure: &Measure) -> String {
+    let told: Vec<String> = answers
+        .iter()
+        .filter(|(_, keys)| !keys.is_empty())
+        .map(|(answer, keys)| format!("{answer}: {}", named(keys, MOST.min(measure.rows))))
+        .collect();
+    match told.is_empty() {
+        true => String::new(),
+        false => format!("Unknown keys, ignored: in {}.", told.join("; in ")),
+    }
+}
+
+fn named(keys: &[String], most: usize) -> String {
+    let shown: Vec<String> = keys
+        .iter()
+        .take(most)
+        .map(|key| untrusted::code(key, LONGEST))
+        .collect();
+    match keys.len().saturating_sub(most) {
+        0 => shown.join(", "),
+        left => format!("{} and {left} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::measure::MEASURES;
+
+    #[test]
+    fn unknown_keys_are_named_in_one_line_that_does_nothing() {
+        let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
+        let (none, hostile) = (keys(&[]), keys(&["mood", "a`b\n# @octo <!-- x"]));
+        let shown = |answers: &[(&str, &[String])]| line(answers, &MEASURES[0]);
+        assert_eq!(shown(&[("the Player's report", &none)]), "");
+        let said = shown(&[("the Player's report", &none), ("the Coach's decision", &hostile)]);
+        assert!(
+            said.starts_with("Unknown keys, ignored: in the Coach's decision: `mood`, "),
+            "{said}"
+        );
+        assert!(!said.contains('\n'), "{said}");
+        let many = keys(&["a"; 11]);
+        let said = shown(&[("the Player's report", &many)]);
+        assert!(said.ends_with("`a`, `a` and 3 more."), "{said}");
+        let long = vec!["k".repeat(5_000)];
+        assert!(shown(&[("it", &long)]).len() < 200);
+    }
+}

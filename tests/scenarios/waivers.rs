@@ -1,0 +1,59 @@
+//! What a person waives, and what follows for the tasks after it.
+
+use crate::world::Plan;
+use crate::world::Setup;
+use crate::world::Task;
+use crate::world::WRITER;
+use autobuild::domain::evidence::Excuse;
+use autobuild::domain::evidence::Excused;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks() {
+    let greets = "[ ! -f hello/1.txt ] || grep -q 'hello 1' hello/1.txt\n";
+    let setup = Setup::new()
+        .settings("max_turns: 1")
+        .with_file("tests/greets_test.sh", greets);
+    let world = setup.build().await;
+    world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])]));
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).approves(1);
+    world.script.succeeds(2);
+    world.start().await;
+    assert_eq!(
+        world.tasks().await,
+        ["blocked", "pending"],
+        "a Coach that approves saves nobody"
+    );
+    let pull = world.pull(1).await;
+    assert!(
+        world
+            .review_states(pull)
+            .await
+            .contains(&"CHANGES_REQUESTED".to_owned())
+    );
+    world.say(WRITER, pull, "/autobuild approve").await;
+    let states = world.review_states(pull).await;
+    assert!(
+        states.contains(&"DISMISSED".to_owned()) && !states.contains(&"CHANGES_REQUESTED".to_owned()),
+        "{states:?}"
+    );
+    let told = world.happenings();
+    let dismissal = told.lines().skip_while(|line| !line.contains("dismiss")).take(3);
+    assert!(
+        dismissal.collect::<String>().contains(WRITER),
+        "the person is named: {told}"
+    );
+    assert_eq!(world.tasks().await, ["completed", "completed"]);
+    assert_eq!(world.state().await, "in_review", "the wave gates excuse it too");
+    let feature = world.feature().await;
+    assert_eq!(feature.tasks[0].waived[0].tests, ["greets"]);
+    let gates = feature.tasks[1].last_turn().unwrap().gates.clone().unwrap();
+    let waived = |excused: &Excused| match &excused.why {
+        Excuse::Waived { by } => Some((excused.test.clone(), by.login.clone())),
+        Excuse::Baseline | Excuse::Flaky => None,
+    };
+    let excused: Vec<_> = gates.excused.iter().filter_map(waived).collect();
+    assert_eq!(excused, [("greets".to_owned(), WRITER.to_owned())]);
+    let said = &world.reviews(world.pull(2).await).await[0].2;
+    assert!(said.contains("greets") && said.contains(WRITER), "{said}");
+    world.end().await;
+}
