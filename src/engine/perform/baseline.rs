@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn whatever_changes_what_pre_flight_finds_asks_for_another_baseline() {
         let named = |text: &str| {
-            let (settings, _) = RepositorySettings::parse(text, &[]).unwrap();
+            let (settings, _) = RepositorySettings::parse(text, &crate::config::Offer::default()).unwrap();
             let repository = Repository {
                 paths: &[],
                 read: &|_| None,
