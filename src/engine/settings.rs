@@ -4,6 +4,7 @@ use crate::config::MonthlyBudget;
 use crate::domain::ci::CiTimes;
 use crate::domain::routing::Waits;
 use crate::github::Clock;
+use crate::telemetry::Telemetry;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ pub struct EngineSettings {
     pub waits: Waits,
     /// What may be spent in a calendar month.
     pub budget: MonthlyBudget,
+    /// Who is told how long work took.
+    pub telemetry: Telemetry,
 }
 
 /// Effects of this process that run at once.
@@ -99,6 +102,7 @@ impl EngineSettings {
             ci: CiTimes::PRODUCT,
             waits: Waits::PRODUCT,
             budget: MonthlyBudget::default(),
+            telemetry: Telemetry::default(),
         }
     }
 }

@@ -30,6 +30,7 @@ mod run_read;
 mod sql;
 mod tally;
 mod task;
+mod traced;
 mod url;
 mod wake;
 
@@ -114,6 +115,7 @@ pub fn statements() -> Vec<&'static str> {
         run_read::STATEMENTS,
         tally::STATEMENTS,
         task::STATEMENTS,
+        traced::STATEMENTS,
     ]
     .concat();
     texts.extend(delivery::ACCEPT.texts());

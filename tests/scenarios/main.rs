@@ -30,6 +30,7 @@ mod pre_loop;
 mod preflight;
 mod repository;
 mod rights;
+mod secrets;
 mod turns;
 mod waiting;
 mod waivers;

@@ -124,7 +124,9 @@ impl Scene<'_> {
                 secrets: self.engine.secrets.clone(),
                 run_key: self.run_key(share, question.part),
             };
+            let from = self.engine.now();
             let ended = agent.ask(&spec, &read, &self.job.cancel).await;
+            self.tell_run(&spec, from, &ended);
             self.close_run(&opened, &ended).await?;
             match ended {
                 Ok(answered) => return Ok(answered.answer),

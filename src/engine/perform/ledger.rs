@@ -24,6 +24,7 @@ use crate::domain::price;
 use crate::domain::routing;
 use crate::domain::routing::Before;
 use crate::domain::routing::Route;
+use crate::domain::trace;
 use crate::domain::usage::Usage;
 use crate::engine::job::ApiWait;
 use crate::engine::job::LimitedBy;
@@ -167,7 +168,9 @@ impl Scene<'_> {
             usage: opened.used(record, ending, at),
             runs: record.map_or(1, |record| record.runs),
             failure: word,
-            events: record.and_then(lines),
+            events: record
+                .filter(|record| !record.events.is_empty())
+                .map(|record| trace::lines(&record.events, &self.engine.secrets)),
             model: record.and_then(|record| record.model.clone()),
             at,
         };
