@@ -135,6 +135,7 @@ mod tests {
     use crate::domain::ids::TaskId;
     use crate::domain::ids::TurnNumber;
     use crate::domain::secret::Secrets;
+    use crate::sandbox::egress::Rules;
     use serde_json::Value;
     use serde_json::json;
     use std::fs;
@@ -158,6 +159,7 @@ mod tests {
                 task: Some(TaskId::Planned(1)),
                 turn: TurnNumber(2),
                 checkout: self.0.path().join("checkout"),
+                objects: None,
                 prompt: Prompt::new("do it", "your report"),
                 schema: json!({}),
                 deadline: Duration::from_secs(60),
@@ -166,7 +168,7 @@ mod tests {
                 fallback_model: None,
                 agent_turns: 30,
                 usd_micros: None,
-                network: Vec::new(),
+                network: Rules::default(),
                 activity: None,
                 run_key: run_key.to_owned(),
                 secrets: Secrets::default(),

@@ -16,6 +16,7 @@ use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
 use crate::sandbox::SandboxOptions;
+use crate::sandbox::egress::Ceiling;
 use crate::telemetry::TelemetrySettings;
 use crate::web;
 use crate::web::Inbox;
@@ -223,6 +224,10 @@ fn blueprint(
     engine.telemetry = assemble::telemetry(collector, &engine.worker)?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.budget = settings.budget;
+    engine.network = Ceiling {
+        hosts: settings.network.allow.clone(),
+        pinned: settings.network.pinned.clone(),
+    };
     Ok(Blueprint {
         app: AppKey {
             id: app.id,
@@ -249,6 +254,7 @@ fn blueprint(
         settings: engine,
         caps: caps(&settings.github.api),
         sandbox: SandboxOptions::own_binary(),
+        min_level: settings.sandbox_min_level,
     })
 }
 

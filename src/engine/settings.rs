@@ -4,6 +4,7 @@ use crate::config::MonthlyBudget;
 use crate::domain::ci::CiTimes;
 use crate::domain::routing::Waits;
 use crate::github::Clock;
+use crate::sandbox::egress::Ceiling;
 use crate::telemetry::Telemetry;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub struct EngineSettings {
     pub waits: Waits,
     /// What may be spent in a calendar month.
     pub budget: MonthlyBudget,
+    /// The most that foreign programs may reach.
+    pub network: Ceiling,
     /// Who is told how long work took.
     pub telemetry: Telemetry,
 }
@@ -102,6 +105,7 @@ impl EngineSettings {
             ci: CiTimes::PRODUCT,
             waits: Waits::PRODUCT,
             budget: MonthlyBudget::default(),
+            network: Ceiling::default(),
             telemetry: Telemetry::default(),
         }
     }

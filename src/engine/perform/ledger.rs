@@ -272,16 +272,6 @@ impl Opened {
     }
 }
 
-/// What happened, one object per line.
-fn lines(record: &Record) -> Option<String> {
-    let lines = record
-        .events
-        .iter()
-        .filter_map(|event| serde_json::to_string(event).ok());
-    let text: String = lines.flat_map(|line| [line, "\n".to_owned()]).collect();
-    (!text.is_empty()).then_some(text)
-}
-
 fn ms(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
