@@ -7,7 +7,7 @@
 //!
 //! Reading order: [`domain`] (what is decided) → [`engine`] (how it is made to happen) → [`store`] (what is remembered)
 //! → [`github`], [`git`], [`sandbox`], [`agents`], [`gates`] (the outside world) → [`web`] (the webhook inbox) →
-//! [`messages`] (every sentence said on GitHub) → [`forge`] (the local forge) → [`cli`] (the commands).
+//! [`messages`] (every sentence said on GitHub) → [`telemetry`] (spans for a collector) → [`forge`] (the local forge) → [`cli`] (the commands).
 
 pub mod agents;
 pub mod cli;
@@ -21,4 +21,5 @@ pub mod github;
 pub mod messages;
 pub mod sandbox;
 pub mod store;
+pub mod telemetry;
 pub mod web;

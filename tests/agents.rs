@@ -18,6 +18,7 @@ use autobuild::domain::isolation::Level;
 use autobuild::domain::secret::Secrets;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::egress::Rules;
 use serde_json::Value;
 use serde_json::json;
 use std::fs;
@@ -57,7 +58,7 @@ impl Stage {
             fallback_model: None,
             agent_turns: 30,
             usd_micros: None,
-            network: Vec::new(),
+            network: Rules::default(),
             activity: None,
             run_key: "r1".to_owned(),
             secrets: Secrets::default(),

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 /// Each room and the rooms that it may import; everybody may import itself.
-const MAP: [(&str, &[&str]); 13] = [
+const MAP: [(&str, &[&str]); 14] = [
     ("domain", &[]),
     ("messages", &["domain"]),
     ("store", &["domain"]),
@@ -23,16 +23,37 @@ const MAP: [(&str, &[&str]); 13] = [
     (
         "engine",
         &[
-            "domain", "messages", "store", "git", "sandbox", "github", "config", "agents", "gates",
+            "domain",
+            "messages",
+            "store",
+            "git",
+            "sandbox",
+            "github",
+            "config",
+            "agents",
+            "gates",
+            "telemetry",
         ],
     ),
+    ("telemetry", &["domain"]),
     ("web", &["domain", "engine", "github", "store"]),
     ("forge", &["git"]),
     (
         "cli",
         &[
-            "domain", "messages", "store", "git", "sandbox", "github", "config", "agents", "gates", "engine", "web",
+            "domain",
+            "messages",
+            "store",
+            "git",
+            "sandbox",
+            "github",
+            "config",
+            "agents",
+            "gates",
+            "engine",
+            "web",
             "forge",
+            "telemetry",
         ],
     ),
 ];

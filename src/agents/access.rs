@@ -12,7 +12,6 @@ use crate::domain::network::HostRule;
 use crate::sandbox::Spec;
 use crate::sandbox::egress::Door;
 use crate::sandbox::egress::ModelRoute;
-use crate::sandbox::egress::Rules;
 use http::HeaderName;
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
@@ -174,7 +173,7 @@ impl Access {
             .write
             .extend([spec.checkout.clone(), private.path().to_owned()]);
         let set: Vec<Provider> = providers.iter().copied().filter(|one| self.is_set(*one)).collect();
-        let mut rules = Rules::hosts(spec.network.iter().cloned());
+        let mut rules = spec.network.clone();
         for provider in providers {
             match set.contains(provider) {
                 true => rules.models.push(self.route(*provider)?),

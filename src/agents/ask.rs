@@ -121,6 +121,7 @@ mod tests {
     use crate::domain::ids::TaskId;
     use crate::domain::ids::TurnNumber;
     use crate::domain::secret::Secrets;
+    use crate::sandbox::egress::Rules;
     use serde_json::Value;
     use serde_json::json;
     use std::fs;
@@ -152,7 +153,7 @@ mod tests {
                 fallback_model: None,
                 agent_turns: 30,
                 usd_micros: None,
-                network: Vec::new(),
+                network: Rules::default(),
                 activity: None,
                 run_key: run_key.to_owned(),
                 secrets: Secrets::default(),

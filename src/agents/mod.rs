@@ -51,11 +51,11 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::isolation::Level;
-use crate::domain::network::HostRule;
 use crate::domain::secret::Secrets;
 use crate::domain::trace::TraceEvent;
 use crate::domain::usage::Usage;
 use crate::sandbox::Sandbox;
+use crate::sandbox::egress::Rules;
 use serde_json::Value;
 use std::io;
 use std::path::Path;
@@ -91,8 +91,8 @@ pub struct RunSpec {
     pub agent_turns: u32,
     /// The most money for one run, in millionths of a US dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
-    /// The hosts that it may reach besides its model's.
-    pub network: Vec<HostRule>,
+    /// What it may reach besides its model.
+    pub network: Rules,
     /// Who is told what it is doing.
     pub activity: Option<watch::Sender<Activity>>,
     /// What no text of it may show.

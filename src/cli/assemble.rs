@@ -26,6 +26,8 @@ use crate::sandbox::Sandbox;
 use crate::sandbox::SandboxOptions;
 use crate::store::OpenOptions;
 use crate::store::Store;
+use crate::telemetry::Telemetry;
+use crate::telemetry::TelemetrySettings;
 use anyhow::Context;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -88,6 +90,16 @@ pub struct Blueprint {
 #[allow(clippy::disallowed_methods, reason = "the one clock of the service")]
 pub fn clock() -> Millis {
     Millis(chrono::Utc::now().timestamp_millis())
+}
+
+/// Starts to tell a collector of the work, where one is configured.
+pub fn telemetry(collector: Option<TelemetrySettings>, instance: &str) -> anyhow::Result<Telemetry> {
+    match collector {
+        Some(collector) => {
+            Telemetry::start(collector, instance).context("preparing calls to the OpenTelemetry collector")
+        }
+        None => Ok(Telemetry::default()),
+    }
 }
 
 /// A name that no earlier start of any process had.

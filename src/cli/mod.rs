@@ -4,6 +4,7 @@ pub mod assemble;
 mod demo;
 mod models;
 mod serve;
+mod trace;
 
 use clap::Parser;
 use clap::Subcommand;
@@ -23,6 +24,8 @@ enum Command {
     Serve(serve::Serve),
     /// Runs the whole service against a local forge, with a sample or with a repository of yours.
     Demo(demo::Demo),
+    /// Shows what happened in the runs of a task's agents.
+    Trace(trace::Trace),
 }
 
 /// Runs the command that the arguments name.
@@ -40,6 +43,7 @@ pub fn run() -> ExitCode {
         match cli.command {
             Command::Serve(serve) => serve::serve(serve).await,
             Command::Demo(demo) => demo::demo(demo).await,
+            Command::Trace(trace) => trace::trace(trace).await,
         }
     })
 }

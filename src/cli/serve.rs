@@ -16,6 +16,8 @@ use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
 use crate::sandbox::SandboxOptions;
+use crate::sandbox::egress::Ceiling;
+use crate::telemetry::TelemetrySettings;
 use crate::web;
 use crate::web::Inbox;
 use crate::web::Listener;
@@ -59,9 +61,18 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let secrets = Secrets::new(&known_secrets(&settings));
+    let collector = match TelemetrySettings::of(|name| std::env::var(name).ok()) {
+        Ok(collector) => collector,
+        Err(mistake) => {
+            eprintln!("autobuild: {mistake}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut known = known_secrets(&settings);
+    known.extend(collector.iter().flat_map(TelemetrySettings::secrets));
+    let secrets = Secrets::new(&known);
     start_log(&settings.log, settings.log_format, secrets.clone());
-    match run(settings).await {
+    match run(settings, collector).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("autobuild: {}", secrets.mask(&format!("{error:#}")));
@@ -71,7 +82,7 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
 }
 
 /// Every secret of the settings.
-fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
+pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     let app = settings.app.iter().flat_map(|app| {
         [&app.private_key, &app.webhook_secret]
             .into_iter()
@@ -81,6 +92,7 @@ fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     let others = settings.admin_token.iter().chain([&settings.database_url]);
     let mut all: Vec<SecretString> = app.chain(coach).chain(others).cloned().collect();
     all.extend(assemble::agents_secrets(&settings.agent_environment));
+    all.extend(Access::service(settings.models.clone()).keys());
     all
 }
 
@@ -103,8 +115,7 @@ struct Masked(Secrets);
 
 impl Write for Masked {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        let text = self.0.mask(&String::from_utf8_lossy(event));
-        io::stderr().write_all(text.as_bytes())?;
+        pass(&self.0, event, &mut io::stderr())?;
         Ok(event.len())
     }
 
@@ -113,7 +124,11 @@ impl Write for Masked {
     }
 }
 
-async fn run(settings: ServerSettings) -> anyhow::Result<()> {
+fn pass(secrets: &Secrets, event: &[u8], out: &mut impl Write) -> io::Result<()> {
+    out.write_all(secrets.mask(&String::from_utf8_lossy(event)).as_bytes())
+}
+
+async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>) -> anyhow::Result<()> {
     if !settings.unused.is_empty() {
         tracing::warn!(
             "settings that this version reads and does not act on: {}",
@@ -131,7 +146,7 @@ async fn run(settings: ServerSettings) -> anyhow::Result<()> {
         .await
         .with_context(|| format!("listening on {}", settings.listen))?;
     let address = listener.address()?;
-    let engine = assemble::engine(blueprint(&settings, &app)).await?;
+    let engine = assemble::engine(blueprint(&settings, &app, collector)?).await?;
     let secrets = std::iter::once(app.webhook_secret)
         .chain(app.previous_webhook_secret)
         .collect();
@@ -178,16 +193,26 @@ async fn until_stopped(engine: Arc<Engine>, secrets: Vec<SecretString>, listener
     rights.abort();
     worker.await.context("the worker")?;
     server.await.context("the HTTP server")?;
+    engine.settings.telemetry.flush().await;
     engine.store.close().await;
     Ok(())
 }
 
-fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
+fn blueprint(
+    settings: &ServerSettings,
+    app: &crate::config::App,
+    collector: Option<TelemetrySettings>,
+) -> anyhow::Result<Blueprint> {
     let any = RepositorySettings::default();
     let agent = |role| settings.agent(role, &any).clone();
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
+    engine.telemetry = assemble::telemetry(collector, &engine.worker)?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
-    Blueprint {
+    engine.network = Ceiling {
+        hosts: settings.network.allow.clone(),
+        pinned: settings.network.pinned.clone(),
+    };
+    Ok(Blueprint {
         app: AppKey {
             id: app.id,
             private_key: app.private_key.clone(),
@@ -213,7 +238,7 @@ fn blueprint(settings: &ServerSettings, app: &crate::config::App) -> Blueprint {
         settings: engine,
         caps: caps(&settings.github.api),
         sandbox: SandboxOptions::own_binary(),
-    }
+    })
 }
 
 /// GitHub's limits on writes are GitHub's: a forge on this very machine has none.
@@ -225,4 +250,23 @@ fn caps(api: &url::Url) -> Caps {
         None => false,
     };
     if local { Caps::None } else { Caps::Github }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pass;
+    use crate::domain::secret::Secrets;
+    use secrecy::SecretString;
+
+    #[test]
+    fn the_log_holds_no_secret() {
+        let secrets = Secrets::new(&[SecretString::from("hush-hush-Value")]);
+        let mut log = Vec::new();
+        let event = format!("WARN said=\"hush-hush-Value\" token=ghs_{}\n", "a1B2".repeat(9));
+        pass(&secrets, event.as_bytes(), &mut log).unwrap();
+        assert_eq!(
+            String::from_utf8(log).unwrap(),
+            "WARN said=\"[masked]\" token=[masked]\n"
+        );
+    }
 }

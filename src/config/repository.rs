@@ -227,7 +227,8 @@ mod tests {
     #[test]
     fn what_this_version_does_not_act_on_is_accepted_and_named() {
         let (settings, unused) = parse("budget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\n");
-        assert_eq!(unused, ["budget", "network"]);
+        assert_eq!(unused, ["budget"]);
+        assert_eq!(settings.network.allow, ["*.example.com".parse().unwrap()]);
         assert_eq!(settings.budget.usd_per_task, 0.0);
         assert_eq!(settings.budget.usd_per_feature, 50.0);
     }

@@ -95,7 +95,7 @@ pub(crate) static KEYS: &[Key] = &[
     later("budget", Shape::Table(BUDGET), "What may be spent; 0 means no limit."),
     now("protected_paths", Shape::Paths, "Paths that no Player may change."),
     now("commands", Shape::Table(COMMANDS), "Who is obeyed."),
-    later("network", Shape::Table(NETWORK), "What commands may reach."),
+    now("network", Shape::Table(NETWORK), "What commands and agents may reach."),
 ];
 
 static COVERAGE: &[Key] = &[
@@ -148,7 +148,11 @@ static COMMANDS: &[Key] = &[now(
     "The least permission of people whose commands are obeyed.",
 )];
 
-static NETWORK: &[Key] = &[now("allow", Shape::Hosts, "Hosts that tests and checks may reach.")];
+static NETWORK: &[Key] = &[now(
+    "allow",
+    Shape::Hosts,
+    "Hosts that commands and agents may reach by https, as far as the server allows.",
+)];
 
 /// The JSON Schema of `.github/autobuild.yml`, for editors.
 #[must_use]

@@ -4,6 +4,7 @@ use crate::config::Role;
 use crate::config::agent::AgentCommand;
 use crate::config::github_address::GithubAddress;
 use crate::config::models::ModelSettings;
+use crate::config::network::NetworkCeiling;
 use crate::config::offer::Offer;
 use crate::config::repository::RepositorySettings;
 use crate::config::server_parse::Parser;
@@ -37,6 +38,8 @@ pub struct ServerSettings {
     pub coach_app: Option<CoachApp>,
     /// Least time between writes to GitHub per installation.
     pub write_spacing: Duration,
+    /// The most that foreign programs may reach.
+    pub network: NetworkCeiling,
     /// Opens the pages and `/metrics`; `None` to make one at start.
     pub admin_token: Option<SecretString>,
     /// Filter of the log, as `tracing` reads it.

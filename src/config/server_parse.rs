@@ -7,6 +7,8 @@ use crate::config::github_address::NotAnAddress;
 use crate::config::github_address::safe_address;
 use crate::config::github_address::web_address;
 use crate::config::models::ModelSettings;
+use crate::config::network;
+use crate::config::network::NetworkCeiling;
 use crate::config::server::App;
 use crate::config::server::CoachApp;
 use crate::config::server::LogFormat;
@@ -64,6 +66,7 @@ impl Parser {
             _ => Err("must be 0, 1, 2 or 3"),
         });
         let models = self.models();
+        let network = self.network();
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
         match (database_url, data_dir, github) {
@@ -77,6 +80,7 @@ impl Parser {
                     app,
                     coach_app,
                     write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
+                    network,
                     admin_token,
                     log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
                     log_format: log_format.unwrap_or(LogFormat::Text),
@@ -121,6 +125,14 @@ impl Parser {
 
     pub(crate) fn secret(&self, name: &'static str) -> Option<SecretString> {
         self.text(name).map(|value| SecretString::from(value.text))
+    }
+
+    fn network(&mut self) -> NetworkCeiling {
+        let usual = NetworkCeiling::default();
+        NetworkCeiling {
+            allow: self.parse("NETWORK_ALLOW", network::allow).unwrap_or(usual.allow),
+            pinned: self.parse("NETWORK_PINNED", network::pinned).unwrap_or_default(),
+        }
     }
 
     fn github(&mut self) -> Option<GithubAddress> {
@@ -426,6 +438,8 @@ mod tests {
                 ("AUTOBUILD_SANDBOX_MIN_LEVEL", "9"),
                 ("AUTOBUILD_LOG", "a=b=c"),
                 ("AUTOBUILD_WRITE_SPACING_MS", "-1"),
+                ("AUTOBUILD_NETWORK_ALLOW", "pypi.org 10.0.0.1"),
+                ("AUTOBUILD_NETWORK_PINNED", "npm.corp"),
             ],
             Some("log_format = \"xml\"\n\nport = 80\n[agents.a]\nrun = \"b\"\ncolour = 1\n[agents.\"x y\"]\n"),
         )

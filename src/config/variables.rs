@@ -53,6 +53,8 @@ pub(crate) static VARIABLES: &[(&str, Kind)] = &[
     ("MODEL_FALLBACK", Kind::Plain),
     ("MODELS", Kind::Plain),
     ("SANDBOX_MIN_LEVEL", Kind::Later),
+    ("NETWORK_ALLOW", Kind::Plain),
+    ("NETWORK_PINNED", Kind::Plain),
     ("WRITE_SPACING_MS", Kind::Plain),
     ("ADMIN_TOKEN", Kind::SecretLater),
     ("LOG", Kind::Plain),

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::engine::persist;
 use crate::engine::persist::Unreadable;
 use crate::engine::schedule;
+use crate::engine::spans;
 use crate::store::Commit;
 use crate::store::Committed;
 use crate::store::Finish;
@@ -82,6 +83,10 @@ impl Engine {
             tracing::debug!(feature = %key, cause = %fact.cause, state = step.feature.state.word(), "event applied to {key}");
             let commit = self.commit(Some((stored.version, &before)), &step, &fact, finish.clone())?;
             if let Some(applied) = self.stored(&commit).await? {
+                if applied == Applied::Done && self.settings.telemetry.is_on() {
+                    let ended = spans::ended(&before, &step.feature, fact.at);
+                    ended.into_iter().for_each(|span| self.settings.telemetry.send(span));
+                }
                 return Ok(applied);
             }
         }

@@ -16,6 +16,7 @@ pub mod roster;
 pub mod running;
 mod schedule;
 pub mod settings;
+pub mod spans;
 mod upkeep;
 pub mod worker;
 

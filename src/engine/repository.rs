@@ -45,6 +45,8 @@ pub struct Settings {
     pub settings: RepositorySettings,
     /// Names that this version accepts and does not act on.
     pub unused: Vec<String>,
+    /// What a person is told of hosts that this server does not allow.
+    pub refused_hosts: Option<String>,
 }
 
 /// Why settings were not read.
@@ -133,7 +135,11 @@ impl Engine {
             Some(file) => file.text(),
         };
         match RepositorySettings::parse(&text, &self.agents.offer()) {
-            Ok((settings, unused)) => Ok(Settings { settings, unused }),
+            Ok((settings, unused)) => Ok(Settings {
+                refused_hosts: self.settings.network.refusal(&settings.network.allow),
+                settings,
+                unused,
+            }),
             Err(mistakes) => Err(NoSettings::Mistakes(mistakes.iter().map(ToString::to_string).collect())),
         }
     }

@@ -2,6 +2,8 @@
 
 use crate::domain::ci::CiTimes;
 use crate::github::Clock;
+use crate::sandbox::egress::Ceiling;
+use crate::telemetry::Telemetry;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,6 +34,10 @@ pub struct EngineSettings {
     pub backoff: Backoff,
     /// How long the repository's own CI is waited for.
     pub ci: CiTimes,
+    /// The most that foreign programs may reach.
+    pub network: Ceiling,
+    /// Who is told how long work took.
+    pub telemetry: Telemetry,
 }
 
 /// Effects of this process that run at once.
@@ -91,6 +97,8 @@ impl EngineSettings {
                 most: Duration::from_secs(900),
             },
             ci: CiTimes::PRODUCT,
+            network: Ceiling::default(),
+            telemetry: Telemetry::default(),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::integrity::Rule;
 use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::compare;
+use crate::gates::language;
 use crate::gates::language::Role;
 use crate::gates::said;
 use crate::gates::sites;
@@ -18,6 +19,9 @@ use std::collections::BTreeSet;
 
 /// The most tests that are named of each kind.
 const MOST: usize = 20;
+
+/// The largest file that is read to see whether tests are in it.
+const MOST_READ: usize = 1 << 20;
 
 /// Adds what running shows to what the difference shows, and gives what is only shown.
 pub(crate) async fn compared(
@@ -53,9 +57,13 @@ pub(crate) async fn compared(
             &since
         }
     };
-    let vanished = missing.into_iter().filter(|name| is_vanished(change, name)).take(MOST);
-    let known: Vec<IntegrityFinding> = vanished.map(|name| vanished_finding(change, name)).collect();
-    findings.extend(known);
+    let vanished = missing.into_iter().filter(|name| is_vanished(change, name));
+    let vanished: Vec<&str> = vanished.take(MOST).collect();
+    for name in vanished {
+        if !is_file_without_tests(run, change, name).await? {
+            findings.push(vanished_finding(change, name));
+        }
+    }
     Ok(tell_skipped(change, before, &skipped, findings))
 }
 
@@ -151,6 +159,20 @@ fn is_vanished(change: &Change, name: &str) -> bool {
         (false, true) => false,
         (_, false) => true,
     }
+}
+
+/// Whether a runner took a file as a whole for a test, and no test is in it: helpers that it no longer runs are no loss.
+async fn is_file_without_tests(run: &Run<'_>, change: &Change, name: &str) -> Result<bool, GateError> {
+    if !change.head.contains(name) || language::of(name).is_none() {
+        return Ok(false);
+    }
+    let file = run.subject.mirror.read_file(run.subject.head, name, MOST_READ).await?;
+    let text = file
+        .filter(|file| !file.truncated)
+        .and_then(|file| String::from_utf8(file.bytes).ok());
+    let is_for_others = |text: &String| text.contains("export ") || text.contains("exports");
+    let outline = text.filter(is_for_others).and_then(|text| language::read(name, &text));
+    Ok(outline.is_some_and(|outline| outline.tests.is_empty()))
 }
 
 fn vanished_finding(change: &Change, name: &str) -> IntegrityFinding {

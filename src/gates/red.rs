@@ -15,6 +15,7 @@ use crate::gates::change::Change;
 use crate::gates::checks;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
+use crate::gates::integrity::FileChange;
 use crate::gates::integrity::Version;
 use crate::gates::language::Role;
 use crate::gates::language::role;
@@ -42,14 +43,14 @@ pub(crate) async fn red_before_green(
         Some(names) => Tests::of(run, names, &known),
         None => Tests::unnamed(run.change),
     };
-    if tests.new.is_empty() && tests.changed.is_empty() {
+    if tests.are_none() {
         return Ok(Some(without_tests(run, weight, &tests, &known)));
     }
     if tests.is_inline(run.change) {
         return Ok(Some(said::absent(GATE, Absence::Inline)));
     }
     let found = on_old_code(run, chosen).await?;
-    Ok(Some(tests.judge(run, weight, &found)))
+    Ok(Some(tests.judge(run, (weight, &known), &found)))
 }
 
 /// What it weighs here; nothing where no new tests are expected.
@@ -89,6 +90,9 @@ struct Tests {
     new: Vec<String>,
     /// Tests whose body is another.
     changed: Vec<String>,
+    /// Tests that nobody had before and that stand nowhere by that name: made by a loop or a macro of a changed file, or
+    /// brought by an earlier task.
+    unplaced: Vec<String>,
     /// Whether the runner told them apart by name.
     named: Named,
 }
@@ -105,6 +109,7 @@ enum Before {
     Nothing,
     Another,
     Same,
+    Unknown,
 }
 
 impl Tests {
@@ -112,16 +117,32 @@ impl Tests {
         let mut tests = Self {
             new: Vec::new(),
             changed: Vec::new(),
+            unplaced: Vec::new(),
             named: Named::Yes,
         };
         for name in &head.passed {
             match before(run, name, known) {
                 Before::Nothing => tests.new.push(name.clone()),
                 Before::Another => tests.changed.push(name.clone()),
+                Before::Unknown => tests.unplaced.push(name.clone()),
                 Before::Same => {}
             }
         }
         tests
+    }
+
+    /// Whether nothing can show the change.
+    fn are_none(&self) -> bool {
+        self.new.is_empty() && self.changed.is_empty() && self.unplaced.is_empty()
+    }
+
+    /// What may show the change: what is new or changed, and only without that what may be.
+    fn candidates(&self) -> Vec<&String> {
+        let sure: Vec<&String> = self.new.iter().chain(&self.changed).collect();
+        match sure.is_empty() {
+            true => self.unplaced.iter().collect(),
+            false => sure,
+        }
     }
 
     /// Files stand for the tests in them, where the runner names none.
@@ -136,6 +157,7 @@ impl Tests {
         Self {
             new: files(|before| *before == Version::Absent),
             changed: files(|before| *before != Version::Absent),
+            unplaced: Vec::new(),
             named: Named::No,
         }
     }
@@ -146,11 +168,11 @@ impl Tests {
             let sites = change.after.find(name);
             sites.is_empty() || sites.iter().any(|site| is_separable(site))
         };
-        self.named == Named::Yes && !self.new.iter().chain(&self.changed).any(is_separate)
+        self.named == Named::Yes && !self.candidates().into_iter().any(is_separate)
     }
 
-    fn judge(&self, run: &Run<'_>, weight: Weight, found: &Evidence) -> GateResult {
-        let all: Vec<&String> = self.new.iter().chain(&self.changed).collect();
+    fn judge(&self, run: &Run<'_>, (weight, known): (Weight, &BTreeSet<&str>), found: &Evidence) -> GateResult {
+        let all = self.candidates();
         let red: Vec<&String> = all.iter().filter(|name| is_red(run, found, name)).copied().collect();
         if let Evidence::Absent(reason) = found {
             return said::absent(GATE, reason.clone());
@@ -172,12 +194,15 @@ impl Tests {
             let what = "the new tests did not run on the old code".to_owned();
             return said::absent(GATE, Absence::Unfinished { what });
         }
+        if self.new.is_empty() && self.changed.is_empty() {
+            return without_tests(run, weight, self, known);
+        }
         if self.new.is_empty() {
             let what = format!(
                 "no test is new; those that changed pass without the change too: {}",
                 said::list(&all)
             );
-            return said::failed(GATE, Weight::Shown, what);
+            return said::failed(GATE, without_proof(run, weight, known), what);
         }
         // A task that is for tests covers code that is there: its tests may pass on it.
         let weight = match run.subject.task.kind {
@@ -218,8 +243,11 @@ fn before(run: &Run<'_>, name: &str, known: &BTreeSet<&str>) -> Before {
     let (was, is) = (change.before.find(name), change.after.find(name));
     match (is.is_empty(), was.is_empty()) {
         (true, _) if known.contains(name) => Before::Same,
-        // It stands in a file that the change does not touch, so an earlier task brought it.
-        (true, _) if !change.has_unreadable_tests() => Before::Same,
+        // It stands in a file that the change does not touch, so an earlier task brought it; or it has no name there.
+        (true, _) if !change.has_unreadable_tests() => match change.of_role(Role::Test).next() {
+            None => Before::Same,
+            Some(_) => Before::Unknown,
+        },
         (true, _) => Before::Nothing,
         (false, true) if known.contains(name) => Before::Same,
         (false, true) if is.iter().all(|site| change.before.has_body(&site.words)) => Before::Same,
@@ -235,28 +263,56 @@ fn is_separable(site: &Site) -> bool {
 
 /// What is said where the change brings no test that could be red.
 fn without_tests(run: &Run<'_>, weight: Weight, tests: &Tests, known: &BTreeSet<&str>) -> GateResult {
+    let weight = without_proof(run, weight, known);
     if run.change.touches_tests() {
-        return said::failed(
-            GATE,
-            Weight::Shown,
-            "the change renames, changes or deletes tests and brings no new one",
-        );
+        let what = "the change renames, reformats, moves or deletes tests and brings no new one";
+        return said::failed(GATE, weight, what);
     }
     if !touches_source(run.change) {
         return said::passed(GATE, Weight::Shown, "the change touches neither code nor tests");
     }
-    let criteria = &run.subject.task.acceptance_criteria;
-    if checks::is_bound_to_known_test(criteria, known) {
+    if checks::is_bound_to_known_test(&run.subject.task.acceptance_criteria, known) {
         let sentence = "no test came with this change; a criterion is bound to a test that was there before";
         return said::failed(GATE, Weight::Shown, sentence);
     }
     match tests.named {
-        Named::Yes => said::failed(GATE, weight, "no test came with this change"),
         Named::No if run.change.files.iter().any(|file| may_hold_tests(&file.path)) => {
             said::absent(GATE, Absence::Inline)
         }
-        Named::No => said::failed(GATE, weight, "no test came with this change"),
+        Named::Yes | Named::No => said::failed(GATE, weight, "no test came with this change"),
     }
+}
+
+/// What it weighs that no test shows the change: nothing is asked where the product only loses lines, where a criterion is
+/// bound to a test that was there before, and of a task for tests that touches no code.
+fn without_proof(run: &Run<'_>, weight: Weight, known: &BTreeSet<&str>) -> Weight {
+    let is_bound = checks::is_bound_to_known_test(&run.subject.task.acceptance_criteria, known);
+    let for_tests = run.subject.task.kind == TaskType::Testing && run.change.touches_tests();
+    match is_bound || for_tests || !grows(run.change) {
+        true => Weight::Shown,
+        false => weight,
+    }
+}
+
+/// Whether the product has a line that it had not, other than a comment.
+fn grows(change: &Change) -> bool {
+    let lines = |side: fn(&FileChange) -> &Version| -> BTreeSet<String> {
+        let texts = change.of_role(Role::Source).filter_map(|file| side(file).bytes());
+        let text: Vec<String> = texts.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect();
+        let lines = text.iter().flat_map(|text| text.lines()).map(str::trim);
+        let is_code = |line: &&str| {
+            let is_comment = ["//", "#", "/*", "*", "\"\"\""]
+                .iter()
+                .any(|mark| line.starts_with(mark));
+            line.chars().any(char::is_alphanumeric) && (!is_comment || line.starts_with("#["))
+        };
+        lines.filter(is_code).map(str::to_owned).collect()
+    };
+    let (before, after) = (lines(|file| &file.before), lines(|file| &file.after));
+    let is_unread = change
+        .of_role(Role::Source)
+        .any(|file| matches!(file.after, Version::Unread(_)));
+    is_unread || !after.is_subset(&before)
 }
 
 /// Whether tests may stand in a file of this path that nothing tells apart from code.

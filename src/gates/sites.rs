@@ -75,6 +75,13 @@ impl Sites {
         }
     }
 
+    /// The names of the tests in a file, and how often each is there.
+    pub(crate) fn names_in(&self, path: &str) -> Vec<(&str, usize)> {
+        let here = |sites: &Vec<Site>| sites.iter().filter(|site| site.path == path).count();
+        let all = self.tests.iter().map(|(name, sites)| (name.as_str(), here(sites)));
+        all.filter(|(_, times)| *times > 0).collect()
+    }
+
     /// Whether a test with this body stands anywhere in the files.
     pub(crate) fn has_body(&self, words: &[String]) -> bool {
         !words.is_empty() && self.tests.values().flatten().any(|site| site.words == words)

@@ -151,6 +151,14 @@ pub enum OpenError {
         /// The newest version that this program knows.
         known: i64,
     },
+    /// The database was written by an older AutoBuild, and may not be changed here.
+    #[error("the database is at version {found}, this program reads version {known}; start `autobuild serve` once")]
+    Older {
+        /// The version of the database.
+        found: i64,
+        /// The version that this program reads.
+        known: i64,
+    },
     /// The file is not a database, or is damaged.
     #[error("the database is damaged or not a database; restore it from a backup, or move it away")]
     Damaged(#[source] Arc<sqlx::Error>),

@@ -73,6 +73,17 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Whether the tables are exactly those that this program knows.
+pub(super) async fn is_current(db: &Db) -> Result<(), OpenError> {
+    let row = db.row(NEWEST, args![]).await.map_err(opening)?;
+    let found = row.map(|row| row.int("newest")).transpose()?.unwrap_or_default();
+    match MIGRATIONS.last().map_or(0, |migration| migration.number) {
+        known if found > known => Err(OpenError::Newer { found, known }),
+        known if found < known => Err(OpenError::Older { found, known }),
+        _ => Ok(()),
+    }
+}
+
 /// A file that is no database shows it at the first real read.
 fn opening(error: StoreError) -> OpenError {
     match error {

@@ -30,6 +30,7 @@ mod run_read;
 mod sql;
 mod tally;
 mod task;
+mod traced;
 mod url;
 mod wake;
 
@@ -113,6 +114,7 @@ pub fn statements() -> Vec<&'static str> {
         run_read::STATEMENTS,
         tally::STATEMENTS,
         task::STATEMENTS,
+        traced::STATEMENTS,
     ]
     .concat();
     texts.extend(delivery::ACCEPT.texts());

@@ -74,6 +74,43 @@ impl Store {
         Ok(Self { db, inbox, hint })
     }
 
+    /// Opens the database for reading, beside a service that may be working with it: nothing is created, migrated or
+    /// locked, and every write fails.
+    pub async fn open_to_read(url: &str, options: OpenOptions) -> Result<Self, OpenError> {
+        let pools = match url.parse()? {
+            Address::File(path) => {
+                std::fs::metadata(&path).map_err(|source| OpenError::File {
+                    path: path.clone(),
+                    source,
+                })?;
+                let read = SqlitePoolOptions::new()
+                    .max_connections(1)
+                    .acquire_timeout(options.patience)
+                    .connect_lazy_with(
+                        SqliteConnectOptions::new()
+                            .filename(&path)
+                            .busy_timeout(options.busy_timeout)
+                            .pragma("query_only", "ON")
+                            .disable_statement_logging(),
+                    );
+                Pools::Sqlite {
+                    write: read.clone(),
+                    read,
+                }
+            }
+            Address::Server(server) => open_postgres(*server, &options).await?,
+        };
+        let wake = Arc::new(watch::Sender::new(0));
+        let db = Db {
+            pools,
+            wake,
+            lock: None,
+        };
+        migrate::is_current(&db).await?;
+        let inbox = Inbox::start(db.clone());
+        Ok(Self { db, inbox, hint: None })
+    }
+
     /// Waits for the transactions in flight and gives the database free; every later call fails.
     pub async fn close(&self) {
         if let Some(hint) = &self.hint {

@@ -104,7 +104,7 @@ impl Judged {
     /// What is wrong, if anything is.
     pub fn wrong(&self) -> Option<String> {
         let fits = |reason: &Reason, by: &[String], at: &Option<String>| {
-            by.contains(&reason.word)
+            (by.contains(&reason.word) || by.contains(&"any".to_owned()))
                 && at
                     .as_ref()
                     .is_none_or(|at| reason.path.as_ref() == Some(at) && reason.line.is_some())

@@ -38,6 +38,7 @@ use autobuild::git::Mirror;
 use autobuild::git::Mirrors;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::egress::Ceiling;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -148,6 +149,7 @@ impl Stage {
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
             sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
+            network: Ceiling::default(),
             folder: folder.path().join("gates"),
             caches: folder.path().join("caches"),
             secrets: Secrets::default(),

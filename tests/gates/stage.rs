@@ -28,6 +28,7 @@ use autobuild::git::Mirror;
 use autobuild::git::Mirrors;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::egress::Ceiling;
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
@@ -61,6 +62,7 @@ impl Stage {
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
             sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
+            network: Ceiling::default(),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),
             secrets: Secrets::new(&["own-secret-value".into()]),

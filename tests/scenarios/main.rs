@@ -29,6 +29,7 @@ mod pre_loop;
 mod preflight;
 mod repository;
 mod rights;
+mod secrets;
 mod turns;
 mod waivers;
 mod waves;

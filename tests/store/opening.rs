@@ -39,6 +39,19 @@ async fn a_database_of_a_newer_program_is_refused(db: Database) {
 }
 
 #[tokio::test]
+async fn a_reader_makes_no_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("autobuild.db");
+    let url = format!("sqlite:{}", file.display());
+    let refused = Store::open_to_read(&url, OpenOptions::default()).await;
+    assert!(matches!(refused, Err(OpenError::File { .. })), "{refused:?}");
+    std::fs::write(&file, "").unwrap();
+    let refused = Store::open_to_read(&url, OpenOptions::default()).await;
+    assert!(refused.is_err(), "there are no tables");
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 0);
+}
+
+#[tokio::test]
 async fn an_address_of_no_database_is_refused() {
     for url in ["", "autobuild.db", "mysql://localhost/x", "sqlite::memory:"] {
         let refused = Store::open(url, OpenOptions::default()).await;

@@ -25,6 +25,7 @@ use autobuild::store::Hold;
 use autobuild::store::Lane;
 use autobuild::store::MAX_RUN_EVENTS;
 use autobuild::store::NewRun;
+use autobuild::store::OpenOptions;
 use autobuild::store::RunState;
 use autobuild::store::Started;
 use autobuild::store::Store;
@@ -42,6 +43,7 @@ on_both! {
     costs_are_summed_by_task
     totals_are_summed_by_role_model_and_outcome
     events_are_kept_in_whole_lines
+    what_happened_is_read_beside_the_service_that_works
 }
 
 const FULL: u64 = 1_000_000;
@@ -392,4 +394,17 @@ async fn events_are_kept_in_whole_lines(db: Database) {
         store.end_run(&end).await.unwrap();
         assert!(store.run_events(&id).await.unwrap() == Some(kept));
     }
+}
+
+async fn what_happened_is_read_beside_the_service_that_works(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "e").await;
+    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
+    store.end_run(&ended(&id, Some(7))).await.unwrap();
+    let reader = Store::open_to_read(&db.url, OpenOptions::default()).await.unwrap();
+    let traced = reader.traced().await.unwrap();
+    assert_eq!(traced, [(key(1, 1), Some(TaskId::Planned(1)))]);
+    assert_eq!(reader.run_events(&id).await.unwrap().as_deref(), Some("{}\n"));
+    reader.close().await;
+    store.end_run(&ended("unheard of", None)).await.unwrap();
 }

@@ -5,6 +5,7 @@ mod human;
 mod rest;
 mod sample;
 mod stage;
+mod traces;
 mod transcript;
 
 use crate::cli::demo::human::Human;
@@ -99,8 +100,12 @@ async fn run(demo: &Demo) -> anyhow::Result<ExitCode> {
         stage.announce_pages(demo.json);
         told_to_stop(&mut terminate).await;
     }
+    let (did, file) = (traces::gather(&stage).await?, stage.transcript_file());
     stage.close().await?;
     shown.await?;
+    if !demo.json {
+        traces::tell(&file, &did, demo.verbose)?;
+    }
     if !serves {
         ended.print(&places, demo.json);
     }

@@ -25,6 +25,7 @@ use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
 use crate::sandbox::SandboxOptions;
+use crate::telemetry::TelemetrySettings;
 use crate::web;
 use crate::web::Inbox;
 use crate::web::Listener;
@@ -169,6 +170,7 @@ impl Stage {
         for work in self.work {
             work.await?;
         }
+        self.engine.settings.telemetry.flush().await;
         self.engine.store.close().await;
         self.closing.cancel();
         self.forge.shutdown().await?;
@@ -246,7 +248,10 @@ fn blueprint(
         id: AppId(app.id),
         private_key: app.private_key.clone(),
     };
+    let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
+    let worker = assemble::worker_name();
     let settings = EngineSettings {
+        telemetry: assemble::telemetry(collector, &worker)?,
         write_spacing_ms: 0,
         // A person watches: what failed is tried again soon.
         backoff: Backoff {
@@ -255,7 +260,7 @@ fn blueprint(
         },
         grace: Duration::from_secs(2),
         ci: CiTimes::AT_ONCE,
-        ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
+        ..EngineSettings::service(worker, data_dir.clone(), assemble::clock)
     };
     Ok(Blueprint {
         app: key(main),

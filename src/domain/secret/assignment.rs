@@ -54,8 +54,8 @@ const HARMLESS: [&[u8]; 12] = [
     b"name",
 ];
 
-/// Lines longer than this were made by a program.
-const MAX_LINE: usize = 2_000;
+/// How far a value may stand from its name.
+const MAX_LINE: usize = 600;
 const MAX_NAME: usize = 60;
 const LEAST: usize = 16;
 const MOST: usize = 200;

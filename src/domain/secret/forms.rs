@@ -5,7 +5,7 @@ use crate::domain::secret::SecretKind;
 use crate::domain::secret::Span;
 use crate::domain::secret::Sure;
 use crate::domain::secret::begins;
-use crate::domain::secret::is_stand_in;
+use crate::domain::secret::names_stand_in;
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
@@ -202,14 +202,24 @@ static BEGINNINGS: LazyLock<Option<AhoCorasick>> =
 /// Finds what has one of the forms.
 pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     let Some(beginnings) = &*BEGINNINGS else { return };
+    // Where the last value of each form ended: what begins within it was looked at with it.
+    let mut ends = [0; FORMS.len()];
     for found in beginnings.find_overlapping_iter(text) {
-        let Some((beginning, body, least, name)) = FORMS.get(found.pattern().as_usize()) else {
+        let form = found.pattern().as_usize();
+        let (Some((beginning, body, least, name)), Some(end)) = (FORMS.get(form), ends.get_mut(form)) else {
             continue;
         };
+        if found.start() < *end {
+            continue;
+        }
         let rest = text.get(found.end()..).unwrap_or_default();
         let length = rest.iter().take_while(|byte| body.has(**byte)).count();
         let value = rest.get(..length).unwrap_or_default();
-        if length < *least || !(is_distinct(beginning) || begins(text, found.start())) || !is_random(beginning, value) {
+        if length < *least {
+            continue;
+        }
+        *end = found.end() + length;
+        if !(is_distinct(beginning) || begins(text, found.start())) || !is_random(beginning, value) {
             continue;
         }
         spans.push(Span {
@@ -234,7 +244,8 @@ fn is_random(beginning: &str, value: &[u8]) -> bool {
         _ => true,
     };
     let named = beginning == "sk-" && !any(u8::is_ascii_uppercase) && value.contains(&b'-');
-    mixed && !named && !is_stand_in(value)
+    let zeros = value.iter().all(|byte| *byte == b'0');
+    mixed && !named && !zeros && !names_stand_in(value)
 }
 
 #[cfg(test)]

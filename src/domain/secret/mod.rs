@@ -190,7 +190,6 @@ impl Secrets {
 }
 
 /// Bits of information in one character, were each drawn by its share in the text.
-#[allow(clippy::as_conversions, reason = "lengths of short texts, as fractions")]
 fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0u32; 256];
     for byte in text {
@@ -198,7 +197,7 @@ fn entropy(text: &[u8]) -> f64 {
             *count += 1;
         }
     }
-    let total = text.len() as f64;
+    let total = f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX));
     let shares = counts.iter().filter(|count| **count > 0);
     shares
         .map(|count| f64::from(*count) / total)
@@ -226,15 +225,20 @@ const STAND_INS: [&str; 14] = [
 
 /// Whether a value only stands for one, as in documentation.
 fn is_stand_in(value: &[u8]) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let has = |word: &&str| lower.windows(word.len()).any(|window| window == word.as_bytes());
     let mut seen = [false; 256];
     for byte in value {
         if let Some(seen) = seen.get_mut(usize::from(*byte)) {
             *seen = true;
         }
     }
-    STAND_INS.iter().any(|word| has(word)) || seen.iter().filter(|seen| **seen).count() < 4
+    names_stand_in(value) || seen.iter().filter(|seen| **seen).count() < 4
+}
+
+/// Whether a value says of itself that it is none.
+fn names_stand_in(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let has = |word: &&str| lower.windows(word.len()).any(|window| window == word.as_bytes());
+    STAND_INS.iter().any(|word| has(word))
 }
 
 /// Whether a word may begin at `at`: after nothing, after what is no letter, or after an escape as in `\n` and `%20`.

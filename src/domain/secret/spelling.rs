@@ -71,12 +71,11 @@ fn percent_decoded(text: &str) -> String {
 }
 
 fn spelled(part: &str) -> Vec<String> {
-    let json = serde_json::to_string(part).unwrap_or_default();
-    let json = json.trim_matches('"').to_owned();
+    let json = in_json(part);
     let mut all = vec![
         part.to_owned(),
         json.replace('/', "\\/"),
-        json.replace('\\', "\\\\"),
+        in_json(&json),
         json,
         part.replace('\n', "\r\n"),
         html(part),
@@ -90,6 +89,13 @@ fn spelled(part: &str) -> Vec<String> {
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// The inside of a JSON text.
+fn in_json(part: &str) -> String {
+    let quoted = serde_json::to_string(part).unwrap_or_default();
+    let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inside.unwrap_or_default().to_owned()
 }
 
 fn html(part: &str) -> String {

@@ -182,7 +182,6 @@ fn the_services_own_secrets_are_found_in_every_spelling() {
         use base64::Engine;
         base64::engine::general_purpose::STANDARD.encode(text)
     };
-    let percent: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let spellings = [
         secret.to_owned(),
         serde_json::to_string(secret).unwrap(),
@@ -205,7 +204,6 @@ fn the_services_own_secrets_are_found_in_every_spelling() {
             "{text}"
         );
     }
-    assert!(!percent.is_empty());
 }
 
 #[test]
@@ -264,8 +262,11 @@ fn hostile_text_is_read_in_good_time() {
 
 proptest! {
     #[test]
-    fn masking_never_fails_and_is_done_once(text in "(ghp_|[a-zA-Z0-9]{0,40}|-----BEGIN PRIVATE KEY-----|\\n|://u:|@|token: |\"|ü){0,20}") {
-        let masked = mask(&text);
-        prop_assert_eq!(mask(&masked), masked);
+    fn no_surroundings_save_a_token(
+        before in "(ghp_|[a-zA-Z0-9]{0,40}|-----BEGIN PRIVATE KEY-----|\\n|://u:|@|token: |\"|ü){0,8}",
+        after in "([a-zA-Z0-9]{0,40}|-----END PRIVATE KEY-----|\\n|://u:|@|\"|ü|-){0,8}",
+    ) {
+        let masked = mask(&format!("{before}ghp_{RANDOM}{after}"));
+        prop_assert!(!masked.contains(RANDOM), "{}", masked);
     }
 }

@@ -115,13 +115,16 @@ impl Scene<'_> {
             fallback_model: agent.fallback_model(),
             agent_turns: settings.agent_turns,
             usd_micros: None,
-            network: Vec::new(),
+            network: self.engine.settings.network.rules(&settings.network.allow),
             activity: None,
             secrets: self.engine.secrets.clone(),
             // A run that crashed is the same run again; a run that failed is another one.
             run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),
         };
-        Ok(agent.ask(&spec, read, &self.job.cancel).await?.answer)
+        let from = self.engine.now();
+        let asked = agent.ask(&spec, read, &self.job.cancel).await;
+        self.tell_run(&spec, from, &asked);
+        Ok(asked?.answer)
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) async fn open_integration(scene: &Scene<'_>, run: u64) -> Result<Done
     }
     let files: BTreeMap<String, Vec<u8>> = messages::plan_files(feature)
         .into_iter()
-        .map(|(path, text)| (path, text.into_bytes()))
+        .map(|(path, text)| (path, scene.engine.secrets.mask(&text).into_bytes()))
         .collect();
     let base = base(scene, &default.mirror, &default.head).await?;
     let request = request(scene, vec![base.clone()], messages::plan_commit(feature)).await?;
@@ -122,7 +122,7 @@ async fn with_histories(scene: &Scene<'_>, mirror: &Mirror, head: Sha) -> Result
     });
     let plan = messages::whole_plan_file(feature).map(|text| (messages::plan_file_path(feature), text));
     for (path, text) in pages.chain(plan) {
-        let text = text.into_bytes();
+        let text = scene.engine.secrets.mask(&text).into_bytes();
         let there = mirror.read_file(&head, &path, text.len().saturating_add(1)).await?;
         if there.is_none_or(|there| there.bytes != text) {
             files.insert(path, text);
@@ -139,7 +139,7 @@ async fn with_histories(scene: &Scene<'_>, mirror: &Mirror, head: Sha) -> Result
 async fn request(scene: &Scene<'_>, parents: Vec<Sha>, message: String) -> Result<CommitRequest, Undone> {
     Ok(CommitRequest {
         parents,
-        message,
+        message: scene.engine.secrets.mask(&message),
         trailers: turn::trailers(scene, &[]),
         author: turn::author(scene).await?,
         at: scene

@@ -10,6 +10,7 @@ use crate::engine::perform::claims;
 use crate::engine::perform::persons;
 use crate::engine::perform::sync::fork_of;
 use crate::engine::perform::turn;
+use crate::engine::spans;
 use crate::gates;
 use crate::gates::Bench;
 use crate::gates::Deadlines;
@@ -35,7 +36,10 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         waived: &scene.waived(),
         people: &persons::pushes(scene, &mirror, &fork, head).await?,
     };
+    let from = scene.engine.now();
     let report = gates::verify(&scene.bench(), &subject, &scene.job.cancel).await?;
+    let span = spans::gates(&scene.key(), task.id, turn.number, (from, scene.engine.now()), &report);
+    scene.engine.settings.telemetry.send(span);
     let discrepancies = claims::contradicted(scene, &mirror, task, (turn, head), &report).await?;
     let event = task::Event::Gated {
         run,
@@ -65,6 +69,7 @@ impl Scene<'_> {
         let data = &self.engine.settings.data_dir;
         Bench {
             sandbox: self.engine.sandbox.clone(),
+            network: self.engine.settings.network.clone(),
             folder: data.join("gates"),
             caches: data.join("caches"),
             secrets: self.engine.secrets.clone(),

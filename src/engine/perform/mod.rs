@@ -26,6 +26,7 @@ mod push;
 mod review;
 mod say;
 mod sync;
+mod told;
 mod turn;
 mod wave_gate;
 

@@ -93,5 +93,5 @@ fn planned(
     };
     let title = &scene.feature.snapshot.title;
     let plan = design::one_task(title, &description, boxes, answer).map_err(|mistakes| mistakes.to_string())?;
-    Plan::from_json(&plan, context).map_err(|mistakes| mistakes.to_string())
+    Plan::from_json(&scene.engine.secrets.mask_json(plan), context).map_err(|mistakes| mistakes.to_string())
 }

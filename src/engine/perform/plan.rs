@@ -60,7 +60,8 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let test = chosen.test.map(|command| command.to_string());
     let wanted = feature.snapshot.wanted;
     let checked = match given(feature) {
-        Some(yaml) => Plan::parse_yaml(&yaml, &context)
+        // What a person wrote is public already, and is still not written into commits and names of branches.
+        Some(yaml) => Plan::parse_yaml(&scene.engine.secrets.mask(&yaml), &context)
             .map(|checked| (checked, pre_loop(wanted, &read.settings)))
             .map_err(|mistakes| mistakes.to_string()),
         None if wanted == Wanted::OneTask => one_task(scene, &read, &branch, &paths, test, &context).await?,
@@ -111,6 +112,7 @@ fn planned(
             read.unused.join(", ")
         ));
     }
+    notes.extend(read.refused_hosts.clone());
     if paths.contains(".gitmodules") {
         notes.push("The repository has submodules: they are not checked out.".to_owned());
     }

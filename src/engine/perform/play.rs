@@ -182,7 +182,10 @@ async fn commit(
     }
     let request = CommitRequest {
         parents: ground.parents(),
-        message: messages::turn_commit(&scene.feature, task, turn.number, kind),
+        message: scene
+            .engine
+            .secrets
+            .mask(&messages::turn_commit(&scene.feature, task, turn.number, kind)),
         trailers: turn::trailers(scene, &more),
         author: turn::author(scene).await?,
         at: scene.engine.now(),

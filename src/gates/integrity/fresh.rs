@@ -2,13 +2,20 @@
 
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
+use crate::domain::plan::Check;
+use crate::domain::plan::PlannedTask;
 use crate::gates::integrity::checks::Weighing;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::pairs::Pairs;
 use crate::gates::integrity::reading::Placed;
+use crate::gates::integrity::reading::ReadFile;
 use crate::gates::integrity::tests_changed::titled;
+use crate::gates::language::Role;
+use crate::gates::language::file_name;
+use crate::gates::language::outline::Check as Checked;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Strength;
+use crate::gates::language::outline::Test;
 use crate::gates::language::outline::Work;
 
 /// New tests of which not one checks anything: they only run what they call.
@@ -35,6 +42,99 @@ pub(super) fn nothing_checked(pairs: &Pairs<'_>, weighing: &Weighing<'_>) -> Vec
         finding(Rule::AssertionTrivial, placed.path, Some(placed.test.line), what)
     };
     pairs.new.iter().map(found).collect()
+}
+
+/// New tests that do nothing unless a variable of the environment is set, which nobody does here: all of them, or one that
+/// a criterion is bound to.
+pub(super) fn waiting(pairs: &Pairs<'_>, task: &PlannedTask) -> Vec<IntegrityFinding> {
+    let mark = |placed: &Placed<'_>| placed.test.skips.iter().find(|mark| waits_for_variable(mark)).cloned();
+    let is_bound = |placed: &Placed<'_>| {
+        let mut criteria = task.acceptance_criteria.iter();
+        criteria.any(|criterion| matches!(&criterion.check, Check::Test(name) if name.ends_with(&placed.test.name)))
+    };
+    let all = pairs.new.iter().all(|placed| mark(placed).is_some());
+    let held = pairs.new.iter().filter(|placed| all || is_bound(placed));
+    held.filter_map(|placed| {
+        let mark = mark(placed)?;
+        let what = format!("{} (new test `{}`)", mark.what, titled(*placed));
+        Some(finding(Rule::SkipAdded, placed.path, Some(mark.line), what))
+    })
+    .collect()
+}
+
+fn waits_for_variable(mark: &Mark) -> bool {
+    let what = mark.what.to_lowercase();
+    what.contains("returns before") && (what.contains("env") || what.contains("getenv"))
+}
+
+/// Words by which a test looks at files instead of running what is in them.
+const LOOKING: [&str; 10] = [
+    "exists",
+    "is_file",
+    "isfile",
+    "existsSync",
+    "read_to_string",
+    "read_text",
+    "readFileSync",
+    "include_str",
+    "open",
+    "stat",
+];
+/// Words by which a test runs a file.
+const RUNNING: [&str; 10] = [
+    "Command",
+    "subprocess",
+    "spawn",
+    "spawnSync",
+    "exec",
+    "execFile",
+    "execFileSync",
+    "execSync",
+    "runpy",
+    "import_module",
+];
+
+/// New tests that only look at the change's source files: whether they are there, or what stands in them.
+pub(super) fn only_looking(pairs: &Pairs<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
+    let sources: Vec<&str> = files
+        .iter()
+        .filter(|file| file.role == Role::Source)
+        .map(|file| file_name(file.path))
+        .collect();
+    let looks = |placed: &Placed<'_>| {
+        let words = &placed.test.words;
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+        let names_source = words.iter().any(|word| {
+            let text = word.trim_matches(['"', '\'', '`']);
+            sources.contains(&file_name(text))
+        });
+        names_source && has(&LOOKING) && !has(&RUNNING)
+    };
+    if pairs.new.is_empty() || !pairs.new.iter().all(looks) {
+        return Vec::new();
+    }
+    let found = |placed: &Placed<'_>| {
+        let what = format!(
+            "the new test `{}` looks at the source and does not run it",
+            titled(*placed)
+        );
+        finding(Rule::AssertionTrivial, placed.path, Some(placed.test.line), what)
+    };
+    pairs.new.iter().map(found).collect()
+}
+
+/// A failing assertion that an expected panic turns into success: what it says cannot be true.
+fn expects_failure(test: &Test) -> bool {
+    let any_panic = test.skips.iter().any(|mark| {
+        let expected = mark.what.split_once("expected").map(|(_, rest)| rest.to_lowercase());
+        let of_assertion = |rest: String| rest.contains("assertion") || rest.contains("left ==");
+        mark.key == "should_panic" && expected.is_none_or(of_assertion)
+    });
+    let asserts = |check: &Checked| {
+        let name = check.words.first().map_or("", String::as_str);
+        matches!(name, "assert" | "assert_eq" | "assert_ne")
+    };
+    any_panic && test.checks.iter().any(asserts)
 }
 
 /// A new test that cannot fail is no test.
@@ -65,6 +165,10 @@ pub(super) fn fresh_test(other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<Inte
             other.test.line,
             format!("the new test `{title}` does nothing"),
         );
+    }
+    if expects_failure(other.test) {
+        let what = format!("the new test `{title}` passes when its assertion fails");
+        return at(Rule::AssertionTrivial, other.test.line, what);
     }
     let checks = weighing.all_checks(&other.test.words, &other.test.checks, weighing.new_helpers);
     match checks.iter().find(|check| check.strength < Strength::Same) {

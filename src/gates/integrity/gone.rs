@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 /// Words that the product no longer has and that the task speaks of.
 pub(super) struct Gone {
     words: BTreeSet<String>,
+    /// The sentences of the task that speak of removing something, in small letters.
+    sentences: Vec<String>,
 }
 
 const REMOVALS: [&str; 16] = [
@@ -35,7 +37,10 @@ impl Gone {
     pub(super) fn new(files: &[ReadFile<'_>], task: &PlannedTask) -> Self {
         let said = said(task);
         if !REMOVALS.iter().any(|word| said.contains(word)) {
-            return Self { words: BTreeSet::new() };
+            return Self {
+                words: BTreeSet::new(),
+                sentences: Vec::new(),
+            };
         }
         let before = words(files, |file| &file.before);
         let after = words(files, |file| &file.after);
@@ -49,12 +54,22 @@ impl Gone {
             .flat_map(|file| file.before.defines.iter().cloned().chain(stem(file)))
             .collect();
         gone.retain(|word| word.len() > 2 && is_spoken_of(word, &said));
+        let defined: BTreeSet<&str> = files
+            .iter()
+            .flat_map(|file| file.after.defines.iter().map(String::as_str))
+            .collect();
         gone.extend(
             of_files
                 .into_iter()
-                .filter(|word| word.len() > 2 && !after.contains(word.as_str())),
+                .filter(|word| word.len() > 2 && !defined.contains(word.as_str())),
         );
-        Self { words: gone }
+        let spoken = format!("{}\n{}", task.name, task.description).to_lowercase();
+        let sentences = spoken.split(['\n', ';']).flat_map(|line| line.split(". "));
+        let of_removal = |sentence: &&str| REMOVALS.iter().any(|word| sentence.contains(word));
+        Self {
+            words: gone,
+            sentences: sentences.filter(of_removal).map(str::to_owned).collect(),
+        }
     }
 
     /// Whether a test, by its words and its name, was about something that is gone as the task says.
@@ -63,12 +78,26 @@ impl Gone {
             .iter()
             .any(|word| self.words.contains(word.trim_matches(['"', '\''])));
         let name = name.to_lowercase();
+        let by_name = name.len() > 5 && self.sentences.iter().any(|sentence| has_whole(sentence, &name));
         in_words
+            || by_name
             || self
                 .words
                 .iter()
                 .any(|word| word.len() > 3 && name.contains(&word.to_lowercase()))
     }
+}
+
+/// Whether a text holds a name, and not only as a part of a longer one.
+fn has_whole(text: &str, name: &str) -> bool {
+    let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).and_then(|start| start.chars().next_back());
+        let after = text
+            .get(at.saturating_add(name.len())..)
+            .and_then(|end| end.chars().next());
+        !joins(before) && !joins(after)
+    })
 }
 
 fn words<'a>(files: &'a [ReadFile<'a>], side: fn(&'a ReadFile<'a>) -> &'a Outline) -> BTreeSet<&'a str> {

@@ -6,6 +6,7 @@
 mod anywhere;
 mod bare;
 mod checks;
+mod examples;
 mod fresh;
 mod gone;
 mod marks;
@@ -105,7 +106,9 @@ pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     let gone = gone::Gone::new(&files, change.task);
     let mut findings = anywhere::find(change);
     findings.extend(reading::unreadable(&files));
-    findings.extend(tests_changed::find(&files, &gone));
+    findings.extend(tests_changed::find(&files, &gone, change.task));
+    findings.extend(examples::find(&files));
+    findings.extend(rows::in_data(&files, &gone));
     findings.extend(orphans::find(change, &files));
     findings.extend(unknown::find(&files, &gone));
     findings.extend(marks::find(&files));

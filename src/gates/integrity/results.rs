@@ -43,7 +43,44 @@ const FOLDERS: [&str; 7] = [
 const BEGINNINGS: usize = 4_096;
 
 pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {
-    change.files.iter().filter_map(|file| in_file(change, file)).collect()
+    let found = |file| in_file(change, file).or_else(|| by_code(change, file));
+    change.files.iter().filter_map(found).collect()
+}
+
+/// Calls that write a file.
+const WRITING: [&str; 9] = [
+    "fs::write",
+    "File::create",
+    "OpenOptions",
+    "write_text",
+    "write_bytes",
+    "open(",
+    "writeFile",
+    "createWriteStream",
+    "appendFile",
+];
+
+/// Code that names the very file which the settings read as written by the test run, and writes files.
+fn by_code(change: &Change<'_>, file: &FileChange) -> Option<IntegrityFinding> {
+    language::of(&file.path)?;
+    let text = |version: &Version| version.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    let (before, after) = (text(&file.before).unwrap_or_default(), text(&file.after)?);
+    let names = |line: &str| {
+        change.results.iter().any(|path| {
+            let path = path.trim_start_matches("./");
+            let quoted = ['"', '\'', '`']
+                .iter()
+                .any(|mark| line.contains(&format!("{path}{mark}")));
+            quoted && !path.is_empty()
+        })
+    };
+    let line = (1_u32..)
+        .zip(after.lines())
+        .find(|(_, line)| names(line) && !before.contains(line.trim()));
+    let writes = WRITING.iter().any(|word| after.contains(word));
+    let what = "this code writes the file that the settings read as written by the test run";
+    line.filter(|_| writes)
+        .map(|(number, _)| finding(Rule::ResultsByHand, &file.path, Some(number), what))
 }
 
 fn in_file(change: &Change<'_>, file: &FileChange) -> Option<IntegrityFinding> {

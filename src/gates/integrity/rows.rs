@@ -5,12 +5,15 @@ use crate::domain::integrity::Rule;
 use crate::gates::integrity::checks::Grown;
 use crate::gates::integrity::checks::THROUGH;
 use crate::gates::integrity::finding;
+use crate::gates::integrity::gone::Gone;
 use crate::gates::integrity::reading::Placed;
 use crate::gates::integrity::reading::ReadFile;
 use crate::gates::integrity::words::added;
 use crate::gates::integrity::words::likeness;
 use crate::gates::integrity::words::values;
+use crate::gates::language;
 use crate::gates::language::Role;
+use crate::gates::language::folders;
 use crate::gates::language::outline::Table;
 
 /// A test that checks the same of fewer rows.
@@ -71,6 +74,44 @@ fn in_file(file: &ReadFile<'_>, grown: &[Grown<'_>]) -> Vec<IntegrityFinding> {
         }
     }
     findings
+}
+
+/// Files of rows that lost some and gained none.
+const OF_ROWS: [&str; 4] = [".csv", ".tsv", ".jsonl", ".ndjson"];
+/// Folders of what is put into tests, and of what must come out of them.
+const OF_INPUT: [&str; 5] = ["data", "cases", "testdata", "tables", "vectors"];
+const OF_OUTPUT: [&str; 5] = ["golden", "expected", "snapshots", "output", "approved"];
+
+/// Files of data beside tests that lost rows: what was tried with them is not tried any more.
+pub(super) fn in_data(files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding> {
+    let has_folder = |path: &str, list: &[&str]| folders(path).any(|folder| list.contains(&folder));
+    let is_input = |file: &&ReadFile<'_>| {
+        let of_rows = OF_ROWS.iter().any(|end| file.path.ends_with(end));
+        file.role == Role::Support
+            && language::of(file.path).is_none()
+            && (of_rows || has_folder(file.path, &OF_INPUT))
+            && !has_folder(file.path, &OF_OUTPUT)
+    };
+    let lost = |file: &ReadFile<'_>| {
+        let lines = |bytes: &[u8]| -> Vec<String> {
+            let text = String::from_utf8_lossy(bytes);
+            text.lines()
+                .map(|line| line.trim().to_owned())
+                .filter(|line| !line.is_empty())
+                .collect()
+        };
+        let (before, after) = (lines(file.file.before.bytes()?), lines(file.file.after.bytes()?));
+        let lost = added(&after, &before);
+        let words: Vec<String> = lost
+            .iter()
+            .flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
+            .map(str::to_owned)
+            .collect();
+        let is_less = !lost.is_empty() && !after.is_empty() && added(&before, &after).is_empty();
+        let what = format!("data that tests go through lost {}", shown(&lost));
+        (is_less && !gone.explains(&words, "")).then(|| finding(Rule::AssertionRemoved, file.path, Some(1), what))
+    };
+    files.iter().filter(is_input).filter_map(lost).collect()
 }
 
 /// The values that are gone, where none came in their place.

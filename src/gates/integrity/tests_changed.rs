@@ -2,12 +2,15 @@
 
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
+use crate::domain::plan::PlannedTask;
 use crate::gates::integrity::checks::Grown;
 use crate::gates::integrity::checks::Kind;
 use crate::gates::integrity::checks::Weighing;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::fresh::fresh_test;
 use crate::gates::integrity::fresh::nothing_checked;
+use crate::gates::integrity::fresh::only_looking;
+use crate::gates::integrity::fresh::waiting;
 use crate::gates::integrity::gone::Gone;
 use crate::gates::integrity::pairs::Pairs;
 use crate::gates::integrity::pairs::pair;
@@ -25,7 +28,7 @@ use crate::gates::language::outline::Table;
 use crate::gates::language::outline::Work;
 
 /// Everything about the tests of the change.
-pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding> {
+pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone, task: &PlannedTask) -> Vec<IntegrityFinding> {
     let (before, _) = tests(files, |file| &file.before);
     let (after, uncollected) = tests(files, |file| &file.after);
     let pairs = pair(before, after);
@@ -59,6 +62,8 @@ pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding>
     }
     findings.extend(weighing.hollow_helpers());
     findings.extend(nothing_checked(&pairs, &weighing));
+    findings.extend(waiting(&pairs, task));
+    findings.extend(only_looking(&pairs, files));
     count_deleted(findings)
 }
 
@@ -159,7 +164,15 @@ fn changed(one: Placed<'_>, other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<I
         .into_iter()
         .map(of_mark)
         .collect();
-    if one.test.words != other.test.words || one.test.checks.len() != other.test.checks.len() {
+    let strengths = |placed: Placed<'_>| {
+        placed
+            .test
+            .checks
+            .iter()
+            .map(|check| check.strength)
+            .collect::<Vec<_>>()
+    };
+    if one.test.words != other.test.words || strengths(one) != strengths(other) {
         findings.extend(weighing.compare(one, other));
         findings.extend(rows::in_test(one, other, weighing.grown));
     } else {

@@ -110,6 +110,9 @@ fn is_uncalled(flow: &Flow, outer: At<'_>, body: At<'_>) -> bool {
     if !outer.is(flow.functions) || outer.is_same(body) || outer.holds(body) {
         return false;
     }
+    if outer.parent().is_some_and(|at| at.is(&["expression_statement"])) {
+        return true;
+    }
     let own = outer.field("name");
     let given = outer
         .parent()

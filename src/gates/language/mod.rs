@@ -22,6 +22,9 @@ pub(in crate::gates) use role::in_support_folder;
 pub(in crate::gates) use role::in_test_folder;
 pub use role::role;
 
+/// The words in which a finding says that a condition decides whether a test is built: running can refute them.
+pub(in crate::gates) const OUT_OF_BUILD: &str = "keeps the test out of the build";
+
 /// Everything that the Gates know of one language.
 pub struct Language {
     /// Its name, as people write it.

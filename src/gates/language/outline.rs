@@ -34,6 +34,28 @@ pub struct Outline {
     pub tables: Vec<Table>,
     /// What it sets, where it is a settings file written in the language.
     pub settings: Vec<Setting>,
+    /// Code in its documentation.
+    pub examples: Vec<Example>,
+}
+
+/// Code in documentation, which some runners run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Where it begins.
+    pub line: u32,
+    /// Its lines.
+    pub text: String,
+    /// What the runner does with it.
+    pub how: Use,
+}
+
+/// What a runner does with code in documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It runs it.
+    Run,
+    /// It runs it not.
+    Shown,
 }
 
 /// A list outside of tests, which tests may go through, or a loop that makes tests.

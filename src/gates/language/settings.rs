@@ -29,6 +29,8 @@ pub enum Less {
     Options,
     /// A command that runs tests.
     Command,
+    /// A program that takes part in the run: one of the repository's own.
+    Program,
     /// Something that has no place there: there at all.
     Present,
 }

@@ -5,9 +5,11 @@ use super::command::weak_options;
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::integrity::Change;
+use crate::gates::integrity::Version;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::reading::ReadFile;
 use crate::gates::language::Role;
+use crate::gates::language::file_name;
 use crate::gates::language::outline::Setting;
 use crate::gates::language::outline::quoted;
 use crate::gates::language::role;
@@ -32,6 +34,8 @@ pub(super) fn judge(
         Less::SwitchedOn => {
             (is(after, "true") && !is(before, "true")).then(|| "is switched on, which lets failures pass".to_owned())
         }
+        // What is new had nothing that could be left out; a test that ran before is looked for by its name.
+        Less::SwitchedOff if file.file.before == Version::Absent && file_name(file.path) == "Cargo.toml" => None,
         Less::SwitchedOff => (is(after, "false") && !is(before, "false") || new.is_none() && is(before, "true"))
             .then(|| "is switched off".to_owned()),
         Less::Options => weak_options(before, after),
@@ -39,6 +43,7 @@ pub(super) fn judge(
             old.map(|_| before.join(" && ")).as_deref(),
             new.map(|_| after.join(" && ")).as_deref(),
         ),
+        Less::Program => own_program(change, after),
         Less::Present => new.map(|_| {
             format!(
                 "is {} now, which decides what is run and what counts",
@@ -54,6 +59,13 @@ pub(super) fn judge(
         watched.rule
     };
     Some(finding(rule, file.path, line, format!("`{name}` {what}")))
+}
+
+/// A program that stands in the repository.
+fn own_program(change: &Change<'_>, after: &[String]) -> Option<String> {
+    let stands_here = |word: &&String| change.head.contains(word.trim_start_matches("./"));
+    let program = after.iter().find(stands_here)?;
+    Some(format!("is {} now, which takes part in every run", quoted(program)))
 }
 
 fn values(setting: Option<&Setting>) -> &[String] {

@@ -129,7 +129,19 @@ fn assigned_tool(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let made = at
         .field("right")
         .is_some_and(|right| right.is(&["arrow_function", "function_expression", "object"]));
-    (source.role != Role::Source && tool && made).then(|| shadow(at))
+    // The product has no assertions of its own to change, unless it is a library of them.
+    let taken_from_tests = || {
+        let root = at.ancestors().last();
+        root.is_some_and(|root| {
+            root.children().filter(|at| at.is(&["import_statement"])).any(|at| {
+                let from = at.field_text("source");
+                ["assert", "vitest", "jest", "chai", "node:test"]
+                    .iter()
+                    .any(|tool| from.contains(tool))
+            })
+        })
+    };
+    (tool && made && (source.role != Role::Source || taken_from_tests())).then(|| shadow(at))
 }
 
 /// Whether a relative path names a file that is called like a test tool.

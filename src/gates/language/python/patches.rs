@@ -39,7 +39,8 @@ pub(super) fn assignment(source: &Source<'_>, at: At<'_>, outline: &mut Outline)
         }
         _ if ["pytest.", "unittest.", "builtins.", "_pytest."]
             .iter()
-            .any(|module| left.starts_with(module)) =>
+            .any(|module| left.starts_with(module))
+            || is_of_test_tools(at, left) =>
         {
             outline.marks.push(Mark::at(
                 Rule::ShadowModule,
@@ -62,6 +63,24 @@ pub(super) fn assignment(source: &Source<'_>, at: At<'_>, outline: &mut Outline)
             }));
         }
     }
+}
+
+/// Whether `Function.runtest` is an attribute of something that the file imports from the test tools.
+fn is_of_test_tools(at: At<'_>, left: &str) -> bool {
+    let Some((name, _)) = left.split_once('.') else {
+        return false;
+    };
+    let Some(root) = at.ancestors().last() else {
+        return false;
+    };
+    let imports = root.below().filter(|at| at.is(&["import_from_statement"]));
+    imports.into_iter().any(|import| {
+        let from = import.field_text("module_name").split('.').next().unwrap_or_default();
+        matches!(from, "pytest" | "_pytest" | "unittest" | "pluggy")
+            && import
+                .below()
+                .any(|part| part.is(&["identifier"]) && part.text() == name)
+    })
 }
 
 /// `monkeypatch.setattr` and `patch` for every test at once: in a fixture that is used without being asked for.

@@ -1,13 +1,11 @@
 //! What a Rust test checks, and how much.
 
 use super::FLOW;
-use crate::domain::integrity::Rule;
+use super::reached;
 use crate::gates::language::flow::heard;
 use crate::gates::language::outline::Check;
-use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Strength;
 use crate::gates::language::outline::is_number;
-use crate::gates::language::outline::quoted;
 use crate::gates::language::syntax::At;
 
 /// Every check of a body.
@@ -15,9 +13,19 @@ pub(super) fn in_body(body: At<'_>) -> Vec<Check> {
     body.below().filter_map(|at| check(at, body)).collect()
 }
 
+/// Whether an assertion, in whatever form, begins here.
+pub(super) fn is_check(at: At<'_>) -> bool {
+    macro_call(at).is_some() && by_macro(at).is_some()
+}
+
 fn check(at: At<'_>, body: At<'_>) -> Option<Check> {
-    let (whole, strength) = by_macro(at).or_else(|| by_call(at))?;
+    let (whole, strength) = by_macro(at).or_else(|| by_call(at)).or_else(|| by_result(at, body))?;
     let strength = heard(&FLOW, at, body, strength);
+    let strength = if reached::is_compiled(at, body) {
+        strength
+    } else {
+        strength.min(Strength::Silenced)
+    };
     let mut words = whole.iter().flat_map(|part| part.words()).collect::<Vec<_>>();
     words.insert(0, at.text().to_owned());
     Some(Check {
@@ -40,7 +48,10 @@ pub(super) fn macro_call<'t>(at: At<'t>) -> Option<(&'t str, At<'t>)> {
 }
 
 fn by_macro(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
-    let (name, tokens) = macro_call(at)?;
+    let (name, tokens) = match macro_call(at) {
+        Some(call) => call,
+        None => return in_tokens(at),
+    };
     let parts: Vec<At<'_>> = tokens.parts().collect();
     let inner = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
     let arguments: Vec<Vec<String>> = inner
@@ -52,7 +63,8 @@ fn by_macro(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
         "assert" if anything.starts_with("(matches!(") && anything.ends_with(",_))") => Strength::Trivial,
         "assert" | "debug_assert" | "prop_assert" | "check" => condition(arguments.first()?),
         "assert_eq" | "debug_assert_eq" | "prop_assert_eq" => {
-            equality(arguments.first()?, arguments.get(1)?, calls(inner))
+            let (left, right) = (arguments.first()?, arguments.get(1)?);
+            equality(left, right, calls(inner)).min(as_bound(at, left, right))
         }
         "assert_ne" | "debug_assert_ne" | "prop_assert_ne" => {
             equality(arguments.first()?, arguments.get(1)?, true).min(Strength::Weak)
@@ -62,6 +74,42 @@ fn by_macro(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
         _ => return None,
     };
     Some((vec![tokens], strength))
+}
+
+/// `assert_price(…)` among the tokens of a macro, where calls are not parsed.
+fn in_tokens(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
+    let among = at.is(&["identifier"])
+        && at
+            .parent()
+            .is_some_and(|outer| outer.is(&["token_tree", "token_repetition"]));
+    let arguments = at.next().filter(|next| among && next.text().starts_with('('))?;
+    is_helper(at.text()).then(|| (vec![arguments], Strength::Strong))
+}
+
+/// Whether a function is named like an assertion.
+fn is_helper(name: &str) -> bool {
+    ["assert_", "check_", "verify_", "expect_"]
+        .iter()
+        .any(|start| name.starts_with(start))
+}
+
+/// The strength of an equality whose sides are names that are bound to the same words: a result compared with itself.
+fn as_bound(at: At<'_>, left: &[String], right: &[String]) -> Strength {
+    let function = at.ancestors().find(|outer| outer.is(&["function_item"]));
+    let bound = |side: &[String]| -> Option<Vec<String>> {
+        let [name] = side else { return None };
+        let mut lets = function?.below().filter(|at| at.is(&["let_declaration"]));
+        let found = lets.find(|at| at.field_text("pattern") == name.as_str())?;
+        let value = found.field("value")?;
+        value
+            .below()
+            .any(|at| at.is(&["call_expression"]))
+            .then(|| value.words())
+    };
+    let (one, other) = (bound(left), bound(right));
+    let same =
+        (one.is_some() || other.is_some()) && one.as_deref().unwrap_or(left) == other.as_deref().unwrap_or(right);
+    if same { Strength::Weak } else { Strength::Strong }
 }
 
 /// Whether one of the tokens is called.
@@ -154,14 +202,21 @@ fn by_call(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
         "scoped_identifier" => function.field_text("name"),
         _ => return None,
     };
-    let helper = ["assert_", "check_", "verify_", "expect_"]
-        .iter()
-        .any(|start| name.starts_with(start));
     match name {
         "unwrap" | "expect" | "unwrap_err" | "expect_err" => Some((vec![function], Strength::Weak)),
-        _ if helper => Some((vec![at], Strength::Strong)),
+        _ if is_helper(name) => Some((vec![at], Strength::Strong)),
         _ => None,
     }
+}
+
+/// In a test that returns a result: `…?`, and a call at its end, whose error is the test's.
+fn by_result<'t>(at: At<'t>, body: At<'t>) -> Option<(Vec<At<'t>>, Strength)> {
+    let returns = body.parent().filter(|outer| outer.is(&["function_item"]))?;
+    let fails = returns.field_text("return_type").contains("Result");
+    let is_tail = || at.parent().is_some_and(|outer| outer.is_same(body)) && at.is(&["call_expression"]);
+    let given = || !matches!(at.field_text("function"), "Ok" | "Err" | "Some");
+    let heard = at.is(&["try_expression"]) || is_tail() && given();
+    (fails && heard).then(|| (vec![at], Strength::Weak))
 }
 
 /// How far off `assert!((a - b).abs() < 0.01)` lets a number be.
@@ -171,33 +226,4 @@ fn tolerance(words: &[String]) -> Option<f64> {
     let text: String = words.get(at.checked_add(1)?)?.replace('_', "");
     near.then(|| text.trim_end_matches("f64").trim_end_matches("f32").parse().ok())
         .flatten()
-}
-
-/// `let _ = catch_unwind(…)` hears nothing.
-pub(super) fn swallows(outer: At<'_>, _: At<'_>) -> bool {
-    let catches = outer.is(&["call_expression"]) && outer.field_text("function").ends_with("catch_unwind");
-    let dropped = |at: At<'_>| {
-        at.is(&["expression_statement"]) || at.is(&["let_declaration"]) && at.field_text("pattern").starts_with('_')
-    };
-    let mut kept = outer
-        .ancestors()
-        .skip_while(|at| at.is(&["call_expression", "field_expression", "arguments"]));
-    catches && kept.next().is_some_and(dropped)
-}
-
-/// A return on a condition before anything is checked.
-pub(super) fn early_return(body: At<'_>) -> Option<Mark> {
-    let first_check = body.below().find(|at| by_macro(*at).is_some())?;
-    let before = body.children().take_while(|at| !at.holds(first_check));
-    let leaving = before.filter_map(|at| at.children().next().filter(|at| at.is(&["if_expression"])));
-    let leaving = leaving.filter(|at| {
-        at.field("consequence")
-            .is_some_and(|block| block.below().any(|at| at.is(&["return_expression"])))
-    });
-    let condition = leaving.filter_map(|at| at.field("condition")).next()?;
-    let what = format!(
-        "the test returns before it checks anything if {}",
-        quoted(condition.text())
-    );
-    Some(Mark::at(Rule::SkipAdded, condition, what))
 }

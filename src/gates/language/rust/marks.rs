@@ -3,11 +3,11 @@
 use super::attribute;
 use super::checks::macro_call;
 use super::is_test_code;
+use super::stubs;
 use crate::domain::integrity::Rule;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Source;
-use crate::gates::language::outline::is_promise;
 use crate::gates::language::outline::quoted;
 use crate::gates::language::syntax::At;
 
@@ -27,7 +27,10 @@ const ASSERTIONS: [&str; 9] = [
 pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
     match at.kind() {
         "identifier" | "scoped_identifier" => marks.extend(by_macro(source, at)),
-        "call_expression" => marks.extend(exit(source, at)),
+        "call_expression" => {
+            marks.extend(exit(source, at));
+            marks.extend(stubs::as_error(source, at));
+        }
         "function_item" if at.field_text("name") == "eq" && source.role == Role::Source => {
             let body = at.field("body").map(At::phrase).unwrap_or_default();
             let what = "`eq` is always `true`, so that every comparison holds";
@@ -40,7 +43,10 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
             );
             marks.push(Mark::at(Rule::ShadowModule, at, what));
         }
-        "use_declaration" => marks.extend(shadowing_use(at)),
+        "use_declaration" => {
+            marks.extend(shadowing_use(at));
+            marks.extend(stubs::renamed(source, at));
+        }
         "attribute_item" | "inner_attribute_item" => marks.extend(by_attribute(source, at)),
         "line_comment" | "block_comment" => marks.extend(by_comment(source, at)),
         _ => {}
@@ -48,7 +54,7 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
 }
 
 /// The function that a place stands in, for a key that survives a move.
-fn within(at: At<'_>) -> &str {
+pub(super) fn within(at: At<'_>) -> &str {
     at.ancestors()
         .find(|outer| outer.is(&["function_item"]))
         .map_or("", |outer| outer.field_text("name"))
@@ -68,34 +74,7 @@ fn by_macro(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
             ..Mark::at(Rule::DiffersUnderTest, at, what)
         });
     }
-    let stub = match name {
-        "todo" | "unimplemented" => true,
-        "panic" => is_promise(&words),
-        "unreachable" => is_whole_body(at),
-        _ => false,
-    };
-    if !stub || is_test_code(source, at) {
-        return None;
-    }
-    let what = format!(
-        "{} stands where the work should be",
-        quoted(&format!("{name}!{}", tokens.text()))
-    );
-    Some(Mark {
-        key: format!("{} {name}", within(at)),
-        ..Mark::at(Rule::Stub, at, what)
-    })
-}
-
-fn is_whole_body(at: At<'_>) -> bool {
-    let mut outer = at
-        .ancestors()
-        .skip_while(|outer| outer.is(&["macro_invocation", "expression_statement"]));
-    let Some(block) = outer.next().filter(|outer| outer.is(&["block"])) else {
-        return false;
-    };
-    let function = block.parent().filter(|outer| outer.is(&["function_item"]));
-    block.children().count() == 1 && function.is_some_and(|function| function.field_text("return_type") != "!")
+    stubs::by_macro(source, at, name, tokens)
 }
 
 fn exit(source: &Source<'_>, at: At<'_>) -> Option<Mark> {

@@ -1,9 +1,14 @@
 //! Rust: cargo's places for tests, test attributes, the standard assertions, stubs and exits.
 
 mod checks;
+mod conditions;
+mod examples;
+mod macros;
 mod marks;
+mod reached;
 mod shadows;
 mod skips;
+mod stubs;
 
 use crate::domain::integrity::Rule;
 use crate::gates::language::Language;
@@ -40,7 +45,7 @@ pub static RUST: Language = Language {
     shadows: shadows::shadows,
 };
 
-static WATCHED: [Watched; 19] = [
+static WATCHED: [Watched; 29] = [
     watched("lib.test", Rule::RunnerWeakened, Less::SwitchedOff),
     watched("lib.doctest", Rule::RunnerWeakened, Less::SwitchedOff),
     watched("lib.harness", Rule::RunnerWeakened, Less::SwitchedOff),
@@ -56,6 +61,16 @@ static WATCHED: [Watched; 19] = [
     watched("alias.test", Rule::RunnerWeakened, Less::Present),
     watched("alias.t", Rule::RunnerWeakened, Less::Present),
     watched("profile.*.default-filter", Rule::RunnerWeakened, Less::Present),
+    watched("profile.dev.debug-assertions", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("profile.test.debug-assertions", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("profile.dev.overflow-checks", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("profile.test.overflow-checks", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("build.rustc", Rule::RunnerWeakened, Less::Program),
+    watched("build.rustc-wrapper", Rule::RunnerWeakened, Less::Program),
+    watched("build.rustc-workspace-wrapper", Rule::RunnerWeakened, Less::Program),
+    watched("build.rustdoc", Rule::RunnerWeakened, Less::Program),
+    watched("overrides.*.retries", Rule::RunnerWeakened, Less::Present),
+    watched("overrides.*.retries.count", Rule::RunnerWeakened, Less::Present),
     watched("profile.*.retries", Rule::RunnerWeakened, Less::Present),
     watched("profile.*.retries.count", Rule::RunnerWeakened, Less::Present),
     watched("*.exclude-files", Rule::CoverageWeakened, Less::LeavesOut),
@@ -65,13 +80,13 @@ static WATCHED: [Watched; 19] = [
 static FLOW: Flow = Flow {
     conditions: &["if_expression", "while_expression"],
     loops: (&["for_expression"], "value"),
-    is_empty: |_| false,
+    is_empty: reached::is_nothing,
     arms: &[],
-    functions: &["function_item", "closure_expression"],
+    functions: &["function_item", "closure_expression", "async_block"],
     leaves: &["return_expression", "break_expression", "continue_expression"],
-    never: &["false"],
-    always: &["true"],
-    swallows: checks::swallows,
+    never: &["false", "!true", "cfg!(any())", "false && true", "0 > 0"],
+    always: &["true", "!false", "cfg!(all())"],
+    swallows: reached::swallows,
 };
 
 const TEST_ATTRIBUTES: [&str; 6] = [
@@ -120,8 +135,12 @@ fn is_collected(path: &str, includes: &[String]) -> bool {
 }
 
 fn outline(source: &Source<'_>) -> Outline {
-    let mut outline = Outline::default();
+    let mut outline = Outline {
+        examples: examples::in_text(source.root.text()),
+        ..Outline::default()
+    };
     let file_skips = file_skips(source.root);
+    let makers = macros::makers(source.root);
     for at in source.root.below() {
         match at.kind() {
             "function_item" => function(source, at, &file_skips, &mut outline),
@@ -145,7 +164,8 @@ fn outline(source: &Source<'_>) -> Outline {
                     words: body.words(),
                     checks: checks::in_body(body),
                 });
-                outline.tests.extend(tests_in_tokens(at, &file_skips));
+                outline.tests.extend(macros::tests_in_tokens(at, &file_skips));
+                outline.tests.extend(macros::made(at, &makers, &file_skips));
             }
             _ => {}
         }
@@ -198,7 +218,7 @@ fn function(source: &Source<'_>, at: At<'_>, file_skips: &[Mark], outline: &mut 
     );
     skips.extend(attributes(at).filter_map(condition_mark));
     skips.extend(attributes(at).filter_map(ignore_mark));
-    skips.extend(checks::early_return(body));
+    skips.extend(skips::early_return(body));
     outline.tests.push(Test {
         name,
         scope: modules
@@ -230,27 +250,6 @@ fn work(body: At<'_>) -> Work {
     } else {
         Work::None
     }
-}
-
-/// Tests inside a macro such as `proptest!`, where nothing but tokens is known.
-fn tests_in_tokens(at: At<'_>, skips: &[Mark]) -> Vec<Test> {
-    let marked = at
-        .below()
-        .filter(|word| word.text() == "fn" && word.previous().is_some_and(|mark| mark.text() == "[test]"));
-    let test = |word: At<'_>| {
-        let name = word.next()?;
-        let body = std::iter::successors(Some(name), |part| part.next()).find(|part| part.text().starts_with('{'))?;
-        Some(Test {
-            name: name.text().to_owned(),
-            scope: Vec::new(),
-            line: name.line(),
-            words: body.words(),
-            work: work(body),
-            skips: skips.to_vec(),
-            checks: checks::in_body(body),
-        })
-    };
-    marked.filter_map(test).collect()
 }
 
 /// The attributes of an item.

@@ -1,0 +1,44 @@
+//! What the agents did, run by run, at the end of the transcript: shortened for people, whole in `autobuild trace`.
+
+use crate::cli::demo::stage::Stage;
+use crate::cli::trace::readable;
+use std::fs::OpenOptions;
+use std::io::Write;
+
+/// Events of one run that are shown.
+const MOST_EVENTS: usize = 30;
+
+/// The runs of every task, oldest first.
+pub(super) async fn gather(stage: &Stage) -> anyhow::Result<Vec<String>> {
+    let store = &stage.engine.store;
+    let mut features: Vec<_> = store.traced().await?.into_iter().map(|(feature, _)| feature).collect();
+    features.sort_unstable();
+    features.dedup();
+    let mut lines = Vec::new();
+    for feature in features {
+        for run in store.runs_of(&feature, None).await? {
+            let events = store.run_events(&run.id).await?.unwrap_or_default();
+            let shown = readable(&run, &events, MOST_EVENTS);
+            lines.extend(shown.iter().map(|line| stage.engine.secrets.mask(line)));
+            lines.push(String::new());
+        }
+    }
+    Ok(lines)
+}
+
+/// Appends them to the transcript's file, and shows them where everything is shown.
+pub(super) fn tell(stage_file: &std::path::Path, lines: &[String], verbose: bool) -> std::io::Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut file = OpenOptions::new().append(true).open(stage_file)?;
+    writeln!(file, "\nWhat the agents did:\n")?;
+    for line in lines {
+        writeln!(file, "{line}")?;
+        if verbose {
+            // Whoever closed the terminal still has the file.
+            let _ = writeln!(std::io::stdout(), "{line}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Rust functions that are only a promise.
+
+use super::is_test_code;
+use super::marks::within;
+use crate::domain::integrity::Rule;
+use crate::gates::language::outline::Mark;
+use crate::gates::language::outline::Source;
+use crate::gates::language::outline::is_promise;
+use crate::gates::language::outline::quoted;
+use crate::gates::language::syntax::At;
+
+/// Macros that make or give an error from a message.
+const ERRORS: [&str; 5] = ["bail", "anyhow", "eyre", "ensure", "whatever"];
+
+/// `todo!()` and whatever else says the same.
+pub(super) fn by_macro(source: &Source<'_>, at: At<'_>, name: &str, tokens: At<'_>) -> Option<Mark> {
+    let words = tokens.words();
+    let says = || is_promise(&words.join(" "));
+    let nothing = || words.is_empty() || words.iter().all(|word| word == "\"\"");
+    let never = || words.first().is_some_and(|word| word == "false");
+    let stub = match name {
+        "todo" | "unimplemented" => true,
+        "panic" => says() || nothing() && is_whole_body(at),
+        "unreachable" => is_whole_body(at) || says(),
+        "assert" | "debug_assert" => {
+            never() && (is_promise(&words.get(1..).unwrap_or_default().join(" ")) || is_whole_body(at))
+        }
+        _ if ERRORS.contains(&name) => says(),
+        _ => false,
+    };
+    if !stub || is_test_code(source, at) {
+        return None;
+    }
+    let what = format!(
+        "{} stands where the work should be",
+        quoted(&format!("{name}!{}", tokens.text()))
+    );
+    Some(Mark {
+        key: format!("{} {name}", within(at)),
+        ..Mark::at(Rule::Stub, at, what)
+    })
+}
+
+/// `Err("not implemented".into())`, or a function that is nothing but an error of that name.
+pub(super) fn as_error(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let function = at.field_text("function");
+    let arguments = at.field("arguments")?;
+    let texts = || arguments.below().filter(|part| part.is(&["string_content"]));
+    let named = || {
+        let last = arguments
+            .below()
+            .filter(|part| part.kind().ends_with("identifier"))
+            .last();
+        last.is_some_and(|name| is_promise(name.text()))
+    };
+    let stub = function == "Err" && (texts().any(|text| is_promise(text.text())) || is_whole_body(at) && named())
+        || function.ends_with("process::abort") && is_whole_body(at);
+    let what = format!("{} stands where the work should be", quoted(at.text()));
+    (stub && !is_test_code(source, at)).then(|| Mark {
+        key: format!("{} {function}", within(at)),
+        ..Mark::at(Rule::Stub, at, what)
+    })
+}
+
+/// `use std::todo as later`.
+pub(super) fn renamed(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let words = at.words();
+    let promise = words.iter().any(|word| word == "todo" || word == "unimplemented");
+    let what = format!("{} gives a promise another name", quoted(at.text()));
+    let other = promise && words.iter().any(|word| word == "as");
+    (other && !is_test_code(source, at)).then(|| Mark::at(Rule::Stub, at, what))
+}
+
+/// Whether it is all that a function does that promises to give something.
+fn is_whole_body(at: At<'_>) -> bool {
+    let mut outer = at
+        .ancestors()
+        .skip_while(|outer| outer.is(&["macro_invocation", "expression_statement", "unsafe_block"]));
+    let Some(block) = outer.next().filter(|outer| outer.is(&["block"])) else {
+        return false;
+    };
+    let function = block.parent().filter(|outer| outer.is(&["function_item"]));
+    block.children().count() == 1 && function.is_some_and(|function| function.field_text("return_type") != "!")
+}

@@ -1,0 +1,23 @@
+//! Which runs of agents are remembered, for whoever wants to read what happened in them.
+
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::TaskId;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+statements! {
+    TRACED = "SELECT feature_id, task, MAX(started_at) AS newest FROM run GROUP BY feature_id, task \
+              ORDER BY 3 DESC, 1, 2 LIMIT 1000";
+}
+
+impl Store {
+    /// The tasks of which runs are remembered, newest first; a planner's have none.
+    pub async fn traced(&self) -> Result<Vec<(FeatureKey, Option<TaskId>)>, StoreError> {
+        let rows = self.db.rows(TRACED, args![]).await?;
+        rows.iter()
+            .map(|row| Ok((row.parsed("feature_id")?, row.opt_parsed("task")?)))
+            .collect()
+    }
+}

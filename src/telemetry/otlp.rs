@@ -1,0 +1,76 @@
+//! Spans as OTLP has them in JSON: `ExportTraceServiceRequest`, ids as digits of base 16, times and whole numbers as texts.
+
+use crate::domain::ids::Millis;
+use crate::telemetry::Ending;
+use crate::telemetry::Fact;
+use crate::telemetry::Span;
+use crate::telemetry::span_id;
+use crate::telemetry::trace_id;
+use serde_json::Value;
+use serde_json::json;
+
+/// `SPAN_KIND_INTERNAL`.
+const INTERNAL: u8 = 1;
+/// `STATUS_CODE_OK` and `STATUS_CODE_ERROR`.
+const OK: u8 = 1;
+const ERROR: u8 = 2;
+
+/// One request with these spans.
+pub(super) fn request(service: &str, instance: &str, spans: &[Span]) -> Value {
+    let resource = [
+        ("service.name", service),
+        ("service.version", env!("CARGO_PKG_VERSION")),
+        ("service.instance.id", instance),
+    ];
+    let resource: Vec<Value> = resource
+        .iter()
+        .map(|(key, text)| json!({"key": key, "value": {"stringValue": text}}))
+        .collect();
+    let spans: Vec<Value> = spans.iter().map(span).collect();
+    json!({"resourceSpans": [{
+        "resource": {"attributes": resource},
+        "scopeSpans": [{"scope": {"name": "autobuild", "version": env!("CARGO_PKG_VERSION")}, "spans": spans}],
+    }]})
+}
+
+fn span(span: &Span) -> Value {
+    let feature = span.path.first().map(String::as_str).unwrap_or_default();
+    let parent = span.path.split_last().map(|(_, parent)| parent).unwrap_or_default();
+    let parent = if parent.is_empty() {
+        String::new()
+    } else {
+        span_id(parent)
+    };
+    let status = match &span.ending {
+        Ending::Well => json!({"code": OK}),
+        Ending::Failed(word) => json!({"code": ERROR, "message": word}),
+    };
+    let facts: Vec<Value> = span
+        .facts
+        .iter()
+        .map(|(key, fact)| json!({"key": key, "value": value(fact)}))
+        .collect();
+    json!({
+        "traceId": trace_id(feature),
+        "spanId": span_id(&span.path),
+        "parentSpanId": parent,
+        "name": span.name,
+        "kind": INTERNAL,
+        "startTimeUnixNano": nanoseconds(span.from),
+        "endTimeUnixNano": nanoseconds(span.to.max(span.from)),
+        "attributes": facts,
+        "status": status,
+    })
+}
+
+fn value(fact: &Fact) -> Value {
+    match fact {
+        Fact::Text(text) => json!({"stringValue": text}),
+        Fact::Count(count) => json!({"intValue": count.to_string()}),
+        Fact::Money(sum) => json!({"doubleValue": sum}),
+    }
+}
+
+fn nanoseconds(at: Millis) -> String {
+    i128::from(at.0).saturating_mul(1_000_000).to_string()
+}

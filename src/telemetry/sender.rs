@@ -1,0 +1,165 @@
+//! Sends spans in batches. What a collector does not take after two tries is dropped; the work goes on.
+
+use crate::telemetry::Span;
+use crate::telemetry::TelemetrySettings;
+use crate::telemetry::otlp;
+use bytes::Bytes;
+use http::Method;
+use http::Request;
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use http_body_util::Full;
+use hyper_rustls::HttpsConnector;
+use hyper_rustls::HttpsConnectorBuilder;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+/// Spans of one request.
+const BATCH: usize = 512;
+/// How long the first span of a batch waits for others.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two tries.
+const PAUSE: Duration = Duration::from_secs(1);
+const TRIES: u32 = 2;
+
+/// What the task is told.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// A span to be sent.
+    Span(Box<Span>),
+    /// Send everything, then say so.
+    Flush(oneshot::Sender<()>),
+}
+
+/// The task that sends.
+pub(super) struct Sender {
+    settings: TelemetrySettings,
+    instance: String,
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    troubled: Trouble,
+}
+
+/// Whether the last request failed: that is said once, not with every batch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    None,
+    Said,
+}
+
+/// Why a batch was not taken.
+#[derive(Debug, thiserror::Error)]
+enum NotTaken {
+    #[error("it cannot be reached: {0}")]
+    Unreachable(#[from] hyper_util::client::legacy::Error),
+    #[error("it does not answer in time")]
+    Late,
+    #[error("it answered {0}")]
+    Refused(StatusCode),
+}
+
+impl NotTaken {
+    fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::Late => true,
+            Self::Refused(status) => matches!(status.as_u16(), 429 | 502 | 503 | 504),
+        }
+    }
+}
+
+impl Sender {
+    pub(super) fn new(settings: TelemetrySettings, instance: &str) -> std::io::Result<Self> {
+        let https = HttpsConnectorBuilder::new()
+            .with_provider_and_native_roots(rustls::crypto::aws_lc_rs::default_provider())?
+            .https_or_http()
+            .enable_http1()
+            .build();
+        Ok(Self {
+            settings,
+            instance: instance.to_owned(),
+            client: Client::builder(TokioExecutor::new()).build(https),
+            troubled: Trouble::None,
+        })
+    }
+
+    /// Works until nobody can give orders any more.
+    pub(super) async fn work(mut self, mut orders: mpsc::Receiver<Order>) {
+        let mut batch: Vec<Span> = Vec::new();
+        let mut due = Instant::now();
+        loop {
+            let order = tokio::select! {
+                order = orders.recv() => order,
+                () = tokio::time::sleep_until(due), if !batch.is_empty() => {
+                    self.send(&mut batch).await;
+                    continue;
+                }
+            };
+            match order {
+                Some(Order::Span(span)) => {
+                    if batch.is_empty() {
+                        due = Instant::now() + PATIENCE;
+                    }
+                    batch.push(*span);
+                    if batch.len() >= BATCH {
+                        self.send(&mut batch).await;
+                    }
+                }
+                Some(Order::Flush(done)) => {
+                    self.send(&mut batch).await;
+                    // Whoever asked may have stopped waiting.
+                    let _ = done.send(());
+                }
+                None => return self.send(&mut batch).await,
+            }
+        }
+    }
+
+    async fn send(&mut self, batch: &mut Vec<Span>) {
+        let spans = std::mem::take(batch);
+        if spans.is_empty() {
+            return;
+        }
+        let request = otlp::request(&self.settings.service, &self.instance, &spans);
+        let body = Bytes::from(request.to_string());
+        let mut tries = 1;
+        loop {
+            match self.once(body.clone()).await {
+                Ok(()) => {
+                    self.troubled = Trouble::None;
+                    return;
+                }
+                Err(error) if error.may_pass() && tries < TRIES => tokio::time::sleep(PAUSE).await,
+                Err(error) => return self.complain(spans.len(), &error),
+            }
+            tries += 1;
+        }
+    }
+
+    fn complain(&mut self, spans: usize, error: &NotTaken) {
+        if self.troubled == Trouble::None {
+            tracing::warn!(%error, "the OpenTelemetry collector took none of {spans} spans; they are lost");
+            self.troubled = Trouble::Said;
+        }
+    }
+
+    async fn once(&self, body: Bytes) -> Result<(), NotTaken> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = Method::POST;
+        // An address that was read as one is one here too; a collector at `/` would answer 404, which is said.
+        *request.uri_mut() = self.settings.endpoint.as_str().parse().unwrap_or_default();
+        let headers = request.headers_mut();
+        headers.insert(CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+        headers.extend(self.settings.headers.iter().cloned());
+        let answer = tokio::time::timeout(self.settings.timeout, self.client.request(request)).await;
+        let status = answer.map_err(|_| NotTaken::Late)??.status();
+        if status.is_success() {
+            Ok(())
+        } else {
+            Err(NotTaken::Refused(status))
+        }
+    }
+}

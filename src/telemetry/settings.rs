@@ -1,0 +1,153 @@
+//! Where spans go: the variables that OpenTelemetry gives to every program. Only what is meant for traces is read.
+
+use http::HeaderName;
+use http::HeaderValue;
+use std::fmt;
+use std::time::Duration;
+use url::Url;
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A collector and how to talk to it.
+#[derive(Clone)]
+pub struct TelemetrySettings {
+    pub(super) endpoint: Url,
+    /// Their values may be keys.
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) timeout: Duration,
+    pub(super) service: String,
+}
+
+/// A variable that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{variable}: {problem}")]
+pub struct TelemetryMistake {
+    /// Its name.
+    pub variable: &'static str,
+    /// What is wrong, without its value.
+    pub problem: String,
+}
+
+impl fmt::Debug for TelemetrySettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TelemetrySettings")
+            .field("endpoint", &self.endpoint.host_str())
+            .finish_non_exhaustive()
+    }
+}
+
+impl TelemetrySettings {
+    /// Reads the variables by `get`; none where no collector is named, or telemetry is switched off.
+    ///
+    /// # Errors
+    ///
+    /// The first variable that cannot be used.
+    pub fn of(get: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, TelemetryMistake> {
+        let given = |name: &str| {
+            get(name)
+                .map(|value| value.trim().to_owned())
+                .filter(|value| !value.is_empty())
+        };
+        let off = given("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        if off || given("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none") {
+            return Ok(None);
+        }
+        let Some(endpoint) = endpoint(&given)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            endpoint,
+            headers: headers(&given)?,
+            timeout: timeout(&given)?,
+            service: given("OTEL_SERVICE_NAME").unwrap_or_else(|| "autobuild".to_owned()),
+        }))
+    }
+
+    /// The values of its headers, which nobody may read.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<secrecy::SecretString> {
+        let values = self.headers.iter().filter_map(|(_, value)| value.to_str().ok());
+        let with_words = values.flat_map(|value| std::iter::once(value).chain(value.split(' ').next_back()));
+        with_words.map(|value| value.to_owned().into()).collect()
+    }
+}
+
+type Get<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+fn endpoint(given: Get<'_>) -> Result<Option<Url>, TelemetryMistake> {
+    const OWN: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+    const BASE: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    let (variable, text) = match (given(OWN), given(BASE)) {
+        (Some(whole), _) => (OWN, whole),
+        (None, Some(base)) => (BASE, format!("{}/v1/traces", base.trim_end_matches('/'))),
+        (None, None) => return Ok(None),
+    };
+    let mistake = |problem: &str| TelemetryMistake {
+        variable,
+        problem: problem.to_owned(),
+    };
+    let url: Url = text
+        .parse()
+        .map_err(|_| mistake("it is no address; valid: http://localhost:4318"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(mistake("it must begin with http:// or https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(mistake("credentials belong in OTEL_EXPORTER_OTLP_HEADERS"));
+    }
+    Ok(Some(url))
+}
+
+fn headers(given: Get<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, TelemetryMistake> {
+    const OWN: &str = "OTEL_EXPORTER_OTLP_TRACES_HEADERS";
+    const BASE: &str = "OTEL_EXPORTER_OTLP_HEADERS";
+    let (variable, text) = match (given(OWN), given(BASE)) {
+        (Some(own), _) => (OWN, own),
+        (None, Some(base)) => (BASE, base),
+        (None, None) => return Ok(Vec::new()),
+    };
+    let mistake = || TelemetryMistake {
+        variable,
+        problem: "it must be a list of `name=value`, with commas between".to_owned(),
+    };
+    let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    let pair = |pair: &str| {
+        let (name, value) = pair.split_once('=').ok_or_else(mistake)?;
+        let name = name.trim().parse::<HeaderName>().map_err(|_| mistake())?;
+        let mut value = decoded(value.trim()).parse::<HeaderValue>().map_err(|_| mistake())?;
+        value.set_sensitive(true);
+        Ok((name, value))
+    };
+    pairs.map(pair).collect()
+}
+
+/// `%20` and its like, as the specification has them in values.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).map(|digits| u8::from_str_radix(digits, 16)) {
+            Some(Ok(byte)) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(part.get(2..).unwrap_or_default().as_bytes());
+            }
+            Some(Err(_)) | None => {
+                bytes.push(b'%');
+                bytes.extend_from_slice(part.as_bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn timeout(given: Get<'_>) -> Result<Duration, TelemetryMistake> {
+    const NAME: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
+    let Some(text) = given(NAME) else { return Ok(TIMEOUT) };
+    match text.parse::<u64>() {
+        Ok(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds.min(60_000))),
+        Ok(_) | Err(_) => Err(TelemetryMistake {
+            variable: NAME,
+            problem: "it must be a number of milliseconds".to_owned(),
+        }),
+    }
+}
