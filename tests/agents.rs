@@ -40,7 +40,7 @@ impl Stage {
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         Self {
             dir,
-            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
+            sandbox: Sandbox::at(SandboxOptions::with_launcher(launcher), Level::L0),
         }
     }
 
@@ -50,6 +50,7 @@ impl Stage {
             task: Some(TaskId::Planned(3)),
             turn: TurnNumber(2),
             checkout: self.dir.path().join("checkout"),
+            objects: None,
             prompt: Prompt::new("please", "your report"),
             schema: json!({"type": "object", "title": "the schema"}),
             deadline: Duration::from_secs(60),

@@ -145,6 +145,7 @@ mod tests {
                 task: Some(TaskId::Planned(1)),
                 turn: TurnNumber(2),
                 checkout: self.0.path().join("checkout"),
+                objects: None,
                 prompt: Prompt::new("do it", "your report"),
                 schema: json!({}),
                 deadline: Duration::from_secs(60),

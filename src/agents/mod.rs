@@ -75,6 +75,8 @@ pub struct RunSpec {
     pub turn: TurnNumber,
     /// Where it works.
     pub checkout: PathBuf,
+    /// Where the checkout borrows its objects.
+    pub objects: Option<PathBuf>,
     /// What it is told.
     pub prompt: Prompt,
     /// JSON Schema of its answer.

@@ -238,6 +238,7 @@ fn blueprint(
         settings: engine,
         caps: caps(&settings.github.api),
         sandbox: SandboxOptions::own_binary(),
+        min_level: settings.sandbox_min_level,
     })
 }
 

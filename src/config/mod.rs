@@ -61,6 +61,7 @@ pub use server::LogFormat;
 pub use server::ServerSettings;
 pub use server_edge::process_environment;
 pub use server_edge::read_settings_file;
+pub use server_parse::isolation;
 pub use variables::ServerMistake;
 pub use variables::Source;
 

@@ -22,6 +22,7 @@ use crate::config::variables::VARIABLES;
 use crate::config::variables::Value;
 use crate::config::variables::mistake;
 use crate::domain::ids::AppId;
+use crate::domain::isolation::Level;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,10 +62,7 @@ impl Parser {
             "json" => Ok(LogFormat::Json),
             _ => Err("must be text or json"),
         });
-        self.parse("SANDBOX_MIN_LEVEL", |text| match text {
-            "0" | "1" | "2" | "3" => Ok(()),
-            _ => Err("must be 0, 1, 2 or 3"),
-        });
+        let sandbox_min_level = self.parse("SANDBOX_MIN_LEVEL", isolation);
         let models = self.models();
         let network = self.network();
         let named_agents = self.named_agents();
@@ -84,6 +82,7 @@ impl Parser {
                     admin_token,
                     log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
                     log_format: log_format.unwrap_or(LogFormat::Text),
+                    sandbox_min_level: sandbox_min_level.unwrap_or(Level::L1),
                     unused: self.unused(),
                     agent_environment: self.found.agent_environment,
                     models,
@@ -292,6 +291,16 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
         Ok(_) => Ok(text.to_owned()),
         Err(_) => Err("is not a filter such as info or autobuild=debug,warn"),
     }
+}
+
+/// A level of isolation by its number.
+///
+/// # Errors
+///
+/// What it must be.
+pub fn isolation(text: &str) -> Result<Level, &'static str> {
+    let level = text.parse::<u8>().ok().and_then(|number| Level::try_from(number).ok());
+    level.ok_or("must be 0, 1, 2 or 3")
 }
 
 #[cfg(test)]

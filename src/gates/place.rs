@@ -54,6 +54,8 @@ pub(crate) struct Place<'a> {
     checkout: Checkout,
     env: Vec<(OsString, OsString)>,
     private: Home,
+    /// Where the checkout borrows its objects.
+    objects: PathBuf,
 }
 
 /// What is run and for how long at most.
@@ -87,6 +89,7 @@ impl<'a> Place<'a> {
             checkout: mirror.checkout(commit).await?,
             env,
             private: home,
+            objects: mirror.dir().join("objects"),
         })
     }
 
@@ -143,6 +146,8 @@ impl<'a> Place<'a> {
         spec.deadline = order.deadline;
         spec.stdout = KEPT;
         spec.stderr = KEPT;
+        spec.confine.read = vec![self.objects.clone()];
+        spec.confine.write = vec![self.path().to_path_buf(), self.private.path().to_path_buf()];
         let door = network::door(self.bench, order.reaches)
             .await
             .map_err(host("opening a way to the network"))?;
@@ -224,7 +229,7 @@ impl<'a> Place<'a> {
             exit_code,
             counts: Counts::Unknown,
             failing: Vec::new(),
-            output: output::shown(&stdout, &stderr, &self.bench.secrets),
+            output: with_limit(output::shown(&stdout, &stderr, &self.bench.secrets), finished.exit),
             names: None,
         };
         self.with_results(bare, results::read(&stdout, &stderr))
@@ -277,6 +282,20 @@ impl Drop for Home {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             drop(runtime.spawn_blocking(move || drop(folder)));
         }
+    }
+}
+
+/// The output with a word on why it ends there, where a limit ended it.
+fn with_limit(output: String, exit: Exit) -> String {
+    match exit {
+        Exit::OverLimit(limit) => format!("{output}\nAutoBuild stopped it: it used {limit}"),
+        Exit::Exited(_)
+        | Exit::Signalled(_)
+        | Exit::TimedOut
+        | Exit::Idle
+        | Exit::Cancelled
+        | Exit::TooMuchOutput
+        | Exit::Escaped => output,
     }
 }
 

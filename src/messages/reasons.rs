@@ -154,7 +154,7 @@ pub(super) fn approval(why: &ApprovalWhy) -> String {
         ),
         ApprovalWhy::Author => "Someone without write access wrote or last edited the issue.".to_owned(),
         ApprovalWhy::Commands => {
-            "It names commands, and this version does not isolate what it runs. They are listed below.".to_owned()
+            "It names commands, and nothing isolates what is run here. They are listed below.".to_owned()
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::github::webhook::HeaderError;
 use crate::github::webhook::OwnApps;
 use crate::github::webhook::door;
 use crate::github::webhook::verify;
+use crate::sandbox::Sandbox;
 use crate::store::NewDelivery;
 use crate::store::Source;
 use crate::store::Store;
@@ -60,6 +61,10 @@ impl Inbox {
 
     pub(super) fn store(&self) -> &Store {
         &self.engine.store
+    }
+
+    pub(super) fn sandbox(&self) -> &Sandbox {
+        &self.engine.sandbox
     }
 
     pub(super) fn is_draining(&self) -> bool {

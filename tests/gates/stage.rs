@@ -61,7 +61,7 @@ impl Stage {
         git(&dir.path().join("people"), &["init", "-q", "-b", "main"]);
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
+            sandbox: Sandbox::at(SandboxOptions::with_launcher(launcher), Level::L0),
             network: Ceiling::default(),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),

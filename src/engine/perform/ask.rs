@@ -107,6 +107,7 @@ impl Scene<'_> {
             task: question.task,
             turn: question.turn,
             checkout: question.checkout.to_path_buf(),
+            objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
             prompt: question.prompt,
             schema: question.schema,
             deadline: Duration::from_secs(seconds),

@@ -13,6 +13,7 @@ use crate::domain::feature::Wanted;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::Planned;
 use crate::domain::ids::TurnNumber;
+use crate::domain::isolation::Level;
 use crate::domain::plan::Plan;
 use crate::domain::plan::parse::Checked;
 use crate::domain::plan::parse::PlanContext;
@@ -73,7 +74,13 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
         Err(message) => Event::PlanRefused { run, message },
         Ok((checked, pre_loop)) => Event::Planned {
             run,
-            planned: Box::new(planned((checked, pre_loop), read, &branch, &paths, chosen.why)),
+            planned: Box::new(planned(
+                (checked, pre_loop),
+                (read, scene.engine.sandbox.level()),
+                &branch,
+                &paths,
+                chosen.why,
+            )),
         },
     }))
 }
@@ -100,7 +107,7 @@ fn pre_loop(wanted: Wanted, settings: &RepositorySettings) -> PreLoop {
 
 fn planned(
     (checked, pre_loop): (Checked, PreLoop),
-    read: Settings,
+    (read, level): (Settings, Level),
     branch: &DefaultBranch,
     paths: &BTreeSet<String>,
     commands: String,
@@ -122,7 +129,7 @@ fn planned(
         notes,
         commands,
         base: branch.head.clone(),
-        rules: rules(&read.settings),
+        rules: rules(&read.settings, level),
         settings: serde_json::to_value(&read.settings).unwrap_or_default(),
         pre_loop,
     }

@@ -18,6 +18,7 @@ use autobuild::config::Role;
 use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
 use autobuild::domain::ids::RepoId;
+use autobuild::domain::isolation::Level;
 use autobuild::engine::settings::Backoff;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
@@ -259,9 +260,8 @@ impl Setup {
             },
             data_dir,
             caps: Caps::None,
-            sandbox: SandboxOptions {
-                launcher: PathBuf::from(env!("CARGO_BIN_EXE_autobuild")),
-            },
+            sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
+            min_level: Level::L0,
         }
     }
 }
