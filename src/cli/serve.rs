@@ -5,6 +5,7 @@ use crate::cli::assemble;
 use crate::cli::assemble::Agents;
 use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
+use crate::cli::network;
 use crate::config::LogFormat;
 use crate::config::RepositorySettings;
 use crate::config::Role;
@@ -16,7 +17,6 @@ use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
 use crate::sandbox::SandboxOptions;
-use crate::sandbox::egress::Ceiling;
 use crate::telemetry::TelemetrySettings;
 use crate::web;
 use crate::web::Inbox;
@@ -224,10 +224,7 @@ fn blueprint(
     engine.telemetry = assemble::telemetry(collector, &engine.worker)?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.budget = settings.budget;
-    engine.network = Ceiling {
-        hosts: settings.network.allow.clone(),
-        pinned: settings.network.pinned.clone(),
-    };
+    engine.network = network::ceiling(&settings.network);
     Ok(Blueprint {
         app: AppKey {
             id: app.id,

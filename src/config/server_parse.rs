@@ -64,8 +64,7 @@ impl Parser {
         });
         let budget = self.budget();
         let sandbox_min_level = self.parse("SANDBOX_MIN_LEVEL", isolation);
-        let models = self.models();
-        let network = self.network();
+        let (network, models) = (self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
         match (database_url, data_dir, github) {
@@ -101,6 +100,15 @@ impl Parser {
         let models = self.models();
         match self.found.mistakes.is_empty() {
             true => Ok(models),
+            false => Err(self.found.mistakes),
+        }
+    }
+
+    /// What it says of the network alone.
+    pub(crate) fn only_network(mut self) -> Result<NetworkCeiling, Vec<ServerMistake>> {
+        let network = self.network();
+        match self.found.mistakes.is_empty() {
+            true => Ok(network),
             false => Err(self.found.mistakes),
         }
     }
