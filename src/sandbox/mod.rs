@@ -1,9 +1,10 @@
 //! The only place where a foreign process other than git is started: agents, set-up and test commands.
 //!
 //! [`Sandbox::run`] starts a small launcher (a hidden subcommand of our own binary, [`launcher_main`]), which starts the
-//! program, adopts everything that the program leaves behind, and kills all of it at the end, at a deadline, on
-//! cancellation, and when the service dies. This version limits time and output and cleans up; it does not isolate:
-//! levels of isolation are steps that the launcher will take before it starts the program.
+//! program, adopts everything that the program leaves behind, and kills all of it at the end, at a deadline, at a limit,
+//! on cancellation, and when the service dies. How far the program is kept apart is one level for all
+//! ([`Sandbox::probe`] finds the best that truly blocks): from L1 on an inner launcher gives up every right before it
+//! becomes the program, at L2 and L3 behind the wall of bubblewrap. A program that cannot be kept apart is not started.
 
 mod capture;
 mod confine;
@@ -17,6 +18,7 @@ mod protocol;
 mod run;
 mod spec;
 mod strays;
+mod visible;
 
 pub use capture::Output;
 pub use capture::OutputCap;

@@ -1,22 +1,29 @@
 //! Running one program: order, watch, collect.
 
 use crate::domain::isolation::Level;
+use crate::domain::shorten;
 use crate::sandbox::capture::Capture;
 use crate::sandbox::capture::OutputCap;
+use crate::sandbox::egress::INSIDE_PORT;
 use crate::sandbox::launcher::LAUNCHER_COMMAND;
 use crate::sandbox::live;
 use crate::sandbox::live::Live;
 use crate::sandbox::process_table::Process;
+use crate::sandbox::protocol::Confinement;
 use crate::sandbox::protocol::Order;
 use crate::sandbox::protocol::Report;
 use crate::sandbox::protocol::STOP;
+use crate::sandbox::protocol::Way;
 use crate::sandbox::spec::Exit;
 use crate::sandbox::spec::Finished;
 use crate::sandbox::spec::Spec;
 use crate::sandbox::spec::StartError;
 use crate::sandbox::strays::Entry;
 use crate::sandbox::strays::sweep;
+use crate::sandbox::visible;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -42,19 +49,39 @@ const LAUNCHER_SLACK: Duration = Duration::from_secs(5);
 /// How long output may still be on its way once everybody who could write it is gone.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
+/// The program that makes namespaces, by its usual name.
+const BUBBLEWRAP: &str = "bwrap";
+const MAX_COMPLAINT: usize = 500;
+
 /// How foreign programs are run.
 #[derive(Clone, Debug)]
 pub struct SandboxOptions {
     /// Our own binary, whose hidden subcommand is the launcher.
     pub launcher: PathBuf,
+    /// The program that makes namespaces.
+    pub bubblewrap: PathBuf,
+    /// Folders that no program sees unless they are given to it by name: the service's own.
+    pub hidden: Vec<PathBuf>,
 }
 
 impl SandboxOptions {
     /// The binary that is running now, also if its file was replaced meanwhile.
     #[must_use]
     pub fn own_binary() -> Self {
+        Self::with_launcher("/proc/self/exe")
+    }
+
+    /// Another binary of ours, and bubblewrap from where the host's programs are.
+    #[must_use]
+    pub fn with_launcher(launcher: impl Into<PathBuf>) -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let usual = ["/usr/bin", "/usr/local/bin", "/bin"].map(PathBuf::from);
+        let places = usual.into_iter().chain(std::env::split_paths(&path));
+        let found = places.map(|folder| folder.join(BUBBLEWRAP)).find(|file| file.is_file());
         Self {
-            launcher: PathBuf::from("/proc/self/exe"),
+            launcher: launcher.into(),
+            bubblewrap: found.unwrap_or_else(|| Path::new("/usr/bin").join(BUBBLEWRAP)),
+            hidden: Vec::new(),
         }
     }
 }
@@ -64,6 +91,7 @@ impl SandboxOptions {
 pub struct Sandbox {
     options: Arc<SandboxOptions>,
     level: Level,
+    missing: Arc<str>,
 }
 
 impl Sandbox {
@@ -77,7 +105,26 @@ impl Sandbox {
         Self {
             options: Arc::new(options),
             level,
+            missing: Arc::default(),
         }
+    }
+
+    /// The same with what is missing here for more isolation.
+    pub(crate) fn missing_for_more(self, missing: &str) -> Self {
+        let missing = missing.into();
+        Self { missing, ..self }
+    }
+
+    /// What is missing on this machine for more isolation, and how to mend it; empty where there is no more.
+    #[must_use]
+    pub fn missing(&self) -> &str {
+        &self.missing
+    }
+
+    /// What has to be seen so that the program or script at `path` works.
+    #[must_use]
+    pub fn around(&self, path: &Path) -> Vec<PathBuf> {
+        visible::around(path, &self.options.hidden)
     }
 
     /// How far programs are kept apart: always exactly so, or they are not started.
@@ -93,8 +140,63 @@ impl Sandbox {
 
     /// Like [`Sandbox::run`], with a caller who listens or talks meanwhile; the program waits for a slow listener.
     pub async fn run_live(&self, spec: &Spec, live: Live, cancel: &CancellationToken) -> Result<Finished, StartError> {
+        self.run_confined(spec, live, self.confinement(spec), cancel).await
+    }
+
+    /// Runs the canary: our own binary, trying `arguments`.
+    pub(crate) async fn sing(&self, spec: &Spec) -> Result<Finished, StartError> {
+        let confinement = Confinement {
+            own: true,
+            ..self.confinement(spec)
+        };
+        self.run_confined(spec, Live::default(), confinement, &CancellationToken::new())
+            .await
+    }
+
+    fn confinement(&self, spec: &Spec) -> Confinement {
+        let bytes = |path: &PathBuf| path.clone().into_os_string().into_vec();
+        let read = match self.level {
+            Level::L0 => Vec::new(),
+            Level::L1 => {
+                let own = ["/proc", "/sys/devices/system/cpu"].map(PathBuf::from);
+                visible::readable(spec, &self.options.hidden)
+                    .into_iter()
+                    .chain(own)
+                    .collect()
+            }
+            Level::L2 | Level::L3 => visible::readable(spec, &self.options.hidden),
+        };
+        Confinement {
+            level: self.level,
+            bubblewrap: bytes(&self.options.bubblewrap),
+            read: read.iter().map(bytes).collect(),
+            write: spec.confine.write.iter().map(bytes).collect(),
+            limits: spec.confine.limits,
+            way: self.way(spec),
+            own: false,
+        }
+    }
+
+    fn way(&self, spec: &Spec) -> Way {
+        match (&spec.confine.door, self.level) {
+            (None, _) => Way::Nowhere,
+            (Some(door), Level::L0 | Level::L1) => Way::Port(door.port()),
+            (Some(door), Level::L2 | Level::L3) => Way::Bridge {
+                socket: door.socket().into_os_string().into_vec(),
+                port: INSIDE_PORT,
+            },
+        }
+    }
+
+    async fn run_confined(
+        &self,
+        spec: &Spec,
+        live: Live,
+        confinement: Confinement,
+        cancel: &CancellationToken,
+    ) -> Result<Finished, StartError> {
         let started = Instant::now();
-        let frame = Order::frame(spec, live.said.is_some())
+        let frame = Order::frame(spec, live.said.is_some(), confinement)
             .ok_or_else(|| StartError::Refused("the command is too long".to_owned()))?;
         let mut running = self
             .launch(spec, live)
@@ -103,6 +205,11 @@ impl Sandbox {
         running.end(&heard).await;
         let outcome = heard.reports.into_iter().find_map(Report::outcome);
         let exit = match (heard.stopped, outcome) {
+            // Whoever is told to end at once may not have come to it.
+            (Some(stopped), Some(Err(StartError::Isolation(_)))) => stopped,
+            (None, Some(Err(StartError::Isolation(reason)))) => {
+                return Err(StartError::Isolation(with_complaint(reason, &running.pipes)));
+            }
             (_, Some(Err(refused))) => return Err(refused),
             (Some(reason), _) => reason,
             (None, Some(Ok(exit))) => exit,
@@ -152,6 +259,15 @@ impl Sandbox {
             pipes,
             pumps,
         })
+    }
+}
+
+/// What the program that builds the wall complained of says most.
+fn with_complaint(reason: String, pipes: &Pipes) -> String {
+    let complaint = pipes.stderr().output().text();
+    match complaint.trim() {
+        "" => reason,
+        complaint => format!("{reason}: {}", shorten::middle(complaint, MAX_COMPLAINT)),
     }
 }
 

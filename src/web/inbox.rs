@@ -1,6 +1,7 @@
 //! The webhook inbox: who sent it, is it whole, do we need it; then it is on disk, and only then acknowledged.
 
 use crate::domain::ids::AppId;
+use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::ingest::Ingest;
 use crate::github::webhook::DeliveryHeaders;
@@ -9,6 +10,7 @@ use crate::github::webhook::HeaderError;
 use crate::github::webhook::OwnApps;
 use crate::github::webhook::door;
 use crate::github::webhook::verify;
+use crate::sandbox::Sandbox;
 use crate::store::NewDelivery;
 use crate::store::Source;
 use crate::store::Store;
@@ -36,6 +38,7 @@ pub struct Inbox {
     secrets: Vec<SecretString>,
     draining: CancellationToken,
     patience: Duration,
+    admin: Option<SecretString>,
 }
 
 impl Inbox {
@@ -49,6 +52,7 @@ impl Inbox {
             secrets,
             draining,
             patience: BODY_PATIENCE,
+            admin: None,
         }
     }
 
@@ -58,8 +62,29 @@ impl Inbox {
         Self { patience, ..self }
     }
 
+    /// The same inbox with figures for whoever shows this token.
+    #[must_use]
+    pub fn with_admin(self, token: SecretString) -> Self {
+        Self {
+            admin: Some(token),
+            ..self
+        }
+    }
+
+    pub(super) fn admin(&self) -> Option<&SecretString> {
+        self.admin.as_ref()
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.engine.now()
+    }
+
     pub(super) fn store(&self) -> &Store {
         &self.engine.store
+    }
+
+    pub(super) fn sandbox(&self) -> &Sandbox {
+        &self.engine.sandbox
     }
 
     pub(super) fn is_draining(&self) -> bool {

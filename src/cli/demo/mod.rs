@@ -89,7 +89,8 @@ async fn run(demo: &Demo) -> anyhow::Result<ExitCode> {
     let mut material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
     material.access = models::access(demo.use_my_login)?;
     let stage = Stage::build(&material, demo.port).await?;
-    let transcript = Transcript::open(&stage, demo.json, demo.verbose)?;
+    let mut transcript = Transcript::open(&stage, demo.json, demo.verbose)?;
+    transcript.isolation(&stage.engine.sandbox);
     let mut seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
     let mut human = Human::new(material.has_story(), demo.approve);
