@@ -22,6 +22,7 @@ mod memory;
 mod private;
 mod program;
 pub mod prompt;
+mod schema;
 mod script;
 mod script_usage;
 mod scripted;
