@@ -62,9 +62,9 @@ impl Parser {
             "json" => Ok(LogFormat::Json),
             _ => Err("must be text or json"),
         });
+        let budget = self.budget();
         let sandbox_min_level = self.parse("SANDBOX_MIN_LEVEL", isolation);
-        let models = self.models();
-        let network = self.network();
+        let (network, models) = (self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
         match (database_url, data_dir, github) {
@@ -77,6 +77,7 @@ impl Parser {
                     github,
                     app,
                     coach_app,
+                    budget,
                     write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
                     network,
                     admin_token,
@@ -99,6 +100,15 @@ impl Parser {
         let models = self.models();
         match self.found.mistakes.is_empty() {
             true => Ok(models),
+            false => Err(self.found.mistakes),
+        }
+    }
+
+    /// What it says of the network alone.
+    pub(crate) fn only_network(mut self) -> Result<NetworkCeiling, Vec<ServerMistake>> {
+        let network = self.network();
+        match self.found.mistakes.is_empty() {
+            true => Ok(network),
             false => Err(self.found.mistakes),
         }
     }
@@ -267,9 +277,7 @@ impl Parser {
     }
 
     fn unused(&self) -> Vec<String> {
-        let later = VARIABLES
-            .iter()
-            .filter(|(_, kind)| matches!(kind, Kind::Later | Kind::SecretLater));
+        let later = VARIABLES.iter().filter(|(_, kind)| matches!(kind, Kind::Later));
         later
             .filter(|(name, _)| self.found.values.contains_key(name))
             .map(|(name, _)| format!("{PREFIX}{name}"))

@@ -6,6 +6,7 @@ use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
 use crate::cli::demo::sample::Material;
 use crate::cli::demo::sample::REPOSITORY;
+use crate::cli::network;
 use crate::config;
 use crate::domain::ci::CiTimes;
 use crate::domain::ids::AppId;
@@ -271,6 +272,7 @@ fn blueprint(
         },
         grace: Duration::from_secs(2),
         ci: CiTimes::AT_ONCE,
+        network: network::of_process()?,
         ..EngineSettings::service(worker, data_dir.clone(), assemble::clock)
     };
     Ok(Blueprint {
