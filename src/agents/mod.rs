@@ -22,9 +22,12 @@ mod memory;
 mod private;
 mod program;
 pub mod prompt;
+mod schema;
 mod script;
+mod script_usage;
 mod scripted;
 mod session;
+mod tells;
 
 pub use access::Access;
 pub use access::Login;
