@@ -4,6 +4,20 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::remedy::code;
 use crate::domain::remedy::plain;
 
+const COMPARE_VERSIONS: &str =
+    "Ask whoever runs AutoBuild to compare the agent program's version with the one that is supported";
+const HIGHER_LIMIT: &str =
+    "Ask whoever runs AutoBuild for a higher limit at the model's provider, or run fewer tasks at once";
+const WAIT: &str = "Wait until the model's provider is available again, or have a fallback model set";
+const RENEW_KEY: &str = "Ask whoever runs AutoBuild to renew the key or the credit of the model's account";
+const OTHER_WORDS: &str = "Read what the model refuses, and say the task differently or do that part by hand";
+const SHORTER: &str = "Split the task, or shorten the issue and the repository's instruction files";
+const MORE_MONEY: &str = "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task";
+const STRONGER_PLAYER: &str =
+    "Try a stronger model for the Player: its report was not usable even after one correction";
+const STRONGER_COACH: &str =
+    "Try a stronger model for the Coach: its decision was not usable even after one correction";
+
 /// One action for the kind of failure, then how it goes on.
 pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
     let first = match failure {
@@ -27,43 +41,23 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
             code(program),
             plain(least)
         ),
-        AgentFailure::NotAsAsked { .. } => {
-            "Ask whoever runs AutoBuild to compare the agent program's version with the one that is supported"
-                .to_owned()
-        }
-        AgentFailure::RateLimited { .. } => {
-            "Ask whoever runs AutoBuild for a higher limit at the model's provider, or run fewer tasks at once"
-                .to_owned()
-        }
-        AgentFailure::Unavailable { .. } => {
-            "Wait until the model's provider is available again, or have a fallback model set".to_owned()
-        }
-        AgentFailure::NotAuthorised { .. } => {
-            "Ask whoever runs AutoBuild to renew the key or the credit of the model's account".to_owned()
-        }
+        AgentFailure::NotAsAsked { .. } => COMPARE_VERSIONS.to_owned(),
+        AgentFailure::RateLimited { .. } => HIGHER_LIMIT.to_owned(),
+        AgentFailure::Unavailable { .. } => WAIT.to_owned(),
+        AgentFailure::NotAuthorised { .. } => RENEW_KEY.to_owned(),
         AgentFailure::NoSuchModel { model, .. } => format!(
             "Set a model other than {} (`model` in `.github/autobuild.yml`), or ask whoever runs AutoBuild to offer it",
             code(model)
         ),
-        AgentFailure::ModelRefused { .. } => {
-            "Read what the model refuses, and say the task differently or do that part by hand".to_owned()
-        }
-        AgentFailure::PromptTooLong => {
-            "Split the task, or shorten the issue and the repository's instruction files".to_owned()
-        }
+        AgentFailure::ModelRefused { .. } => OTHER_WORDS.to_owned(),
+        AgentFailure::PromptTooLong => SHORTER.to_owned(),
         AgentFailure::OutputLimit => "Split the task, or set a model that may write more".to_owned(),
         AgentFailure::OutOfAgentTurns { turns } => format!(
             "Allow the agent more than {turns} calls (`agent_turns` in `.github/autobuild.yml`), or split the task"
         ),
-        AgentFailure::OutOfMoney => {
-            "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task".to_owned()
-        }
-        AgentFailure::ReportMissing | AgentFailure::ReportInvalid { .. } => {
-            "Try a stronger model for the Player: its report was not usable even after one correction".to_owned()
-        }
-        AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. } => {
-            "Try a stronger model for the Coach: its decision was not usable even after one correction".to_owned()
-        }
+        AgentFailure::OutOfMoney => MORE_MONEY.to_owned(),
+        AgentFailure::ReportMissing | AgentFailure::ReportInvalid { .. } => STRONGER_PLAYER.to_owned(),
+        AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. } => STRONGER_COACH.to_owned(),
     };
     vec![first, "Then resume: these failures used up no turn".to_owned()]
 }

@@ -151,10 +151,10 @@ fn value(line: &[u8], from: usize) -> Option<(usize, usize)> {
     if !given {
         return None;
     }
-    if quote.is_none() {
-        if let Some(typed) = after_type(line, at) {
-            (at, quote) = typed;
-        }
+    if quote.is_none()
+        && let Some(typed) = after_type(line, at)
+    {
+        (at, quote) = typed;
     }
     let rest = line.get(at..)?;
     let length = rest.iter().take_while(|byte| in_value(**byte)).count();

@@ -238,7 +238,7 @@ fn is_stand_in(value: &[u8]) -> bool {
 fn names_stand_in(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let has = |word: &&str| lower.windows(word.len()).any(|window| window == word.as_bytes());
-    STAND_INS.iter().any(|word| has(word))
+    STAND_INS.iter().any(has)
 }
 
 /// Whether a word may begin at `at`: after nothing, after what is no letter, or after an escape as in `\n` and `%20`.

@@ -74,29 +74,23 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
     if wanted == Wanted::OneTask && lacks_criteria(&snapshot, &settings) {
         return answer(scene, issue, label, Reply::Refused(Refusal::NoCriteria)).await;
     }
-    let run = engine
-        .store
-        .latest_run(place.repo.id, issue.number)
-        .await?
-        .map_or(1, |row| row.key.run.saturating_add(1));
-    let key = FeatureKey {
-        repo: place.repo.id,
-        issue: issue.number,
-        run,
-    };
-    match engine
-        .begin(
-            key,
-            place.installation,
-            snapshot,
-            rules(&settings, engine.sandbox.level()),
-            None,
-        )
-        .await?
-    {
+    let key = next_run(scene, issue).await?;
+    let rules = rules(&settings, engine.sandbox.level());
+    match engine.begin(key, place.installation, snapshot, rules, None).await? {
         Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Ok(Done::Nothing),
         Applied::RunExists => answer(scene, issue, label, Reply::Refused(Refusal::RunUnfinished { run: key })).await,
     }
+}
+
+/// The run that comes after the issue's latest.
+async fn next_run(scene: &Scene<'_>, issue: &Issue) -> Result<FeatureKey, Undone> {
+    let repo = scene.place.repo.id;
+    let latest = scene.engine.store.latest_run(repo, issue.number).await?;
+    Ok(FeatureKey {
+        repo,
+        issue: issue.number,
+        run: latest.map_or(1, |row| row.key.run.saturating_add(1)),
+    })
 }
 
 /// What the label asks for, if it is one of ours.
