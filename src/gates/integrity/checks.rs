@@ -277,9 +277,34 @@ impl<'a> Weighing<'a> {
     fn is_kept(&self, old: &Check, one: Placed<'a>, other: Placed<'a>) -> bool {
         let after = self.all_checks(&other.test.words, &other.test.checks, self.new_helpers);
         let checks_something = after.iter().any(|check| check.strength == Strength::Strong);
+        let is_new = |new: &&&Check| !one.test.checks.iter().any(|known| known.words == new.words);
+        let again = occurrences(&old.words, &other.test.words) >= occurrences(&old.words, &one.test.words).max(1);
         checks_something
-            && occurrences(&old.words, &other.test.words) >= occurrences(&old.words, &one.test.words).max(1)
+            && (again
+                || after
+                    .iter()
+                    .filter(|new| is_new(new))
+                    .any(|new| is_gone_through(old, new, &other.test.words)))
     }
+}
+
+/// Whether a check is made of each of several values, among them those of an old one: in a loop, or in a function of the
+/// test's own.
+fn is_gone_through(old: &Check, new: &Check, test: &[String]) -> bool {
+    let through = test
+        .iter()
+        .any(|word| THROUGH.contains(&word.as_str()) || matches!(word.as_str(), "|" | "=>" | "lambda" | "def" | "fn"));
+    let (own, there) = (values(&new.words), values(test));
+    let (wanted, asked) = (names(&old.words), names(&new.words));
+    let missing: Vec<&str> = values(&old.words)
+        .into_iter()
+        .filter(|value| !own.contains(value))
+        .collect();
+    through
+        && new.strength == Strength::Strong
+        && missing.len() < values(&old.words).len()
+        && missing.iter().all(|value| there.contains(value))
+        && wanted.is_subset(&asked)
 }
 
 /// Whether a check only counts.
