@@ -20,6 +20,7 @@ use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
 use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
+use autobuild::domain::isolation::Level;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
 use autobuild::forge::CallKind;
@@ -268,9 +269,8 @@ fn blueprint(
         },
         data_dir,
         caps: Caps::None,
-        sandbox: SandboxOptions {
-            launcher: PathBuf::from(env!("CARGO_BIN_EXE_autobuild")),
-        },
+        sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
+        min_level: Level::L0,
     }
 }
 

@@ -18,6 +18,7 @@ use autobuild::domain::isolation::Level;
 use autobuild::domain::secret::Secrets;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::egress::Rules;
 use serde_json::Value;
 use serde_json::json;
 use std::fs;
@@ -39,7 +40,7 @@ impl Stage {
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         Self {
             dir,
-            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
+            sandbox: Sandbox::at(SandboxOptions::with_launcher(launcher), Level::L0),
         }
     }
 
@@ -49,6 +50,7 @@ impl Stage {
             task: Some(TaskId::Planned(3)),
             turn: TurnNumber(2),
             checkout: self.dir.path().join("checkout"),
+            objects: None,
             prompt: Prompt::new("please", "your report"),
             schema: json!({"type": "object", "title": "the schema"}),
             deadline: Duration::from_secs(60),
@@ -57,7 +59,7 @@ impl Stage {
             fallback_model: None,
             agent_turns: 30,
             usd_micros: None,
-            network: Vec::new(),
+            network: Rules::default(),
             activity: None,
             run_key: "r1".to_owned(),
             secrets: Secrets::default(),

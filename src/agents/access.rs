@@ -9,10 +9,10 @@ use crate::config::ModelSettings;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::isolation::Level;
 use crate::domain::network::HostRule;
+use crate::sandbox::Confine;
 use crate::sandbox::Spec;
 use crate::sandbox::egress::Door;
 use crate::sandbox::egress::ModelRoute;
-use crate::sandbox::egress::Rules;
 use http::HeaderName;
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
@@ -168,13 +168,11 @@ impl Access {
         providers: &[Provider],
         level: Level,
     ) -> Result<Vec<(Provider, String)>, RunError> {
-        // A reader's checkout can be written too: whether it was is looked at afterwards, whatever kept it from it.
-        order
-            .confine
-            .write
-            .extend([spec.checkout.clone(), private.path().to_owned()]);
+        let Confine { read, write, .. } = private.confine(spec);
+        order.confine.read.extend(read);
+        order.confine.write.extend(write);
         let set: Vec<Provider> = providers.iter().copied().filter(|one| self.is_set(*one)).collect();
-        let mut rules = Rules::hosts(spec.network.iter().cloned());
+        let mut rules = spec.network.clone();
         for provider in providers {
             match set.contains(provider) {
                 true => rules.models.push(self.route(*provider)?),

@@ -13,6 +13,7 @@ use crate::config::CommandLine;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::shorten;
 use crate::domain::usage::Usage;
+use crate::sandbox::Confine;
 use crate::sandbox::Exit;
 use crate::sandbox::Finished;
 use crate::sandbox::OutputCap;
@@ -21,6 +22,7 @@ use crate::sandbox::Spec;
 use crate::sandbox::StartError;
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
@@ -67,10 +69,19 @@ impl CommandAgent {
         }
     }
 
+    /// What the operator's command names is seen too.
+    fn confine(&self, spec: &RunSpec, private: &Private) -> Confine {
+        let mut confine = private.confine(spec);
+        let words = self.command.args().iter().map(Path::new);
+        let named = words.filter(|word| word.is_absolute() && word.exists());
+        confine.read.extend(named.flat_map(|path| self.sandbox.around(path)));
+        confine
+    }
+
     fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
         order.env = private.environment(spec, &self.environment, Account::AsNamed)?;
-        order.confine.write = vec![spec.checkout.clone(), private.path().to_owned()];
+        order.confine = self.confine(spec, private);
         order.stdin = spec.prompt.whole(&spec.schema).into_bytes();
         order.deadline = spec.deadline;
         order.idle = spec.idle;

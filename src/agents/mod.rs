@@ -22,9 +22,12 @@ mod memory;
 mod private;
 mod program;
 pub mod prompt;
+mod schema;
 mod script;
+mod script_usage;
 mod scripted;
 mod session;
+mod tells;
 
 pub use access::Access;
 pub use access::Login;
@@ -51,11 +54,11 @@ use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::isolation::Level;
-use crate::domain::network::HostRule;
 use crate::domain::secret::Secrets;
 use crate::domain::trace::TraceEvent;
 use crate::domain::usage::Usage;
 use crate::sandbox::Sandbox;
+use crate::sandbox::egress::Rules;
 use serde_json::Value;
 use std::io;
 use std::path::Path;
@@ -75,6 +78,8 @@ pub struct RunSpec {
     pub turn: TurnNumber,
     /// Where it works.
     pub checkout: PathBuf,
+    /// Where the checkout borrows its objects.
+    pub objects: Option<PathBuf>,
     /// What it is told.
     pub prompt: Prompt,
     /// JSON Schema of its answer.
@@ -91,8 +96,8 @@ pub struct RunSpec {
     pub agent_turns: u32,
     /// The most money for one run, in millionths of a US dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
-    /// The hosts that it may reach besides its model's.
-    pub network: Vec<HostRule>,
+    /// What it may reach besides its model.
+    pub network: Rules,
     /// Who is told what it is doing.
     pub activity: Option<watch::Sender<Activity>>,
     /// What no text of it may show.

@@ -2,6 +2,8 @@
 
 use crate::agents::RunError;
 use crate::agents::RunSpec;
+use crate::config::Role;
+use crate::sandbox::Confine;
 use crate::sandbox::environment;
 use std::ffi::OsString;
 use std::io;
@@ -43,6 +45,20 @@ impl Private {
         let path = self.1.join(name);
         std::fs::write(&path, content).map_err(host("preparing its environment"))?;
         Ok(path)
+    }
+
+    /// What a run may see and change: this folder, and its checkout, which only a Player changes.
+    pub(crate) fn confine(&self, spec: &RunSpec) -> Confine {
+        let mut confine = Confine {
+            read: spec.objects.iter().cloned().collect(),
+            write: vec![self.1.clone()],
+            ..Confine::default()
+        };
+        match spec.role {
+            Role::Player => confine.write.push(spec.checkout.clone()),
+            Role::Planner | Role::Designer | Role::Coach => confine.read.push(spec.checkout.clone()),
+        }
+        confine
     }
 
     /// The environment of a run: what every program needs, what the operator names, and what the run is. Of the names

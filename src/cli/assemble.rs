@@ -31,6 +31,7 @@ use crate::telemetry::TelemetrySettings;
 use anyhow::Context;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -84,6 +85,8 @@ pub struct Blueprint {
     pub caps: Caps,
     /// How foreign programs are run.
     pub sandbox: SandboxOptions,
+    /// The least isolation under which they are run at all.
+    pub min_level: Level,
 }
 
 /// The time.
@@ -122,7 +125,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
         .context("the Coach App")?;
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
-    let sandbox = Sandbox::probe(blueprint.sandbox, Level::L0).await?;
+    let sandbox = isolation(blueprint.sandbox, &blueprint.data_dir, blueprint.min_level).await?;
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir).await?;
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
@@ -166,13 +169,34 @@ pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
     values.map(SecretString::from).collect()
 }
 
+/// The best isolation that this machine offers, said in the log.
+async fn isolation(mut options: SandboxOptions, data_dir: &Path, least: Level) -> anyhow::Result<Sandbox> {
+    options.hidden.push(data_dir.to_path_buf());
+    let sandbox = Sandbox::probe(options, least).await?;
+    let (level, missing) = (sandbox.level(), sandbox.missing());
+    match level {
+        Level::L0 => tracing::warn!(
+            "NO ISOLATION: agents and the commands of repositories run with all rights of this user, because \
+             AUTOBUILD_SANDBOX_MIN_LEVEL is 0 and this machine offers none. What is missing: {missing}"
+        ),
+        Level::L3 => tracing::info!("isolation {level}: {}", level.means()),
+        Level::L1 | Level::L2 => {
+            tracing::info!(
+                "isolation {level}: {}. What is missing for more: {missing}",
+                level.means()
+            );
+        }
+    }
+    Ok(sandbox)
+}
+
 fn client(key: &AppKey, urls: &GithubUrls, secrets: &Secrets) -> anyhow::Result<Client> {
     let app = App::new(key.id, &key.private_key)?;
     Ok(Client::new(&app, urls, clock)?.masking(secrets.clone()))
 }
 
 /// Makes every agent that is offered, and looks at once for what would keep it from working.
-async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &std::path::Path) -> anyhow::Result<Roster> {
+async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result<Roster> {
     let folder = data_dir.join("agents");
     let backend = |command: &AgentCommand| Backend::new(command, sandbox, &agents.environment, &folder, &agents.access);
     let mut checked: Vec<&AgentCommand> = Vec::new();

@@ -3,6 +3,7 @@
 pub mod assemble;
 mod demo;
 mod models;
+mod network;
 mod serve;
 mod trace;
 

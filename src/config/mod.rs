@@ -5,11 +5,13 @@
 //! starts a process.
 
 mod agent;
+mod budgets;
 mod command_line;
 mod github_address;
 mod keys;
 mod models;
 mod nearest;
+mod network;
 mod offer;
 mod repository;
 mod repository_keys;
@@ -26,6 +28,8 @@ pub mod yaml;
 pub use crate::domain::feature::Mode;
 pub use agent::AgentCommand;
 pub use agent::NotAnAgent;
+pub use budgets::Budget;
+pub use budgets::MonthlyBudget;
 pub use command_line::CommandLine;
 pub use command_line::NotACommand;
 pub use github_address::GithubAddress;
@@ -37,12 +41,12 @@ pub use models::ModelSettings;
 pub use models::NotModels;
 pub use models::Strength;
 pub use nearest::nearest;
+pub use network::NetworkCeiling;
 pub use offer::Offer;
 pub use repository::RepositorySettings;
 pub use repository::SETTINGS_FILE;
 pub use repository_keys::json_schema;
 pub use repository_values::Approval;
-pub use repository_values::Budget;
 pub use repository_values::CiEvidence;
 pub use repository_values::Commands;
 pub use repository_values::Coverage;
@@ -59,6 +63,7 @@ pub use server::LogFormat;
 pub use server::ServerSettings;
 pub use server_edge::process_environment;
 pub use server_edge::read_settings_file;
+pub use server_parse::isolation;
 pub use variables::ServerMistake;
 pub use variables::Source;
 

@@ -2,8 +2,10 @@
 
 use crate::config::Role;
 use crate::config::agent::AgentCommand;
+use crate::config::budgets::MonthlyBudget;
 use crate::config::github_address::GithubAddress;
 use crate::config::models::ModelSettings;
+use crate::config::network::NetworkCeiling;
 use crate::config::offer::Offer;
 use crate::config::repository::RepositorySettings;
 use crate::config::server_parse::Parser;
@@ -11,6 +13,7 @@ use crate::config::variables::Found;
 use crate::config::variables::Given;
 use crate::config::variables::ServerMistake;
 use crate::domain::ids::AppId;
+use crate::domain::isolation::Level;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -37,12 +40,18 @@ pub struct ServerSettings {
     pub coach_app: Option<CoachApp>,
     /// Least time between writes to GitHub per installation.
     pub write_spacing: Duration,
+    /// What may be spent in a calendar month.
+    pub budget: MonthlyBudget,
+    /// The most that foreign programs may reach.
+    pub network: NetworkCeiling,
     /// Opens the pages and `/metrics`; `None` to make one at start.
     pub admin_token: Option<SecretString>,
     /// Filter of the log, as `tracing` reads it.
     pub log: String,
     /// How log lines look.
     pub log_format: LogFormat,
+    /// The least isolation under which agents and Gates are run.
+    pub sandbox_min_level: Level,
     /// Names of further variables that agents get from the server's environment.
     pub agent_environment: Vec<String>,
     /// Settings that were given and that this version does not act on, by their whole names.

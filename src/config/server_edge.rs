@@ -1,6 +1,7 @@
 //! The two places where server settings touch the world: the process's environment and the files it names.
 
 use crate::config::models::ModelSettings;
+use crate::config::network::NetworkCeiling;
 use crate::config::server::ServerSettings;
 use crate::config::server_parse::Parser;
 use crate::config::variables::Found;
@@ -17,6 +18,9 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// What the names of settings about models begin with.
 const MODELS: [&str; 3] = ["AUTOBUILD_ANTHROPIC_", "AUTOBUILD_OPENAI_", "AUTOBUILD_MODEL"];
+
+/// What those about the network begin with.
+const NETWORK: &str = "AUTOBUILD_NETWORK_";
 
 /// Names that give the platform's data folder.
 const FOLDERS: [&str; 2] = ["XDG_DATA_HOME", "HOME"];
@@ -51,18 +55,33 @@ impl ModelSettings {
     ///
     /// Every mistake in these settings.
     pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
-        let named: Vec<(String, String)> = process_environment()
-            .into_iter()
-            .filter(|(name, _)| MODELS.iter().any(|prefix| name.starts_with(prefix)))
-            .collect();
-        let found = Found::gather(&Given {
-            flags: &[],
-            environment: &named,
-            file: None,
-            read: &read_settings_file,
-        });
-        Parser::new(found).only_models()
+        Parser::new(found_of(&MODELS)).only_models()
     }
+}
+
+impl NetworkCeiling {
+    /// What this process's environment says of the network; all else in it is left alone.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake in these settings.
+    pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
+        Parser::new(found_of(&[NETWORK])).only_network()
+    }
+}
+
+/// What the environment gives under names that begin so.
+fn found_of(prefixes: &[&str]) -> Found {
+    let named: Vec<(String, String)> = process_environment()
+        .into_iter()
+        .filter(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)))
+        .collect();
+    Found::gather(&Given {
+        flags: &[],
+        environment: &named,
+        file: None,
+        read: &read_settings_file,
+    })
 }
 
 impl ServerSettings {

@@ -7,6 +7,8 @@ use crate::config::github_address::NotAnAddress;
 use crate::config::github_address::safe_address;
 use crate::config::github_address::web_address;
 use crate::config::models::ModelSettings;
+use crate::config::network;
+use crate::config::network::NetworkCeiling;
 use crate::config::server::App;
 use crate::config::server::CoachApp;
 use crate::config::server::LogFormat;
@@ -20,6 +22,7 @@ use crate::config::variables::VARIABLES;
 use crate::config::variables::Value;
 use crate::config::variables::mistake;
 use crate::domain::ids::AppId;
+use crate::domain::isolation::Level;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -59,11 +62,9 @@ impl Parser {
             "json" => Ok(LogFormat::Json),
             _ => Err("must be text or json"),
         });
-        self.parse("SANDBOX_MIN_LEVEL", |text| match text {
-            "0" | "1" | "2" | "3" => Ok(()),
-            _ => Err("must be 0, 1, 2 or 3"),
-        });
-        let models = self.models();
+        let budget = self.budget();
+        let sandbox_min_level = self.parse("SANDBOX_MIN_LEVEL", isolation);
+        let (network, models) = (self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
         match (database_url, data_dir, github) {
@@ -76,10 +77,13 @@ impl Parser {
                     github,
                     app,
                     coach_app,
+                    budget,
                     write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
+                    network,
                     admin_token,
                     log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
                     log_format: log_format.unwrap_or(LogFormat::Text),
+                    sandbox_min_level: sandbox_min_level.unwrap_or(Level::L1),
                     unused: self.unused(),
                     agent_environment: self.found.agent_environment,
                     models,
@@ -96,6 +100,15 @@ impl Parser {
         let models = self.models();
         match self.found.mistakes.is_empty() {
             true => Ok(models),
+            false => Err(self.found.mistakes),
+        }
+    }
+
+    /// What it says of the network alone.
+    pub(crate) fn only_network(mut self) -> Result<NetworkCeiling, Vec<ServerMistake>> {
+        let network = self.network();
+        match self.found.mistakes.is_empty() {
+            true => Ok(network),
             false => Err(self.found.mistakes),
         }
     }
@@ -121,6 +134,14 @@ impl Parser {
 
     pub(crate) fn secret(&self, name: &'static str) -> Option<SecretString> {
         self.text(name).map(|value| SecretString::from(value.text))
+    }
+
+    fn network(&mut self) -> NetworkCeiling {
+        let usual = NetworkCeiling::default();
+        NetworkCeiling {
+            allow: self.parse("NETWORK_ALLOW", network::allow).unwrap_or(usual.allow),
+            pinned: self.parse("NETWORK_PINNED", network::pinned).unwrap_or_default(),
+        }
     }
 
     fn github(&mut self) -> Option<GithubAddress> {
@@ -256,9 +277,7 @@ impl Parser {
     }
 
     fn unused(&self) -> Vec<String> {
-        let later = VARIABLES
-            .iter()
-            .filter(|(_, kind)| matches!(kind, Kind::Later | Kind::SecretLater));
+        let later = VARIABLES.iter().filter(|(_, kind)| matches!(kind, Kind::Later));
         later
             .filter(|(name, _)| self.found.values.contains_key(name))
             .map(|(name, _)| format!("{PREFIX}{name}"))
@@ -280,6 +299,16 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
         Ok(_) => Ok(text.to_owned()),
         Err(_) => Err("is not a filter such as info or autobuild=debug,warn"),
     }
+}
+
+/// A level of isolation by its number.
+///
+/// # Errors
+///
+/// What it must be.
+pub fn isolation(text: &str) -> Result<Level, &'static str> {
+    let level = text.parse::<u8>().ok().and_then(|number| Level::try_from(number).ok());
+    level.ok_or("must be 0, 1, 2 or 3")
 }
 
 #[cfg(test)]
@@ -426,6 +455,8 @@ mod tests {
                 ("AUTOBUILD_SANDBOX_MIN_LEVEL", "9"),
                 ("AUTOBUILD_LOG", "a=b=c"),
                 ("AUTOBUILD_WRITE_SPACING_MS", "-1"),
+                ("AUTOBUILD_NETWORK_ALLOW", "pypi.org 10.0.0.1"),
+                ("AUTOBUILD_NETWORK_PINNED", "npm.corp"),
             ],
             Some("log_format = \"xml\"\n\nport = 80\n[agents.a]\nrun = \"b\"\ncolour = 1\n[agents.\"x y\"]\n"),
         )

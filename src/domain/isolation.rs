@@ -18,6 +18,19 @@ pub enum Level {
     L3,
 }
 
+impl Level {
+    /// What the level is, in a few words.
+    #[must_use]
+    pub fn means(self) -> &'static str {
+        match self {
+            Self::L0 => "none",
+            Self::L1 => "Landlock and seccomp, in the machine's own namespaces",
+            Self::L2 => "namespaces of its own, over the machine's /proc",
+            Self::L3 => "namespaces of its own, with a /proc of its own",
+        }
+    }
+}
+
 impl From<Level> for u8 {
     fn from(level: Level) -> Self {
         match level {

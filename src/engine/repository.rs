@@ -6,12 +6,14 @@ use crate::config::Merge;
 use crate::config::RepositorySettings;
 use crate::config::SETTINGS_FILE;
 use crate::domain::ci::CiPolicy;
+use crate::domain::feature::Commands;
 use crate::domain::feature::PlanApproval;
 use crate::domain::feature::Rules;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::RepoId;
 use crate::domain::ids::RepoName;
 use crate::domain::ids::Sha;
+use crate::domain::isolation::Level;
 use crate::domain::task::MergePolicy;
 use crate::engine::Engine;
 use crate::engine::job::Undone;
@@ -45,6 +47,8 @@ pub struct Settings {
     pub settings: RepositorySettings,
     /// Names that this version accepts and does not act on.
     pub unused: Vec<String>,
+    /// What a person is told of hosts that this server does not allow.
+    pub refused_hosts: Option<String>,
 }
 
 /// Why settings were not read.
@@ -133,7 +137,11 @@ impl Engine {
             Some(file) => file.text(),
         };
         match RepositorySettings::parse(&text, &self.agents.offer()) {
-            Ok((settings, unused)) => Ok(Settings { settings, unused }),
+            Ok((settings, unused)) => Ok(Settings {
+                refused_hosts: self.settings.network.refusal(&settings.network.allow),
+                settings,
+                unused,
+            }),
             Err(mistakes) => Err(NoSettings::Mistakes(mistakes.iter().map(ToString::to_string).collect())),
         }
     }
@@ -155,10 +163,14 @@ pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, Undone> {
     })
 }
 
-/// What the rules need of the settings.
+/// What the rules need of the settings, and of the isolation under which programs are run.
 #[must_use]
-pub fn rules(settings: &RepositorySettings) -> Rules {
+pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
     Rules {
+        commands: match level {
+            Level::L0 => Commands::Bare,
+            Level::L1 | Level::L2 | Level::L3 => Commands::Isolated,
+        },
         max_turns: settings.max_turns,
         max_parallel_tasks: settings.max_parallel_tasks,
         merge: match settings.merge {

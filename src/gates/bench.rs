@@ -3,6 +3,7 @@
 use crate::domain::secret::Secrets;
 use crate::git::GitError;
 use crate::sandbox::Sandbox;
+use crate::sandbox::egress::Ceiling;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,6 +13,8 @@ use std::time::Duration;
 pub struct Bench {
     /// The door to foreign programs.
     pub sandbox: Sandbox,
+    /// The most that commands may reach.
+    pub network: Ceiling,
     /// Where private homes are made; may be emptied when no Gate runs.
     pub folder: PathBuf,
     /// Where build caches are kept.

@@ -4,6 +4,9 @@ use crate::config::CommandLine;
 use crate::config::RepositorySettings;
 use crate::config::SETTINGS_FILE;
 use crate::domain::ids::Sha;
+use crate::domain::network::HostRule;
+use crate::domain::registries;
+use crate::domain::registries::Ecosystem;
 use crate::gates::detect;
 use crate::gates::detect::Detected;
 use crate::gates::detect::Repository;
@@ -23,12 +26,20 @@ pub struct Chosen {
     pub test_args: Vec<String>,
     /// The results file that the test command writes, where the settings name one.
     pub report: Option<String>,
+    /// What set-up may reach: the registries of the ecosystems that the repository's files name, and what the settings
+    /// allow; as far as the server allows it.
+    pub setup_reaches: Vec<HostRule>,
+    /// What every other command may reach: what the settings allow, as far as the server allows it.
+    pub reaches: Vec<HostRule>,
     /// Which commands these are, and why, for people.
     pub why: String,
 }
 
 /// Files that tell how a repository is built, read once.
-const TELLING: [&str; 8] = [
+const TELLING: [&str; 11] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "go.mod",
     "package.json",
     "Makefile",
     "makefile",
@@ -117,11 +128,17 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         Some(command) => naming::arguments(command, repository),
         None => Vec::new(),
     };
+    let registries = registries::of_paths(repository.paths)
+        .into_iter()
+        .flat_map(Ecosystem::registries);
+    let reaches = settings.network.allow.clone();
     Chosen {
         setup,
         test,
         test_args,
         report: settings.test_report.clone(),
+        setup_reaches: registries.chain(reaches.iter().cloned()).collect(),
+        reaches,
         why,
     }
 }

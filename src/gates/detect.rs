@@ -49,11 +49,34 @@ fn found(setup: &str, test: &str, evidence: impl Into<String>) -> Option<Detecte
     })
 }
 
+/// Tests run without the network, so what they need is fetched before.
 fn cargo(repository: &Repository<'_>) -> Option<Detected> {
-    match repository.has("Cargo.toml") {
-        true => found("", "cargo test", "Cargo.toml"),
-        false => None,
+    if !repository.has("Cargo.toml") {
+        return None;
     }
+    let fetch = match repository.text("Cargo.lock") {
+        Some(lock) if lock.contains("source = ") => "cargo fetch --locked",
+        Some(_) => "",
+        None if repository.text("Cargo.toml").is_some_and(|text| needs_crates(&text)) => "cargo fetch",
+        None => "",
+    };
+    found(fetch, "cargo test", "Cargo.toml")
+}
+
+/// Whether a manifest names packages that lie elsewhere; of a workspace only its members know.
+fn needs_crates(manifest: &str) -> bool {
+    fn names_packages(table: &toml::Table) -> bool {
+        table.iter().any(|(key, value)| match value {
+            toml::Value::Table(packages) if key.ends_with("dependencies") => packages.values().any(is_elsewhere),
+            toml::Value::Table(inner) => names_packages(inner),
+            _ => false,
+        })
+    }
+    fn is_elsewhere(package: &toml::Value) -> bool {
+        package.get("path").is_none()
+    }
+    let table = manifest.parse::<toml::Table>();
+    table.is_ok_and(|table| table.contains_key("workspace") || names_packages(&table))
 }
 
 fn node(repository: &Repository<'_>) -> Option<Detected> {
@@ -182,9 +205,15 @@ fn is_python_test(path: &str) -> bool {
 }
 
 fn go(repository: &Repository<'_>) -> Option<Detected> {
-    match repository.has("go.mod") {
-        true => found("", "go test ./...", "go.mod"),
-        false => None,
+    if !repository.has("go.mod") {
+        return None;
+    }
+    let needs_modules = repository
+        .text("go.mod")
+        .is_some_and(|text| text.lines().any(|line| line.trim_start().starts_with("require")));
+    match needs_modules {
+        true => found("go mod download", "go test ./...", "go.mod"),
+        false => found("", "go test ./...", "go.mod"),
     }
 }
 
@@ -233,7 +262,7 @@ mod tests {
     #[test]
     #[expect(clippy::too_many_lines, reason = "a table")]
     fn each_tool_chain_is_recognised() {
-        let table: [(Files<'_>, &str, &str); 21] = [
+        let table: [(Files<'_>, &str, &str); 28] = [
             (&[("Cargo.toml", "")], "", "cargo test"),
             (&[("Cargo.toml", ""), ("package.json", SCRIPT)], "", "cargo test"),
             (&[("package.json", SCRIPT)], "", "npm test"),
@@ -297,6 +326,53 @@ mod tests {
                 "python3 -m pytest",
             ),
             (&[("go.mod", "module x")], "", "go test ./..."),
+            (
+                &[("go.mod", "module x\n\nrequire (\n\ta v1.0.0\n)\n")],
+                "go mod download",
+                "go test ./...",
+            ),
+            (
+                &[("Cargo.toml", "[dependencies]\nserde = \"1\"\n")],
+                "cargo fetch",
+                "cargo test",
+            ),
+            (
+                &[(
+                    "Cargo.toml",
+                    "[target.'cfg(unix)'.dev-dependencies]\nnix = {version = \"1\"}\n",
+                )],
+                "cargo fetch",
+                "cargo test",
+            ),
+            (
+                &[(
+                    "Cargo.toml",
+                    "[dependencies]\nown = {path = \"own\"}\n[build-dependencies]\n",
+                )],
+                "",
+                "cargo test",
+            ),
+            (
+                &[("Cargo.toml", "[workspace]\nmembers = []\n")],
+                "cargo fetch",
+                "cargo test",
+            ),
+            (
+                &[
+                    ("Cargo.toml", ""),
+                    ("Cargo.lock", "name = \"a\"\nsource = \"registry+x\"\n"),
+                ],
+                "cargo fetch --locked",
+                "cargo test",
+            ),
+            (
+                &[
+                    ("Cargo.toml", "[dependencies]\nx = \"1\""),
+                    ("Cargo.lock", "name = \"a\"\n"),
+                ],
+                "",
+                "cargo test",
+            ),
             (
                 &[("Makefile", "build:\n\tcc x.c\n\ntest check: build\n\t./x\n")],
                 "",

@@ -19,6 +19,7 @@ pub mod integrity;
 mod judged;
 pub mod language;
 mod naming;
+mod network;
 mod output;
 mod overlay;
 mod place;

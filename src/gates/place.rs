@@ -7,6 +7,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::evidence::TestNames;
 use crate::domain::ids::Sha;
+use crate::domain::network::HostRule;
 use crate::domain::shorten;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
@@ -14,6 +15,7 @@ use crate::gates::bench::host;
 use crate::gates::commands::Chosen;
 use crate::gates::files;
 use crate::gates::naming;
+use crate::gates::network;
 use crate::gates::output;
 use crate::gates::overlay::Overlay;
 use crate::gates::results;
@@ -52,6 +54,8 @@ pub(crate) struct Place<'a> {
     checkout: Checkout,
     env: Vec<(OsString, OsString)>,
     private: Home,
+    /// Where the checkout borrows its objects.
+    objects: PathBuf,
 }
 
 /// What is run and for how long at most.
@@ -62,6 +66,8 @@ pub(crate) struct Order<'a> {
     pub(crate) deadline: Duration,
     /// A results file that the command writes.
     pub(crate) report: Option<&'a str>,
+    /// What it may reach.
+    pub(crate) reaches: &'a [HostRule],
 }
 
 impl<'a> Place<'a> {
@@ -73,6 +79,8 @@ impl<'a> Place<'a> {
     ) -> Result<Self, GateError> {
         let home = Home::new(&bench.folder).map_err(host("making a private folder"))?;
         let mut env = environment(home.path(), &[]).map_err(host("preparing the environment"))?;
+        // What is fetched goes into the private home: the machine's own folder is for reading only.
+        env.retain(|(name, _)| name != "CARGO_HOME");
         env.push(("CI".into(), "true".into()));
         env.extend(naming::variables());
         Ok(Self {
@@ -81,6 +89,7 @@ impl<'a> Place<'a> {
             checkout: mirror.checkout(commit).await?,
             env,
             private: home,
+            objects: mirror.dir().join("objects"),
         })
     }
 
@@ -109,17 +118,19 @@ impl<'a> Place<'a> {
             args: command.args(),
             deadline: self.bench.deadlines.setup,
             report: None,
+            reaches: &chosen.setup_reaches,
         };
         self.run(&order).await.map(Some)
     }
 
     /// Runs the command that measures coverage.
-    pub(crate) async fn measure(&self, command: &CommandLine) -> Result<Evidence, GateError> {
+    pub(crate) async fn measure(&self, command: &CommandLine, reaches: &[HostRule]) -> Result<Evidence, GateError> {
         let order = Order {
             command,
             args: command.args(),
             deadline: self.bench.deadlines.test,
             report: None,
+            reaches,
         };
         self.run(&order).await
     }
@@ -135,6 +146,14 @@ impl<'a> Place<'a> {
         spec.deadline = order.deadline;
         spec.stdout = KEPT;
         spec.stderr = KEPT;
+        spec.confine.read = vec![self.objects.clone()];
+        spec.confine.write = vec![self.path().to_path_buf(), self.private.path().to_path_buf()];
+        let door = network::door(self.bench, order.reaches)
+            .await
+            .map_err(host("opening a way to the network"))?;
+        let level = self.bench.sandbox.level();
+        spec.env.extend(door.iter().flat_map(|door| door.environment(level)));
+        spec.confine.door.clone_from(&door);
         let could_not_start = |reason: String| {
             Evidence::Absent(Absence::CouldNotStart {
                 command: command.text().to_owned(),
@@ -142,7 +161,10 @@ impl<'a> Place<'a> {
             })
         };
         match self.bench.sandbox.run(&spec, self.cancel).await {
-            Ok(finished) => self.ended(order, &finished).await,
+            Ok(finished) => {
+                let evidence = self.ended(order, &finished).await?;
+                Ok(network::explained(evidence, door.as_deref()))
+            }
             Err(StartError::NotFound(program)) => Ok(could_not_start(format!("program not found: {program}"))),
             Err(error @ (StartError::NotExecutable(_) | StartError::Refused(_))) => {
                 Ok(could_not_start(error.to_string()))
@@ -207,7 +229,7 @@ impl<'a> Place<'a> {
             exit_code,
             counts: Counts::Unknown,
             failing: Vec::new(),
-            output: output::shown(&stdout, &stderr, &self.bench.secrets),
+            output: with_limit(output::shown(&stdout, &stderr, &self.bench.secrets), finished.exit),
             names: None,
         };
         self.with_results(bare, results::read(&stdout, &stderr))
@@ -260,6 +282,20 @@ impl Drop for Home {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             drop(runtime.spawn_blocking(move || drop(folder)));
         }
+    }
+}
+
+/// The output with a word on why it ends there, where a limit ended it.
+fn with_limit(output: String, exit: Exit) -> String {
+    match exit {
+        Exit::OverLimit(limit) => format!("{output}\nAutoBuild stopped it: it used {limit}"),
+        Exit::Exited(_)
+        | Exit::Signalled(_)
+        | Exit::TimedOut
+        | Exit::Idle
+        | Exit::Cancelled
+        | Exit::TooMuchOutput
+        | Exit::Escaped => output,
     }
 }
 

@@ -109,6 +109,7 @@ impl<'a> Stand<'a> {
             args: &self.chosen.test_args,
             deadline: self.bench.deadlines.test,
             report: self.chosen.report.as_deref(),
+            reaches: &self.chosen.reaches,
         };
         self.place.run(&order).await
     }
@@ -125,6 +126,7 @@ impl<'a> Stand<'a> {
                     args: command.args(),
                     deadline: self.bench.deadlines.test,
                     report: None,
+                    reaches: &self.chosen.reaches,
                 };
                 self.place.run(&order).await
             }

@@ -1,25 +1,31 @@
 //! The only place where a foreign process other than git is started: agents, set-up and test commands.
 //!
 //! [`Sandbox::run`] starts a small launcher (a hidden subcommand of our own binary, [`launcher_main`]), which starts the
-//! program, adopts everything that the program leaves behind, and kills all of it at the end, at a deadline, on
-//! cancellation, and when the service dies. This version limits time and output and cleans up; it does not isolate:
-//! levels of isolation are steps that the launcher will take before it starts the program.
+//! program, adopts everything that the program leaves behind, and kills all of it at the end, at a deadline, at a limit,
+//! on cancellation, and when the service dies. How far the program is kept apart is one level for all
+//! ([`Sandbox::probe`] finds the best that truly blocks): from L1 on an inner launcher gives up every right before it
+//! becomes the program, at L2 and L3 behind the wall of bubblewrap. A program that cannot be kept apart is not started.
 
 mod capture;
+mod choice;
 mod confine;
 pub mod egress;
 mod environment;
 mod launcher;
 mod live;
+mod pipes;
 mod probe;
 mod process_table;
 mod protocol;
 mod run;
 mod spec;
 mod strays;
+mod visible;
 
 pub use capture::Output;
 pub use capture::OutputCap;
+pub use choice::Sandbox;
+pub use choice::SandboxOptions;
 pub use confine::Confine;
 pub use confine::Limit;
 pub use confine::Limits;
@@ -29,8 +35,6 @@ pub use launcher::launcher_main;
 pub use live::Live;
 pub use live::Talk;
 pub use probe::ProbeError;
-pub use run::Sandbox;
-pub use run::SandboxOptions;
 pub use spec::Exit;
 pub use spec::Finished;
 pub use spec::Spec;

@@ -1,14 +1,58 @@
-//! Which level of isolation this machine offers.
+//! Which level of isolation this machine offers: at each one a canary tries what must be refused.
 
 use crate::domain::isolation::Level;
-use crate::sandbox::run::Sandbox;
-use crate::sandbox::run::SandboxOptions;
+use crate::sandbox::choice::Sandbox;
+use crate::sandbox::choice::SandboxOptions;
+use crate::sandbox::launcher::CANARY;
+use crate::sandbox::launcher::LAUNCHER_COMMAND;
+use crate::sandbox::launcher::Song;
+use crate::sandbox::spec::Exit;
+use crate::sandbox::spec::Spec;
+use crate::sandbox::spec::StartError;
+use std::io::Write;
+use std::net::TcpListener;
+use std::time::Duration;
+use tempfile::NamedTempFile;
+
+/// Best first.
+const LEVELS: [Level; 3] = [Level::L3, Level::L2, Level::L1];
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What complaints mean, and how to mend each.
+const REMEDIES: &[(&str, &str)] = &[
+    (
+        "os error 2",
+        "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)",
+    ),
+    (
+        "No such file or directory",
+        "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)",
+    ),
+    (
+        "uid map",
+        "AppArmor forbids user namespaces to bubblewrap (Ubuntu 24.04: give /usr/bin/bwrap a profile that allows userns)",
+    ),
+    (
+        "mount proc",
+        "/proc is masked here (Kubernetes: procMount: Unmasked with hostUsers: false)",
+    ),
+    (
+        "namespace",
+        "user namespaces are forbidden here (sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a \
+         container its seccomp profile)",
+    ),
+    ("lsm=", "start the kernel, 5.13 or newer, with landlock among its lsm="),
+    ("Unknown option", "bubblewrap is too old: 0.8 or newer is needed"),
+];
 
 /// Why no sandbox of the level that is asked for can be had.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The machine offers less.
-    #[error("this machine offers isolation {offered} and at least {min} is asked for: {missing}")]
+    #[error(
+        "this machine offers isolation {offered}, and at least {min} is asked for (AUTOBUILD_SANDBOX_MIN_LEVEL): \
+         no agent and no Gate would be run. What is missing: {missing}"
+    )]
     TooLow {
         /// The least that is asked for.
         min: Level,
@@ -17,6 +61,9 @@ pub enum ProbeError {
         /// What is missing for more, and how to mend it.
         missing: String,
     },
+    /// What the canary is to try could not be planted.
+    #[error("isolation cannot be tried: {0}")]
+    NoTrial(#[source] std::io::Error),
 }
 
 impl Sandbox {
@@ -26,14 +73,123 @@ impl Sandbox {
     ///
     /// When that level is below `min`; nothing may be run then.
     pub async fn probe(options: SandboxOptions, min: Level) -> Result<Self, ProbeError> {
-        let offered = Level::L0;
-        if offered < min {
-            return Err(ProbeError::TooLow {
-                min,
-                offered,
-                missing: String::new(),
-            });
+        let trial = Trial::new().map_err(ProbeError::NoTrial)?;
+        let mut missing = Vec::new();
+        // A canary that cannot do it without isolation either proves nothing.
+        let mut offered = Level::L0;
+        match trial.at(&options, Level::L0).await {
+            Ok(song) if song.read && song.connected && song.saw => {
+                for level in LEVELS {
+                    match trial.at(&options, level).await.and_then(|song| blocks(level, song)) {
+                        Ok(()) => {
+                            offered = level;
+                            break;
+                        }
+                        Err(reason) => missing.push(format!("{level}: {}", with_remedy(&reason))),
+                    }
+                }
+            }
+            Ok(song) => missing.push(format!("without isolation already the canary was held: {song:?}")),
+            Err(reason) => missing.push(format!("the canary did not run: {reason}")),
         }
-        Ok(Self::at(options, offered))
+        let missing = missing.join("; ");
+        if offered < min {
+            return Err(ProbeError::TooLow { min, offered, missing });
+        }
+        Ok(Self::at(options, offered).missing_for_more(&missing))
+    }
+}
+
+/// What is planted for the canary.
+struct Trial {
+    secret: NamedTempFile,
+    listener: TcpListener,
+}
+
+impl Trial {
+    fn new() -> std::io::Result<Self> {
+        let mut secret = tempfile::Builder::new().prefix("autobuild-canary-").tempfile()?;
+        secret.write_all(b"planted")?;
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        Ok(Self { secret, listener })
+    }
+
+    /// What the canary can do at this level.
+    async fn at(&self, options: &SandboxOptions, level: Level) -> Result<Song, String> {
+        let port = self.listener.local_addr().map_err(|error| error.to_string())?.port();
+        // `own` replaces the program by our binary; the name only has to be found.
+        let mut spec = Spec::new("/usr/bin/env", "/").args([
+            LAUNCHER_COMMAND.into(),
+            CANARY.into(),
+            self.secret.path().as_os_str().to_owned(),
+            port.to_string().into(),
+            std::process::id().to_string().into(),
+        ]);
+        spec.deadline = PATIENCE;
+        let finished = Self::sung(Sandbox::at(options.clone(), level), &spec).await?;
+        serde_json::from_slice(&finished).map_err(|error| format!("the canary said nothing of use: {error}"))
+    }
+
+    async fn sung(sandbox: Sandbox, spec: &Spec) -> Result<Vec<u8>, String> {
+        match sandbox.sing(spec).await {
+            Ok(finished) if finished.exit == Exit::Exited(0) => Ok(finished.stdout.end().to_vec()),
+            Ok(finished) => Err(format!(
+                "the canary ended as {:?}: {}",
+                finished.exit,
+                finished.stderr.text()
+            )),
+            Err(StartError::Isolation(reason)) => Err(reason),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// Whether what the canary could do is no more than the level allows.
+fn blocks(level: Level, song: Song) -> Result<(), String> {
+    let misses = [
+        (song.read, "a file that was not given was read"),
+        (song.connected, "a listener of the machine was reached"),
+        // The lower levels live in the machine's own list of processes.
+        (song.saw && level == Level::L3, "a process outside was seen"),
+    ];
+    match misses.into_iter().find(|(missed, _)| *missed) {
+        Some((_, what)) => Err(format!("{what} in spite of it")),
+        None => Ok(()),
+    }
+}
+
+fn with_remedy(reason: &str) -> String {
+    let remedy = REMEDIES.iter().find(|(sign, _)| reason.contains(sign));
+    match remedy {
+        Some((_, remedy)) => format!("{remedy} ({reason})"),
+        None => reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_complaints_come_with_how_to_mend_them() {
+        let said = with_remedy("the wall could not be built: bwrap: setting up uid map: Permission denied");
+        assert!(said.contains("AppArmor") && said.contains("uid map"), "{said}");
+        assert_eq!(with_remedy("something else"), "something else");
+    }
+
+    #[test]
+    fn a_canary_that_sings_too_well_does_not_prove_a_level() {
+        let quiet = Song {
+            read: false,
+            connected: false,
+            saw: true,
+        };
+        assert!(blocks(Level::L1, quiet).is_ok() && blocks(Level::L3, quiet).is_err());
+        assert!(blocks(Level::L1, Song { read: true, ..quiet }).is_err());
+        let reached = Song {
+            connected: true,
+            ..quiet
+        };
+        assert!(blocks(Level::L2, reached).is_err());
     }
 }

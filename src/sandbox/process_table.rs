@@ -13,6 +13,10 @@ pub(crate) struct Process {
     pub(crate) session: i32,
     /// Clock ticks since boot.
     pub(crate) started: u64,
+    /// Clock ticks of processors that it used, with those of its children that were collected.
+    pub(crate) ticks: u64,
+    /// Pages of memory that it holds.
+    pub(crate) resident: u64,
 }
 
 impl Process {
@@ -22,12 +26,17 @@ impl Process {
         let mut fields = rest.rsplit_once(')')?.1.split_ascii_whitespace();
         let parent = fields.nth(1)?.parse().ok()?;
         let session = fields.nth(1)?.parse().ok()?;
-        let started = fields.nth(15)?.parse().ok()?;
+        let mut number = |skipped: usize| fields.nth(skipped)?.parse::<u64>().ok();
+        let used = [number(7)?, number(0)?, number(0)?, number(0)?];
+        let started = number(4)?;
+        let resident = number(1)?;
         Some(Self {
             pid: pid.parse().ok()?,
             parent,
             session,
             started,
+            ticks: used.into_iter().fold(0, u64::saturating_add),
+            resident,
         })
     }
 
@@ -71,14 +80,16 @@ mod tests {
 
     #[test]
     fn a_hostile_process_name_does_not_shift_the_fields() {
-        let line = "42 (a) S 1 (x) R 7 42 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 777 1 2";
+        let line = "42 (a) S 1 (x) R 7 42 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 777 1 99 3";
         assert_eq!(
             Process::parse(line),
             Some(Process {
                 pid: 42,
                 parent: 7,
                 session: 9,
-                started: 777
+                started: 777,
+                ticks: 26,
+                resident: 99,
             })
         );
         assert_eq!(Process::parse("42 (x"), None);
@@ -91,6 +102,8 @@ mod tests {
             parent,
             session: 0,
             started: 0,
+            ticks: 0,
+            resident: 0,
         };
         let table = [
             process(4, 3),

@@ -1,5 +1,8 @@
 //! What the service and its launcher say to each other over one socket, which is also the launcher's lifeline.
 
+use crate::domain::isolation::Level;
+use crate::sandbox::confine::Limit;
+use crate::sandbox::confine::Limits;
 use crate::sandbox::spec::Exit;
 use crate::sandbox::spec::Spec;
 use crate::sandbox::spec::StartError;
@@ -34,11 +37,71 @@ pub(crate) struct Order {
     #[serde(default)]
     pub(crate) talking: bool,
     pub(crate) grace_ms: u64,
+    /// How far it is kept apart, and from what.
+    pub(crate) confinement: Confinement,
+}
+
+/// How far a program is kept apart, and from what.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Confinement {
+    pub(crate) level: Level,
+    /// The program that makes namespaces.
+    pub(crate) bubblewrap: Vec<u8>,
+    pub(crate) read: Vec<Vec<u8>>,
+    pub(crate) write: Vec<Vec<u8>>,
+    pub(crate) limits: Limits,
+    pub(crate) way: Way,
+    /// Whether the program is our own binary, wherever its file is now.
+    pub(crate) own: bool,
+}
+
+/// The only way out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Way {
+    /// None.
+    Nowhere,
+    /// This port of the machine.
+    Port(u16),
+    /// This port behind the wall, copied to a socket of the machine.
+    Bridge {
+        /// The socket's path.
+        socket: Vec<u8>,
+        /// The port.
+        port: u16,
+    },
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    OsString::from_vec(bytes.to_vec()).into()
+}
+
+impl Way {
+    /// The socket that has to be seen inside.
+    pub(crate) fn socket(&self) -> Option<PathBuf> {
+        match self {
+            Self::Nowhere | Self::Port(_) => None,
+            Self::Bridge { socket, .. } => Some(path(socket)),
+        }
+    }
+}
+
+impl Confinement {
+    pub(crate) fn bubblewrap(&self) -> PathBuf {
+        path(&self.bubblewrap)
+    }
+
+    pub(crate) fn read(&self) -> impl Iterator<Item = PathBuf> {
+        self.read.iter().map(|bytes| path(bytes))
+    }
+
+    pub(crate) fn write(&self) -> impl Iterator<Item = PathBuf> {
+        self.write.iter().map(|bytes| path(bytes))
+    }
 }
 
 impl Order {
     /// The order and the input, ready to be sent.
-    pub(crate) fn frame(spec: &Spec, talking: bool) -> Option<Vec<u8>> {
+    pub(crate) fn frame(spec: &Spec, talking: bool, confinement: Confinement) -> Option<Vec<u8>> {
         let bytes = |text: &OsString| text.clone().into_vec();
         let order = Self {
             program: bytes(&spec.program),
@@ -52,10 +115,17 @@ impl Order {
             stdin_length: u64::try_from(spec.stdin.len()).ok()?,
             talking,
             grace_ms: u64::try_from(spec.grace.as_millis()).ok()?,
+            confinement,
         };
-        let json = serde_json::to_vec(&order).ok()?;
-        let length = u32::try_from(json.len()).ok().filter(|length| *length <= ORDER_CAP)?;
-        Some([&length.to_be_bytes()[..], &json, &spec.stdin].concat())
+        Some([&order.bytes().ok()?[..], &spec.stdin].concat())
+    }
+
+    /// The order as [`Order::read`] takes it.
+    pub(crate) fn bytes(&self) -> std::io::Result<Vec<u8>> {
+        let json = serde_json::to_vec(self)?;
+        let length = u32::try_from(json.len()).ok().filter(|length| *length <= ORDER_CAP);
+        let length = length.ok_or(std::io::ErrorKind::InvalidInput)?;
+        Ok([&length.to_be_bytes()[..], &json].concat())
     }
 
     /// Reads an order; its input follows in `source`.
@@ -132,6 +202,12 @@ pub(crate) enum Report {
     NoFolder(String),
     /// It could not be started otherwise.
     Refused(String),
+    /// Every right that it may not have is gone; it is about to be started.
+    Confined,
+    /// It could not be kept apart, and was not started.
+    NotConfined(String),
+    /// It used more than it was given.
+    OverLimit(Limit),
     /// The program itself ended; what it started may still run.
     Exited(i32),
     /// The program itself was ended by a signal.
@@ -141,7 +217,7 @@ pub(crate) enum Report {
 }
 
 impl Report {
-    /// What the report says of the program; `None` for [`Report::Swept`].
+    /// What the report says of the program; `None` for those that say nothing of it.
     pub(crate) fn outcome(self) -> Option<Result<Exit, StartError>> {
         Some(match self {
             Self::NotFound(program) => Err(StartError::NotFound(program)),
@@ -150,7 +226,9 @@ impl Report {
             Self::Refused(reason) => Err(StartError::Refused(reason)),
             Self::Exited(code) => Ok(Exit::Exited(code)),
             Self::Signalled(signal) => Ok(Exit::Signalled(signal)),
-            Self::Swept => return None,
+            Self::NotConfined(reason) => Err(StartError::Isolation(reason)),
+            Self::OverLimit(limit) => Ok(Exit::OverLimit(limit)),
+            Self::Confined | Self::Swept => return None,
         })
     }
 }

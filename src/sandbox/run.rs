@@ -1,12 +1,14 @@
 //! Running one program: order, watch, collect.
 
-use crate::domain::isolation::Level;
-use crate::sandbox::capture::Capture;
-use crate::sandbox::capture::OutputCap;
+use crate::sandbox::choice::Sandbox;
 use crate::sandbox::launcher::LAUNCHER_COMMAND;
 use crate::sandbox::live;
 use crate::sandbox::live::Live;
+use crate::sandbox::pipes::Pipes;
+use crate::sandbox::pipes::pump;
+use crate::sandbox::pipes::with_complaint;
 use crate::sandbox::process_table::Process;
+use crate::sandbox::protocol::Confinement;
 use crate::sandbox::protocol::Order;
 use crate::sandbox::protocol::Report;
 use crate::sandbox::protocol::STOP;
@@ -17,16 +19,11 @@ use crate::sandbox::spec::StartError;
 use crate::sandbox::strays::Entry;
 use crate::sandbox::strays::sweep;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
 use std::time::Duration;
 use tokio::io::AsyncBufReadExt;
 use tokio::io::AsyncRead;
-use tokio::io::AsyncReadExt;
 use tokio::io::AsyncWriteExt;
 use tokio::io::BufReader;
 use tokio::net::UnixStream;
@@ -42,50 +39,7 @@ const LAUNCHER_SLACK: Duration = Duration::from_secs(5);
 /// How long output may still be on its way once everybody who could write it is gone.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// How foreign programs are run.
-#[derive(Clone, Debug)]
-pub struct SandboxOptions {
-    /// Our own binary, whose hidden subcommand is the launcher.
-    pub launcher: PathBuf,
-}
-
-impl SandboxOptions {
-    /// The binary that is running now, also if its file was replaced meanwhile.
-    #[must_use]
-    pub fn own_binary() -> Self {
-        Self {
-            launcher: PathBuf::from("/proc/self/exe"),
-        }
-    }
-}
-
-/// The door through which every foreign program but git is started. Clones are the same door.
-#[derive(Clone, Debug)]
-pub struct Sandbox {
-    options: Arc<SandboxOptions>,
-    level: Level,
-}
-
 impl Sandbox {
-    /// A sandbox of this level and no other; whether the machine offers it shows in each run. Makes this process adopt
-    /// what a killed launcher leaves behind.
-    #[must_use]
-    pub fn at(options: SandboxOptions, level: Level) -> Self {
-        if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
-            tracing::warn!(%error, "orphans of a killed launcher cannot be adopted");
-        }
-        Self {
-            options: Arc::new(options),
-            level,
-        }
-    }
-
-    /// How far programs are kept apart: always exactly so, or they are not started.
-    #[must_use]
-    pub fn level(&self) -> Level {
-        self.level
-    }
-
     /// Runs a program to its end and ends everything that it started. Dropping the future ends it too.
     pub async fn run(&self, spec: &Spec, cancel: &CancellationToken) -> Result<Finished, StartError> {
         self.run_live(spec, Live::default(), cancel).await
@@ -93,8 +47,28 @@ impl Sandbox {
 
     /// Like [`Sandbox::run`], with a caller who listens or talks meanwhile; the program waits for a slow listener.
     pub async fn run_live(&self, spec: &Spec, live: Live, cancel: &CancellationToken) -> Result<Finished, StartError> {
+        self.run_confined(spec, live, self.confinement(spec), cancel).await
+    }
+
+    /// Runs the canary: our own binary, trying `arguments`.
+    pub(crate) async fn sing(&self, spec: &Spec) -> Result<Finished, StartError> {
+        let confinement = Confinement {
+            own: true,
+            ..self.confinement(spec)
+        };
+        self.run_confined(spec, Live::default(), confinement, &CancellationToken::new())
+            .await
+    }
+
+    async fn run_confined(
+        &self,
+        spec: &Spec,
+        live: Live,
+        confinement: Confinement,
+        cancel: &CancellationToken,
+    ) -> Result<Finished, StartError> {
         let started = Instant::now();
-        let frame = Order::frame(spec, live.said.is_some())
+        let frame = Order::frame(spec, live.said.is_some(), confinement)
             .ok_or_else(|| StartError::Refused("the command is too long".to_owned()))?;
         let mut running = self
             .launch(spec, live)
@@ -103,6 +77,11 @@ impl Sandbox {
         running.end(&heard).await;
         let outcome = heard.reports.into_iter().find_map(Report::outcome);
         let exit = match (heard.stopped, outcome) {
+            // Whoever is told to end at once may not have come to it.
+            (Some(stopped), Some(Err(StartError::Isolation(_)))) => stopped,
+            (None, Some(Err(StartError::Isolation(reason)))) => {
+                return Err(StartError::Isolation(with_complaint(reason, &running.pipes)));
+            }
             (_, Some(Err(refused))) => return Err(refused),
             (Some(reason), _) => reason,
             (None, Some(Ok(exit))) => exit,
@@ -248,64 +227,4 @@ async fn watch(spec: &Spec, pipes: &Pipes, cancel: &CancellationToken) -> Exit {
         () = tokio::time::sleep(spec.deadline) => Exit::TimedOut,
         () = silence => Exit::Idle,
     }
-}
-
-/// What both streams have brought so far.
-struct Pipes {
-    stdout: Mutex<Capture>,
-    stderr: Mutex<Capture>,
-    last: Mutex<Instant>,
-    too_much: CancellationToken,
-}
-
-impl Pipes {
-    fn new(stdout: OutputCap, stderr: OutputCap) -> Self {
-        Self {
-            stdout: Mutex::new(Capture::new(stdout)),
-            stderr: Mutex::new(Capture::new(stderr)),
-            last: Mutex::new(Instant::now()),
-            too_much: CancellationToken::new(),
-        }
-    }
-
-    fn stdout(&self) -> MutexGuard<'_, Capture> {
-        self.stdout.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn stderr(&self) -> MutexGuard<'_, Capture> {
-        self.stderr.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn last(&self) -> Instant {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn took(&self, mut capture: MutexGuard<'_, Capture>, bytes: &[u8]) {
-        capture.push(bytes);
-        if capture.too_much() {
-            self.too_much.cancel();
-        }
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-    }
-}
-
-/// Reads one stream to its end; what is over the cap is read and dropped, so that the program never waits for us.
-fn pump(
-    source: Option<impl AsyncRead + Unpin + Send + 'static>,
-    pipes: Arc<Pipes>,
-    stream: fn(&Pipes) -> MutexGuard<'_, Capture>,
-    heard: Option<mpsc::Sender<Vec<u8>>>,
-) -> AbortOnDropHandle<()> {
-    AbortOnDropHandle::new(tokio::spawn(async move {
-        let Some(mut source) = source else { return };
-        let mut buffer = vec![0; 64 << 10];
-        while let Ok(count @ 1..) = source.read(&mut buffer).await {
-            let piece = buffer.get(..count).unwrap_or_default();
-            pipes.took(stream(&pipes), piece);
-            if let Some(heard) = &heard {
-                // Nobody listens any more: what comes is still counted and kept.
-                let _ = heard.send(piece.to_vec()).await;
-            }
-        }
-    }))
 }

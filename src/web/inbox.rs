@@ -1,6 +1,7 @@
 //! The webhook inbox: who sent it, is it whole, do we need it; then it is on disk, and only then acknowledged.
 
 use crate::domain::ids::AppId;
+use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::ingest::Ingest;
 use crate::github::webhook::DeliveryHeaders;
@@ -36,6 +37,7 @@ pub struct Inbox {
     secrets: Vec<SecretString>,
     draining: CancellationToken,
     patience: Duration,
+    admin: Option<SecretString>,
 }
 
 impl Inbox {
@@ -49,6 +51,7 @@ impl Inbox {
             secrets,
             draining,
             patience: BODY_PATIENCE,
+            admin: None,
         }
     }
 
@@ -58,8 +61,35 @@ impl Inbox {
         Self { patience, ..self }
     }
 
+    /// The same inbox with figures for whoever shows this token.
+    #[must_use]
+    pub fn with_admin(self, token: SecretString) -> Self {
+        Self {
+            admin: Some(token),
+            ..self
+        }
+    }
+
+    pub(super) fn admin(&self) -> Option<&SecretString> {
+        self.admin.as_ref()
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.engine.now()
+    }
+
     pub(super) fn store(&self) -> &Store {
         &self.engine.store
+    }
+
+    /// How far programs are kept apart, for people.
+    pub(super) fn isolation(&self) -> serde_json::Value {
+        let sandbox = &self.engine.sandbox;
+        serde_json::json!({
+            "level": sandbox.level().to_string(),
+            "means": sandbox.level().means(),
+            "missing": sandbox.missing(),
+        })
     }
 
     pub(super) fn is_draining(&self) -> bool {

@@ -175,7 +175,7 @@ async fn a_lost_answer_to_closing_or_dismissing_is_made_up_for() {
     every_call(Story::cancelled, Blow::Lost, only_when_cancelled, OCCURRENCES).await;
 }
 
-/// Calls about check runs: our own and, when they are read, those of the repository's CI.
+/// Calls about check runs and their annotations.
 fn about_checks(kind: &Kind) -> bool {
     kind.path.contains("/check-runs") || kind.path.contains("/annotations")
 }

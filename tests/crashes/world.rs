@@ -7,7 +7,6 @@ use autobuild::forge::FeedEvent;
 use autobuild::forge::Forge;
 use autobuild::forge::ForgeOptions;
 use autobuild::forge::NewApp;
-use autobuild::forge::NewCiJob;
 use autobuild::forge::RepoSource;
 use autobuild::forge::Role;
 use autobuild::forge::Settings;
@@ -63,22 +62,6 @@ async fn fill(forge: &Forge, story: &Story, folder: &Path) {
         .await
         .unwrap();
     forge.set_role(REPO, MONA, Role::Admin).unwrap();
-    let actions = NewApp {
-        slug: "actions",
-        owner: "acme",
-        permissions: &[("checks", "write")],
-        events: &[],
-        hook: None,
-    };
-    forge.create_app(&actions).unwrap();
-    let build = NewCiJob {
-        app: Some("actions"),
-        branches: "autobuild/*",
-        name: "build",
-        conclusion: Some("success"),
-        summary: "All is well.",
-    };
-    forge.set_ci(REPO, &[build]).unwrap();
 }
 
 impl World {

@@ -38,6 +38,7 @@ use autobuild::git::Mirror;
 use autobuild::git::Mirrors;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::egress::Ceiling;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -147,7 +148,10 @@ impl Stage {
         let commits = import.into_mirror(mirror.dir());
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
+            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0)
+                .await
+                .unwrap(),
+            network: Ceiling::default(),
             folder: folder.path().join("gates"),
             caches: folder.path().join("caches"),
             secrets: Secrets::default(),

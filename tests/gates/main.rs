@@ -4,6 +4,7 @@
 
 mod caches;
 mod judging;
+mod network;
 mod stage;
 mod waves;
 

@@ -28,6 +28,7 @@ use autobuild::git::Mirror;
 use autobuild::git::Mirrors;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::egress::Ceiling;
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
@@ -60,7 +61,10 @@ impl Stage {
         git(&dir.path().join("people"), &["init", "-q", "-b", "main"]);
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::at(SandboxOptions { launcher }, Level::L0),
+            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0)
+                .await
+                .unwrap(),
+            network: Ceiling::default(),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),
             secrets: Secrets::new(&["own-secret-value".into()]),

@@ -180,6 +180,15 @@ async fn health_tells_alive_from_ready() {
         connected.answer().await.unwrap().0
     };
     assert_eq!((asks("/healthz").await, asks("/readyz").await), (200, 200));
+    let mut connected = service.connect().await;
+    connected
+        .send(b"GET /healthz?detail HTTP/1.1\r\nhost: autobuild\r\n\r\n")
+        .await;
+    let (_, detail) = connected.answer().await.unwrap();
+    assert!(
+        detail.contains("\"isolation\"") && detail.contains("\"level\""),
+        "{detail}"
+    );
     service.draining.cancel();
     assert_eq!((asks("/healthz").await, asks("/readyz").await), (200, 503));
     assert_eq!((asks("/nowhere").await, asks("/webhook").await), (404, 405));

@@ -8,6 +8,7 @@ use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
 use autobuild::domain::ids::AppId;
+use autobuild::domain::isolation::Level;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::github::Caps;
 use autobuild::sandbox::SandboxOptions;
@@ -83,9 +84,8 @@ impl Service {
             secrets: Vec::new(),
             settings,
             caps: Caps::Github,
-            sandbox: SandboxOptions {
-                launcher: env!("CARGO_BIN_EXE_autobuild").into(),
-            },
+            sandbox: SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild")),
+            min_level: Level::L0,
         })
         .await
         .unwrap();

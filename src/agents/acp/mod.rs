@@ -25,6 +25,7 @@ use crate::agents::journal::Journal;
 use crate::agents::journal::plain;
 use crate::agents::private::Account;
 use crate::agents::private::Private;
+use crate::agents::schema;
 use crate::agents::session;
 use crate::agents::session::Ended;
 use crate::agents::session::Patience;
@@ -148,15 +149,15 @@ impl AcpAgent {
         };
         order.stderr = order.stdout;
         let providers = [Provider::Anthropic, Provider::OpenAi];
-        let addresses = self
-            .access
-            .lead(&mut order, spec, private, &providers, self.sandbox.level())
-            .await?;
         if self.access.login == Login::Host {
             for provider in providers {
                 self.access.as_the_host(&mut order, provider);
             }
         }
+        let addresses = self
+            .access
+            .lead(&mut order, spec, private, &providers, self.sandbox.level())
+            .await?;
         if let Some((_, address)) = addresses.iter().find(|(provider, _)| *provider == Provider::OpenAi) {
             let home = codex::home(private, address, spec.model.as_deref())?;
             order.env.extend(codex::variables(home));
@@ -171,7 +172,7 @@ fn session_of(spec: &RunSpec) -> Value {
         "settingSources": [],
         "strictMcpConfig": true,
         "maxTurns": spec.agent_turns,
-        "outputFormat": { "type": "json_schema", "schema": spec.schema },
+        "outputFormat": { "type": "json_schema", "schema": schema::bare(&spec.schema) },
     });
     if let Some(options) = options.as_object_mut() {
         if spec.role != Role::Player {
@@ -222,7 +223,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
         // An agent that was denied something may cancel its own turn; whether it answered shows below.
         Some(_) => Ok(match &stream.structured {
             Some(answer) => Ok(answer.clone()),
-            None => answer::ending_object(&stream.text).map(codex::schema::without_nulls),
+            None => answer::ending_object(&stream.text).map(schema::without_nulls),
         }),
     }
 }

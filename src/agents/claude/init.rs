@@ -1,6 +1,7 @@
 //! What the program says of itself when it starts, held against what it was asked to be.
 
 use crate::agents::access::Login;
+use crate::agents::json::items;
 use serde_json::Value;
 
 /// Adds the answer's own tool to whatever is asked for.
@@ -34,7 +35,9 @@ pub(crate) fn difference(init: &Value, asked: Asked, login: Login) -> Option<Str
     if !servers.is_empty() {
         return Some(format!("it uses the MCP servers {}", servers.join(", ")));
     }
-    let plugins = names(init.get("plugins"));
+    let foreign = |plugin: &&Value| plugin.get("path").and_then(Value::as_str) != Some("builtin");
+    let plugins: Vec<Value> = items(init, "plugins").iter().filter(foreign).cloned().collect();
+    let plugins = names(Some(&Value::Array(plugins)));
     if login == Login::Service && !plugins.is_empty() {
         return Some(format!("it uses the plug-ins {}", plugins.join(", ")));
     }
@@ -125,7 +128,7 @@ mod tests {
                 Some("plug-ins p"),
             ),
             (
-                json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit", "WebFetch"]}),
+                json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit", "WebFetch"], "plugins": [{"name": "own", "path": "builtin"}]}),
                 PLAYER,
                 None,
             ),

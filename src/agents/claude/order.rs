@@ -10,6 +10,7 @@ use crate::agents::claude::init::Asked;
 use crate::agents::claude::init::Tools;
 use crate::agents::private::Account;
 use crate::agents::private::Private;
+use crate::agents::schema;
 use crate::config::Role;
 use crate::sandbox::OutputCap;
 use crate::sandbox::Spec;
@@ -106,7 +107,7 @@ fn args(spec: &RunSpec, system: OsString, login: Login) -> Vec<OsString> {
             add("--system-prompt-file", system);
         }
     }
-    add("--json-schema", spec.schema.to_string().into());
+    add("--json-schema", schema::bare(&spec.schema).to_string().into());
     let sources = match login {
         Login::Service => "",
         Login::Host => "user",

@@ -2,7 +2,6 @@
 //! beyond that comes from us.
 
 pub(crate) mod answer;
-pub(crate) mod schema;
 mod stream;
 
 use crate::agents::Printed;
@@ -20,6 +19,7 @@ use crate::agents::private::Account;
 use crate::agents::private::Private;
 use crate::agents::program::Program;
 use crate::agents::program::Version;
+use crate::agents::schema;
 use crate::agents::session;
 use crate::agents::session::Patience;
 use crate::agents::session::Speech;
@@ -113,13 +113,13 @@ impl CodexAgent {
             stop_after: Some(MOST_OUTPUT),
         };
         order.stderr = order.stdout;
+        if self.access.login == Login::Host {
+            self.access.as_the_host(&mut order, Provider::OpenAi);
+        }
         let addresses = self
             .access
             .lead(&mut order, spec, private, &[Provider::OpenAi], self.sandbox.level())
             .await?;
-        if self.access.login == Login::Host {
-            self.access.as_the_host(&mut order, Provider::OpenAi);
-        }
         if let Some((_, address)) = addresses.first() {
             let home = home(private, address, None)?;
             order.env.retain(|(name, _)| name != "CODEX_HOME");

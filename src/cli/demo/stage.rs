@@ -6,10 +6,13 @@ use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
 use crate::cli::demo::sample::Material;
 use crate::cli::demo::sample::REPOSITORY;
+use crate::cli::network;
+use crate::config;
 use crate::domain::ci::CiTimes;
 use crate::domain::ids::AppId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::RepoId;
+use crate::domain::isolation::Level;
 use crate::engine::Engine;
 use crate::engine::settings::Backoff;
 use crate::engine::settings::EngineSettings;
@@ -234,6 +237,15 @@ fn apps(forge: &Forge, hook: &str, secret: &str) -> anyhow::Result<(AppCredentia
     Ok((main, coach))
 }
 
+/// The demo obeys the one setting of the server that is about the safety of this machine.
+fn least_isolation() -> anyhow::Result<Level> {
+    const NAME: &str = "AUTOBUILD_SANDBOX_MIN_LEVEL";
+    match std::env::var(NAME) {
+        Ok(text) => config::isolation(&text).map_err(|problem| anyhow::anyhow!("{NAME} {problem}")),
+        Err(_) => Ok(Level::L1),
+    }
+}
+
 fn blueprint(
     forge: &Forge,
     material: &Material,
@@ -260,6 +272,7 @@ fn blueprint(
         },
         grace: Duration::from_secs(2),
         ci: CiTimes::AT_ONCE,
+        network: network::of_process()?,
         ..EngineSettings::service(worker, data_dir.clone(), assemble::clock)
     };
     Ok(Blueprint {
@@ -282,5 +295,6 @@ fn blueprint(
         settings,
         caps: Caps::None,
         sandbox: SandboxOptions::own_binary(),
+        min_level: least_isolation()?,
     })
 }

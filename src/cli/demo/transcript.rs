@@ -7,6 +7,7 @@ use crate::cli::demo::excerpt::start;
 use crate::cli::demo::excerpt::whole;
 use crate::cli::demo::stage::Stage;
 use crate::forge::FeedEvent;
+use crate::sandbox::Sandbox;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::fs::File;
@@ -60,6 +61,18 @@ impl Transcript {
             hidden: 0,
             seen: watch::Sender::new(0),
         })
+    }
+
+    /// Says how far everything that is run here is kept apart.
+    pub(super) fn isolation(&mut self, sandbox: &Sandbox) {
+        if self.json {
+            return;
+        }
+        let level = sandbox.level();
+        self.line(&format!("isolation {level}: {}", level.means()), Tone::Quiet);
+        if !sandbox.missing().is_empty() {
+            self.line(&format!("missing for more: {}", sandbox.missing()), Tone::Quiet);
+        }
     }
 
     /// The number of the last event that was shown.

@@ -24,6 +24,7 @@ pub use crate::domain::feature::preflight::PreFlight;
 pub use crate::domain::feature::preflight::PreFlown;
 pub use crate::domain::feature::preflight::obstacle;
 pub use crate::domain::feature::records::ApprovalWhy;
+pub use crate::domain::feature::records::Commands;
 pub use crate::domain::feature::records::Integration;
 pub use crate::domain::feature::records::Living;
 pub use crate::domain::feature::records::Mode;

@@ -7,6 +7,7 @@ use crate::domain::effect::ReactOn;
 use crate::domain::effect::Reaction;
 use crate::domain::feature::Ahead;
 use crate::domain::feature::ApprovalWhy;
+use crate::domain::feature::Commands;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Living;
 use crate::domain::feature::Phase;
@@ -136,7 +137,8 @@ fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<Approv
         why.push(ApprovalWhy::Author);
     }
     let mut checks = plan.tasks.iter().flat_map(|task| &task.acceptance_criteria);
-    if plan.smoke.is_some() || checks.any(|criterion| matches!(criterion.check, Check::Command(_))) {
+    let names_commands = plan.smoke.is_some() || checks.any(|criterion| matches!(criterion.check, Check::Command(_)));
+    if names_commands && feature.rules.commands == Commands::Bare {
         why.push(ApprovalWhy::Commands);
     }
     why

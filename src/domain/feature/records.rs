@@ -70,6 +70,20 @@ pub struct Rules {
     /// Whether the repository's own CI is evidence.
     #[serde(default)]
     pub ci: CiPolicy,
+    /// How the commands of plans are run.
+    #[serde(default)]
+    pub commands: Commands,
+}
+
+/// How the commands of plans are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Commands {
+    /// With all rights of the service's user.
+    #[default]
+    Bare,
+    /// Kept apart from the machine.
+    Isolated,
 }
 
 /// Whether new tests must fail on the old code.

@@ -85,7 +85,13 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
         run,
     };
     match engine
-        .begin(key, place.installation, snapshot, rules(&settings), None)
+        .begin(
+            key,
+            place.installation,
+            snapshot,
+            rules(&settings, engine.sandbox.level()),
+            None,
+        )
         .await?
     {
         Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Ok(Done::Nothing),

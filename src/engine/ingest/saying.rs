@@ -130,7 +130,7 @@ async fn read_settings(scene: &Scene<'_>, said: &mut Commanded) -> Result<Option
     let branch = engine.fetch_default(place.installation, place.repo.id, None).await?;
     match engine.settings_of(&branch).await {
         Ok(read) => {
-            said.rules = Some(rules(&read.settings));
+            said.rules = Some(rules(&read.settings, engine.sandbox.level()));
             said.settings = serde_json::to_value(&read.settings).ok();
             Ok(None)
         }

@@ -96,12 +96,13 @@ impl Scene<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Offer;
     use crate::gates::Repository;
 
     #[test]
     fn whatever_changes_what_pre_flight_finds_asks_for_another_baseline() {
         let named = |text: &str| {
-            let (settings, _) = RepositorySettings::parse(text, &[]).unwrap();
+            let (settings, _) = RepositorySettings::parse(text, &Offer::default()).unwrap();
             let repository = Repository {
                 paths: &[],
                 read: &|_| None,

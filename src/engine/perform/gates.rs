@@ -69,6 +69,7 @@ impl Scene<'_> {
         let data = &self.engine.settings.data_dir;
         Bench {
             sandbox: self.engine.sandbox.clone(),
+            network: self.engine.settings.network.clone(),
             folder: data.join("gates"),
             caches: data.join("caches"),
             secrets: self.engine.secrets.clone(),

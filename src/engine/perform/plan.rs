@@ -1,6 +1,5 @@
 //! Making a plan: from the block that a person gave, or by the planner.
 
-use crate::agents::RunError;
 use crate::agents::prompt::PlannerInput;
 use crate::config;
 use crate::config::RepositorySettings;
@@ -13,6 +12,7 @@ use crate::domain::feature::Wanted;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::event::Planned;
 use crate::domain::ids::TurnNumber;
+use crate::domain::isolation::Level;
 use crate::domain::plan::Plan;
 use crate::domain::plan::parse::Checked;
 use crate::domain::plan::parse::PlanContext;
@@ -73,7 +73,13 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
         Err(message) => Event::PlanRefused { run, message },
         Ok((checked, pre_loop)) => Event::Planned {
             run,
-            planned: Box::new(planned((checked, pre_loop), read, &branch, &paths, chosen.why)),
+            planned: Box::new(planned(
+                (checked, pre_loop),
+                (read, scene.engine.sandbox.level()),
+                &branch,
+                &paths,
+                chosen.why,
+            )),
         },
     }))
 }
@@ -100,7 +106,7 @@ fn pre_loop(wanted: Wanted, settings: &RepositorySettings) -> PreLoop {
 
 fn planned(
     (checked, pre_loop): (Checked, PreLoop),
-    read: Settings,
+    (read, level): (Settings, Level),
     branch: &DefaultBranch,
     paths: &BTreeSet<String>,
     commands: String,
@@ -112,6 +118,7 @@ fn planned(
             read.unused.join(", ")
         ));
     }
+    notes.extend(read.refused_hosts.clone());
     if paths.contains(".gitmodules") {
         notes.push("The repository has submodules: they are not checked out.".to_owned());
     }
@@ -121,7 +128,7 @@ fn planned(
         notes,
         commands,
         base: branch.head.clone(),
-        rules: rules(&read.settings),
+        rules: rules(&read.settings, level),
         settings: serde_json::to_value(&read.settings).unwrap_or_default(),
         pre_loop,
     }
@@ -169,14 +176,8 @@ async fn planner(
     match scene.ask(&read.settings, question, parse).await {
         Ok(checked) => Ok(Ok(checked)),
         // It answered twice, and neither answer was a valid plan: asking more often would not help.
-        Err(RunError::Agent {
-            failure: AgentFailure::ReportInvalid { problem },
-            ..
-        }) => Ok(Err(problem)),
-        Err(RunError::Agent {
-            failure: failure @ AgentFailure::ReportMissing,
-            ..
-        }) => Ok(Err(failure.to_string())),
-        Err(error) => Err(error.into()),
+        Err(Undone::Agent(AgentFailure::ReportInvalid { problem })) => Ok(Err(problem)),
+        Err(Undone::Agent(failure @ AgentFailure::ReportMissing)) => Ok(Err(failure.to_string())),
+        Err(undone) => Err(undone),
     }
 }

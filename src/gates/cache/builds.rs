@@ -105,14 +105,17 @@ pub(super) fn forget(work: &Path, fingerprints: &BTreeSet<String>, packages: &BT
     Ok(())
 }
 
-/// The name of the package in a folder; a manifest that is only a workspace's has none.
+/// The name of the package in a folder; a manifest that is only a workspace's, or none at all, has none.
 fn name(work: &Path, folder: &str) -> io::Result<Option<String>> {
     let path = match folder {
         "" => MANIFEST.to_owned(),
         folder => format!("{folder}/{MANIFEST}"),
     };
     let bytes = files::read(work, &path, MAX_LIST).map_err(io::Error::other)?;
-    let manifest: toml::Table = toml::from_str(&String::from_utf8_lossy(&bytes)).map_err(io::Error::other)?;
+    // What Cargo cannot read either was never built.
+    let Ok(manifest) = toml::from_str::<toml::Table>(&String::from_utf8_lossy(&bytes)) else {
+        return Ok(None);
+    };
     let package = manifest.get("package").or_else(|| manifest.get("project"));
     let name = package
         .and_then(|package| package.get("name"))
@@ -165,8 +168,10 @@ mod tests {
             fs::create_dir_all(work.join("target/debug/.fingerprint").join(note)).unwrap();
         }
         fs::write(work.join("target/CACHEDIR.TAG"), "").unwrap();
+        fs::create_dir(work.join("fixture")).unwrap();
+        fs::write(work.join("fixture/Cargo.toml"), "[[[ broken").unwrap();
         let builds = Builds::of(work, &[PathBuf::from("target")]).unwrap();
-        forget(work, &builds.fingerprints, &["a"].into()).unwrap();
+        forget(work, &builds.fingerprints, &["a", "fixture"].into()).unwrap();
         let left = notes.map(|note| work.join("target/debug/.fingerprint").join(note).exists());
         assert_eq!(left, [false, true, true, true]);
         assert!(forget(work, &builds.fingerprints, &["gone"].into()).is_err());

@@ -86,7 +86,7 @@ pub(crate) async fn coverage(stand: &Stand<'_>, subject: &Subject<'_>) -> Result
     let mut said_before = String::new();
     if let Some(command) = &settings.command {
         let evidence = match files::clear(stand.place.path(), path) {
-            Ok(()) => stand.place.measure(command).await?,
+            Ok(()) => stand.place.measure(command, &stand.chosen.reaches).await?,
             Err(reason) => unreadable(path, reason.to_string()),
         };
         match &evidence {

@@ -243,6 +243,7 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
 
 pub(super) fn rules() -> Rules {
     Rules {
+        commands: crate::domain::feature::Commands::Bare,
         max_turns: 5,
         max_parallel_tasks: 2,
         merge: MergePolicy::Auto,

@@ -11,6 +11,7 @@ use crate::sandbox::egress::rules::PORT;
 use crate::sandbox::egress::rules::Rules;
 use crate::sandbox::egress::serve::Shared;
 use crate::sandbox::egress::target;
+use crate::sandbox::egress::target::Target;
 use http::Request;
 use http::Response;
 use http::header::CONTENT_LENGTH;
@@ -37,10 +38,12 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>, met
     if has_body {
         return shared.refuse(&asked, Refusal::NotATarget);
     }
-    let host = match allowed(&asked, &shared.rules) {
-        Ok(host) => host,
-        Err(refusal) => return shared.refuse(&asked, refusal),
+    let Ok(Target { host, port }) = target::read(&asked) else {
+        return shared.refuse(&asked, Refusal::NotATarget);
     };
+    if let Err(refusal) = check(&host, port, &shared.rules) {
+        return shared.refuse(host.as_str(), refusal);
+    }
     let connecting = tokio::time::timeout(shared.rules.caps.connect, connect(&host, &shared.rules));
     let upstream = match connecting.await {
         Ok(Ok(upstream)) => upstream,
@@ -52,12 +55,10 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>, met
     Response::new(errors::full(""))
 }
 
-/// The host of a target that may be connected to.
-fn allowed(asked: &str, rules: &Rules) -> Result<HostName, Refusal> {
-    let target = target::read(asked).map_err(|_| Refusal::NotATarget)?;
-    match (target.port, rules.allow(&target.host)) {
+fn check(host: &HostName, port: u16, rules: &Rules) -> Result<(), Refusal> {
+    match (port, rules.allow(host)) {
         (_, false) => Err(Refusal::NotListed),
-        (PORT, true) => Ok(target.host),
+        (PORT, true) => Ok(()),
         (port, true) => Err(Refusal::Port(port)),
     }
 }

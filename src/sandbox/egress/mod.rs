@@ -7,6 +7,7 @@
 
 mod address;
 mod bridge;
+mod ceiling;
 mod connect;
 mod door;
 mod environment;
@@ -21,6 +22,7 @@ mod target;
 mod upstream;
 
 pub use bridge::bridge;
+pub use ceiling::Ceiling;
 pub use door::Door;
 pub use door::INSIDE_PORT;
 pub use log::Decision;

@@ -81,6 +81,7 @@ pub(super) async fn serve(
         .timer(TokioTimer::new())
         .header_read_timeout(caps.head)
         .max_header_size(MAX_HEAD)
+        .max_buf_size(MAX_HEAD)
         .max_headers(MAX_HEADERS)
         .half_close(false)
         .serve_connection(stream, service)

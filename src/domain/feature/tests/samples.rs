@@ -133,6 +133,7 @@ pub fn three_tasks() -> Plan {
 
 pub fn rules() -> Rules {
     Rules {
+        commands: crate::domain::feature::Commands::Bare,
         max_turns: 3,
         max_parallel_tasks: 2,
         merge: MergePolicy::Auto,

@@ -1,7 +1,26 @@
 //! The launcher: a process of its own between the service and a foreign program. It takes one order over its lifeline,
 //! starts the program, adopts every process that the program leaves behind, and ends only when none of them is left.
 
-use crate::sandbox::process_table;
+mod canary;
+mod family;
+mod files;
+mod find;
+mod inner;
+mod started;
+mod syscalls;
+mod usage;
+mod wall;
+
+pub(crate) use canary::Song;
+
+use crate::domain::isolation::Level;
+use crate::sandbox::confine::Limit;
+use crate::sandbox::launcher::family::ask_everything_to_end;
+use crate::sandbox::launcher::family::signal_everything;
+use crate::sandbox::launcher::family::stop_growing;
+use crate::sandbox::launcher::started::Started;
+use crate::sandbox::launcher::started::start;
+use crate::sandbox::protocol::Confinement;
 use crate::sandbox::protocol::Order;
 use crate::sandbox::protocol::Report;
 use crate::sandbox::protocol::Said;
@@ -18,13 +37,7 @@ use std::io::Seek;
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -33,12 +46,27 @@ use std::time::Instant;
 /// The hidden subcommand of our own binary that is the launcher.
 pub const LAUNCHER_COMMAND: &str = "sandbox-exec";
 
+/// What makes the launcher the inner one.
+const INNER: &str = "inner";
+
+/// What makes it the canary.
+pub(crate) const CANARY: &str = "canary";
+
 /// How long the launcher waits between two looks at what still runs while it kills.
 const SWEEP_PAUSE: Duration = Duration::from_millis(2);
 
 /// Runs as the launcher. Called by `main` before anything else, in a process with one thread.
 #[must_use]
 pub fn launcher_main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(2)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    match arguments.split_first() {
+        Some((first, rest)) if first == INNER => return inner::main(rest),
+        Some((first, rest)) if first == CANARY => return canary::main(rest),
+        _ => {}
+    }
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
@@ -54,8 +82,8 @@ fn serve() -> std::io::Result<()> {
         false => (input(&mut lifeline, order.stdin_length)?, None),
     };
     confine()?;
-    let main = match start(&order, input) {
-        Ok(pid) => pid,
+    let started = match start(&order, input) {
+        Ok(started) => started,
         Err(report) => {
             say(&mut lifeline, &report);
             say(&mut lifeline, &Report::Swept);
@@ -64,21 +92,25 @@ fn serve() -> std::io::Result<()> {
     };
     let (events, heard) = mpsc::channel();
     listen(lifeline.try_clone()?, feed, events.clone())?;
-    reap(main, events)?;
-    watch(&mut lifeline, &heard, Duration::from_millis(order.grace_ms));
+    reap(started.main, events.clone())?;
+    limit(&order.confinement, events)?;
+    watch(&mut lifeline, &heard, &order, &started);
     say(&mut lifeline, &Report::Swept);
     Ok(())
 }
 
 /// Closes every handle that the service's own parent may have left open; ours are closed on exec anyway.
 fn close_leaked_files() {
-    let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-    let numbers: Vec<i32> = open
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect();
-    for number in numbers.into_iter().filter(|number| *number > 2) {
+    for number in open_numbers().into_iter().filter(|number| *number > 2) {
         let _ = nix::unistd::close(number);
     }
+}
+
+/// The numbers of the handles that are open.
+fn open_numbers() -> Vec<i32> {
+    let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    open.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
 }
 
 /// The program's input as a file in memory: a program that never reads it holds nobody up.
@@ -125,60 +157,14 @@ fn confine() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Starts the program in a group of its own; gives its number.
-fn start(order: &Order, input: File) -> Result<i32, Report> {
-    let cwd = order.cwd();
-    if !cwd.is_dir() {
-        return Err(Report::NoFolder(cwd.display().to_string()));
-    }
-    let program = find(order, &cwd)?;
-    let mut command = Command::new(&program);
-    command
-        .arg0(order.program())
-        .args(order.args())
-        .current_dir(&cwd)
-        .env_clear()
-        .envs(order.env());
-    command.stdin(input).process_group(0);
-    let child = command.spawn().map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => Report::NotExecutable(program.display().to_string()),
-        _ => Report::Refused(format!("{}: {error}", program.display())),
-    })?;
-    i32::try_from(child.id()).map_err(|error| Report::Refused(error.to_string()))
-}
-
-/// The file to execute: a name with a slash is a path, any other is looked for along `PATH`.
-fn find(order: &Order, cwd: &Path) -> Result<PathBuf, Report> {
-    let program = order.program();
-    let shown = program.to_string_lossy().into_owned();
-    let candidates: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
-        vec![cwd.join(&program)]
-    } else {
-        let path = order
-            .env()
-            .find(|(name, _)| name == "PATH")
-            .map(|(_, value)| value)
-            .unwrap_or_default();
-        std::env::split_paths(&path)
-            .map(|folder| cwd.join(folder).join(&program))
-            .collect()
-    };
-    let files: Vec<PathBuf> = candidates.into_iter().filter(|file| file.is_file()).collect();
-    let executable = |file: &&PathBuf| fs::metadata(file).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
-    match files.iter().find(executable) {
-        _ if program.is_empty() => Err(Report::NotFound(shown)),
-        Some(file) => Ok(file.clone()),
-        None if files.is_empty() => Err(Report::NotFound(shown)),
-        None => Err(Report::NotExecutable(shown)),
-    }
-}
-
 /// What can happen while the program runs.
 enum Event {
     /// The service ordered the end, or is gone.
     Stop,
-    /// The program itself ended.
+    /// The process that was waited for ended.
     MainEnded(Report),
+    /// More was used than is allowed.
+    OverLimit(Limit),
     /// No child is left.
     AllGone,
 }
@@ -222,6 +208,19 @@ fn reap(main: i32, events: mpsc::Sender<Event>) -> std::io::Result<()> {
     std::thread::Builder::new().spawn(reaping).map(drop)
 }
 
+/// Watches what is used up; without isolation there is no limit.
+fn limit(confinement: &Confinement, events: mpsc::Sender<Event>) -> std::io::Result<()> {
+    if confinement.level == Level::L0 {
+        return Ok(());
+    }
+    let (limits, folders) = (confinement.limits, confinement.write().collect::<Vec<_>>());
+    let looking = move || {
+        let passed = usage::passed(limits, &folders);
+        let _ = events.send(Event::OverLimit(passed));
+    };
+    std::thread::Builder::new().spawn(looking).map(drop)
+}
+
 fn ending(status: WaitStatus) -> Report {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => Report::Exited(code),
@@ -231,7 +230,8 @@ fn ending(status: WaitStatus) -> Report {
 
 /// Waits for the end. After an order to stop everything is asked to end, then killed once the grace is over; after the
 /// program's own end what it left behind is killed at once.
-fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, grace: Duration) {
+fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order, started: &Started) {
+    let (grace, level) = (Duration::from_millis(order.grace_ms), order.confinement.level);
     let mut kill_from: Option<Instant> = None;
     loop {
         let wait = match kill_from {
@@ -240,25 +240,23 @@ fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, grace: Durati
         };
         match wait {
             Ok(Event::Stop) if kill_from.is_none() => {
-                signal_everything(Signal::TERM);
+                ask_everything_to_end(started, level);
                 kill_from = Instant::now().checked_add(grace);
             }
             Ok(Event::Stop) => {}
             Ok(Event::MainEnded(report)) => {
-                say(lifeline, &report);
+                say(lifeline, &started.verdict(report, level));
+                kill_from = Some(Instant::now());
+            }
+            Ok(Event::OverLimit(limit)) => {
+                say(lifeline, &Report::OverLimit(limit));
+                stop_growing();
+                signal_everything(Signal::KILL);
                 kill_from = Some(Instant::now());
             }
             Err(mpsc::RecvTimeoutError::Timeout) => signal_everything(Signal::KILL),
             Ok(Event::AllGone) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
         }
-    }
-}
-
-/// Signals every process below this one, wherever it moved: a new session or a second fork does not leave the family.
-fn signal_everything(signal: Signal) {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    for process in process_table::descendants(&process_table::all(), &[own]) {
-        process.signal(signal);
     }
 }
 

@@ -1,68 +1,27 @@
-//! The sandbox with real processes: whatever a program does, it ends when it must and leaves nobody behind.
+// What the sandbox promises at every level; `LEVEL` stands where this is included.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+use super::*;
 
-use autobuild::domain::isolation::Level;
-use autobuild::sandbox::Exit;
-use autobuild::sandbox::Finished;
-use autobuild::sandbox::Live;
-use autobuild::sandbox::OutputCap;
-use autobuild::sandbox::Sandbox;
-use autobuild::sandbox::SandboxOptions;
-use autobuild::sandbox::Spec;
-use autobuild::sandbox::StartError;
-use std::ffi::OsString;
-use std::fs;
-use std::path::Path;
-use std::time::Duration;
-use tokio_util::sync::CancellationToken;
-
-const LAUNCHER: &str = env!("CARGO_BIN_EXE_autobuild");
-
-fn sandbox() -> Sandbox {
-    let options = SandboxOptions {
-        launcher: LAUNCHER.into(),
-    };
-    Sandbox::at(options, Level::L0)
+/// The mark of one test at this level: the levels are tried side by side.
+fn mark(name: &str) -> String {
+    format!("{LEVEL}-{name}-")
 }
 
-/// `sh -c script` in `folder` with the usual `PATH`.
-fn shell(folder: &Path, script: &str) -> Spec {
-    let mut spec = Spec::new("sh", folder).args(["-c", script]);
-    spec.env = vec![("PATH".into(), std::env::var_os("PATH").unwrap())];
-    spec.deadline = Duration::from_secs(60);
-    spec.grace = Duration::from_millis(200);
-    spec
+fn sandbox() -> Sandbox {
+    crate::sandbox(LEVEL)
 }
 
 async fn run(spec: &Spec) -> Finished {
-    sandbox().run(spec, &CancellationToken::new()).await.unwrap()
-}
-
-/// Numbers of the living processes whose environment holds `mark`. Zombies have none.
-fn alive(mark: &str) -> Vec<String> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let marked = entries.filter(|entry| {
-        let env = fs::read(entry.path().join("environ")).unwrap_or_default();
-        env.windows(mark.len()).any(|window| window == mark.as_bytes())
-    });
-    marked
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
-}
-
-/// Marks every process of this program, so that the test can look for them.
-fn marked(mut spec: Spec, mark: &str) -> Spec {
-    spec.env.push(("SANDBOX_TEST_MARK".into(), mark.into()));
-    spec
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().unwrap()
+    let finished = sandbox().run(spec, &CancellationToken::new()).await.unwrap();
+    assert_eq!(finished.level, LEVEL);
+    finished
 }
 
 #[tokio::test]
 async fn output_exit_code_and_input_arrive() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let mut spec = shell(folder.path(), "cat; echo oops >&2; pwd; exit 7");
     spec.stdin = b"hello\n".to_vec();
@@ -75,6 +34,9 @@ async fn output_exit_code_and_input_arrive() {
 
 #[tokio::test]
 async fn a_signal_of_its_own_is_told_apart_from_an_exit_code() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let finished = run(&shell(folder.path(), "kill -9 $$")).await;
     assert_eq!(finished.exit, Exit::Signalled(9));
@@ -82,8 +44,12 @@ async fn a_signal_of_its_own_is_told_apart_from_an_exit_code() {
 
 #[tokio::test]
 async fn the_environment_is_exactly_what_was_given() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let mut spec = Spec::new("/usr/bin/env", folder.path());
+    spec.confine.write = vec![folder.path().to_path_buf()];
     spec.env = vec![("ONLY".into(), "this one".into()), ("AND".into(), "that".into())];
     let mut lines: Vec<String> = run(&spec).await.stdout.text().lines().map(str::to_owned).collect();
     lines.sort();
@@ -92,6 +58,9 @@ async fn the_environment_is_exactly_what_was_given() {
 
 #[tokio::test]
 async fn what_cannot_start_is_typed() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let start = async |program: &str| {
         let mut spec = shell(folder.path(), "");
@@ -113,21 +82,27 @@ async fn what_cannot_start_is_typed() {
 
 #[tokio::test]
 async fn a_grandchild_in_its_own_session_dies_at_the_deadline() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let script = "(setsid sh -c 'trap \"\" TERM; echo up > started; while :; do sleep 9; done' &) ; sleep 900";
-    let mut spec = marked(shell(folder.path(), script), "m-deadline");
+    let mut spec = marked(shell(folder.path(), script), &mark("m-deadline"));
     spec.deadline = Duration::from_secs(1);
     let finished = run(&spec).await;
     assert_eq!(finished.exit, Exit::TimedOut);
     assert!(folder.path().join("started").exists(), "the grandchild never ran");
-    assert_eq!(alive("m-deadline"), Vec::<String>::new());
+    assert_eq!(alive(&mark("m-deadline")), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn what_a_program_leaves_behind_dies_with_its_own_end() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let script = "setsid sh -c 'echo started > up; sleep 900' & while [ ! -s up ]; do :; done; echo done";
-    let finished = run(&marked(shell(folder.path(), script), "m-leftover")).await;
+    let finished = run(&marked(shell(folder.path(), script), &mark("m-leftover"))).await;
     assert_eq!(
         (finished.exit, finished.stdout.text().as_str()),
         (Exit::Exited(0), "done\n")
@@ -136,22 +111,28 @@ async fn what_a_program_leaves_behind_dies_with_its_own_end() {
         finished.duration < Duration::from_secs(30),
         "the held output delayed the end"
     );
-    assert_eq!(alive("m-leftover"), Vec::<String>::new());
+    assert_eq!(alive(&mark("m-leftover")), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn cancelling_ends_the_program() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let spec = marked(shell(folder.path(), "sleep 900"), "m-cancel");
+    let spec = marked(shell(folder.path(), "sleep 900"), &mark("m-cancel"));
     let finished = sandbox().run(&spec, &cancel).await.unwrap();
     assert_eq!(finished.exit, Exit::Cancelled);
-    assert_eq!(alive("m-cancel"), Vec::<String>::new());
+    assert_eq!(alive(&mark("m-cancel")), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn silence_ends_the_program_and_output_does_not() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let mut spec = shell(folder.path(), "sleep 900");
     spec.idle = Some(Duration::from_millis(300));
@@ -163,6 +144,9 @@ async fn silence_ends_the_program_and_output_does_not() {
 
 #[tokio::test]
 async fn a_gigabyte_of_output_is_shortened_in_the_middle() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let mut spec = shell(folder.path(), "echo first; head -c 1073741824 /dev/zero; echo last");
     spec.stdout = OutputCap {
@@ -179,18 +163,24 @@ async fn a_gigabyte_of_output_is_shortened_in_the_middle() {
 
 #[tokio::test]
 async fn endless_output_stops_at_the_hard_cap_or_at_the_deadline() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
-    let mut spec = marked(shell(folder.path(), "yes"), "m-endless");
+    let mut spec = marked(shell(folder.path(), "yes"), &mark("m-endless"));
     spec.stdout.stop_after = Some(1 << 20);
     assert_eq!(run(&spec).await.exit, Exit::TooMuchOutput);
     spec.stdout.stop_after = None;
     spec.deadline = Duration::from_millis(300);
     assert_eq!(run(&spec).await.exit, Exit::TimedOut);
-    assert_eq!(alive("m-endless"), Vec::<String>::new());
+    assert_eq!(alive(&mark("m-endless")), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn input_that_nobody_reads_holds_nobody_up() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let mut spec = shell(folder.path(), "exit 0");
     spec.stdin = vec![b'x'; 8 << 20];
@@ -202,39 +192,45 @@ async fn input_that_nobody_reads_holds_nobody_up() {
 
 #[tokio::test]
 async fn a_program_that_kills_its_launcher_does_not_survive_it() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
-    let script = "env -i PATH=$PATH setsid sh -c 'sleep 901.25' & setsid sleep 900 & kill -9 $PPID; sleep 900";
-    let finished = run(&marked(shell(folder.path(), script), "m-escape")).await;
-    assert_eq!(finished.exit, Exit::Escaped);
-    assert_eq!(alive("m-escape"), Vec::<String>::new());
-    assert_eq!(commands_with("901.25"), Vec::<String>::new());
-}
-
-fn commands_with(text: &str) -> Vec<String> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let lines = entries.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
-    lines
-        .filter(|line| line.contains(text) && !line.contains("setsid\0sh\0-c"))
-        .collect()
+    let length = format!("901.25{}", u8::from(LEVEL));
+    let script = format!(
+        "env -i PATH=$PATH setsid sh -c 'sleep {length}' & setsid sleep 900 & kill -9 $PPID || exit 3; sleep 900"
+    );
+    let finished = run(&marked(shell(folder.path(), &script), &mark("m-escape"))).await;
+    // Whoever is kept apart cannot even try.
+    let expected = if LEVEL == Level::L0 { Exit::Escaped } else { Exit::Exited(3) };
+    assert_eq!(finished.exit, expected);
+    assert_eq!(alive(&mark("m-escape")), Vec::<String>::new());
+    assert_eq!(commands_with(&length), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn dropping_the_run_ends_the_program() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let spec = marked(
         shell(folder.path(), "mkfifo held; echo up > started; cat held"),
-        "m-dropped",
+        &mark("m-dropped"),
     );
     let task = tokio::spawn(async move { sandbox().run(&spec, &CancellationToken::new()).await });
     until(|| folder.path().join("started").exists()).await;
-    assert!(!alive("m-dropped").is_empty());
+    assert!(!alive(&mark("m-dropped")).is_empty());
     task.abort();
-    until(|| alive("m-dropped").is_empty()).await;
+    until(|| alive(&mark("m-dropped")).is_empty()).await;
 }
 
 /// The program runs in a service of its own, which is then killed: its end of the lifeline closes with it.
 #[tokio::test]
 async fn everything_dies_when_the_service_is_killed() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     use std::io::Write;
     let folder = folder();
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
@@ -249,21 +245,24 @@ async fn everything_dies_when_the_service_is_killed() {
     let order = serde_json::json!({
         "program": bytes("/bin/sh"), "args": [bytes("-c"), bytes(script)],
         "cwd": bytes(folder.path().to_str().unwrap()), "stdin_length": 0, "grace_ms": 50,
-        "env": [[bytes("PATH"), bytes("/usr/bin:/bin")], [bytes("SANDBOX_TEST_MARK"), bytes("m-service")]],
+        "confinement": confinement(LEVEL, folder.path()), "env": [[bytes("PATH"), bytes("/usr/bin:/bin")], [bytes("SANDBOX_TEST_MARK"), bytes(&mark("m-service"))]],
     });
     let json = serde_json::to_vec(&order).unwrap();
     let frame = [&u32::try_from(json.len()).unwrap().to_be_bytes()[..], &json].concat();
     (&ours).write_all(&frame).unwrap();
     until(|| folder.path().join("started").exists()).await;
-    assert!(alive("m-service").len() >= 2);
+    assert!(alive(&mark("m-service")).len() >= 2);
     drop(ours);
     let ended = tokio::task::spawn_blocking(move || launcher.wait());
     assert!(ended.await.unwrap().unwrap().success());
-    assert_eq!(alive("m-service"), Vec::<String>::new());
+    assert_eq!(alive(&mark("m-service")), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn no_handle_no_terminal_and_no_new_rights_reach_the_program() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let script = "ls /proc/self/fd | tr '\\n' ' '; grep NoNewPrivs /proc/self/status; ulimit -c; (: > /dev/tty) 2>/dev/null || echo no tty";
     // A duplicate stays open over exec, as a handle that our own parent left open would.
@@ -273,20 +272,11 @@ async fn no_handle_no_terminal_and_no_new_rights_reach_the_program() {
     assert_eq!(text, "0 1 2 3 NoNewPrivs:\t1\n0\nno tty\n", "3 is the listing's own");
 }
 
-/// Waits for something that another process does; the test's own time-out is the limit.
-async fn until(happened: impl Fn() -> bool) {
-    let waiting = async {
-        while !happened() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), waiting)
-        .await
-        .expect("it did not happen within 30 s");
-}
-
 #[tokio::test]
 async fn arguments_pass_through_unchanged() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let odd = ["a b", "'", "-x", "", "\n", "$HOME"].map(OsString::from);
     let mut spec = shell(folder.path(), "");
@@ -297,6 +287,9 @@ async fn arguments_pass_through_unchanged() {
 
 #[tokio::test]
 async fn a_listener_hears_output_while_the_program_runs_and_can_answer_it() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
     let mut spec = shell(
         folder.path(),
@@ -333,8 +326,11 @@ async fn a_listener_hears_output_while_the_program_runs_and_can_answer_it() {
 
 #[tokio::test]
 async fn a_program_that_reads_nothing_is_stopped_in_the_middle_of_its_input() {
+    if !is_offered(LEVEL).await {
+        return;
+    }
     let folder = folder();
-    let mut spec = marked(shell(folder.path(), "trap '' TERM; sleep 600 & wait"), "deaf");
+    let mut spec = marked(shell(folder.path(), "trap '' TERM; sleep 600 & wait"), &mark("deaf"));
     spec.deadline = Duration::from_millis(300);
     let (live, talk) = Live::talking();
     let said = talk.said.clone().unwrap();
@@ -346,5 +342,5 @@ async fn a_program_that_reads_nothing_is_stopped_in_the_middle_of_its_input() {
     let (sandbox, cancel) = (sandbox(), CancellationToken::new());
     let (finished, ()) = tokio::join!(sandbox.run_live(&spec, live, &cancel), pouring);
     assert_eq!(finished.unwrap().exit, Exit::TimedOut);
-    assert_eq!(alive("deaf"), Vec::<String>::new());
+    assert_eq!(alive(&mark("deaf")), Vec::<String>::new());
 }

@@ -1,4 +1,4 @@
-//! JSON Schemas as providers take them that decide by them what a model may write: every key required, no other allowed.
+//! JSON Schemas as programs and providers take them, and answers that were made after them.
 
 use serde_json::Map;
 use serde_json::Value;
@@ -7,7 +7,33 @@ use serde_json::json;
 /// Words about a schema that say nothing of the values.
 const LEFT_OUT: [&str; 5] = ["$schema", "title", "default", "examples", "format"];
 
-/// The strict form of a schema: what was optional may be null instead.
+/// A schema of nothing but rules: programs refuse words about it that they do not know.
+pub(crate) fn bare(schema: &Value) -> Value {
+    match schema {
+        Value::Object(object) => object
+            .iter()
+            .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()))
+            .map(|(name, value)| {
+                let value = match (name.as_str(), value) {
+                    // Here the keys are the answer's own.
+                    ("properties" | "$defs" | "definitions", Value::Object(fields)) => fields
+                        .iter()
+                        .map(|(name, field)| (name.clone(), bare(field)))
+                        .collect::<Map<_, _>>()
+                        .into(),
+                    _ => bare(value),
+                };
+                (name.clone(), value)
+            })
+            .collect::<Map<_, _>>()
+            .into(),
+        Value::Array(items) => items.iter().map(bare).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The strict form of a schema, by which a provider decides what a model may write: every key required, no other allowed.
+/// What was optional may be null instead.
 pub(crate) fn strict(schema: &Value) -> Value {
     let Value::Object(object) = schema else {
         return schema.clone();
@@ -71,6 +97,7 @@ pub(crate) fn without_nulls(answer: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::bare;
     use super::strict;
     use super::without_nulls;
     use serde_json::json;
@@ -98,6 +125,19 @@ mod tests {
                 },
             })
         );
+    }
+
+    #[test]
+    fn only_rules_are_left_of_a_schema() {
+        let schema = json!({
+            "$schema": "x", "title": "T", "type": "object",
+            "properties": { "title": { "type": "integer", "format": "uint32", "minimum": 0 }, "format": { "enum": ["default"] } },
+        });
+        let rules = json!({
+            "type": "object",
+            "properties": { "title": { "type": "integer", "minimum": 0 }, "format": { "enum": ["default"] } },
+        });
+        assert_eq!(bare(&schema), rules);
     }
 
     #[test]

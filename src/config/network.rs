@@ -1,0 +1,135 @@
+//! What the server lets foreign programs reach, as it is written in its settings.
+
+use crate::domain::network::HostName;
+use crate::domain::network::HostRule;
+use crate::domain::registries;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::net::SocketAddr;
+
+const MAX_HOSTS: usize = 500;
+const HTTPS: u16 = 443;
+
+/// The most that foreign programs may reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkCeiling {
+    /// Hosts that a repository's `network.allow` may open, and registries that set-up may reach.
+    pub allow: Vec<HostRule>,
+    /// Where internal hosts are, whatever the domain name system says.
+    pub pinned: BTreeMap<HostName, SocketAddr>,
+}
+
+impl Default for NetworkCeiling {
+    fn default() -> Self {
+        Self {
+            allow: registries::public(),
+            pinned: BTreeMap::new(),
+        }
+    }
+}
+
+fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c == ',' || c.is_whitespace())
+        .filter(|item| !item.is_empty())
+}
+
+/// Hosts between commas or blanks; `registries` stands for all public registries, `none` for nothing.
+pub(crate) fn allow(text: &str) -> Result<Vec<HostRule>, String> {
+    let mut rules = Vec::new();
+    for item in items(text) {
+        match item {
+            "none" if items(text).count() == 1 => return Ok(Vec::new()),
+            "none" => return Err("none stands alone".to_owned()),
+            "registries" => rules.extend(registries::public()),
+            item => rules.push(item.parse().map_err(|why| {
+                format!("{item:?}: {why}; hosts such as example.com or *.example.com, registries, or none")
+            })?),
+        }
+    }
+    match rules.len() {
+        0..=MAX_HOSTS => Ok(rules),
+        _ => Err(format!("names more than {MAX_HOSTS} hosts")),
+    }
+}
+
+/// `host=address` or `host=address:port` between commas or blanks.
+pub(crate) fn pinned(text: &str) -> Result<BTreeMap<HostName, SocketAddr>, String> {
+    let mut pinned = BTreeMap::new();
+    for item in items(text) {
+        let wrong = || format!("{item:?} is not host=address or host=address:port");
+        let (host, address) = item.split_once('=').ok_or_else(wrong)?;
+        let host: HostName = host.parse().map_err(|why| format!("{host:?}: {why}"))?;
+        let address = address
+            .parse::<SocketAddr>()
+            .or_else(|_| address.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, HTTPS)))
+            .map_err(|_| wrong())?;
+        if pinned.insert(host, address).is_some() {
+            return Err(format!("{item:?} names its host again"));
+        }
+    }
+    match pinned.len() {
+        0..=MAX_HOSTS => Ok(pinned),
+        _ => Err(format!("names more than {MAX_HOSTS} hosts")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::allow;
+    use super::pinned;
+    use crate::domain::registries;
+
+    #[test]
+    fn hosts_stand_between_commas_or_blanks() {
+        let shown = |text: &str| allow(text).map(|rules| rules.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(
+            shown("a.example, *.B.example\nc.example"),
+            Ok(["a.example", "*.b.example", "c.example"].map(str::to_owned).to_vec())
+        );
+        assert_eq!(shown("none"), Ok(Vec::new()));
+        assert_eq!(
+            allow("registries a.example").unwrap().len(),
+            registries::public().len() + 1
+        );
+        for wrong in [
+            "none a.example",
+            "10.0.0.1",
+            "https://a.example",
+            "a.example:443",
+            "*",
+            &"a.example ".repeat(501),
+        ] {
+            assert!(allow(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn internal_hosts_have_an_address() {
+        let found =
+            pinned("npm.corp=10.1.2.3, pypi.corp=10.1.2.4:8443 six.corp=[fd00::1]:444 seven.corp=fd00::2").unwrap();
+        let shown: Vec<String> = found
+            .iter()
+            .map(|(host, address)| format!("{host} {address}"))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "npm.corp 10.1.2.3:443",
+                "pypi.corp 10.1.2.4:8443",
+                "seven.corp [fd00::2]:443",
+                "six.corp [fd00::1]:444"
+            ]
+        );
+        for wrong in [
+            "npm.corp",
+            "npm.corp=",
+            "=10.0.0.1",
+            "10.0.0.1=10.0.0.1",
+            "a=b",
+            "a=1.2.3.4:x",
+            "a=1.2.3.4 a=1.2.3.5",
+        ] {
+            assert!(pinned(wrong).is_err(), "{wrong}");
+        }
+    }
+}

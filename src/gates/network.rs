@@ -1,0 +1,41 @@
+//! What the commands of the Gates may reach: a door per command, and for people what was refused at it.
+
+use crate::domain::evidence::Evidence;
+use crate::domain::network::HostRule;
+use crate::gates::bench::Bench;
+use crate::sandbox::egress::Door;
+use crate::sandbox::egress::Outcome;
+use std::io;
+use std::sync::Arc;
+
+/// Refused hosts that are named.
+const MAX_NAMED: usize = 10;
+
+/// A door to these hosts, as far as the server allows; none where nothing is left of them.
+pub(crate) async fn door(bench: &Bench, hosts: &[HostRule]) -> io::Result<Option<Arc<Door>>> {
+    let rules = bench.network.rules(hosts);
+    match rules.hosts.is_empty() {
+        true => Ok(None),
+        false => Door::open(rules, &bench.folder).await.map(|door| Some(Arc::new(door))),
+    }
+}
+
+/// A failure with the hosts that were asked for and refused: what a program makes of a refusal seldom says so.
+pub(crate) fn explained(evidence: Evidence, door: Option<&Door>) -> Evidence {
+    let Evidence::Failed(mut finding) = evidence else {
+        return evidence;
+    };
+    let decisions = door.map(Door::log).unwrap_or_default();
+    let refused = decisions.into_iter().filter_map(|decision| match decision.outcome {
+        Outcome::Refused(why) if why.is_of_the_rules() => Some(format!("{}: {why}", decision.host)),
+        Outcome::Refused(_) | Outcome::Allowed => None,
+    });
+    for line in refused.take(MAX_NAMED) {
+        if !finding.output.is_empty() && !finding.output.ends_with('\n') {
+            finding.output.push('\n');
+        }
+        finding.output.push_str("autobuild: not reached: ");
+        finding.output.push_str(&line);
+    }
+    Evidence::Failed(finding)
+}

@@ -1,0 +1,41 @@
+//! The canary: a harmless program that tries what a sandbox must refuse, and says what it could do.
+
+use serde::Deserialize;
+use serde::Serialize;
+use std::net::SocketAddr;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What the canary could do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Song {
+    /// Read a file that it was not given.
+    pub(crate) read: bool,
+    /// Connect to a socket of the machine.
+    pub(crate) connected: bool,
+    /// See a process outside.
+    pub(crate) saw: bool,
+}
+
+/// Tries; its arguments are a file, a port of this machine, and the number of a process.
+pub(super) fn main(arguments: &[String]) -> ExitCode {
+    let [file, port, process] = arguments else {
+        return ExitCode::FAILURE;
+    };
+    let Ok(port) = port.parse::<u16>() else {
+        return ExitCode::FAILURE;
+    };
+    let song = Song {
+        read: std::fs::read(file).is_ok(),
+        connected: TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), PATIENCE).is_ok(),
+        saw: Path::new("/proc").join(process).exists(),
+    };
+    match serde_json::to_writer(std::io::stdout(), &song) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

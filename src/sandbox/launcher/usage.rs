@@ -1,0 +1,133 @@
+//! What a program with everything below it uses up, looked at again and again while it runs.
+//!
+//! Looking costs at most a fiftieth of one processor. What is over the limit between two looks is found at the next.
+
+use crate::sandbox::confine::Limit;
+use crate::sandbox::confine::Limits;
+use crate::sandbox::process_table;
+use crate::sandbox::process_table::Process;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::time::Duration;
+use std::time::Instant;
+
+/// The least time between two looks at the processes, and at the files.
+const LOOK_AT_PROCESSES: Duration = Duration::from_millis(50);
+const LOOK_AT_FILES: Duration = Duration::from_secs(1);
+/// Looking takes at most one part of this many of the time.
+const SHARE: u32 = 50;
+/// A block of `stat`.
+const BLOCK: u64 = 512;
+
+/// Looks until something is over its limit, and gives that.
+pub(super) fn passed(limits: Limits, folders: &[PathBuf]) -> Limit {
+    let mut files_from = Instant::now();
+    loop {
+        let begun = Instant::now();
+        if let Some(passed) = processes_passed(limits) {
+            return passed;
+        }
+        if files_from <= begun {
+            if disk_passed(folders, limits.disk) {
+                return Limit::Disk(limits.disk);
+            }
+            let cost = begun.elapsed().saturating_mul(SHARE);
+            files_from = Instant::now() + cost.max(LOOK_AT_FILES);
+        }
+        let cost = begun.elapsed().saturating_mul(SHARE);
+        std::thread::sleep(cost.clamp(LOOK_AT_PROCESSES, LOOK_AT_FILES));
+    }
+}
+
+fn processes_passed(limits: Limits) -> Option<Limit> {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let family = process_table::descendants(&process_table::all(), &[own]);
+    let page = u64::try_from(rustix::param::page_size()).unwrap_or(4_096);
+    let resident = family.iter().map(|process| process.resident.saturating_mul(page));
+    let ticks = rustix::param::clock_ticks_per_second().max(1);
+    // What was adopted and collected here counts as ours.
+    let collected = Process::of(own).map_or(0, |process| process.ticks);
+    let used = family
+        .iter()
+        .fold(collected, |sum, process| sum.saturating_add(process.ticks));
+    let count = u64::try_from(family.len()).unwrap_or(u64::MAX);
+    if count > limits.processes {
+        Some(Limit::Processes(limits.processes))
+    } else if used / ticks > limits.cpu.as_secs() {
+        Some(Limit::Cpu(limits.cpu.as_secs()))
+    } else if resident.fold(0, u64::saturating_add) > limits.memory && in_use(&family, page) > limits.memory {
+        Some(Limit::Memory(limits.memory))
+    } else {
+        None
+    }
+}
+
+/// Memory without what several processes share, which each of them shows as its own.
+fn in_use(family: &[Process], page: u64) -> u64 {
+    let shares = family.iter().map(|process| {
+        let whole = process.resident.saturating_mul(page);
+        let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", process.pid)).unwrap_or_default();
+        proportional(&text).unwrap_or(whole)
+    });
+    shares.fold(0, u64::saturating_add)
+}
+
+fn proportional(rollup: &str) -> Option<u64> {
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes.saturating_mul(1_024))
+}
+
+/// Whether more than `most` bytes lie below `folders`. Files that hide below names too long to be looked at count as
+/// more.
+fn disk_passed(folders: &[PathBuf], most: u64) -> bool {
+    let mut open: Vec<PathBuf> = folders.to_vec();
+    let mut sum = 0_u64;
+    while let Some(folder) = open.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::InvalidFilename => return true,
+            Err(_) => continue,
+        };
+        for entry in entries.flatten() {
+            let Ok(meta) = entry.metadata() else { continue };
+            sum = sum.saturating_add(meta.blocks().saturating_mul(BLOCK));
+            if meta.is_dir() {
+                open.push(entry.path());
+            }
+        }
+        if sum > most {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shared_is_counted_by_its_share() {
+        assert_eq!(
+            proportional("Rss:  9 kB\nPss:        2048 kB\nPss_Dirty: 1 kB\n"),
+            Some(2 << 20)
+        );
+        assert_eq!(proportional(""), None);
+    }
+
+    #[test]
+    fn files_at_every_depth_count_and_links_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b/c");
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(deep.join("file"), vec![1; 1 << 20]).unwrap();
+        let link = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(folder.path(), link.path().join("link")).unwrap();
+        assert!(disk_passed(&[folder.path().to_path_buf()], 1_000_000));
+        assert!(!disk_passed(&[folder.path().to_path_buf()], 2_000_000));
+        assert!(!disk_passed(&[link.path().to_path_buf()], 1_000_000));
+    }
+}

@@ -1,0 +1,16 @@
+//! The way out of a sandbox, with real sockets on loopback and the real programs that use it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod bridging;
+mod hostile;
+mod models;
+mod programs;
+mod proxying;
+mod world;

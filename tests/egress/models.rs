@@ -1,0 +1,291 @@
+//! The reverse proxy: the key is added outside, both ways stream, nothing else passes.
+
+use crate::world::Level;
+use crate::world::Reply;
+use crate::world::World;
+use crate::world::read_head;
+use crate::world::server;
+use autobuild::sandbox::egress::Door;
+use autobuild::sandbox::egress::ModelRoute;
+use autobuild::sandbox::egress::Rules;
+use http::HeaderName;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::AsyncReadExt;
+use tokio::io::AsyncWriteExt;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc;
+
+const KEY: &str = "sk-the-real-key";
+
+fn route(upstream: &str) -> Rules {
+    Rules {
+        models: vec![ModelRoute {
+            name: "main".to_owned(),
+            upstream: upstream.parse().unwrap(),
+            header: (HeaderName::from_static("x-api-key"), KEY.into()),
+            paths: vec!["/v1/messages".to_owned()],
+        }],
+        ..Rules::default()
+    }
+}
+
+/// An API that records the heads of requests and answers each with the same bytes.
+async fn api(answer: String) -> (SocketAddr, mpsc::UnboundedReceiver<String>) {
+    let (heads, recorded) = mpsc::unbounded_channel();
+    let address = server(move |mut stream| {
+        let (heads, answer) = (heads.clone(), answer.clone());
+        async move {
+            while let Some(head) = read_head(&mut stream).await {
+                heads.send(head).unwrap();
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        }
+    })
+    .await;
+    (address, recorded)
+}
+
+fn ok(headers: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n{headers}\r\n{{}}")
+}
+
+impl World {
+    async fn get(&self, path: &str, headers: &str) -> Reply {
+        self.asks("GET", path, headers).await
+    }
+
+    async fn asks(&self, method: &str, path: &str, headers: &str) -> Reply {
+        let token = self.token();
+        self.raw(format!(
+            "{method} /{token}{path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"
+        ))
+        .await
+    }
+}
+
+#[tokio::test]
+async fn the_key_is_added_outside_and_other_credentials_are_dropped() {
+    let (address, mut heads) = api(ok(
+        "set-cookie: a=b\r\nanthropic-organization-id: org\r\nretry-after: 3\r\n",
+    ))
+    .await;
+    let world = World::open(route(&format!("http://{address}/llm"))).await;
+    let inside =
+        "x-api-key: inside\r\nAuthorization: Bearer inside\r\nCookie: inside\r\nanthropic-version: 2023-06-01\r\n";
+    let reply = world.get("/main/v1/messages?beta=true", inside).await;
+    assert_eq!((reply.status, reply.body.as_str()), (200, "{}"));
+    let head = heads.recv().await.unwrap();
+    assert!(
+        head.starts_with("GET /llm/v1/messages?beta=true HTTP/1.1\r\n"),
+        "{head}"
+    );
+    assert!(
+        head.contains(&format!("x-api-key: {KEY}")) && head.contains("anthropic-version: 2023-06-01"),
+        "{head}"
+    );
+    assert!(!head.contains("inside") && !head.contains(&world.token()), "{head}");
+    let answered = reply.head.to_lowercase();
+    assert!(answered.contains("retry-after: 3"), "{answered}");
+    assert!(!answered.contains("org") && !answered.contains("cookie"), "{answered}");
+}
+
+#[tokio::test]
+async fn only_the_routes_paths_and_methods_pass() {
+    let (address, mut heads) = api(ok("")).await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let refused = [
+        ("GET", "/main/v1/files", 403),
+        ("GET", "/main/v1/messages/../files", 403),
+        ("GET", "/main/v1/messages/%2e%2e/files", 403),
+        ("GET", "/main//v1/messages", 403),
+        ("GET", "/main", 403),
+        ("DELETE", "/main/v1/messages", 403),
+        ("PUT", "/main/v1/messages", 403),
+        ("GET", "/other/v1/messages", 404),
+        ("GET", "", 404),
+    ];
+    for (method, path, status) in refused {
+        let reply = world.asks(method, path, "").await;
+        assert_eq!(reply.status, status, "{method} {path}");
+        let body: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
+        assert!(
+            body["type"] == "error" && body["error"]["message"].is_string(),
+            "{body}"
+        );
+    }
+    for wrong in [
+        "",
+        "/",
+        "/x/main/v1/messages",
+        "/main/v1/messages",
+        "//main/v1/messages",
+    ] {
+        let reply = world.raw(format!("GET {wrong} HTTP/1.1\r\nHost: x\r\n\r\n")).await;
+        assert!(matches!(reply.status, 400 | 404), "{wrong}");
+    }
+    assert!(heads.try_recv().is_err(), "nothing of it reached the API");
+    assert_eq!(world.get("/main/v1/messages/count_tokens", "").await.status, 200);
+    assert!(heads.try_recv().is_ok());
+}
+
+#[tokio::test]
+async fn events_arrive_one_by_one_while_the_answer_goes_on() {
+    let (received, next) = mpsc::channel::<()>(1);
+    let next = Arc::new(Mutex::new(next));
+    let address = server(move |mut stream| {
+        let next = next.clone();
+        async move {
+            read_head(&mut stream).await.unwrap();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+            stream.write_all(head.as_bytes()).await.unwrap();
+            for event in ["one", "two", "six"] {
+                stream.write_all(format!("3\r\n{event}\r\n").as_bytes()).await.unwrap();
+                // The next event is sent only when this one has arrived: nobody on the way may wait for more.
+                next.lock().await.recv().await.unwrap();
+            }
+            stream.write_all(b"0\r\n\r\n").await.unwrap();
+        }
+    })
+    .await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let mut stream = world.connection().await;
+    let request = format!("GET /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\n\r\n", world.token());
+    stream.write_all(request.as_bytes()).await.unwrap();
+    assert!(read_head(&mut stream).await.unwrap().starts_with("HTTP/1.1 200"));
+    for event in ["one", "two", "six"] {
+        let mut chunk = vec![0; 8];
+        stream.read_exact(&mut chunk).await.unwrap();
+        assert_eq!(chunk, format!("3\r\n{event}\r\n").as_bytes());
+        received.send(()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_request_streams_outward_while_it_is_still_being_written() {
+    let (arrived, mut chunks) = mpsc::unbounded_channel();
+    let address = server(move |mut stream| {
+        let arrived = arrived.clone();
+        async move {
+            read_head(&mut stream).await.unwrap();
+            for _ in 0..2 {
+                let mut chunk = vec![0; 8];
+                stream.read_exact(&mut chunk).await.unwrap();
+                arrived.send(chunk).unwrap();
+            }
+            let mut end = [0; 5];
+            stream.read_exact(&mut end).await.unwrap();
+            stream.write_all(ok("").as_bytes()).await.unwrap();
+        }
+    })
+    .await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let mut stream = world.connection().await;
+    let head = format!(
+        "POST /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+        world.token()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    for part in ["3\r\none\r\n", "3\r\ntwo\r\n"] {
+        stream.write_all(part.as_bytes()).await.unwrap();
+        assert_eq!(chunks.recv().await.unwrap(), part.as_bytes());
+    }
+    stream.write_all(b"0\r\n\r\n").await.unwrap();
+    assert_eq!(Reply::read(&mut stream).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_leads_nowhere() {
+    let moved = "HTTP/1.1 307 Moved\r\nlocation: http://127.0.0.1:1/steal\r\ncontent-length: 0\r\n\r\n";
+    let (address, mut heads) = api(moved.to_owned()).await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let reply = world.get("/main/v1/messages", "").await;
+    assert_eq!(reply.status, 307);
+    assert!(!reply.head.to_lowercase().contains("location"), "{}", reply.head);
+    assert!(heads.recv().await.is_some() && heads.try_recv().is_err(), "asked once");
+}
+
+#[tokio::test]
+async fn errors_of_the_api_pass_as_they_are() {
+    for (status, body) in [(429, "{\"a\":1}"), (529, "{\"b\":2}"), (401, "{}"), (500, "oops")] {
+        let answer = format!(
+            "HTTP/1.1 {status} X\r\nretry-after: 7\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let (address, _heads) = api(answer).await;
+        let world = World::open(route(&format!("http://{address}"))).await;
+        let reply = world.get("/main/v1/messages", "").await;
+        assert_eq!((reply.status, reply.body.as_str()), (status, body));
+        assert!(reply.head.to_lowercase().contains("retry-after: 7"));
+    }
+}
+
+#[tokio::test]
+async fn an_api_that_gives_no_answer_is_a_bad_gateway_that_tells_nothing() {
+    let closed = {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        listener.local_addr().unwrap()
+    };
+    let breaks = server(|mut stream| async move {
+        read_head(&mut stream).await;
+    })
+    .await;
+    let garbage = server(|mut stream| async move {
+        read_head(&mut stream).await;
+        let _ = stream.write_all(b"SSH-2.0-no\r\n").await;
+    })
+    .await;
+    for address in [closed, breaks, garbage] {
+        let world = World::open(route(&format!("http://{address}"))).await;
+        let reply = world.get("/main/v1/messages", "").await;
+        assert_eq!(reply.status, 502, "{address}");
+        let body: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
+        assert_eq!(
+            (&body["type"], &body["error"]["type"]),
+            (&"error".into(), &"api_error".into())
+        );
+        assert!(
+            !reply.body.contains(KEY) && !reply.body.contains(&address.to_string()),
+            "{body}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_api_that_nobody_vouches_for_never_sees_the_key() {
+    let seen = Arc::new(Mutex::new(String::new()));
+    let address = crate::programs::https({
+        let seen = seen.clone();
+        move |head: &str| {
+            if let Ok(mut seen) = seen.try_lock() {
+                seen.push_str(head);
+            }
+            Some("{}".to_owned())
+        }
+    })
+    .await;
+    let world = World::open(route(&format!("https://localhost:{}", address.port()))).await;
+    assert_eq!(world.get("/main/v1/messages", "").await.status, 502);
+    assert_eq!(*seen.lock().await, "");
+}
+
+#[tokio::test]
+async fn a_route_that_would_send_its_key_in_clear_text_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = Door::open(route("http://api.example.com"), folder.path()).await;
+    assert_eq!(opened.unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
+}
+
+#[tokio::test]
+async fn neither_key_nor_token_shows_in_what_is_printed_of_a_door() {
+    let (address, _heads) = api(ok("")).await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    world.get("/main/v1/messages", "").await;
+    let shown = format!("{:?} {:?}", world.door, world.door.log());
+    assert!(!shown.contains(KEY) && !shown.contains(&world.token()), "{shown}");
+    let environment = format!("{:?}", world.door.environment(Level::L1));
+    assert!(!environment.contains(KEY));
+    let url = world.door.model_url(Level::L3, "main").unwrap();
+    assert!(url.starts_with("http://127.0.0.1:17443/") && url.ends_with("/main") && !url.contains(KEY));
+    assert_eq!(world.door.model_url(Level::L3, "other"), None);
+}

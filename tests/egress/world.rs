@@ -1,0 +1,164 @@
+//! Doors, servers and clients of the tests.
+
+use autobuild::sandbox::egress::Caps;
+use autobuild::sandbox::egress::Decision;
+use autobuild::sandbox::egress::Door;
+use autobuild::sandbox::egress::Outcome;
+use autobuild::sandbox::egress::Rules;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::future::Future;
+use std::net::Ipv4Addr;
+use std::net::SocketAddr;
+use tempfile::TempDir;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncReadExt;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+use tokio::net::TcpStream;
+
+pub use autobuild::domain::isolation::Level;
+
+/// A door and the folder that it lies in.
+pub struct World {
+    pub door: Door,
+    pub folder: TempDir,
+}
+
+impl World {
+    pub async fn open(rules: Rules) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let door = Door::open(rules, folder.path()).await.unwrap();
+        Self { door, folder }
+    }
+
+    /// The token, read where programs read it.
+    pub fn token(&self) -> String {
+        let url: url::Url = self.door.proxy_url(Level::L0).parse().unwrap();
+        url.password().unwrap().to_owned()
+    }
+
+    pub fn authorisation(&self) -> String {
+        let credentials = STANDARD.encode(format!("run:{}", self.token()));
+        format!("Proxy-Authorization: Basic {credentials}\r\n")
+    }
+
+    pub async fn connection(&self) -> TcpStream {
+        TcpStream::connect((Ipv4Addr::LOCALHOST, self.door.port()))
+            .await
+            .unwrap()
+    }
+
+    /// Asks for a tunnel and gives the connection with what was answered.
+    pub async fn tunnel(&self, target: &str) -> (TcpStream, Reply) {
+        let mut stream = self.connection().await;
+        let request = format!(
+            "CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{}\r\n",
+            self.authorisation()
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let reply = Reply::read(&mut stream).await;
+        (stream, reply)
+    }
+
+    /// Sends bytes as they are and reads one answer.
+    pub async fn raw(&self, bytes: impl AsRef<[u8]>) -> Reply {
+        let mut stream = self.connection().await;
+        stream.write_all(bytes.as_ref()).await.unwrap();
+        Reply::read(&mut stream).await
+    }
+
+    /// What was decided of a host.
+    pub fn decided(&self, host: &str) -> Vec<Outcome> {
+        let log = self.door.log();
+        let of_host = log.into_iter().filter(|decision: &Decision| decision.host == host);
+        of_host.map(|decision| decision.outcome).collect()
+    }
+}
+
+/// Rules that allow `hosts` and pin every one of `pins` to an address.
+pub fn rules(hosts: &[&str], pins: &[(&str, SocketAddr)]) -> Rules {
+    Rules {
+        hosts: hosts.iter().map(|host| host.parse().unwrap()).collect(),
+        pinned: pins
+            .iter()
+            .map(|(host, address)| (host.parse().unwrap(), *address))
+            .collect(),
+        caps: Caps::default(),
+        ..Rules::default()
+    }
+}
+
+/// An answer: nothing came where the status is 0.
+#[derive(Debug, Default)]
+pub struct Reply {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Reply {
+    /// Reads a head, and the body that it announces by its length.
+    pub async fn read(stream: &mut (impl AsyncRead + Unpin)) -> Self {
+        let Some(head) = read_head(stream).await else {
+            return Self::default();
+        };
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length")
+                .then(|| value.trim().parse().unwrap())
+        });
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut body = vec![0; length.unwrap_or(0)];
+        stream.read_exact(&mut body).await.unwrap();
+        Self {
+            status,
+            head,
+            body: String::from_utf8(body).unwrap(),
+        }
+    }
+}
+
+/// Reads to the blank line; `None` where the connection ends before.
+pub async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read_u8().await {
+            Ok(byte) => head.push(byte),
+            Err(_) => return None,
+        }
+    }
+    Some(String::from_utf8(head).unwrap())
+}
+
+/// A server on loopback that does the same with every connection.
+pub async fn server<F>(each: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(each(stream));
+        }
+    });
+    address
+}
+
+/// A server that sends back what it gets.
+pub async fn echo() -> SocketAddr {
+    server(|mut stream| async move {
+        let (mut reading, mut writing) = stream.split();
+        let _ = tokio::io::copy(&mut reading, &mut writing).await;
+    })
+    .await
+}
+
+/// Sends a word through a tunnel and reads it back.
+pub async fn echoes(stream: &mut TcpStream, word: &str) -> bool {
+    let mut back = vec![0; word.len()];
+    stream.write_all(word.as_bytes()).await.is_ok()
+        && stream.read_exact(&mut back).await.is_ok()
+        && back == word.as_bytes()
+}

@@ -1,0 +1,255 @@
+//! What is planted around the sandbox, and how one thing is tried with and without it.
+
+use autobuild::domain::isolation::Level;
+use autobuild::domain::network::HostName;
+use autobuild::domain::network::HostRule;
+use autobuild::sandbox::Exit;
+use autobuild::sandbox::Sandbox;
+use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::Spec;
+use autobuild::sandbox::StartError;
+use autobuild::sandbox::egress::Door;
+use autobuild::sandbox::egress::Rules;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::net::TcpListener;
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+use std::os::fd::OwnedFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::SocketAddr;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::Command;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+const PROBE: &str = include_str!("probe.py");
+/// A variable that the test's own process surely has.
+const VARIABLE: &str = "CARGO_MANIFEST_DIR";
+
+/// How far what is tried may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// As a child of this very process, without the sandbox.
+    Without,
+    /// In the sandbox at this level.
+    At(Level),
+}
+
+/// Who tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// May change the checkout.
+    Player,
+    /// May read the checkout.
+    Coach,
+}
+
+/// Everything that stands around the sandbox.
+pub struct Stage {
+    folder: TempDir,
+    service: Child,
+    handle: OwnedFd,
+    ports: BTreeMap<&'static str, String>,
+    _sockets: Vec<UnixListener>,
+    pub straggler: String,
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = self.service.kill();
+        let _ = self.service.wait();
+    }
+}
+
+impl Stage {
+    /// Plants all of it, with a name that keeps stages apart.
+    pub fn new(name: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let below = |path: &str| folder.path().join(path);
+        for made in [
+            "outside",
+            "sibling",
+            "mirror/hooks",
+            "mirror/objects/info",
+            "checkout",
+            "home",
+            "sockets",
+        ] {
+            fs::create_dir_all(below(made)).unwrap();
+        }
+        for file in ["secret", "sibling/file"] {
+            fs::write(below(file), "planted").unwrap();
+        }
+        for file in [
+            "outside/f",
+            "outside/g",
+            "mirror/config",
+            "mirror/objects/info/alternates",
+        ] {
+            fs::write(below(file), "").unwrap();
+        }
+        // The same file system as what is outside, and a link to it.
+        std::os::unix::fs::symlink(below("outside"), below("checkout/link")).unwrap();
+        let init = Command::new("git").args(["init", "-q"]).arg(below("checkout")).status();
+        assert!(init.unwrap().success());
+        let (ports, sockets) = listeners(folder.path(), name);
+        let service = Command::new("python3")
+            .args(["-c", "import time; time.sleep(1000)", "canary-argument"])
+            .env("CANARY", "planted")
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        // A duplicate stays open over exec, as a handle that our own parent left open would.
+        let handle = rustix::io::dup(fs::File::open(below("secret")).unwrap()).unwrap();
+        let number = u64::from(std::process::id()) % 9_000 + 1_000;
+        Self {
+            straggler: format!("120.{number}{}", name.len()),
+            folder,
+            service,
+            handle,
+            ports,
+            _sockets: sockets,
+        }
+    }
+
+    fn below(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    fn given(&self) -> Vec<(OsString, OsString)> {
+        for file in ["checkout/own", "checkout/spare", "mirror/objects/info/alternates"] {
+            fs::write(self.below(file), "own").unwrap();
+        }
+        let path = |name: &str, path: &str| (OsString::from(name), self.below(path).into_os_string());
+        let mut all = vec![
+            path("P_SECRET", "secret"),
+            path("P_SIBLING", "sibling/file"),
+            path("P_OUTSIDE", "outside"),
+            path("P_MIRROR", "mirror"),
+            path("P_CHECKOUT", "checkout"),
+            path("P_SOCKET", "sockets/service"),
+            path("P_DOCKER", "sockets/docker.sock"),
+            path("HOME", "home"),
+            path("TMPDIR", "home"),
+            ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
+            ("P_VARIABLE".into(), VARIABLE.into()),
+            ("P_PID".into(), self.service.id().to_string().into()),
+            ("P_HANDLE".into(), self.handle.as_raw_fd().to_string().into()),
+            ("P_STRAGGLER".into(), self.straggler.clone().into()),
+        ];
+        all.extend(self.ports.iter().map(|(name, value)| ((*name).into(), value.into())));
+        let host = std::env::var("PATH").unwrap_or_default();
+        all.push(("PATH".into(), format!("/usr/bin:/usr/local/bin:/bin:{host}").into()));
+        all
+    }
+
+    /// Tries one item and gives all that was said, or why it could not be tried.
+    pub async fn tries(&self, item: &str, who: Who, way: Way) -> Result<(String, Option<Exit>), StartError> {
+        match way {
+            Way::Without => Ok((self.without(item), None)),
+            Way::At(level) => self.at(item, who, level).await,
+        }
+    }
+
+    fn without(&self, item: &str) -> String {
+        // A terminal of its own, which only a session has that was given one.
+        let program: &[&str] = match item {
+            "terminal" => &["python3", "-c", "import pty, sys; pty.spawn(sys.argv[1:])", "python3"],
+            _ => &["python3"],
+        };
+        let output = Command::new(program[0])
+            .args(&program[1..])
+            .args(["-c", PROBE, item])
+            .envs(self.given())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    async fn at(&self, item: &str, who: Who, level: Level) -> Result<(String, Option<Exit>), StartError> {
+        let options = SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild"));
+        let mut spec = Spec::new("python3", self.below("checkout")).args(["-c", PROBE, item]);
+        spec.env = self.given();
+        spec.deadline = Duration::from_secs(120);
+        spec.confine.read = vec![self.below("mirror/objects")];
+        spec.confine.write = vec![self.below("home")];
+        match who {
+            Who::Player => spec.confine.write.push(self.below("checkout")),
+            Who::Coach => spec.confine.read.push(self.below("checkout")),
+        }
+        if item == "past_the_proxy" {
+            let door = self.door().await;
+            spec.env.extend(door.environment(level));
+            spec.confine.door = Some(Arc::new(door));
+        }
+        let finished = Sandbox::at(options, level)
+            .run(&spec, &CancellationToken::new())
+            .await?;
+        let said = format!("{}{}", finished.stdout.text(), finished.stderr.text());
+        Ok((said, Some(finished.exit)))
+    }
+
+    /// A door to one host, which is the planted listener.
+    async fn door(&self) -> Door {
+        let here = format!("127.0.0.1:{}", self.ports["P_TCP"]).parse().unwrap();
+        let allowed: HostName = "allowed.test".parse().unwrap();
+        let mut rules = Rules::hosts(["allowed.test"].iter().map(|host| host.parse::<HostRule>().unwrap()));
+        rules.hosts.extend("localhost".parse::<HostRule>());
+        rules.pinned.insert(allowed, here);
+        let folder = tempfile::tempdir_in(self.folder.path()).unwrap().keep();
+        Door::open(rules, &folder).await.unwrap()
+    }
+}
+
+/// Everything that answers, each until this process ends.
+fn listeners(folder: &Path, name: &str) -> (BTreeMap<&'static str, String>, Vec<UnixListener>) {
+    let mut ports = BTreeMap::new();
+    for (port, address) in [
+        ("P_TCP", "127.0.0.1:0"),
+        ("P_TCP6", "[::1]:0"),
+        ("P_EVERYWHERE", "0.0.0.0:0"),
+    ] {
+        if let Ok(listener) = TcpListener::bind(address) {
+            ports.insert(port, listener.local_addr().unwrap().port().to_string());
+            std::thread::spawn(move || listener.incoming().for_each(drop));
+        }
+    }
+    let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
+    ports.insert("P_UDP", datagrams.local_addr().unwrap().port().to_string());
+    std::thread::spawn(move || {
+        let mut buffer = [0; 100];
+        while let Ok((_, from)) = datagrams.recv_from(&mut buffer) {
+            let _ = datagrams.send_to(b"answer", from);
+        }
+    });
+    let hidden = format!("autobuild-isolation-{}-{name}", std::process::id());
+    let hidden_address = SocketAddr::from_abstract_name(&hidden).unwrap();
+    ports.insert("P_ABSTRACT", hidden);
+    let sockets = vec![
+        UnixListener::bind(folder.join("sockets/service")).unwrap(),
+        UnixListener::bind(folder.join("sockets/docker.sock")).unwrap(),
+        UnixListener::bind_addr(&hidden_address).unwrap(),
+    ];
+    (ports, sockets)
+}
+
+/// Processes whose command line holds `text`.
+pub fn processes_with(text: &str) -> Vec<i32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers
+        .filter(|number: &i32| {
+            let line = fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+            line.windows(text.len()).any(|window| window == text.as_bytes()) && !line.starts_with(b"python3")
+        })
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! Agent programs: one contract for all back-ends, kept by stand-ins that print what the real programs were seen to
+//! print, and by the real programs where they are installed. And one whole Feature with the real Claude Code.
+//!
+//! A back-end finds its program along the service's `PATH`, so the contract runs in a process of its own: this very
+//! binary again, with the folder of a stand-in or of a real program first on its `PATH`.
+//!
+//! Real programs are looked for on `PATH`, or where `AUTOBUILD_TEST_CLAUDE` and `AUTOBUILD_TEST_CODEX` name their files.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a test that cannot go on has failed; which programs were tried is said"
+)]
+
+mod contract;
+mod feature;
+#[path = "../model/mod.rs"]
+mod model;
+mod stage;
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Stand-ins and what they print.
+fn stand_ins() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/programs")
+}
+
+/// The folder of the real program, if it is installed.
+fn real(program: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(format!("AUTOBUILD_TEST_{}", program.to_uppercase())).map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = named.or_else(|| {
+        let mut candidates = std::env::split_paths(&path).map(|folder| folder.join(program));
+        candidates.find(|file| file.is_file())
+    });
+    let folder = found.and_then(|file| Some(file.parent()?.to_owned()));
+    match &folder {
+        Some(folder) => println!("the real {program} of {} is tried", folder.display()),
+        None => println!(
+            "skipped: no real {program} is installed (npm, or AUTOBUILD_TEST_{})",
+            program.to_uppercase()
+        ),
+    }
+    folder
+}
+
+/// Runs one of the ignored tests of [`contract`] with `folder` first on `PATH`.
+fn inner(test: &str, folder: &Path, variables: &[(&str, &str)]) {
+    let old = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(folder.to_owned()).chain(std::env::split_paths(&old))).unwrap();
+    let ran = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", test, "--nocapture"])
+        .env("PATH", path)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success() && said.contains("1 passed"), "{test}: {said}");
+}
+
+#[test]
+fn a_stand_in_for_claude_keeps_the_contract() {
+    let folder = stand_ins().join("claude/bin");
+    inner("contract::of_stand_ins", &folder, &[("CONTRACT_OF", "claude")]);
+}
+
+#[test]
+fn a_stand_in_for_codex_keeps_the_contract() {
+    let folder = stand_ins().join("codex/bin");
+    inner("contract::of_stand_ins", &folder, &[("CONTRACT_OF", "codex")]);
+}
+
+#[test]
+fn programs_that_are_too_old_or_missing_are_named_with_the_way_to_mend_it() {
+    inner("contract::of_old_programs", &stand_ins().join("old/bin"), &[]);
+    inner("contract::of_missing_programs", Path::new("/usr/bin"), &[]);
+}
+
+#[test]
+fn the_real_claude_keeps_the_contract() {
+    if let Some(folder) = real("claude") {
+        inner("contract::of_the_real_claude", &folder, &[]);
+    }
+}
+
+#[test]
+fn the_real_codex_keeps_the_contract() {
+    if let Some(folder) = real("codex") {
+        inner("contract::of_the_real_codex", &folder, &[]);
+    }
+}

@@ -1,0 +1,161 @@
+//! A checkout, a sandbox, and a question for an agent.
+
+use autobuild::agents::Access;
+use autobuild::agents::Activity;
+use autobuild::agents::Answered;
+use autobuild::agents::Backend;
+use autobuild::agents::RunError;
+use autobuild::agents::RunSpec;
+use autobuild::agents::prompt::Prompt;
+use autobuild::config::AgentCommand;
+use autobuild::config::ModelApi;
+use autobuild::config::ModelSettings;
+use autobuild::config::Role;
+use autobuild::domain::blocked::AgentFailure;
+use autobuild::domain::ids::TaskId;
+use autobuild::domain::ids::TurnNumber;
+use autobuild::domain::isolation::Level;
+use autobuild::domain::secret::Secrets;
+use autobuild::sandbox::Sandbox;
+use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::egress::Rules;
+use serde_json::Value;
+use serde_json::json;
+use std::fs;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// What no program may ever see.
+pub const KEY: &str = "sk-test-0123456789-never-inside";
+
+pub struct Stage {
+    pub dir: TempDir,
+    backend: Backend,
+}
+
+impl Stage {
+    /// An agent whose models are at `url`, kept apart as far as this machine can.
+    pub async fn new(agent: &str, url: &str) -> Self {
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        fs::create_dir(dir.path().join("checkout")).unwrap();
+        fs::write(dir.path().join("checkout/README.md"), "hello\n").unwrap();
+        let sandbox = Sandbox::probe(
+            SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild")),
+            Level::L0,
+        )
+        .await
+        .unwrap();
+        let api = |path: &str| ModelApi {
+            url: Some(format!("{url}{path}").parse().unwrap()),
+            key: Some(KEY.into()),
+        };
+        let models = ModelSettings {
+            anthropic: api(""),
+            openai: api("/v1"),
+            ..ModelSettings::default()
+        };
+        let agent: AgentCommand = agent.parse().unwrap();
+        let folder = dir.path().join("agents");
+        let backend = Backend::new(&agent, &sandbox, &[], &folder, &Access::service(models));
+        Self { dir, backend }
+    }
+
+    pub fn spec(&self, role: Role, case: &str) -> RunSpec {
+        RunSpec {
+            role,
+            task: Some(TaskId::Planned(1)),
+            turn: TurnNumber(1),
+            checkout: self.dir.path().join("checkout"),
+            objects: None,
+            prompt: Prompt::new(&format!("CASE:{case} You are an agent in a test."), "your answer"),
+            schema: json!({
+                "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
+                "properties": { "summary": { "type": "string" }, "n": { "type": "integer", "format": "uint32" } },
+                "required": ["summary"], "additionalProperties": false,
+            }),
+            deadline: Duration::from_secs(120),
+            idle: None,
+            model: None,
+            fallback_model: None,
+            agent_turns: 8,
+            usd_micros: Some(5_000_000),
+            network: Rules::default(),
+            activity: None,
+            secrets: Secrets::default(),
+            run_key: case.to_owned(),
+        }
+    }
+
+    pub async fn ask(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Answered<Value>, RunError> {
+        self.backend.ask(spec, |value| Ok(value.clone()), cancel).await
+    }
+
+    /// How a run ends, in a word.
+    pub async fn ends(&self, role: Role, case: &str) -> String {
+        word(self.ask(&self.spec(role, case), &CancellationToken::new()).await)
+    }
+
+    pub async fn check(&self) -> Result<(), String> {
+        self.backend.check().await
+    }
+
+    /// Cancels a run as soon as its first tool is called; gives how it ended and after how long.
+    pub async fn cancelled(&self, case: &str) -> (String, Duration) {
+        let mut spec = self.spec(Role::Player, case);
+        let (sender, mut watched) = watch::channel(Activity::default());
+        spec.activity = Some(sender);
+        let cancel = CancellationToken::new();
+        let cancelling = async {
+            watched.wait_for(|activity| activity.tool_calls > 0).await.unwrap();
+            let since = tokio::time::Instant::now();
+            cancel.cancel();
+            since
+        };
+        let (ended, since) = tokio::join!(self.ask(&spec, &cancel), cancelling);
+        (word(ended), since.elapsed())
+    }
+
+    /// Processes that still work in the run's folders.
+    pub fn left_behind(&self) -> Vec<String> {
+        let inside = |entry: &fs::DirEntry| {
+            let cwd = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            cwd.starts_with(self.dir.path())
+        };
+        let found = fs::read_dir("/proc").unwrap().flatten().filter(inside);
+        found
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect()
+    }
+}
+
+fn word(ended: Result<Answered<Value>, RunError>) -> String {
+    let failure = match ended {
+        Ok(answered) if answered.record.events.len() < 3 => return "an answer without a trace".to_owned(),
+        Ok(answered) if answered.answer["summary"] == "done" => return "answer".to_owned(),
+        Ok(answered) => return format!("another answer: {}", answered.answer),
+        Err(RunError::Agent { failure, .. }) => failure,
+        Err(RunError::Cancelled) => return "cancelled".to_owned(),
+        Err(error) => return format!("{error:?}"),
+    };
+    let name = match &failure {
+        AgentFailure::RateLimited { .. } => "limited",
+        AgentFailure::Unavailable { .. } => "unavailable",
+        AgentFailure::NotAuthorised { .. } => "not authorised",
+        AgentFailure::NoSuchModel { .. } => "no such model",
+        AgentFailure::ModelRefused { .. } => "refused",
+        AgentFailure::PromptTooLong => "too long",
+        AgentFailure::OutputLimit => "cut off",
+        AgentFailure::OutOfAgentTurns { .. } => "out of turns",
+        AgentFailure::OutOfMoney => "out of money",
+        AgentFailure::NotAsAsked { .. } => "not as asked",
+        AgentFailure::DecisionMissing => "missing",
+        AgentFailure::DecisionInvalid { .. } => "invalid",
+        AgentFailure::TimedOut { .. } => "timed out",
+        AgentFailure::WentSilent { .. } => "silent",
+        AgentFailure::TooMuchOutput { .. } => "too much",
+        _ => return format!("{failure:?}"),
+    };
+    name.to_owned()
+}

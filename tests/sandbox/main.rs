@@ -1,0 +1,125 @@
+//! The sandbox with real processes: whatever a program does, it ends when it must and leaves nobody behind.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use autobuild::domain::isolation::Level;
+use autobuild::sandbox::Exit;
+use autobuild::sandbox::Finished;
+use autobuild::sandbox::Limits;
+use autobuild::sandbox::Live;
+use autobuild::sandbox::OutputCap;
+use autobuild::sandbox::Sandbox;
+use autobuild::sandbox::SandboxOptions;
+use autobuild::sandbox::Spec;
+use autobuild::sandbox::StartError;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+const LAUNCHER: &str = env!("CARGO_BIN_EXE_autobuild");
+
+fn sandbox(level: Level) -> Sandbox {
+    Sandbox::at(SandboxOptions::with_launcher(LAUNCHER), level)
+}
+
+/// Whether this machine offers a level, as the service itself finds out; what it finds is then held to every promise.
+async fn is_offered(level: Level) -> bool {
+    static OFFERED: OnceCell<Level> = OnceCell::const_new();
+    let probe = async || {
+        let options = SandboxOptions::with_launcher(LAUNCHER);
+        let probed = Sandbox::probe(options, Level::L0).await.unwrap();
+        eprintln!("offered here: {} ({})", probed.level(), probed.missing());
+        probed.level()
+    };
+    let offered = level <= *OFFERED.get_or_init(probe).await;
+    if !offered {
+        eprintln!("{level} is not offered by this machine and was not tried");
+    }
+    offered
+}
+
+/// The part of a launcher's order that says how far the program is kept apart.
+fn confinement(level: Level, folder: &Path) -> serde_json::Value {
+    let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
+    let system = ["/usr", "/bin", "/lib", "/lib64", "/proc"].map(|path| bytes(Path::new(path)));
+    serde_json::json!({
+        "level": u8::from(level), "bubblewrap": bytes(&SandboxOptions::with_launcher(LAUNCHER).bubblewrap),
+        "read": if level == Level::L1 { system.to_vec() } else { Vec::new() }, "write": [bytes(folder)],
+        "limits": Limits::default(), "way": "Nowhere", "own": false,
+    })
+}
+
+/// `sh -c script` in `folder` with the usual `PATH`.
+fn shell(folder: &Path, script: &str) -> Spec {
+    let mut spec = Spec::new("sh", folder).args(["-c", script]);
+    spec.env = vec![("PATH".into(), std::env::var_os("PATH").unwrap())];
+    spec.deadline = Duration::from_secs(60);
+    spec.grace = Duration::from_millis(200);
+    spec.confine.write = vec![folder.to_path_buf()];
+    spec
+}
+
+/// Numbers of the living processes whose environment holds `mark`. Zombies have none.
+fn alive(mark: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let marked = entries.filter(|entry| {
+        let env = fs::read(entry.path().join("environ")).unwrap_or_default();
+        env.windows(mark.len()).any(|window| window == mark.as_bytes())
+    });
+    marked
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Marks every process of this program, so that the test can look for them.
+fn marked(mut spec: Spec, mark: &str) -> Spec {
+    spec.env.push(("SANDBOX_TEST_MARK".into(), mark.into()));
+    spec
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn commands_with(text: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
+    lines
+        .filter(|line| line.contains(text) && !line.contains("setsid\0sh\0-c"))
+        .collect()
+}
+
+/// Waits for something that another process does; the test's own time-out is the limit.
+async fn until(happened: impl Fn() -> bool) {
+    let waiting = async {
+        while !happened() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), waiting)
+        .await
+        .expect("it did not happen within 30 s");
+}
+
+mod l0 {
+    const LEVEL: crate::Level = crate::Level::L0;
+    include!("promises.rs");
+}
+
+mod l1 {
+    const LEVEL: crate::Level = crate::Level::L1;
+    include!("promises.rs");
+}
+
+mod l2 {
+    const LEVEL: crate::Level = crate::Level::L2;
+    include!("promises.rs");
+}
+
+mod l3 {
+    const LEVEL: crate::Level = crate::Level::L3;
+    include!("promises.rs");
+}
