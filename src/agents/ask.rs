@@ -7,6 +7,8 @@ use crate::agents::RunSpec;
 use crate::agents::answer::NoAnswer;
 use crate::agents::no_answer;
 use crate::domain::blocked::AgentFailure;
+use crate::domain::price;
+use crate::domain::routing;
 use crate::domain::shorten;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -45,6 +47,7 @@ impl Backend {
             let printed = match self.run(&spec, repairs, cancel).await {
                 Ok(printed) => printed,
                 Err(RunError::Agent { failure, record: last }) => {
+                    let last = priced(*last, &spec);
                     spec.charge(&last);
                     record = last.after(record);
                     if spec.falls_back(&failure) {
@@ -56,8 +59,9 @@ impl Backend {
                 }
                 Err(error) => return Err(error),
             };
-            spec.charge(&printed.record);
-            record = printed.record.after(record);
+            let last = priced(printed.record, &spec);
+            spec.charge(&last);
+            record = last.after(record);
             let read_it = printed
                 .answer
                 .map(|value| spec.secrets.mask_json(value))
@@ -72,6 +76,10 @@ impl Backend {
                 let record = Box::new(record);
                 return Err(RunError::Agent { failure, record });
             }
+            if spec.usd_micros == Some(0) {
+                let (failure, record) = (AgentFailure::OutOfMoney, Box::new(record));
+                return Err(RunError::Agent { failure, record });
+            }
             tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
             spec.prompt = spec.prompt.repaired(&failure.to_string());
         }
@@ -81,11 +89,8 @@ impl Backend {
 impl RunSpec {
     /// Takes the fallback model, once, where the failure is the model's and money is left.
     fn falls_back(&mut self, failure: &AgentFailure) -> bool {
-        let of_the_model = matches!(
-            failure,
-            AgentFailure::NoSuchModel { .. } | AgentFailure::Unavailable { .. } | AgentFailure::RateLimited { .. }
-        );
-        let Some(fallback) = self.fallback_model.take().filter(|_| of_the_model) else {
+        let helps = routing::another_model_may_help(failure);
+        let Some(fallback) = self.fallback_model.take().filter(|_| helps) else {
             return false;
         };
         let other = self.model.as_ref() != Some(&fallback);
@@ -97,6 +102,15 @@ impl RunSpec {
     fn charge(&mut self, record: &Record) {
         let spent = record.usage.usd_micros.unwrap_or(0);
         self.usd_micros = self.usd_micros.map(|left| left.saturating_sub(spent));
+    }
+}
+
+/// A record with an estimate of its money, where its program told tokens alone.
+fn priced(record: Record, spec: &RunSpec) -> Record {
+    let model = record.model.as_deref().or(spec.model.as_deref());
+    Record {
+        usage: price::priced(record.usage, model),
+        ..record
     }
 }
 

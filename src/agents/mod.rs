@@ -24,8 +24,10 @@ mod program;
 pub mod prompt;
 mod schema;
 mod script;
+mod script_usage;
 mod scripted;
 mod session;
+mod tells;
 
 pub use access::Access;
 pub use access::Login;

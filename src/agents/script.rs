@@ -1,17 +1,30 @@
 //! Scripts: YAML lists of prepared steps, for demonstrations and tests. Reading them only; nothing is run here.
 
+use crate::agents::script_usage;
 use crate::config::Role;
 use crate::config::nearest;
 use crate::config::yaml::Key;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
+use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::TaskId;
+use crate::domain::usage::Usage;
 use serde_json::Value as Json;
 use std::path::PathBuf;
 
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-const KEYS: [&str; 7] = ["role", "task", "turn", "write", "delete", "answer", "fail"];
+const KEYS: [&str; 9] = [
+    "role",
+    "task",
+    "turn",
+    "write",
+    "delete",
+    "answer",
+    "fail",
+    "retry_after",
+    "usage",
+];
 
 /// One prepared run. What it does not give matches every run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,10 +38,12 @@ pub(crate) struct ScriptStep {
     pub(crate) delete: Vec<PathBuf>,
     pub(crate) answer: Option<Json>,
     pub(crate) fail: Option<ScriptedFailure>,
+    /// What it says that it used; nothing is said where it is not given.
+    pub(crate) usage: Option<Usage>,
 }
 
 /// How a step ends badly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ScriptedFailure {
     /// As if with exit code 1.
     Exit,
@@ -36,6 +51,8 @@ pub(crate) enum ScriptedFailure {
     Timeout,
     /// With words instead of an answer.
     Garbage,
+    /// As if its model had failed it.
+    Model(AgentFailure),
 }
 
 /// A mistake in a script.
@@ -80,6 +97,8 @@ fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
         ));
     };
     let mut step = ScriptStep::default();
+    let given = entries.iter().find(|(key, _)| key.name == "retry_after");
+    let retry_after = given.map(|(_, value)| seconds(value)).transpose()?;
     for (key, value) in entries {
         match key.name.as_str() {
             "role" => step.role = Some(role(value)?),
@@ -88,7 +107,12 @@ fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
             "write" => step.write = files(value)?,
             "delete" => step.delete = paths(value)?,
             "answer" => step.answer = Some(answer(value)?),
-            "fail" => step.fail = Some(failure(value)?),
+            "fail" => step.fail = Some(failure(value, retry_after)?),
+            "retry_after" => {}
+            "usage" => {
+                let usage = script_usage::usage(value);
+                step.usage = Some(usage.map_err(|(node, problem)| wrong(node, &problem))?);
+            }
             _ => return Err(unknown(key)),
         }
     }
@@ -128,13 +152,30 @@ fn turn(node: &Node) -> Result<u32, ScriptMistake> {
     turn.ok_or_else(|| wrong(node, "`turn` is a whole number from 1"))
 }
 
-fn failure(node: &Node) -> Result<ScriptedFailure, ScriptMistake> {
-    match text(node) {
-        Some("exit") => Ok(ScriptedFailure::Exit),
-        Some("timeout") => Ok(ScriptedFailure::Timeout),
-        Some("garbage") => Ok(ScriptedFailure::Garbage),
-        _ => Err(wrong(node, "`fail` is exit, timeout or garbage")),
+fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, ScriptMistake> {
+    let word = text(node).unwrap_or_default();
+    match word {
+        "exit" => Ok(ScriptedFailure::Exit),
+        "timeout" => Ok(ScriptedFailure::Timeout),
+        "garbage" => Ok(ScriptedFailure::Garbage),
+        word => script_usage::failure(word, retry_after)
+            .map(ScriptedFailure::Model)
+            .ok_or_else(|| {
+                let models = script_usage::FAILURES;
+                wrong(
+                    node,
+                    &format!("`fail` is exit, timeout or garbage, or of the model: {models}"),
+                )
+            }),
     }
+}
+
+fn seconds(node: &Node) -> Result<u64, ScriptMistake> {
+    let seconds = match node.value {
+        Value::Whole(seconds) => u64::try_from(seconds).ok(),
+        _ => None,
+    };
+    seconds.ok_or_else(|| wrong(node, "`retry_after` is a whole number of seconds"))
 }
 
 fn answer(node: &Node) -> Result<Json, ScriptMistake> {
@@ -223,6 +264,7 @@ mod tests {
                     delete: vec![PathBuf::from("old.txt")],
                     answer: Some(json!({"summary": "done", "files_modified": [], "line": 3, "none": null})),
                     fail: None,
+                    usage: None,
                 },
                 ScriptStep {
                     fail: Some(ScriptedFailure::Timeout),
@@ -247,6 +289,9 @@ mod tests {
             ("- task: 1", "`task` is a task's id"),
             ("- answer: done", "`answer` is a table"),
             ("- fail: crash", "`fail` is exit, timeout or garbage"),
+            ("- retry_after: soon", "`retry_after` is a whole number"),
+            ("- usage: {usd: -1}", "`usage` is a table of numbers"),
+            ("- usage: {euro: 1}", "valid: usd, input"),
             ("- write: {/etc/x: a}", "`/etc/x` is not a path"),
             ("- write: {a/../../x: a}", "is not a path within"),
             ("- write: {.git/hooks/x: a}", "is not a path within"),

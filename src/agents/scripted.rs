@@ -11,6 +11,8 @@ use crate::agents::script;
 use crate::agents::script::ScriptStep;
 use crate::agents::script::ScriptedFailure;
 use crate::domain::blocked::AgentFailure;
+use crate::domain::budget::Tells;
+use crate::domain::usage::Usage;
 use std::io;
 use std::path::Path;
 use std::path::PathBuf;
@@ -36,6 +38,14 @@ impl ScriptedAgent {
         self.steps().map(|_| ())
     }
 
+    /// A script tells what its runs cost where one of its steps does.
+    pub(crate) fn tells(&self) -> Tells {
+        let told = self
+            .steps()
+            .is_ok_and(|steps| steps.iter().any(|step| step.usage.is_some()));
+        if told { Tells::Cost } else { Tells::Nothing }
+    }
+
     pub(crate) async fn run(&self, spec: &RunSpec, repair: u32) -> Result<Printed, RunError> {
         let (agent, spec) = (self.clone(), spec.clone());
         let ran = tokio::task::spawn_blocking(move || agent.run_blocking(&spec, repair)).await;
@@ -59,17 +69,22 @@ impl ScriptedAgent {
                 .map_err(|error| failed(format!("deleting {}: {error}", path.display())))?;
         }
         let answer = step.answer.as_ref().map(ToString::to_string).unwrap_or_default();
-        match step.fail {
-            None => Ok(printed(answer)),
-            Some(ScriptedFailure::Garbage) => Ok(printed("as scripted, these words are no answer".to_owned())),
-            Some(ScriptedFailure::Exit) => Err(failed("exit code 1, as scripted".to_owned())),
-            Some(ScriptedFailure::Timeout) => Err(RunError::Agent {
-                failure: AgentFailure::TimedOut {
-                    seconds: spec.deadline.as_secs(),
-                },
-                record: Box::new(once()),
-            }),
-        }
+        let usage = step.usage.unwrap_or_default();
+        let failure = match &step.fail {
+            None => return Ok(printed(answer, usage)),
+            Some(ScriptedFailure::Garbage) => {
+                return Ok(printed("as scripted, these words are no answer".to_owned(), usage));
+            }
+            Some(ScriptedFailure::Exit) => AgentFailure::Failed {
+                how: "exit code 1, as scripted".to_owned(),
+            },
+            Some(ScriptedFailure::Timeout) => AgentFailure::TimedOut {
+                seconds: spec.deadline.as_secs(),
+            },
+            Some(ScriptedFailure::Model(failure)) => failure.clone(),
+        };
+        let record = Box::new(Record { usage, ..once() });
+        Err(RunError::Agent { failure, record })
     }
 
     fn take<'a>(&self, steps: &'a [ScriptStep], spec: &RunSpec, repair: u32) -> Result<&'a ScriptStep, RunError> {
@@ -111,9 +126,10 @@ fn read(file: &Path) -> io::Result<String> {
     }
 }
 
-fn printed(output: String) -> Printed {
+fn printed(output: String, usage: Usage) -> Printed {
     let record = Record {
         log: output.clone(),
+        usage,
         ..once()
     };
     Printed {

@@ -151,7 +151,7 @@ async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>) -> 
         .chain(app.previous_webhook_secret)
         .collect();
     tracing::info!("listening on http://{address}");
-    until_stopped(engine, secrets, listener).await
+    until_stopped(engine, secrets, admin_token(&settings)?, listener).await
 }
 
 /// Says at the start what would fail later: wrong keys, permissions that were not granted.
@@ -175,11 +175,26 @@ async fn check_rights(engine: Arc<Engine>) {
     }
 }
 
+/// Opens the figures: the configured token, else one for this start, shown once.
+fn admin_token(settings: &ServerSettings) -> anyhow::Result<SecretString> {
+    if let Some(token) = &settings.admin_token {
+        return Ok(token.clone());
+    }
+    let token = format!("{:016x}{:016x}", getrandom::u64()?, getrandom::u64()?);
+    eprintln!("AUTOBUILD_ADMIN_TOKEN is not set; until this process ends it is {token}");
+    Ok(token.into())
+}
+
 /// Serves and works until SIGTERM or Ctrl-C, then drains.
-async fn until_stopped(engine: Arc<Engine>, secrets: Vec<SecretString>, listener: Listener) -> anyhow::Result<()> {
+async fn until_stopped(
+    engine: Arc<Engine>,
+    secrets: Vec<SecretString>,
+    admin: SecretString,
+    listener: Listener,
+) -> anyhow::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let stop = CancellationToken::new();
-    let inbox = Arc::new(Inbox::new(engine.clone(), secrets, stop.clone()));
+    let inbox = Arc::new(Inbox::new(engine.clone(), secrets, stop.clone()).with_admin(admin));
     // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
     let rights = tokio::spawn(check_rights(engine.clone()));
     let worker = tokio::spawn(engine.clone().work(stop.clone()));
@@ -208,6 +223,7 @@ fn blueprint(
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
     engine.telemetry = assemble::telemetry(collector, &engine.worker)?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
+    engine.budget = settings.budget;
     engine.network = network::ceiling(&settings.network);
     Ok(Blueprint {
         app: AppKey {

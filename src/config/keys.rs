@@ -17,14 +17,6 @@ pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) shape: Shape,
-    pub(crate) acts: Acts,
-}
-
-/// Whether this version does anything with a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Acts {
-    Now,
-    Later,
 }
 
 /// A mistake in a settings file, with its place and what would be valid there.
@@ -58,8 +50,6 @@ impl fmt::Display for SettingsMistake {
 pub(crate) struct Reading<'a> {
     /// What the server offers by name.
     pub(crate) offered: &'a Offer,
-    /// Keys given that this version does not act on.
-    pub(crate) unused: Vec<String>,
     /// Everything that is wrong.
     pub(crate) mistakes: Vec<SettingsMistake>,
 }
@@ -80,9 +70,6 @@ impl Reading<'_> {
             };
             if value.value == Value::Null {
                 continue;
-            }
-            if key.acts == Acts::Later {
-                self.unused.push(inner.clone());
             }
             if let Some(json) = self.value(&inner, key, value) {
                 found.insert(key.name.to_owned(), json);

@@ -5,6 +5,7 @@
 //! starts a process.
 
 mod agent;
+mod budgets;
 mod command_line;
 mod github_address;
 mod keys;
@@ -27,6 +28,8 @@ pub mod yaml;
 pub use crate::domain::feature::Mode;
 pub use agent::AgentCommand;
 pub use agent::NotAnAgent;
+pub use budgets::Budget;
+pub use budgets::MonthlyBudget;
 pub use command_line::CommandLine;
 pub use command_line::NotACommand;
 pub use github_address::GithubAddress;
@@ -44,7 +47,6 @@ pub use repository::RepositorySettings;
 pub use repository::SETTINGS_FILE;
 pub use repository_keys::json_schema;
 pub use repository_values::Approval;
-pub use repository_values::Budget;
 pub use repository_values::CiEvidence;
 pub use repository_values::Commands;
 pub use repository_values::Coverage;

@@ -1,13 +1,13 @@
 //! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
 
 use crate::config::Mode;
+use crate::config::budgets::Budget;
 use crate::config::command_line::CommandLine;
 use crate::config::keys::Reading;
 use crate::config::keys::SettingsMistake;
 use crate::config::offer::Offer;
 use crate::config::repository_keys::KEYS;
 use crate::config::repository_values::Approval;
-use crate::config::repository_values::Budget;
 use crate::config::repository_values::CiEvidence;
 use crate::config::repository_values::Commands;
 use crate::config::repository_values::Coverage;
@@ -130,7 +130,6 @@ impl RepositorySettings {
         }
         let mut reading = Reading {
             offered,
-            unused: Vec::new(),
             mistakes: Vec::new(),
         };
         let found = reading.table("", KEYS, &node);
@@ -138,7 +137,7 @@ impl RepositorySettings {
             return Err(reading.mistakes);
         }
         let settings = serde_json::from_value(found).map_err(|error| whole_file(Place::START, error.to_string()))?;
-        Ok((settings, reading.unused))
+        Ok((settings, Vec::new()))
     }
 
     /// Every pattern of paths that no Player may change.
@@ -227,7 +226,7 @@ mod tests {
     #[test]
     fn what_this_version_does_not_act_on_is_accepted_and_named() {
         let (settings, unused) = parse("budget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\n");
-        assert_eq!(unused, ["budget"]);
+        assert!(unused.is_empty(), "{unused:?}");
         assert_eq!(settings.network.allow, ["*.example.com".parse().unwrap()]);
         assert_eq!(settings.budget.usd_per_task, 0.0);
         assert_eq!(settings.budget.usd_per_feature, 50.0);

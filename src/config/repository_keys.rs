@@ -1,6 +1,5 @@
 //! The keys of `.github/autobuild.yml`: the one place where their names stand.
 
-use crate::config::keys::Acts;
 use crate::config::keys::Key;
 use crate::config::shapes;
 use crate::config::shapes::Shape;
@@ -8,24 +7,10 @@ use serde_json::Value as Json;
 use serde_json::json;
 
 const fn now(name: &'static str, shape: Shape, about: &'static str) -> Key {
-    Key {
-        name,
-        about,
-        shape,
-        acts: Acts::Now,
-    }
+    Key { name, about, shape }
 }
 
-const fn later(name: &'static str, shape: Shape, about: &'static str) -> Key {
-    Key {
-        name,
-        about,
-        shape,
-        acts: Acts::Later,
-    }
-}
-
-/// Every key of the file. Those that are `later` are accepted, checked, and named once as not acted on.
+/// Every key of the file.
 pub(crate) static KEYS: &[Key] = &[
     now("label", Shape::Text(50), "The label that starts a Feature."),
     now(
@@ -92,7 +77,7 @@ pub(crate) static KEYS: &[Key] = &[
         Shape::Each(TIMEOUTS),
         "The longest run of an agent, for all roles or per role.",
     ),
-    later("budget", Shape::Table(BUDGET), "What may be spent; 0 means no limit."),
+    now("budget", Shape::Table(BUDGET), "What may be spent; 0 means no limit."),
     now("protected_paths", Shape::Paths, "Paths that no Player may change."),
     now("commands", Shape::Table(COMMANDS), "Who is obeyed."),
     now("network", Shape::Table(NETWORK), "What commands and agents may reach."),
@@ -139,6 +124,26 @@ static BUDGET: &[Key] = &[
         "usd_per_feature",
         Shape::Number(0.0, 100_000.0),
         "US dollars for one Feature.",
+    ),
+    now(
+        "tokens_per_task",
+        Shape::Whole(0, 1_000_000_000_000),
+        "Tokens for one Task.",
+    ),
+    now(
+        "tokens_per_feature",
+        Shape::Whole(0, 1_000_000_000_000),
+        "Tokens for one Feature.",
+    ),
+    now(
+        "hours_per_task",
+        Shape::Number(0.0, 10_000.0),
+        "Hours that agents run for one Task.",
+    ),
+    now(
+        "hours_per_feature",
+        Shape::Number(0.0, 10_000.0),
+        "Hours that agents run for one Feature.",
     ),
 ];
 

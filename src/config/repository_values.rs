@@ -165,25 +165,6 @@ impl RoleTimeouts {
     }
 }
 
-/// What may be spent, in US dollars; 0 means no limit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Budget {
-    /// For one Task.
-    pub usd_per_task: f64,
-    /// For one Feature.
-    pub usd_per_feature: f64,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self {
-            usd_per_task: 5.0,
-            usd_per_feature: 50.0,
-        }
-    }
-}
-
 /// Who is obeyed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

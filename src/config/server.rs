@@ -2,6 +2,7 @@
 
 use crate::config::Role;
 use crate::config::agent::AgentCommand;
+use crate::config::budgets::MonthlyBudget;
 use crate::config::github_address::GithubAddress;
 use crate::config::models::ModelSettings;
 use crate::config::network::NetworkCeiling;
@@ -39,6 +40,8 @@ pub struct ServerSettings {
     pub coach_app: Option<CoachApp>,
     /// Least time between writes to GitHub per installation.
     pub write_spacing: Duration,
+    /// What may be spent in a calendar month.
+    pub budget: MonthlyBudget,
     /// The most that foreign programs may reach.
     pub network: NetworkCeiling,
     /// Opens the pages and `/metrics`; `None` to make one at start.

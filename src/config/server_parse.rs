@@ -62,6 +62,7 @@ impl Parser {
             "json" => Ok(LogFormat::Json),
             _ => Err("must be text or json"),
         });
+        let budget = self.budget();
         let sandbox_min_level = self.parse("SANDBOX_MIN_LEVEL", isolation);
         let (network, models) = (self.network(), self.models());
         let named_agents = self.named_agents();
@@ -76,6 +77,7 @@ impl Parser {
                     github,
                     app,
                     coach_app,
+                    budget,
                     write_spacing: write_spacing.unwrap_or(Duration::from_millis(1_000)),
                     network,
                     admin_token,
@@ -275,9 +277,7 @@ impl Parser {
     }
 
     fn unused(&self) -> Vec<String> {
-        let later = VARIABLES
-            .iter()
-            .filter(|(_, kind)| matches!(kind, Kind::Later | Kind::SecretLater));
+        let later = VARIABLES.iter().filter(|(_, kind)| matches!(kind, Kind::Later));
         later
             .filter(|(name, _)| self.found.values.contains_key(name))
             .map(|(name, _)| format!("{PREFIX}{name}"))

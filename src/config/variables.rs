@@ -20,8 +20,6 @@ pub(crate) enum Kind {
     File,
     /// Known and checked, not acted on in this version.
     Later,
-    /// A secret that this version does not act on.
-    SecretLater,
 }
 
 /// Every name without its prefix. In the file a name stands in lower case, with or without the prefix.
@@ -56,7 +54,13 @@ pub(crate) static VARIABLES: &[(&str, Kind)] = &[
     ("NETWORK_ALLOW", Kind::Plain),
     ("NETWORK_PINNED", Kind::Plain),
     ("WRITE_SPACING_MS", Kind::Plain),
-    ("ADMIN_TOKEN", Kind::SecretLater),
+    ("BUDGET_USD_PER_MONTH", Kind::Plain),
+    ("BUDGET_USD_PER_INSTALLATION_MONTH", Kind::Plain),
+    ("BUDGET_TOKENS_PER_MONTH", Kind::Plain),
+    ("BUDGET_TOKENS_PER_INSTALLATION_MONTH", Kind::Plain),
+    ("BUDGET_HOURS_PER_MONTH", Kind::Plain),
+    ("BUDGET_HOURS_PER_INSTALLATION_MONTH", Kind::Plain),
+    ("ADMIN_TOKEN", Kind::Secret),
     ("LOG", Kind::Plain),
     ("LOG_FORMAT", Kind::Plain),
 ];
@@ -220,15 +224,13 @@ fn known(name: &str) -> Option<Known> {
         return Some(Known::Itself(name));
     }
     match by_name(name.strip_suffix("_FILE")?) {
-        Some((name, Kind::Secret | Kind::SecretLater)) => Some(Known::InFile(name)),
+        Some((name, Kind::Secret)) => Some(Known::InFile(name)),
         Some((_, Kind::Plain | Kind::File | Kind::Later)) | None => None,
     }
 }
 
 fn unknown(name: &str, source: Source) -> ServerMistake {
-    let secrets = VARIABLES
-        .iter()
-        .filter(|(_, kind)| matches!(kind, Kind::Secret | Kind::SecretLater));
+    let secrets = VARIABLES.iter().filter(|(_, kind)| matches!(kind, Kind::Secret));
     let files: Vec<String> = secrets.map(|(name, _)| format!("{name}_FILE")).collect();
     let names = VARIABLES.iter().map(|(name, _)| *name);
     let meant = nearest(name, names.chain(files.iter().map(String::as_str)));

@@ -1,8 +1,11 @@
 //! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
 
+use crate::domain::effect::Effect;
+use crate::domain::ids::FeatureKey;
 use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::apply::Applied;
+use crate::engine::job::ApiWait;
 use crate::engine::job::Done;
 use crate::engine::job::Job;
 use crate::engine::job::LimitedBy;
@@ -14,7 +17,11 @@ use crate::store::Fenced;
 use crate::store::Finish;
 use crate::store::Lane;
 use crate::store::Lease;
+use crate::store::NewEffect;
+use crate::store::Ordered;
 use crate::store::Outcome;
+use crate::store::ParkCause;
+use crate::store::ParkTimes;
 use crate::store::StoreError;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -142,10 +149,32 @@ impl Engine {
                 tracing::debug!(%id, "{id} waits for others");
                 written(self.store.postpone(&job.hold, *until, &undone.to_string()).await?);
             }
-            Undone::Refused { .. } => return self.give_up(job, &undone).await,
+            Undone::Parked { wait, why } => return self.park(job, wait, why).await,
+            Undone::Refused { .. } | Undone::Hopeless(_) | Undone::Spent { .. } => {
+                return self.give_up(job, &undone).await;
+            }
             Undone::Later { .. } | Undone::Agent(_) => return self.later(job, &undone).await,
         }
         Ok(())
+    }
+
+    /// Frees the worker until the model's API serves again, and lets people see that the work waits.
+    async fn park(&self, job: &Job, wait: &ApiWait, why: &str) -> Result<(), StoreError> {
+        let id = &job.effect.id;
+        tracing::warn!(%id, provider = %wait.provider, "{id} waits for the model's API: {why}");
+        let cause = match wait.trouble {
+            Some(cause) => ParkCause::Refused { cause, said: why },
+            None => ParkCause::Closed,
+        };
+        let spacing = i64::try_from(self.settings.waits.spacing.as_millis()).unwrap_or(60_000);
+        let times = ParkTimes {
+            now: self.now(),
+            until: wait.until,
+            spacing,
+        };
+        written(self.store.park(&job.hold, &wait.provider, &cause, &times).await?);
+        let shown = job.effect.feature.map(|key| show_again(&key, job, self.now()));
+        self.store.add_effects(shown.as_slice()).await
     }
 
     async fn later(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {
@@ -198,6 +227,27 @@ fn written(fenced: Fenced) {
     match fenced {
         Fenced::Written => {}
         Fenced::Lost => tracing::info!("an effect was taken over by another worker"),
+    }
+}
+
+/// One more edit of the living comment, for what no event tells.
+fn show_again(key: &FeatureKey, job: &Job, now: Millis) -> NewEffect {
+    let effect = Effect::Living { run: 0 };
+    NewEffect {
+        id: format!("{}/waits/{}", job.effect.id, job.effect.fence),
+        kind: effect.kind().to_owned(),
+        lane: Lane::Forge,
+        subject: key.to_string(),
+        feature: Some(*key),
+        feature_limit: None,
+        ordered: Ordered::Free,
+        waits: effect.waits_when_held(),
+        installation: job.effect.installation,
+        repo: job.effect.repo,
+        payload: serde_json::to_string(&effect).unwrap_or_default(),
+        priority: 9,
+        run_at: now,
+        deadline: None,
     }
 }
 

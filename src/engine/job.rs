@@ -13,6 +13,7 @@ use crate::store::Hold;
 use crate::store::NewEffect;
 use crate::store::StoreError;
 use crate::store::StoredEffect;
+use crate::store::Trouble;
 use std::sync::Mutex;
 use std::time::Duration;
 use std::time::Instant;
@@ -80,9 +81,52 @@ pub enum Undone {
     /// An agent failed; counts as a try.
     #[error("{0}")]
     Agent(AgentFailure),
+    /// An agent failed, and no try would mend it.
+    #[error("{0}")]
+    Hopeless(AgentFailure),
+    /// The model's API does not serve us; counts as nothing.
+    #[error("waits for the model's API until {} (ms): {why}", wait.until.0)]
+    Parked {
+        /// For what, and until when.
+        wait: ApiWait,
+        /// For operators.
+        why: String,
+    },
+    /// The budget is used up.
+    #[error("the budget is spent: {what}")]
+    Spent {
+        /// What was spent of what.
+        what: String,
+    },
     /// It was told to stop.
     #[error("stopped")]
     Stopped,
+}
+
+/// A wait for a model's API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiWait {
+    /// Whose API.
+    pub provider: String,
+    /// Why it was refused; none where others were, and it was not asked.
+    pub trouble: Option<Trouble>,
+    /// Not before.
+    pub until: Millis,
+}
+
+impl Undone {
+    /// Whether an agent was at work and may have left something behind.
+    pub(super) fn left_work(&self) -> bool {
+        match self {
+            Self::Agent(_) | Self::Hopeless(_) | Self::Parked { .. } | Self::Spent { .. } => true,
+            Self::Later { .. }
+            | Self::Limited { .. }
+            | Self::Waiting { .. }
+            | Self::Suspended
+            | Self::Refused { .. }
+            | Self::Stopped => false,
+        }
+    }
 }
 
 /// Whose limit it is.

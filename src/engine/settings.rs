@@ -1,6 +1,8 @@
 //! Limits and times of the engine.
 
+use crate::config::MonthlyBudget;
 use crate::domain::ci::CiTimes;
+use crate::domain::routing::Waits;
 use crate::github::Clock;
 use crate::sandbox::egress::Ceiling;
 use crate::telemetry::Telemetry;
@@ -34,6 +36,10 @@ pub struct EngineSettings {
     pub backoff: Backoff,
     /// How long the repository's own CI is waited for.
     pub ci: CiTimes,
+    /// How long work waits for a model's API.
+    pub waits: Waits,
+    /// What may be spent in a calendar month.
+    pub budget: MonthlyBudget,
     /// The most that foreign programs may reach.
     pub network: Ceiling,
     /// Who is told how long work took.
@@ -97,6 +103,8 @@ impl EngineSettings {
                 most: Duration::from_secs(900),
             },
             ci: CiTimes::PRODUCT,
+            waits: Waits::PRODUCT,
+            budget: MonthlyBudget::default(),
             network: Ceiling::default(),
             telemetry: Telemetry::default(),
         }

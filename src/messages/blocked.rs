@@ -28,8 +28,8 @@ use crate::messages::words::count;
 
 /// The report on a task that is blocked now, for its pull request or, where there is none, the issue.
 #[must_use]
-pub fn blocked_report(feature: &Feature, task: &Task, links: &Links) -> Option<String> {
-    let report = BlockedReport::of_task(task, Cost::default())?;
+pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links) -> Option<String> {
+    let report = BlockedReport::of_task(task, cost)?;
     Some(fitting(|measure| {
         sections(vec![
             format!("### Blocked: {} {}", task.id, untrusted::inline(&task.plan.name, 200)),
@@ -58,7 +58,7 @@ fn facts(report: &BlockedReport, task: &Task) -> String {
         "**Severity:** {} · **Attempts:** {}{attempt} · **Cost so far:** {}",
         report.severity.word(),
         count(turns, "turn"),
-        words::NO_COST
+        words::cost_in_full(&report.cost)
     )
 }
 
@@ -144,7 +144,7 @@ fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
 
 /// The report on a Feature that is blocked now, for its issue.
 #[must_use]
-pub fn feature_blocked(feature: &Feature, links: &Links) -> Option<String> {
+pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<String> {
     let FeatureState::Blocked { reason, .. } = &feature.state else {
         return None;
     };
@@ -154,7 +154,7 @@ pub fn feature_blocked(feature: &Feature, links: &Links) -> Option<String> {
         }
         _ => None,
     };
-    let report = BlockedReport::of_feature(feature, reason, gates, Cost::default());
+    let report = BlockedReport::of_feature(feature, reason, gates, cost);
     Some(fitting(|measure| {
         let now = report.gates.as_ref().map_or_else(String::new, |gates| {
             gates::table(strictest(feature), gates, &[], measure)
@@ -169,7 +169,7 @@ pub fn feature_blocked(feature: &Feature, links: &Links) -> Option<String> {
             format!(
                 "**Severity:** {} · **Cost so far:** {}",
                 report.severity.word(),
-                words::NO_COST
+                words::cost_in_full(&report.cost)
             ),
             blocked_tasks(feature, links, measure),
             titled("#### What you can do", &actions(&report)),

@@ -1,5 +1,6 @@
 //! The pull request from the integration branch to the default branch, which a person merges.
 
+use crate::domain::cost::Spending;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::Feature;
 use crate::domain::feature::State as FeatureState;
@@ -10,6 +11,7 @@ use crate::messages::check::waived;
 use crate::messages::gates;
 use crate::messages::links::Links;
 use crate::messages::living_ground;
+use crate::messages::living_parts;
 use crate::messages::living_parts::human_criteria;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
@@ -25,20 +27,21 @@ use crate::messages::words;
 
 /// The text of the feature pull request. It closes the issue only if every task is completed.
 #[must_use]
-pub fn feature_pull(feature: &Feature, links: &Links) -> PullText {
+pub fn feature_pull(feature: &Feature, spending: &Spending, links: &Links) -> PullText {
     let title = format!("{}: {}", feature.key.shown(), words::feature_name(feature));
     PullText {
         title: untrusted::plain(&title, TITLE),
-        body: fitting(|measure| body(feature, links, measure)),
+        body: fitting(|measure| body(feature, spending, links, measure)),
     }
 }
 
-fn body(feature: &Feature, links: &Links, measure: &Measure) -> String {
+fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
     let description = feature.plan.as_ref().map_or("", |version| &version.plan.description);
     sections(vec![
         closing(feature, measure),
         untrusted::quote(description, measure.text),
-        table(feature, links, measure),
+        table(feature, spending, links, measure),
+        living_parts::money(spending),
         titled(
             "### Tasks that AutoBuild added",
             &living_ground::added(feature, links, measure),
@@ -84,7 +87,7 @@ fn missing(task: &Task) -> String {
     }
 }
 
-fn table(feature: &Feature, links: &Links, measure: &Measure) -> String {
+fn table(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
     let mut rows = vec![
         "| task | pull request | turns | cost | state | evidence |".to_owned(),
         "|---|---|---|---|---|---|".to_owned(),
@@ -96,7 +99,7 @@ fn table(feature: &Feature, links: &Links, measure: &Measure) -> String {
             untrusted::cell(&task.plan.name, measure.text.min(120)),
             task.pull.map_or_else(|| "–".to_owned(), |pull| links.pull(pull)),
             progress::turns(task),
-            words::NO_COST,
+            words::cost(&spending.of(task.id)),
             words::state(task),
             evidence(task),
         )

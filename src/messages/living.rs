@@ -1,6 +1,7 @@
 //! The comment on the issue that shows the plan and from then on the progress. It is written anew at every edit.
 
 use crate::domain::blocked::BlockReason;
+use crate::domain::cost::Spending;
 use crate::domain::feature::Feature;
 use crate::domain::feature::PlanVersion;
 use crate::domain::feature::State;
@@ -21,11 +22,11 @@ use crate::messages::words;
 
 /// The living comment of a Feature as it is now.
 #[must_use]
-pub fn living(feature: &Feature, links: &Links) -> String {
-    fitting(|measure| comment(feature, links, measure))
+pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
+    fitting(|measure| comment(feature, spending, links, measure))
 }
 
-fn comment(feature: &Feature, links: &Links, measure: &Measure) -> String {
+fn comment(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
     let head = vec![
         format!(
             "## {}: {}",
@@ -35,15 +36,22 @@ fn comment(feature: &Feature, links: &Links, measure: &Measure) -> String {
         state_line(feature, links),
         details_of_state(feature, measure),
         suspended(feature),
+        living_parts::waiting(spending, measure),
     ];
     let plan = match &feature.plan {
-        Some(version) => with_plan(feature, version, links, measure),
+        Some(version) => with_plan(feature, version, spending, links, measure),
         None => Vec::new(),
     };
     sections(head.into_iter().chain(plan).collect())
 }
 
-fn with_plan(feature: &Feature, version: &PlanVersion, links: &Links, measure: &Measure) -> Vec<String> {
+fn with_plan(
+    feature: &Feature,
+    version: &PlanVersion,
+    spending: &Spending,
+    links: &Links,
+    measure: &Measure,
+) -> Vec<String> {
     let waits = match feature.state {
         State::AwaitingApproval => living_parts::approval(version, measure),
         State::Planning { .. }
@@ -60,8 +68,9 @@ fn with_plan(feature: &Feature, version: &PlanVersion, links: &Links, measure: &
         untrusted::quote(&version.plan.description, measure.text),
         waits,
         living_parts::size(version, waves.groups.len(), links),
+        living_parts::money(spending),
         graph::waves(feature, &waves.added_edges),
-        progress::table(feature, links, measure),
+        progress::table(feature, spending, links, measure),
         progress::remarks(feature, links, measure),
         living_parts::wave_gate(feature, links),
         titled(

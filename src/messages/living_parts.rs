@@ -1,5 +1,7 @@
 //! Sections of the living comment.
 
+use crate::domain::budget::dollars;
+use crate::domain::cost::Spending;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Phase;
 use crate::domain::feature::PlanVersion;
@@ -17,6 +19,7 @@ use crate::messages::plan_file::plan_file;
 use crate::messages::plan_file::plan_file_path;
 use crate::messages::reasons;
 use crate::messages::untrusted;
+use crate::messages::words;
 use crate::messages::words::count;
 
 /// Where exactly building stands.
@@ -51,6 +54,45 @@ pub(super) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String
         hash8(version),
         links.commit(&version.base),
     )
+}
+
+/// What it cost so far, and what it was expected to cost.
+pub(super) fn money(spending: &Spending) -> String {
+    let cost = spending.in_all();
+    let so_far = match cost.agent_runs.saturating_sub(cost.open_runs) {
+        0 => String::new(),
+        _ => format!("Cost so far: {}.", words::cost_in_full(&cost)),
+    };
+    let expected = spending.estimate.map_or_else(String::new, |estimate| {
+        let basis = match estimate.tasks_before {
+            Some(count) => format!("from what {count} earlier tasks of this repository cost"),
+            None => "a rough guess from complexity and turns, not a measurement".to_owned(),
+        };
+        let (least, most) = (dollars(estimate.least), dollars(estimate.most));
+        format!("Expected cost: {least} to {most} ({basis}).")
+    });
+    [so_far, expected]
+        .map(|part| part.trim().to_owned())
+        .join(" ")
+        .trim()
+        .to_owned()
+}
+
+/// What waits for a model's API, and until when.
+pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
+    let lines = bullets(&spending.waiting, measure.rows.min(40), |waiting| {
+        let who = waiting
+            .task
+            .map_or_else(|| "The Feature".to_owned(), |task| task.to_string());
+        format!("{who} goes on at {} at the latest", words::moment(waiting.until))
+    });
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!(
+            "The model's API limits or refuses its service for now. This waits, and uses up no try, no turn and no \
+             money:\n\n{lines}"
+        ),
+    }
 }
 
 /// The first eight digits of the plan's hash.

@@ -1,6 +1,7 @@
 //! The table of a Feature's tasks, and what each of them says where it has no pull request to say it on.
 
 use crate::domain::complexity;
+use crate::domain::cost::Spending;
 use crate::domain::feature::Feature;
 use crate::domain::task::State;
 use crate::domain::task::Task;
@@ -13,7 +14,7 @@ use crate::messages::untrusted;
 use crate::messages::words;
 
 /// Task, type, complexity, needs, state, pull request, turns, cost.
-pub(super) fn table(feature: &Feature, links: &Links, measure: &Measure) -> String {
+pub(super) fn table(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
     let mut lines = vec![
         "| task | type | complexity | needs | state | pull request | turns | cost |".to_owned(),
         "|---|---|---|---|---|---|---|---|".to_owned(),
@@ -23,7 +24,7 @@ pub(super) fn table(feature: &Feature, links: &Links, measure: &Measure) -> Stri
             .tasks
             .iter()
             .take(measure.rows)
-            .map(|task| row(task, links, measure)),
+            .map(|task| row(task, spending, links, measure)),
     );
     let left = feature.tasks.len().saturating_sub(measure.rows);
     if left > 0 {
@@ -32,7 +33,7 @@ pub(super) fn table(feature: &Feature, links: &Links, measure: &Measure) -> Stri
     lines.join("\n")
 }
 
-fn row(task: &Task, links: &Links, measure: &Measure) -> String {
+fn row(task: &Task, spending: &Spending, links: &Links, measure: &Measure) -> String {
     format!(
         "| **{}** {} | {} | {} | {} | {} | {} | {} | {} |",
         task.id,
@@ -43,7 +44,7 @@ fn row(task: &Task, links: &Links, measure: &Measure) -> String {
         words::state(task),
         task.pull.map_or_else(|| "–".to_owned(), |pull| links.pull(pull)),
         turns(task),
-        words::NO_COST,
+        words::cost(&spending.of(task.id)),
     )
 }
 

@@ -52,10 +52,34 @@ fn out_of_turns(turns: u32) -> String {
 }
 
 fn agent_failed(failure: &AgentFailure, max: usize) -> String {
-    format!(
-        "An agent gave no usable result after every try: {}. That used up no turn.",
-        agent(failure, max)
-    )
+    let why = agent(failure, max);
+    match failure {
+        AgentFailure::TooOld { .. }
+        | AgentFailure::NotAsAsked { .. }
+        | AgentFailure::NotAuthorised { .. }
+        | AgentFailure::NoSuchModel { .. }
+        | AgentFailure::ModelRefused { .. } => {
+            format!("An agent could not do its work, and another try would not help: {why}. That used up no turn.")
+        }
+        AgentFailure::RateLimited { .. } | AgentFailure::Unavailable { .. } => {
+            format!("An agent waited for its model as long as it may: {why}. That used up no turn.")
+        }
+        AgentFailure::NotFound { .. }
+        | AgentFailure::Failed { .. }
+        | AgentFailure::TimedOut { .. }
+        | AgentFailure::WentSilent { .. }
+        | AgentFailure::TooMuchOutput { .. }
+        | AgentFailure::PromptTooLong
+        | AgentFailure::OutputLimit
+        | AgentFailure::OutOfAgentTurns { .. }
+        | AgentFailure::OutOfMoney
+        | AgentFailure::ReportMissing
+        | AgentFailure::ReportInvalid { .. }
+        | AgentFailure::DecisionMissing
+        | AgentFailure::DecisionInvalid { .. } => {
+            format!("An agent gave no usable result after every try: {why}. That used up no turn.")
+        }
+    }
 }
 
 fn open_review(by: &User) -> String {

@@ -1,6 +1,7 @@
 //! Answers to commands and labels.
 
 use crate::domain::command::Command;
+use crate::domain::cost::Spending;
 use crate::domain::effect::Reply;
 use crate::domain::feature::Feature;
 use crate::messages::links::Links;
@@ -17,10 +18,10 @@ use crate::messages::untrusted;
 
 /// What a reply says. `feature` is the run that the thread belongs to, if there is one.
 #[must_use]
-pub fn reply(reply: &Reply, feature: Option<&Feature>, links: &Links) -> String {
+pub fn reply(reply: &Reply, feature: Option<&Feature>, spending: &Spending, links: &Links) -> String {
     fitting(|measure| match reply {
         Reply::Help => help(feature, measure),
-        Reply::Status => status(feature, links, measure),
+        Reply::Status => status(feature, spending, links, measure),
         Reply::Refused(why) => refusal(why, feature, links),
         Reply::BadSettings(mistakes) => bad_settings(mistakes, measure),
     })
@@ -84,13 +85,13 @@ fn setting(value: &serde_json::Value) -> String {
     }
 }
 
-fn status(feature: Option<&Feature>, links: &Links, measure: &Measure) -> String {
+fn status(feature: Option<&Feature>, spending: &Spending, links: &Links, measure: &Measure) -> String {
     let Some(feature) = feature else {
         return NO_RUN.to_owned();
     };
     let table = match feature.tasks.is_empty() {
         true => String::new(),
-        false => progress::table(feature, links, measure),
+        false => progress::table(feature, spending, links, measure),
     };
     let living = match feature.living {
         Some(living) => format!(

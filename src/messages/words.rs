@@ -1,7 +1,12 @@
 //! The words for states, kinds and people that all messages share.
 
+use crate::domain::budget::dollars;
+use crate::domain::budget::hours;
+use crate::domain::budget::tokens;
+use crate::domain::cost::Cost;
 use crate::domain::decision::Outcome;
 use crate::domain::feature::Feature;
+use crate::domain::ids::Millis;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 use crate::domain::plan::Check;
@@ -14,8 +19,40 @@ use crate::domain::task::State;
 use crate::domain::task::Task;
 use crate::messages::untrusted;
 
-/// What stands where this version measures nothing.
-pub(super) const NO_COST: &str = "–";
+/// What runs cost, in few words; a dash before the first.
+pub(super) fn cost(cost: &Cost) -> String {
+    let runs = |number: u32| count(usize::try_from(number).unwrap_or(usize::MAX), "run");
+    let ended = cost.agent_runs.saturating_sub(cost.open_runs);
+    match (cost.usd_micros, cost.estimated_runs, cost.unknown_runs) {
+        _ if ended == 0 => "–".to_owned(),
+        (None, _, _) => "unknown".to_owned(),
+        (Some(micros), 0, 0) => dollars(micros),
+        (Some(micros), _, 0) => format!("about {}", dollars(micros)),
+        (Some(micros), 0, unknown) => format!("{} and {} of unknown cost", dollars(micros), runs(unknown)),
+        (Some(micros), _, unknown) => format!("about {} and {} of unknown cost", dollars(micros), runs(unknown)),
+    }
+}
+
+/// The same with how many runs there were and, where it is told, what they read and wrote.
+pub(super) fn cost_in_full(cost: &Cost) -> String {
+    let ended = usize::try_from(cost.agent_runs.saturating_sub(cost.open_runs)).unwrap_or(usize::MAX);
+    let told = match cost.tokens.total() {
+        _ if ended == 0 => return self::cost(cost),
+        0 => String::new(),
+        total => format!(", {}", tokens(total)),
+    };
+    let time = match cost.agent_ms {
+        ..60_000 => String::new(),
+        ms => format!(", {}", hours(ms)),
+    };
+    format!("{} ({}{time}{told})", self::cost(cost), count(ended, "run"))
+}
+
+/// A moment as people read it.
+pub(super) fn moment(at: Millis) -> String {
+    let at = chrono::DateTime::from_timestamp_millis(at.0).unwrap_or_default();
+    at.format("%Y-%m-%d %H:%M UTC").to_string()
+}
 
 /// `1 task`, `2 tasks`.
 pub(super) fn count(number: usize, thing: &str) -> String {

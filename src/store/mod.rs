@@ -69,6 +69,7 @@ pub use migrate::MIGRATIONS;
 pub use migrate::Migration;
 pub use open::OpenOptions;
 pub use provider::ParkCause;
+pub use provider::ParkTimes;
 pub use provider::Parked;
 pub use provider::ProviderTrouble;
 pub use provider::Trouble;

@@ -17,11 +17,8 @@ use crate::store::sql::statements;
 use std::fmt;
 use std::str::FromStr;
 
-/// After the first to ask, the next may ask this much later, in milliseconds, unless the first was served.
-const SPACING_MS: i64 = 60_000;
-
-/// Work that waits for one provider is spread over at most this time, in milliseconds.
-const MOST_SPREAD_MS: i64 = 15 * SPACING_MS;
+/// Work that waits for one provider is spread over at most this many spacings.
+const MOST_SPACINGS: i64 = 15;
 
 statements! {
     CLOSED = "SELECT until FROM provider WHERE name = $1 AND until > $2 AND cause <> 'not_authorised'";
@@ -120,6 +117,17 @@ pub enum ParkCause<'a> {
     Closed,
 }
 
+/// When an effect comes to wait, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct ParkTimes {
+    /// Now.
+    pub now: Millis,
+    /// Nobody asks the provider before.
+    pub until: Millis,
+    /// Milliseconds between one that waits and the next.
+    pub spacing: i64,
+}
+
 impl Store {
     /// Gives the effect back to wait for a provider until `until`, behind those that wait already; counts as nothing.
     pub async fn park(
@@ -127,8 +135,9 @@ impl Store {
         hold: &Hold,
         provider: &str,
         cause: &ParkCause<'_>,
-        (now, until): (Millis, Millis),
+        times: &ParkTimes,
     ) -> Result<Fenced, StoreError> {
+        let ParkTimes { now, until, spacing } = *times;
         let mut tx = self.db.write().await?;
         let (asked, said) = match cause {
             ParkCause::Refused { cause, said } => {
@@ -141,7 +150,7 @@ impl Store {
         };
         let ahead = tx.row(AHEAD, args![provider, now.0]).await?;
         let ahead = ahead.map(|row| row.int("ahead")).transpose()?.unwrap_or(0);
-        let spread = ahead.saturating_mul(SPACING_MS).min(MOST_SPREAD_MS);
+        let spread = ahead.min(MOST_SPACINGS).saturating_mul(spacing);
         let at = until.plus(spread).0;
         let (effect, worker) = (&hold.effect, &hold.worker);
         let arguments = args![effect, worker, hold.fence, at, &said, provider, asked, now.0];
@@ -211,8 +220,8 @@ pub(super) async fn closed(tx: &mut Tx, provider: &str, now: Millis) -> Result<O
 }
 
 /// The first to ask a provider that did not serve keeps the others away for a while.
-pub(super) async fn probe(tx: &mut Tx, provider: &str, now: Millis) -> Result<(), StoreError> {
-    tx.run(PROBE, args![provider, now.plus(SPACING_MS).0]).await?;
+pub(super) async fn probe(tx: &mut Tx, provider: &str, until: Millis) -> Result<(), StoreError> {
+    tx.run(PROBE, args![provider, until.0]).await?;
     Ok(())
 }
 

@@ -105,6 +105,8 @@ pub struct NewRun {
     pub model: Option<String>,
     /// Whose service it needs: work that one provider does not serve waits together.
     pub provider: String,
+    /// For how long the first to ask a provider that did not serve keeps others away, in milliseconds.
+    pub spacing: i64,
     /// Now.
     pub at: Millis,
 }
@@ -191,7 +193,7 @@ impl Store {
                 });
             }
         };
-        provider::probe(&mut tx, &new.provider, new.at).await?;
+        provider::probe(&mut tx, &new.provider, new.at.plus(new.spacing)).await?;
         let id = insert(&mut tx, hold, new, &share).await?;
         tx.commit().await?;
         Ok(Started::Run { id, share })

@@ -1,5 +1,8 @@
 //! Whether the process is alive, and whether it can take work.
 
+use crate::store::ProviderTrouble;
+use crate::store::Store;
+use crate::store::Trouble;
 use crate::web::Inbox;
 use axum::Json;
 use axum::extract::RawQuery;
@@ -33,15 +36,34 @@ pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQ
 }
 
 /// Ready is who reaches its database and is not about to stop.
-pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, &'static str) {
+pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, String) {
     if inbox.is_draining() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "draining\n");
+        return (StatusCode::SERVICE_UNAVAILABLE, "draining\n".to_owned());
     }
     match inbox.store().ping().await {
-        Ok(()) => (StatusCode::OK, "ready\n"),
+        Ok(()) => (StatusCode::OK, with_troubles(inbox.store()).await),
         Err(error) => {
             tracing::warn!(%error, "the database does not answer");
-            (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n")
+            (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the database does not answer\n".to_owned(),
+            )
         }
     }
+}
+
+/// Ready, and what an operator should know of models' APIs: why each does not serve, not what it said.
+async fn with_troubles(store: &Store) -> String {
+    let troubles = store.troubled_providers().await.unwrap_or_default();
+    let line = |trouble: &ProviderTrouble| match trouble.cause {
+        Trouble::RateLimited => format!("{}: the model's API limits the rate\n", trouble.name),
+        Trouble::Unavailable => format!("{}: the model's API is not available\n", trouble.name),
+        Trouble::NotAuthorised => format!(
+            "{}: the model's API refuses the credentials; see the log\n",
+            trouble.name
+        ),
+    };
+    std::iter::once("ready\n".to_owned())
+        .chain(troubles.iter().map(line))
+        .collect()
 }

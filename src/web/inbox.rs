@@ -1,6 +1,7 @@
 //! The webhook inbox: who sent it, is it whole, do we need it; then it is on disk, and only then acknowledged.
 
 use crate::domain::ids::AppId;
+use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::ingest::Ingest;
 use crate::github::webhook::DeliveryHeaders;
@@ -37,6 +38,7 @@ pub struct Inbox {
     secrets: Vec<SecretString>,
     draining: CancellationToken,
     patience: Duration,
+    admin: Option<SecretString>,
 }
 
 impl Inbox {
@@ -50,6 +52,7 @@ impl Inbox {
             secrets,
             draining,
             patience: BODY_PATIENCE,
+            admin: None,
         }
     }
 
@@ -57,6 +60,23 @@ impl Inbox {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same inbox with figures for whoever shows this token.
+    #[must_use]
+    pub fn with_admin(self, token: SecretString) -> Self {
+        Self {
+            admin: Some(token),
+            ..self
+        }
+    }
+
+    pub(super) fn admin(&self) -> Option<&SecretString> {
+        self.admin.as_ref()
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.engine.now()
     }
 
     pub(super) fn store(&self) -> &Store {

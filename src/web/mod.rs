@@ -1,10 +1,11 @@
-//! The HTTP face of the service: the webhook inbox and its health.
+//! The HTTP face of the service: the webhook inbox, its health and its figures.
 //!
 //! Never acts on a delivery: it is stored, acknowledged, and read by a worker.
 
 mod health;
 mod inbox;
 mod listen;
+mod metrics;
 
 pub use inbox::BODY_PATIENCE;
 pub use inbox::Inbox;
@@ -27,5 +28,6 @@ pub fn router(inbox: Arc<Inbox>) -> Router {
         .route("/webhook", post(inbox::webhook).layer(DefaultBodyLimit::disable()))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
+        .route("/metrics", get(metrics::metrics))
         .with_state(inbox)
 }

@@ -16,6 +16,7 @@ mod pipes;
 mod postgres;
 
 mod added;
+mod budgets;
 mod ci;
 mod coach;
 mod edges;
@@ -31,6 +32,7 @@ mod repository;
 mod rights;
 mod secrets;
 mod turns;
+mod waiting;
 mod waivers;
 mod waves;
 mod world;

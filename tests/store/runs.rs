@@ -58,6 +58,7 @@ fn new_run(task: Option<u16>) -> NewRun {
         agent: "claude".to_owned(),
         model: Some("small".to_owned()),
         provider: "claude/small".to_owned(),
+        spacing: 60_000,
         at: NOW,
     }
 }

@@ -185,6 +185,13 @@ pub enum Played {
         /// A commit with what there was, if the tree had changed.
         partial: Option<Sha>,
     },
+    /// It may not go on, whatever it would do.
+    Stopped {
+        /// Why.
+        reason: BlockReason,
+        /// A commit with what there was, if the tree had changed.
+        partial: Option<Sha>,
+    },
 }
 
 /// What a person does to a Task.

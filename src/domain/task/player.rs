@@ -1,6 +1,5 @@
 //! What happens when the designer or the Player ends.
 
-use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::contract;
 use crate::domain::decision::Issue;
@@ -49,7 +48,8 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
         Played::NoChange { base, report } => no_change(task, base, report, at),
         Played::Held { base, report, items } => held(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
-        Played::Failed { failure, partial } => player_failed(task, failure, partial),
+        Played::Failed { failure, partial } => player_failed(task, BlockReason::AgentFailed { failure }, partial),
+        Played::Stopped { reason, partial } => player_failed(task, reason, partial),
     }
 }
 
@@ -119,11 +119,11 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
 }
 
 /// A failure that is not the agents' verdict uses up no turn: the open turn is taken back, with what it was told.
-fn player_failed(mut task: Task, failure: AgentFailure, partial: Option<Sha>) -> Step {
+fn player_failed(mut task: Task, reason: BlockReason, partial: Option<Sha>) -> Step {
     take_back_turn(&mut task);
     if partial.is_some() {
         task.head = partial;
     }
     let effects = open_missing_pull(&mut task).into_iter().collect();
-    block(task, BlockReason::AgentFailed { failure }, effects)
+    block(task, reason, effects)
 }

@@ -80,52 +80,80 @@ impl Scene<'_> {
         Ok(files)
     }
 
-    /// Asks the role's agent, with one repair of a missing or malformed answer.
+    /// Asks the role's agent, with one repair of a missing or malformed answer. Every run is given a share of what is left
+    /// of the budgets, and goes on with the next share while there is one.
     pub(super) async fn ask<T>(
         &self,
         settings: &RepositorySettings,
         question: Question<'_>,
         read: impl Fn(&Value) -> Result<T, String>,
-    ) -> Result<T, RunError> {
-        let seconds = match question.role {
-            Role::Planner => settings.timeouts.planner,
-            Role::Designer => settings.timeouts.designer,
-            Role::Player => settings.timeouts.player,
-            Role::Coach => settings.timeouts.coach,
-        };
-        let agent = self
-            .engine
-            .agents
-            .agent(question.role, settings)
-            .map_err(|undone| RunError::Host {
-                doing: "choosing the agent",
-                source: std::io::Error::other(undone.to_string()),
-            })?;
+    ) -> Result<T, Undone> {
+        let deadline = settings.timeouts.of(question.role);
+        let agent = self.engine.agents.agent(question.role, settings)?;
         let usual = self.engine.agents.definition(question.role).model;
-        let spec = RunSpec {
-            role: question.role,
-            task: question.task,
-            turn: question.turn,
-            checkout: question.checkout.to_path_buf(),
-            objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
-            prompt: question.prompt,
-            schema: question.schema,
-            deadline: Duration::from_secs(seconds),
-            idle: Some(IDLE),
-            model: agent.model(settings.model.of(question.role), usual),
-            fallback_model: agent.fallback_model(),
-            agent_turns: settings.agent_turns,
-            usd_micros: None,
-            network: self.engine.settings.network.rules(&settings.network.allow),
-            activity: None,
-            secrets: self.engine.secrets.clone(),
-            // A run that crashed is the same run again; a run that failed is another one.
-            run_key: format!("{}/{}{}", self.job.effect.id, self.job.effect.attempt, question.part),
-        };
-        let from = self.engine.now();
-        let asked = agent.ask(&spec, read, &self.job.cancel).await;
-        self.tell_run(&spec, from, &asked);
-        Ok(asked?.answer)
+        let wanted = agent.model(settings.model.of(question.role), usual);
+        for share in 0_u32.. {
+            let (mut model, mut fallback) = (wanted.clone(), agent.fallback_model());
+            let open = async |model: Option<&str>| self.open_run(settings, agent, model, &question, deadline).await;
+            let opened = match (open(model.as_deref()).await, fallback.take()) {
+                // Its API serves nobody now: the fallback is asked in its place.
+                (Err(Undone::Parked { .. }), Some(other)) if Some(&other) != model.as_ref() => {
+                    model = Some(other);
+                    open(model.as_deref()).await?
+                }
+                (opened, other) => {
+                    fallback = other;
+                    opened?
+                }
+            };
+            let spec = RunSpec {
+                role: question.role,
+                task: question.task,
+                turn: question.turn,
+                checkout: question.checkout.to_path_buf(),
+                objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
+                prompt: question.prompt.clone(),
+                schema: question.schema.clone(),
+                deadline: deadline.min(Duration::from_millis(opened.share.ms)),
+                idle: Some(IDLE),
+                model,
+                fallback_model: fallback,
+                agent_turns: settings.agent_turns,
+                usd_micros: opened.share.usd_micros,
+                network: self.engine.settings.network.rules(&settings.network.allow),
+                activity: None,
+                secrets: self.engine.secrets.clone(),
+                run_key: self.run_key(share, question.part),
+            };
+            let from = self.engine.now();
+            let ended = agent.ask(&spec, &read, &self.job.cancel).await;
+            self.tell_run(&spec, from, &ended);
+            self.close_run(&opened, &ended).await?;
+            match ended {
+                Ok(answered) => return Ok(answered.answer),
+                Err(RunError::Agent { failure, .. }) => {
+                    if let Some(undone) = self.routed(&opened, failure).await? {
+                        return Err(undone);
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Undone::Stopped)
+    }
+
+    /// A run that crashed is the same run again; one that failed, that waited for its model or that has another share of
+    /// the budget is another one.
+    fn run_key(&self, share: u32, part: &str) -> String {
+        let effect = &self.job.effect;
+        let mut key = format!("{}/{}", effect.id, effect.attempt);
+        if effect.parked > 0 {
+            key = format!("{key}/waited-{}", effect.parked);
+        }
+        if share > 0 {
+            key = format!("{key}/share-{share}");
+        }
+        key + part
     }
 }
 

@@ -1,7 +1,6 @@
 //! The design of a task before its first turn: a fresh checkout that the designer may only read, and a comparison of it
 //! afterwards.
 
-use crate::agents::RunError;
 use crate::agents::prompt::DesignerInput;
 use crate::agents::prompt::ToDesign;
 use crate::config::PreLoop;
@@ -72,7 +71,7 @@ pub(super) async fn ask<T>(
     task: TaskId,
     (input, asked): (DesignerInput<'_>, Asked<'_>),
     read: impl Fn(&Value) -> Result<T, String>,
-) -> Result<T, RunError> {
+) -> Result<T, Undone> {
     let schema = schema(asked);
     let question = Question {
         role: Role::Designer,
@@ -93,14 +92,8 @@ pub(super) async fn ask<T>(
                 "{contract}: the designer, who may only read, changed {}",
                 named.join(", ")
             );
-            Err(RunError::Agent {
-                failure: AgentFailure::Failed { how },
-                record: Box::default(),
-            })
+            Err(Undone::Agent(AgentFailure::Failed { how }))
         }
-        Err(undone) => Err(RunError::Host {
-            doing: "comparing the designer's checkout",
-            source: std::io::Error::other(undone.to_string()),
-        }),
+        Err(undone) => Err(undone),
     }
 }

@@ -65,7 +65,7 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
                     task::Event::Stuck { run, reason }
                 }
                 TaskWork::Coach => match undone {
-                    Undone::Agent(failure) => task::Event::CoachFailed {
+                    Undone::Agent(failure) | Undone::Hopeless(failure) => task::Event::CoachFailed {
                         run,
                         failure: failure.clone(),
                     },
@@ -99,12 +99,14 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
 fn reason(job: &Job, undone: &Undone) -> BlockReason {
     let doing = job.effect.kind.replace('_', " ");
     match undone {
-        Undone::Agent(failure) => BlockReason::AgentFailed {
+        Undone::Agent(failure) | Undone::Hopeless(failure) => BlockReason::AgentFailed {
             failure: failure.clone(),
         },
+        Undone::Spent { what } => BlockReason::BudgetSpent { what: what.clone() },
         _ if job.effect.crashes >= AGENT_TRIES => BlockReason::Crashed { doing },
         Undone::Later { .. }
         | Undone::Limited { .. }
+        | Undone::Parked { .. }
         | Undone::Waiting { .. }
         | Undone::Suspended
         | Undone::Refused { .. }

@@ -15,6 +15,7 @@ mod gates;
 pub(super) mod give_up;
 mod ground;
 mod inspect;
+mod ledger;
 mod merge;
 mod one_task;
 mod persons;

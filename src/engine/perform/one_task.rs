@@ -1,6 +1,5 @@
 //! The plan of a Feature of one task: from the check boxes, and from the designer where they do not say enough.
 
-use crate::agents::RunError;
 use crate::agents::prompt::DesignerInput;
 use crate::agents::prompt::ToDesign;
 use crate::config;
@@ -69,15 +68,9 @@ pub(super) async fn one_task(
     match ask(scene, settings, &checkout, TaskId::Planned(1), (input, asked), parse).await {
         Ok(done) => Ok(Ok(done)),
         // It answered twice, and neither answer made a valid task: asking more often would not help.
-        Err(RunError::Agent {
-            failure: AgentFailure::ReportInvalid { problem },
-            ..
-        }) => Ok(Err(problem)),
-        Err(RunError::Agent {
-            failure: failure @ AgentFailure::ReportMissing,
-            ..
-        }) => Ok(Err(failure.to_string())),
-        Err(error) => Err(error.into()),
+        Err(Undone::Agent(AgentFailure::ReportInvalid { problem })) => Ok(Err(problem)),
+        Err(Undone::Agent(failure @ AgentFailure::ReportMissing)) => Ok(Err(failure.to_string())),
+        Err(undone) => Err(undone),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Making a plan: from the block that a person gave, or by the planner.
 
-use crate::agents::RunError;
 use crate::agents::prompt::PlannerInput;
 use crate::config;
 use crate::config::RepositorySettings;
@@ -177,14 +176,8 @@ async fn planner(
     match scene.ask(&read.settings, question, parse).await {
         Ok(checked) => Ok(Ok(checked)),
         // It answered twice, and neither answer was a valid plan: asking more often would not help.
-        Err(RunError::Agent {
-            failure: AgentFailure::ReportInvalid { problem },
-            ..
-        }) => Ok(Err(problem)),
-        Err(RunError::Agent {
-            failure: failure @ AgentFailure::ReportMissing,
-            ..
-        }) => Ok(Err(failure.to_string())),
-        Err(error) => Err(error.into()),
+        Err(Undone::Agent(AgentFailure::ReportInvalid { problem })) => Ok(Err(problem)),
+        Err(Undone::Agent(failure @ AgentFailure::ReportMissing)) => Ok(Err(failure.to_string())),
+        Err(undone) => Err(undone),
     }
 }

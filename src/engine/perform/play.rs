@@ -2,10 +2,8 @@
 //!
 //! What a Player made is kept in the mirror and written down before it is pushed, so that no crash costs a run twice.
 
-use crate::agents::RunError;
 use crate::config::RepositorySettings;
 use crate::config::Role;
-use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::decision::Issue;
 use crate::domain::ids::Sha;
@@ -77,13 +75,13 @@ pub(super) async fn play(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Don
     let settings = scene.settings();
     match ask(scene, task, turn, &ground, &settings).await {
         Ok(report) => take(scene, task, run, turn, ground, &settings, report).await,
-        Err(RunError::Agent { failure, .. }) => {
+        Err(undone) if undone.left_work() => {
             if let Err(error) = save_partial(scene, task, turn, ground, &settings).await {
                 tracing::warn!(id = %scene.job.effect.id, %error, "what a failed Player left could not be saved");
             }
-            Err(Undone::Agent(failure))
+            Err(undone)
         }
-        Err(error) => Err(error.into()),
+        Err(undone) => Err(undone),
     }
 }
 
@@ -110,7 +108,7 @@ async fn ask(
     turn: &Turn,
     ground: &Ground,
     settings: &RepositorySettings,
-) -> Result<PlayerReport, RunError> {
+) -> Result<PlayerReport, Undone> {
     let schema = report::schema();
     let question = Question {
         role: Role::Player,
@@ -245,7 +243,7 @@ async fn save_partial(
         return Ok(());
     };
     prepared
-        .keep(&format!("{}-partial-{}", held_id(scene.job), scene.job.effect.attempt))
+        .keep(&format!("{}-partial-{}", held_id(scene.job), scene.job.effect.fence))
         .await?;
     let forbidden = !items.is_empty() || !inspect::findings(scene, settings, &prepared, &ground).await?.is_empty();
     // Half a resolution is no resolution: a conflict starts over from both of its sides.
@@ -261,18 +259,21 @@ async fn save_partial(
 
 /// The event of a Player effect that is given up, with the commit that its last try left.
 pub(super) async fn failed(engine: &Engine, job: &Job, run: u64, reason: BlockReason) -> task::Event {
-    let failure: AgentFailure = match reason {
-        BlockReason::AgentFailed { failure } => failure,
-        reason => return task::Event::Stuck { run, reason },
-    };
+    if !matches!(
+        reason,
+        BlockReason::AgentFailed { .. } | BlockReason::BudgetSpent { .. }
+    ) {
+        return task::Event::Stuck { run, reason };
+    }
     let stored = engine.store.effect(&job.effect.id).await.ok().flatten();
     let text = stored.and_then(|effect| effect.external_id);
     let partial = match text.and_then(|text| serde_json::from_str(&text).ok()) {
         Some(Recorded::Partial { head }) => Some(head),
         Some(Recorded::Finished { .. }) | None => None,
     };
-    task::Event::Played {
-        run,
-        outcome: Box::new(Played::Failed { failure, partial }),
-    }
+    let outcome = Box::new(match reason {
+        BlockReason::AgentFailed { failure } => Played::Failed { failure, partial },
+        reason => Played::Stopped { reason, partial },
+    });
+    task::Event::Played { run, outcome }
 }

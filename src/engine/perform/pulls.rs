@@ -44,7 +44,8 @@ pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Resul
 /// Opens the pull request of the Feature into the default branch.
 pub(super) async fn open_feature_pull(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let default = scene.repo().repository().await?.default_branch;
-    let text = messages::feature_pull(&scene.feature, &scene.links().await?);
+    let spending = scene.spending().await?;
+    let text = messages::feature_pull(&scene.feature, &spending, &scene.links().await?);
     let head = scene.key().integration_branch();
     let new = NewPull {
         title: &text.title,

@@ -74,7 +74,8 @@ async fn files_of_turn(mirror: &Mirror, turn: &Turn) -> Result<Vec<String>, Undo
 
 /// Posts the blocked report: on the pull request, or on the issue while there is none.
 pub(super) async fn post_blocked(scene: &Scene<'_>, task: &Task) -> Result<Done, Undone> {
-    let text = messages::blocked_report(&scene.feature, task, &scene.links().await?);
+    let cost = scene.spending().await?.of(task.id);
+    let text = messages::blocked_report(&scene.feature, task, cost, &scene.links().await?);
     let Some(text) = text else { return Ok(Done::Nothing) };
     match (task.pull, task.head.as_ref()) {
         (Some(pull), Some(head)) => post(scene, pull, head, ReviewEvent::RequestChanges, (&text, &[]), &text).await,

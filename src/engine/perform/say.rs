@@ -1,5 +1,6 @@
 //! What AutoBuild says on issues: reactions, replies, the living comment, the blocked Feature.
 
+use crate::domain::cost::Spending;
 use crate::domain::effect::Effect;
 use crate::domain::effect::ReactOn;
 use crate::domain::effect::Reaction;
@@ -32,7 +33,7 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
         }
         Effect::Reply { thread, reply, .. } => {
             let links = Links::new(engine.autobuild.urls().web(), &repo.name().await?);
-            let text = messages::reply(&reply, None, &links);
+            let text = messages::reply(&reply, None, &Spending::default(), &links);
             comment_once(engine, job, repo, thread, &text)
                 .await
                 .map(|_| Done::Nothing)
@@ -63,13 +64,15 @@ async fn add(repo: Repo<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, Un
 }
 
 pub(super) async fn reply(scene: &Scene<'_>, thread: Thread, reply: &Reply) -> Result<Done, Undone> {
-    let text = messages::reply(reply, Some(&scene.feature), &scene.links().await?);
+    let spending = scene.spending().await?;
+    let text = messages::reply(reply, Some(&scene.feature), &spending, &scene.links().await?);
     comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
     Ok(Done::Nothing)
 }
 
 pub(super) async fn feature_blocked(scene: &Scene<'_>) -> Result<Done, Undone> {
-    let Some(text) = messages::feature_blocked(&scene.feature, &scene.links().await?) else {
+    let cost = scene.spending().await?.in_all();
+    let Some(text) = messages::feature_blocked(&scene.feature, cost, &scene.links().await?) else {
         return Ok(Done::Nothing);
     };
     let thread = Thread::Issue(scene.key().issue);
@@ -99,7 +102,7 @@ pub(super) async fn comment_once(
 /// Writes or edits the living comment from the state as it is now.
 pub(super) async fn living(scene: &Scene<'_>) -> Result<Done, Undone> {
     let feature = &scene.feature;
-    let text = messages::living(feature, &scene.links().await?);
+    let text = messages::living(feature, &scene.spending().await?, &scene.links().await?);
     // One mark for all edits: whichever effect made the comment, there is only one.
     let marker = format!("<!-- autobuild:{}/living -->", feature.key);
     let body = format!("{text}\n\n{marker}");

@@ -5,6 +5,8 @@ use super::world;
 use super::world::Words;
 use super::world::decent;
 use crate::domain::blocked::BlockReason;
+use crate::domain::cost::Cost;
+use crate::domain::cost::Spending;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Severity;
 use crate::domain::evidence::Absence;
@@ -354,7 +356,7 @@ fn a_blocked_report_lists_an_approval_only_where_there_is_something_to_approve()
         pull: None,
         ..pushed.clone()
     };
-    let said = |task: &Task| messages::blocked_report(&feature, task, &world::links()).unwrap();
+    let said = |task: &Task| messages::blocked_report(&feature, task, Cost::default(), &world::links()).unwrap();
     assert!(said(&pushed).contains("`/autobuild approve`") && said(&pushed).contains("approve it"));
     assert!(!said(&nowhere).contains("approve"), "{}", said(&nowhere));
     assert!(said(&pushed).contains("Its one turn ended with feedback"));
@@ -398,11 +400,11 @@ fn tasks_that_autobuild_added_say_why() {
         origin: Origin::Fix { broke: None },
         ..feature.tasks[0].clone()
     });
-    let said = messages::living(&feature, &world::links());
+    let said = messages::living(&feature, &Spending::default(), &world::links());
     let (_, rest) = said.split_once("### Tasks that AutoBuild added").unwrap();
     let (section, _) = rest.split_once("### ").unwrap();
     snapshot!("living_added", section.trim());
-    let pull = messages::feature_pull(&feature, &world::links()).body;
+    let pull = messages::feature_pull(&feature, &Spending::default(), &world::links()).body;
     assert!(pull.contains(section.trim()), "{pull}");
 }
 
@@ -416,7 +418,7 @@ fn the_living_comment_says_what_was_so_before() {
             before,
             notes: vec!["Submodules are not supported: `vendor/lib` is left out.".to_owned()],
         });
-        let said = messages::living(&feature, &world::links());
+        let said = messages::living(&feature, &Spending::default(), &world::links());
         let (_, rest) = said.split_once("### Before the work began").unwrap();
         rest.split_once("### ").unwrap().0.trim().to_owned()
     };

@@ -6,6 +6,8 @@ use super::world;
 use crate::domain::blocked::BlockReason;
 use crate::domain::command;
 use crate::domain::command::Parsed;
+use crate::domain::cost::Cost;
+use crate::domain::cost::Spending;
 use crate::domain::decision::Outcome;
 use crate::domain::effect::Reply;
 use crate::domain::feature::ApprovalWhy;
@@ -33,25 +35,37 @@ use std::sync::LazyLock;
 fn everything(say: Words<'_>) -> Vec<(String, String)> {
     let feature = world::busy(say);
     let links = world::links();
-    let mut said = vec![("living".to_owned(), messages::living(&feature, &links))];
+    let mut said = vec![(
+        "living".to_owned(),
+        messages::living(&feature, &Spending::default(), &links),
+    )];
     let mut add = |name: &str, text: String| said.push((name.to_owned(), text));
     for (name, feature) in variants(&feature, say) {
-        add(name, messages::living(&feature, &links));
-        if let Some(text) = messages::feature_blocked(&feature, &links) {
+        add(name, messages::living(&feature, &Spending::default(), &links));
+        if let Some(text) = messages::feature_blocked(&feature, Cost::default(), &links) {
             add("feature blocked", text);
         }
-        add("feature pull", messages::feature_pull(&feature, &links).body);
+        add(
+            "feature pull",
+            messages::feature_pull(&feature, &Spending::default(), &links).body,
+        );
     }
-    add("status", messages::reply(&Reply::Status, Some(&feature), &links));
-    add("help", messages::reply(&Reply::Help, Some(&feature), &links));
+    add(
+        "status",
+        messages::reply(&Reply::Status, Some(&feature), &Spending::default(), &links),
+    );
+    add(
+        "help",
+        messages::reply(&Reply::Help, Some(&feature), &Spending::default(), &links),
+    );
     add(
         "settings",
-        messages::reply(&Reply::BadSettings(vec![say("x")]), None, &links),
+        messages::reply(&Reply::BadSettings(vec![say("x")]), None, &Spending::default(), &links),
     );
     for refusal in sentences::refusals(say) {
         add(
             "refusal",
-            messages::reply(&Reply::Refused(refusal), Some(&feature), &links),
+            messages::reply(&Reply::Refused(refusal), Some(&feature), &Spending::default(), &links),
         );
     }
     for task in &feature.tasks {
@@ -80,7 +94,10 @@ fn everything(say: Words<'_>) -> Vec<(String, String)> {
             state,
             ..feature.tasks[1].clone()
         };
-        add("blocked", messages::blocked_report(&feature, &task, &links).unwrap());
+        add(
+            "blocked",
+            messages::blocked_report(&feature, &task, Cost::default(), &links).unwrap(),
+        );
     }
     said
 }
@@ -126,7 +143,7 @@ fn plain_lines(say: Words<'_>) -> Vec<String> {
     let turn = world::turn(say, 1, Outcome::Feedback);
     vec![
         messages::task_pull(&feature, task).title,
-        messages::feature_pull(&feature, &links).title,
+        messages::feature_pull(&feature, &Spending::default(), &links).title,
         messages::check_run(&feature, task, &turn, &links).unwrap().title,
         messages::plan_commit(&feature),
         messages::squash(&feature, task).title,

@@ -3,6 +3,8 @@
 use super::snapshot;
 use super::world;
 use crate::domain::blocked::BlockReason;
+use crate::domain::cost::Cost;
+use crate::domain::cost::Spending;
 use crate::domain::decision::Outcome;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Evidence;
@@ -26,7 +28,7 @@ use crate::messages::MAX_CHARS;
 use crate::messages::tests::world::decent;
 
 fn living(feature: &Feature) -> String {
-    messages::living(feature, &world::links())
+    messages::living(feature, &Spending::default(), &world::links())
 }
 
 fn waiting() -> Feature {
@@ -246,10 +248,13 @@ fn blocked_reports() {
     let links = world::links();
     snapshot!(
         "blocked_task",
-        messages::blocked_report(&feature, &feature.tasks[1], &links).unwrap()
+        messages::blocked_report(&feature, &feature.tasks[1], Cost::default(), &links).unwrap()
     );
-    assert_eq!(messages::blocked_report(&feature, &feature.tasks[0], &links), None);
-    assert_eq!(messages::feature_blocked(&feature, &links), None);
+    assert_eq!(
+        messages::blocked_report(&feature, &feature.tasks[0], Cost::default(), &links),
+        None
+    );
+    assert_eq!(messages::feature_blocked(&feature, Cost::default(), &links), None);
     feature.state = State::Blocked {
         reason: BlockReason::WaveGateRed {
             failures: vec!["tests failed: `cargo test` exited with 101".to_owned()],
@@ -257,7 +262,10 @@ fn blocked_reports() {
         phase: Phase::Tasks,
     };
     feature.gates[0].report = world::gates(&decent, 101);
-    snapshot!("blocked_feature", messages::feature_blocked(&feature, &links).unwrap());
+    snapshot!(
+        "blocked_feature",
+        messages::feature_blocked(&feature, Cost::default(), &links).unwrap()
+    );
 }
 
 #[test]
@@ -267,7 +275,7 @@ fn pull_requests() {
     let task = messages::task_pull(&feature, &feature.tasks[1]);
     snapshot!("task_pull", format!("{}\n\n{}", task.title, task.body));
     feature.tasks[1].state = task::State::Skipped { by: world::user("ida") };
-    let partly = messages::feature_pull(&feature, &links);
+    let partly = messages::feature_pull(&feature, &Spending::default(), &links);
     assert!(partly.body.starts_with("Part of #42\n"), "{}", partly.body);
     assert!(!partly.body.contains("Closes"), "{}", partly.body);
     snapshot!("feature_pull_in_part", format!("{}\n\n{}", partly.title, partly.body));
@@ -275,7 +283,7 @@ fn pull_requests() {
         commit: None,
         by: task::MergedBy::PersonWithoutApproval(world::user("ida")),
     };
-    let whole = messages::feature_pull(&feature, &links);
+    let whole = messages::feature_pull(&feature, &Spending::default(), &links);
     assert!(whole.body.starts_with("Closes #42\n"), "{}", whole.body);
     assert!(
         whole.body.contains("merged by @ida without Coach approval"),

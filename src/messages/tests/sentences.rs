@@ -4,6 +4,7 @@ use super::snapshot;
 use super::world;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
+use crate::domain::cost::Spending;
 use crate::domain::effect::ClosedWhy;
 use crate::domain::effect::DismissedWhy;
 use crate::domain::effect::Reply;
@@ -202,7 +203,10 @@ fn every_refusal_says_why_and_what_to_do_instead() {
     let feature = world::busy(&world::decent);
     let said = refusals(&world::decent).into_iter().map(|refusal| {
         let reply = Reply::Refused(refusal.clone());
-        (name(&refusal), messages::reply(&reply, Some(&feature), &world::links()))
+        (
+            name(&refusal),
+            messages::reply(&reply, Some(&feature), &Spending::default(), &world::links()),
+        )
     });
     snapshot!("refusals", entries(said));
 }
@@ -211,17 +215,17 @@ fn every_refusal_says_why_and_what_to_do_instead() {
 fn every_other_reply() {
     let feature = world::busy(&world::decent);
     let mistakes = vec![text("line 2, column 1: unknown key `max_turn`; nearest is `max_turns`")];
-    let say = |reply: &Reply| messages::reply(reply, Some(&feature), &world::links());
+    let say = |reply: &Reply| messages::reply(reply, Some(&feature), &Spending::default(), &world::links());
     let said = [
         ("Help", say(&Reply::Help)),
         (
             "Help without a run",
-            messages::reply(&Reply::Help, None, &world::links()),
+            messages::reply(&Reply::Help, None, &Spending::default(), &world::links()),
         ),
         ("Status", say(&Reply::Status)),
         (
             "Status without a run",
-            messages::reply(&Reply::Status, None, &world::links()),
+            messages::reply(&Reply::Status, None, &Spending::default(), &world::links()),
         ),
         ("BadSettings", say(&Reply::BadSettings(mistakes))),
     ];

@@ -183,6 +183,23 @@ impl Script {
         self.plays(task).approves(task)
     }
 
+    /// The Player of a task does what [`Task::new`] asks for, and says what that cost.
+    pub fn plays_for(&self, task: u16, usd: f64) -> &Self {
+        let file = format!("hello/{task}.txt");
+        self.step(json!({
+            "role": "player",
+            "task": format!("TASK-{task:03}"),
+            "write": {file.clone(): format!("hello {task}\n")},
+            "usage": {"usd": usd, "input": 1000, "output": 200},
+            "answer": report(&[], &[&file]),
+        }))
+    }
+
+    /// A run of a role that its model fails.
+    pub fn fails(&self, role: &str, how: &str) -> &Self {
+        self.step(json!({"role": role, "fail": how}))
+    }
+
     /// The steps that no run took.
     pub fn unread(&self, state: &Path) -> Vec<Value> {
         let mut taken = BTreeSet::new();

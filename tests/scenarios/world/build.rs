@@ -14,11 +14,13 @@ use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
 use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
+use autobuild::config::MonthlyBudget;
 use autobuild::config::Role;
 use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
 use autobuild::domain::ids::RepoId;
 use autobuild::domain::isolation::Level;
+use autobuild::domain::routing::Waits;
 use autobuild::engine::settings::Backoff;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
@@ -45,6 +47,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// As the product's, a thousand times shorter and more.
+pub const SHORT: Waits = Waits {
+    first: Duration::from_millis(1),
+    most: Duration::from_millis(4),
+    longest: Duration::from_millis(4),
+    in_all: Duration::from_secs(3_600),
+    spacing: Duration::from_millis(1),
+};
+
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 /// Runs every `tests/*_test.sh` and prints TAP.
@@ -69,6 +80,8 @@ pub struct Setup {
     commands: BTreeMap<Role, String>,
     database: Option<String>,
     ci: CiTimes,
+    waits: Waits,
+    budget: MonthlyBudget,
     folder: tempfile::TempDir,
 }
 
@@ -87,6 +100,8 @@ impl Setup {
             commands: BTreeMap::new(),
             database: None,
             ci: CiTimes::AT_ONCE,
+            waits: SHORT,
+            budget: MonthlyBudget::default(),
             folder: tempfile::Builder::new()
                 .prefix("autobuild-scenario-")
                 .tempdir()
@@ -134,6 +149,18 @@ impl Setup {
     /// How long CI is waited for.
     pub fn ci(mut self, times: CiTimes) -> Self {
         self.ci = times;
+        self
+    }
+
+    /// How long a model's API is waited for.
+    pub fn waits(mut self, waits: Waits) -> Self {
+        self.waits = waits;
+        self
+    }
+
+    /// What the server allows in a month.
+    pub fn budget(mut self, budget: MonthlyBudget) -> Self {
+        self.budget = budget;
         self
     }
 
@@ -256,6 +283,8 @@ impl Setup {
                     most: Duration::from_millis(5),
                 },
                 ci: self.ci,
+                waits: self.waits,
+                budget: self.budget,
                 ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
             },
             data_dir,

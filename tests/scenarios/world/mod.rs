@@ -7,6 +7,7 @@ mod transcript;
 
 pub use agents::Plan;
 pub use agents::Task;
+pub use build::SHORT;
 pub use build::Setup;
 
 use agents::Script;

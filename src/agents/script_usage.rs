@@ -1,0 +1,72 @@
+//! What a prepared step says that it used, and how it says that a model failed it.
+
+use crate::config::yaml::Node;
+use crate::config::yaml::Value;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::usage::Usage;
+
+/// What `usage` may hold.
+pub(crate) const KEYS: &str = "usd, input, cached, cache_write, output, ms";
+
+/// Reads `usage`: money in US dollars, tokens, milliseconds.
+pub(crate) fn usage(node: &Node) -> Result<Usage, (&Node, String)> {
+    let wrong = |node| (node, format!("`usage` is a table of numbers from 0; valid: {KEYS}"));
+    let Value::Map(entries) = &node.value else {
+        return Err(wrong(node));
+    };
+    let mut usage = Usage::default();
+    for (key, value) in entries {
+        let whole = || match value.value {
+            Value::Whole(count) => u64::try_from(count).map_err(|_| wrong(value)),
+            _ => Err(wrong(value)),
+        };
+        match key.name.as_str() {
+            "usd" => usage.usd_micros = Some(micros(&value.value).ok_or_else(|| wrong(value))?),
+            "input" => usage.tokens.input = whole()?,
+            "cached" => usage.tokens.cached = whole()?,
+            "cache_write" => usage.tokens.cache_write = whole()?,
+            "output" => usage.tokens.output = whole()?,
+            "ms" => usage.agent_ms = whole()?,
+            _ => return Err(wrong(node)),
+        }
+    }
+    Ok(usage)
+}
+
+fn micros(value: &Value) -> Option<u64> {
+    let usd = match value {
+        Value::Whole(usd) => i32::try_from(*usd).ok().map(f64::from)?,
+        Value::Number(usd) => *usd,
+        Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => return None,
+    };
+    (0.0..=1e9)
+        .contains(&usd)
+        .then(|| format!("{:.0}", usd * 1e6).parse().ok())?
+}
+
+/// The failures of a model that a step may name.
+pub(crate) const FAILURES: &str = "rate_limited, unavailable, not_authorised, no_such_model, model_refused, \
+                                   prompt_too_long, output_limit, out_of_agent_turns, out_of_money";
+
+/// The failure of that name.
+pub(crate) fn failure(word: &str, retry_after_seconds: Option<u64>) -> Option<AgentFailure> {
+    let said = "as scripted".to_owned();
+    Some(match word {
+        "rate_limited" => AgentFailure::RateLimited {
+            said,
+            retry_after_seconds,
+        },
+        "unavailable" => AgentFailure::Unavailable { said },
+        "not_authorised" => AgentFailure::NotAuthorised { said },
+        "no_such_model" => AgentFailure::NoSuchModel {
+            model: "scripted".to_owned(),
+            said,
+        },
+        "model_refused" => AgentFailure::ModelRefused { said },
+        "prompt_too_long" => AgentFailure::PromptTooLong,
+        "output_limit" => AgentFailure::OutputLimit,
+        "out_of_agent_turns" => AgentFailure::OutOfAgentTurns { turns: 1 },
+        "out_of_money" => AgentFailure::OutOfMoney,
+        _ => return None,
+    })
+}

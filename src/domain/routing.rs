@@ -1,0 +1,203 @@
+//! What follows from the failure of an agent that is not its verdict: wait, try again, go on, or stop. Pure: times are told.
+
+use crate::domain::blocked::AgentFailure;
+use std::time::Duration;
+
+/// How long work waits for a model's API.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits {
+    /// After the first failure in a row; it doubles from there.
+    pub first: Duration,
+    /// At most, where the API does not ask for more.
+    pub most: Duration,
+    /// At most, whatever the API asks for.
+    pub longest: Duration,
+    /// In all: after that a person is asked.
+    pub in_all: Duration,
+    /// Between two pieces of work that waited for the same API.
+    pub spacing: Duration,
+}
+
+impl Waits {
+    /// The product's.
+    pub const PRODUCT: Self = Self {
+        first: Duration::from_secs(60),
+        most: Duration::from_secs(15 * 60),
+        longest: Duration::from_secs(6 * 3_600),
+        in_all: Duration::from_secs(24 * 3_600),
+        spacing: Duration::from_secs(60),
+    };
+}
+
+/// How long it went on before this failure.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Before {
+    /// Failures of this API in a row.
+    pub failures: u32,
+    /// How long this work has waited for it already.
+    pub waited: Duration,
+    /// What the run was allowed, in millionths of a dollar; none without a limit.
+    pub share: Option<u64>,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// It waits in the database, and counts as nothing.
+    Park(Duration),
+    /// It is tried again with backoff, and counts as one of the tries.
+    Retry,
+    /// The share is used up, perhaps not the budget: it goes on with the next share.
+    NextShare,
+    /// A person must act first.
+    Block,
+}
+
+/// Decides; `jitter` (0 to 1) spreads what would else come back at the same moment.
+#[must_use]
+pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64) -> Route {
+    match failure {
+        AgentFailure::RateLimited {
+            retry_after_seconds, ..
+        } => park(retry_after_seconds.map(Duration::from_secs), before, waits, jitter),
+        AgentFailure::Unavailable { .. } => park(None, before, waits, jitter),
+        AgentFailure::OutOfMoney => match before.share {
+            Some(_) => Route::NextShare,
+            None => Route::Retry,
+        },
+        // Another try meets the same program, account or model.
+        AgentFailure::NotAuthorised { .. }
+        | AgentFailure::NoSuchModel { .. }
+        | AgentFailure::TooOld { .. }
+        | AgentFailure::NotAsAsked { .. }
+        | AgentFailure::ModelRefused { .. } => Route::Block,
+        AgentFailure::NotFound { .. }
+        | AgentFailure::Failed { .. }
+        | AgentFailure::TimedOut { .. }
+        | AgentFailure::WentSilent { .. }
+        | AgentFailure::TooMuchOutput { .. }
+        // What a Player had done by then is kept, and the next run starts there.
+        | AgentFailure::PromptTooLong
+        | AgentFailure::OutputLimit
+        | AgentFailure::OutOfAgentTurns { .. }
+        | AgentFailure::ReportMissing
+        | AgentFailure::ReportInvalid { .. }
+        | AgentFailure::DecisionMissing
+        | AgentFailure::DecisionInvalid { .. } => Route::Retry,
+    }
+}
+
+/// Whether another model may succeed where this one failed; the fallback of the settings is tried once, at once.
+#[must_use]
+pub fn another_model_may_help(failure: &AgentFailure) -> bool {
+    match failure {
+        AgentFailure::RateLimited { .. }
+        | AgentFailure::Unavailable { .. }
+        | AgentFailure::NoSuchModel { .. }
+        | AgentFailure::ModelRefused { .. } => true,
+        AgentFailure::NotFound { .. }
+        | AgentFailure::Failed { .. }
+        | AgentFailure::TimedOut { .. }
+        | AgentFailure::WentSilent { .. }
+        | AgentFailure::TooMuchOutput { .. }
+        | AgentFailure::TooOld { .. }
+        | AgentFailure::NotAsAsked { .. }
+        | AgentFailure::NotAuthorised { .. }
+        | AgentFailure::PromptTooLong
+        | AgentFailure::OutputLimit
+        | AgentFailure::OutOfAgentTurns { .. }
+        | AgentFailure::OutOfMoney
+        | AgentFailure::ReportMissing
+        | AgentFailure::ReportInvalid { .. }
+        | AgentFailure::DecisionMissing
+        | AgentFailure::DecisionInvalid { .. } => false,
+    }
+}
+
+fn park(asked: Option<Duration>, before: &Before, waits: &Waits, jitter: f64) -> Route {
+    if before.waited >= waits.in_all {
+        return Route::Block;
+    }
+    let doubled = waits
+        .first
+        .saturating_mul(2_u32.saturating_pow(before.failures.min(16)));
+    let wait = asked
+        .unwrap_or(Duration::ZERO)
+        .max(doubled.min(waits.most))
+        .min(waits.longest);
+    // Never earlier than was asked for.
+    let later = wait.mul_f64(jitter.clamp(0.0, 1.0) / 5.0);
+    Route::Park(wait.saturating_add(later))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limited(retry_after_seconds: Option<u64>) -> AgentFailure {
+        AgentFailure::RateLimited {
+            said: String::new(),
+            retry_after_seconds,
+        }
+    }
+
+    fn parked(failure: &AgentFailure, failures: u32, jitter: f64) -> u64 {
+        let before = Before {
+            failures,
+            ..Before::default()
+        };
+        match route(failure, &before, &Waits::PRODUCT, jitter) {
+            Route::Park(wait) => wait.as_secs(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_limit_is_waited_for_as_long_as_it_asks_and_longer_each_time() {
+        let unavailable = AgentFailure::Unavailable { said: String::new() };
+        assert_eq!(
+            [0, 1, 2, 3, 4, 60].map(|n| parked(&unavailable, n, 0.0)),
+            [60, 120, 240, 480, 900, 900]
+        );
+        assert_eq!(parked(&limited(Some(3_600)), 0, 0.0), 3_600);
+        assert_eq!(parked(&limited(Some(5)), 0, 0.0), 60, "not sooner than the first wait");
+        assert_eq!(parked(&limited(Some(u64::MAX)), 0, 0.0), 6 * 3_600);
+        assert_eq!(parked(&limited(Some(100)), 0, 1.0), 120, "jitter only makes it later");
+    }
+
+    #[test]
+    fn after_a_day_a_person_is_asked() {
+        let before = Before {
+            waited: Duration::from_secs(24 * 3_600),
+            ..Before::default()
+        };
+        assert_eq!(route(&limited(None), &before, &Waits::PRODUCT, 0.5), Route::Block);
+    }
+
+    #[test]
+    fn what_no_try_can_mend_stops_at_once_and_the_rest_is_tried_again() {
+        let said = String::new;
+        let table = [
+            (AgentFailure::NotAuthorised { said: said() }, Route::Block),
+            (AgentFailure::ModelRefused { said: said() }, Route::Block),
+            (AgentFailure::NotAsAsked { what: said() }, Route::Block),
+            (AgentFailure::TimedOut { seconds: 1 }, Route::Retry),
+            (AgentFailure::OutOfAgentTurns { turns: 30 }, Route::Retry),
+            (AgentFailure::ReportMissing, Route::Retry),
+            (AgentFailure::OutOfMoney, Route::Retry),
+        ];
+        for (failure, expected) in table {
+            assert_eq!(
+                route(&failure, &Before::default(), &Waits::PRODUCT, 0.0),
+                expected,
+                "{failure}"
+            );
+        }
+        let shared = Before {
+            share: Some(1),
+            ..Before::default()
+        };
+        let next = route(&AgentFailure::OutOfMoney, &shared, &Waits::PRODUCT, 0.0);
+        assert_eq!(next, Route::NextShare);
+    }
+}

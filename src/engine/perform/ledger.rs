@@ -1,0 +1,282 @@
+//! Around every run of an agent: a share of the budget before it, what it used after it, and where its failure leads.
+
+use crate::agents::Answered;
+use crate::agents::Backend;
+use crate::agents::Record;
+use crate::agents::RunError;
+use crate::config::RepositorySettings;
+use crate::config::Role;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::budget;
+use crate::domain::budget::Allowed;
+use crate::domain::budget::Budget;
+use crate::domain::budget::Call;
+use crate::domain::budget::Ending;
+use crate::domain::budget::Share;
+use crate::domain::budget::Tells;
+use crate::domain::complexity;
+use crate::domain::cost;
+use crate::domain::cost::Estimate;
+use crate::domain::cost::Spending;
+use crate::domain::cost::Waiting;
+use crate::domain::ids::Millis;
+use crate::domain::price;
+use crate::domain::routing;
+use crate::domain::routing::Before;
+use crate::domain::routing::Route;
+use crate::domain::trace;
+use crate::domain::usage::Usage;
+use crate::engine::job::ApiWait;
+use crate::engine::job::LimitedBy;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::ask::Question;
+use crate::store::EndedRun;
+use crate::store::NewRun;
+use crate::store::Started;
+use crate::store::Trouble;
+use std::time::Duration;
+
+/// What people are told in place of a provider's words about credentials, which are the operator's.
+const WITHOUT_DETAIL: &str = "whoever runs this server finds the answer of the API in its log";
+
+/// How far back a repository's history tells what its tasks cost: 90 days.
+const HISTORY_MS: i64 = 90 * 24 * 3_600_000;
+
+/// A run that is written down and may begin.
+pub(super) struct Opened {
+    id: String,
+    /// What it may use.
+    pub share: Share,
+    tells: Tells,
+    provider: String,
+    model: Option<String>,
+    at: Millis,
+}
+
+impl Scene<'_> {
+    /// Sets a share of every budget aside, or says why no run may begin.
+    pub(super) async fn open_run(
+        &self,
+        settings: &RepositorySettings,
+        agent: &Backend,
+        model: Option<&str>,
+        question: &Question<'_>,
+        deadline: Duration,
+    ) -> Result<Opened, Undone> {
+        let waits = &self.engine.settings.waits;
+        let kind = agent.kind();
+        let provider = model.map_or_else(|| kind.to_owned(), |model| format!("{kind}/{model}"));
+        let new = NewRun {
+            installation: self.job.installation(),
+            feature: self.key(),
+            task: question.task,
+            turn: question.turn,
+            role: question.role.word().to_owned(),
+            agent: kind.to_owned(),
+            model: model.map(str::to_owned),
+            provider: provider.clone(),
+            spacing: ms(waits.spacing),
+            at: self.engine.now(),
+        };
+        let call = Call {
+            deadline_ms: u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX),
+            tells: agent.tells(),
+        };
+        let budget = self.budget(settings);
+        let started = self
+            .engine
+            .store
+            .start_run(&self.job.hold, &new, &budget, &call)
+            .await?;
+        match started {
+            Started::Run { id, share } => Ok(Opened {
+                id,
+                share,
+                tells: call.tells,
+                provider,
+                model: new.model,
+                at: new.at,
+            }),
+            Started::Spent(spent) => Err(Undone::Spent {
+                what: spent.to_string(),
+            }),
+            Started::Held => Err(Undone::Limited {
+                by: LimitedBy::Spacing,
+                until: new.at.plus(ms(waits.spacing)),
+                why: "what is left of the budget is set aside for runs that have not ended".to_owned(),
+            }),
+            Started::Waits { until } => Err(self.wait_with_others(provider, until)),
+            Started::Lost => Err(Undone::Stopped),
+        }
+    }
+
+    fn budget(&self, settings: &RepositorySettings) -> Budget {
+        let engine = &self.engine.settings;
+        let slots = u32::try_from(engine.slots.agent).unwrap_or(u32::MAX);
+        let allowed = |limits, parallel| Allowed { limits, parallel };
+        Budget {
+            task: allowed(settings.budget.of_task(), 1),
+            feature: allowed(settings.budget.of_feature(), self.feature.rules.max_parallel_tasks),
+            installation: allowed(engine.budget.installation, engine.agents_per_installation),
+            server: allowed(engine.budget.server, slots),
+        }
+    }
+
+    /// Others were refused: this work waits with them, though not for ever.
+    fn wait_with_others(&self, provider: String, until: Millis) -> Undone {
+        let waited = self.waited();
+        if waited >= self.engine.settings.waits.in_all {
+            let said = format!("it has not served for {} hours", waited.as_secs() / 3_600);
+            return Undone::Hopeless(AgentFailure::Unavailable { said });
+        }
+        let why = format!("{provider} does not serve others");
+        let wait = ApiWait {
+            provider,
+            trouble: None,
+            until,
+        };
+        Undone::Parked { wait, why }
+    }
+
+    /// How long this effect has waited for a provider.
+    fn waited(&self) -> Duration {
+        let now = self.engine.now();
+        let since = self.job.effect.parked_since.unwrap_or(now);
+        Duration::from_millis(u64::try_from(now.0.saturating_sub(since.0)).unwrap_or(0))
+    }
+
+    /// Writes down what a run used and how it ended.
+    pub(super) async fn close_run<T>(
+        &self,
+        opened: &Opened,
+        ended: &Result<Answered<T>, RunError>,
+    ) -> Result<(), Undone> {
+        let (record, ending, word) = match ended {
+            Ok(answered) => (Some(&answered.record), Ending::Answered, None),
+            Err(RunError::Agent { failure, record }) => {
+                let word = Some(failure.word().to_owned());
+                (Some(&**record), Ending::Failed(failure), word)
+            }
+            Err(RunError::Cancelled) => (None, Ending::Cut, Some("cancelled".to_owned())),
+            Err(RunError::Host { .. }) => (None, Ending::NeverRan, Some("not_started".to_owned())),
+        };
+        let at = self.engine.now();
+        let run = EndedRun {
+            id: opened.id.clone(),
+            level: record.and_then(|record| record.level),
+            usage: opened.used(record, ending, at),
+            runs: record.map_or(1, |record| record.runs),
+            failure: word,
+            events: record
+                .filter(|record| !record.events.is_empty())
+                .map(|record| trace::lines(&record.events, &self.engine.secrets)),
+            model: record.and_then(|record| record.model.clone()),
+            at,
+        };
+        let store = &self.engine.store;
+        store.end_run(&run).await?;
+        if ended.is_ok() {
+            store.provider_served(&opened.provider, &self.job.effect.id, at).await?;
+        }
+        Ok(())
+    }
+
+    /// Where an agent's failure leads; none where it may go on with the next share at once.
+    pub(super) async fn routed(&self, opened: &Opened, failure: AgentFailure) -> Result<Option<Undone>, Undone> {
+        let known = self.engine.store.provider_trouble(&opened.provider).await?;
+        let before = Before {
+            failures: known.map_or(0, |known| known.failures),
+            waited: self.waited(),
+            share: opened.share.usd_micros,
+        };
+        let route = routing::route(&failure, &before, &self.engine.settings.waits, jitter());
+        Ok(Some(match route {
+            Route::NextShare => return Ok(None),
+            Route::Retry => Undone::Agent(failure),
+            Route::Park(wait) => self.parked(opened, &failure, wait),
+            Route::Block => self.hopeless(opened, failure).await?,
+        }))
+    }
+
+    fn parked(&self, opened: &Opened, failure: &AgentFailure, wait: Duration) -> Undone {
+        let trouble = match failure {
+            AgentFailure::RateLimited { .. } => Trouble::RateLimited,
+            _ => Trouble::Unavailable,
+        };
+        Undone::Parked {
+            wait: ApiWait {
+                provider: opened.provider.clone(),
+                trouble: Some(trouble),
+                until: self.engine.now().plus(ms(wait)),
+            },
+            why: failure.to_string(),
+        }
+    }
+
+    /// What a provider says of credentials is for operators alone.
+    async fn hopeless(&self, opened: &Opened, failure: AgentFailure) -> Result<Undone, Undone> {
+        let AgentFailure::NotAuthorised { said } = failure else {
+            return Ok(Undone::Hopeless(failure));
+        };
+        let (provider, now) = (&opened.provider, self.engine.now());
+        tracing::error!(%provider, "{provider} refuses the credentials or the account: {said}");
+        self.engine.store.provider_refuses_us(provider, &said, now).await?;
+        let said = WITHOUT_DETAIL.to_owned();
+        Ok(Undone::Hopeless(AgentFailure::NotAuthorised { said }))
+    }
+}
+
+impl Scene<'_> {
+    /// What the Feature cost so far, what is expected of it, and what waits for a model's API.
+    pub(super) async fn spending(&self) -> Result<Spending, Undone> {
+        let (store, key, now) = (&self.engine.store, self.key(), self.engine.now());
+        let parked = store.parked(&key, now).await?;
+        let waiting = parked.into_iter().map(|parked| Waiting {
+            task: parked.subject.rsplit('/').next().and_then(|name| name.parse().ok()),
+            until: parked.until,
+        });
+        Ok(Spending {
+            by_task: store.costs(&key).await?,
+            estimate: self.estimate().await?,
+            waiting: waiting.collect(),
+        })
+    }
+
+    /// What the plan may cost; none where no agent tells its cost.
+    async fn estimate(&self) -> Result<Option<Estimate>, Undone> {
+        let settings = self.settings();
+        let player = self.engine.agents.agent(Role::Player, &settings)?;
+        let (Some(version), Tells::Cost) = (&self.feature.plan, player.tells()) else {
+            return Ok(None);
+        };
+        let since = self.engine.now().plus(-HISTORY_MS);
+        let earlier = self.engine.store.usual_cost(self.key().repo, since).await?;
+        let complexities: Vec<u8> = version.plan.tasks.iter().map(complexity::task).collect();
+        let limit = settings.budget.of_task().usd_micros;
+        Ok(cost::estimate(&complexities, settings.max_turns, earlier, limit))
+    }
+}
+
+impl Opened {
+    /// What is written down as used, with an estimate where the program told no money.
+    fn used(&self, record: Option<&Record>, ending: Ending<'_>, at: Millis) -> Usage {
+        let model = record
+            .and_then(|record| record.model.as_deref())
+            .or(self.model.as_deref());
+        let mut usage = record.map_or_else(Usage::default, |record| price::priced(record.usage, model));
+        if usage.agent_ms == 0 {
+            usage.agent_ms = u64::try_from(at.0.saturating_sub(self.at.0)).unwrap_or(0);
+        }
+        budget::settled(usage, ending, self.tells, self.share.usd_micros)
+    }
+}
+
+fn ms(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// 0 to 1 by chance, so that what was refused together does not come back together.
+fn jitter() -> f64 {
+    f64::from(getrandom::u32().unwrap_or(u32::MAX / 2)) / f64::from(u32::MAX)
+}

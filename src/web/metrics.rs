@@ -1,0 +1,203 @@
+//! `GET /metrics`: what runs of agents cost and how they ended, for Prometheus. Opened by the administrator's token.
+
+use crate::domain::ids::Millis;
+use crate::store::ProviderTrouble;
+use crate::store::RunTotal;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::Tally;
+use crate::web::Inbox;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::StatusCode;
+use axum::http::header::AUTHORIZATION;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::response::Response;
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+use sha2::Digest;
+use sha2::Sha256;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// The exposition format of Prometheus.
+const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// `GET /metrics`.
+pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    if !inbox.admin().is_some_and(|token| shows(&headers, token)) {
+        let how = "show AUTOBUILD_ADMIN_TOKEN as a bearer token\n";
+        return (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response();
+    }
+    match gather(inbox.store(), inbox.now()).await {
+        Ok(text) => ([(CONTENT_TYPE, FORMAT)], text).into_response(),
+        Err(error) => {
+            tracing::warn!(%error, "the figures could not be read");
+            (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n").into_response()
+        }
+    }
+}
+
+/// Whether the request shows the token; compared by hashes, so that the time tells nothing of it.
+fn shows(headers: &HeaderMap, token: &SecretString) -> bool {
+    let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
+    shown.is_some_and(|shown| Sha256::digest(shown.trim()) == Sha256::digest(token.expose_secret()))
+}
+
+async fn gather(store: &Store, now: Millis) -> Result<String, StoreError> {
+    let totals = store.run_totals().await?;
+    let troubles = store.troubled_providers().await?;
+    let tally = store.tally(None, now).await?;
+    Ok(page(&totals, &troubles, &tally))
+}
+
+fn page(totals: &[RunTotal], troubles: &[ProviderTrouble], tally: &Tally) -> String {
+    let mut page = String::new();
+    let (open, ended): (Vec<&RunTotal>, Vec<&RunTotal>) = totals.iter().partition(|total| total.outcome == "running");
+    let mut family = |name: &str, kind: &str, about: &str, lines: Vec<(String, String)>| {
+        let _ = writeln!(page, "# HELP {name} {about}\n# TYPE {name} {kind}");
+        for (labels, value) in lines {
+            let _ = writeln!(page, "{name}{{{labels}}} {value}");
+        }
+    };
+    let counted = |count: &dyn Fn(&RunTotal) -> String| -> Vec<(String, String)> {
+        ended.iter().map(|total| (labels(total), count(total))).collect()
+    };
+    let counter = "counter";
+    family(
+        "autobuild_agent_runs_total",
+        counter,
+        "Runs of agents that ended, by outcome.",
+        counted(&|total| total.cost.agent_runs.to_string()),
+    );
+    family(
+        "autobuild_agent_cost_usd_total",
+        counter,
+        "US dollars that runs cost, as far as it is known.",
+        counted(&|total| micros(total.cost.usd_micros.unwrap_or(0))),
+    );
+    family(
+        "autobuild_agent_cost_estimated_runs_total",
+        counter,
+        "Runs whose cost is an estimate.",
+        counted(&|total| total.cost.estimated_runs.to_string()),
+    );
+    family(
+        "autobuild_agent_cost_unknown_runs_total",
+        counter,
+        "Runs whose cost nobody knows.",
+        counted(&|total| total.cost.unknown_runs.to_string()),
+    );
+    family(
+        "autobuild_agent_seconds_total",
+        counter,
+        "Seconds that agents ran.",
+        counted(&|total| format!("{}.{:03}", total.cost.agent_ms / 1_000, total.cost.agent_ms % 1_000)),
+    );
+    family(
+        "autobuild_agent_tokens_total",
+        counter,
+        "Tokens, by how they are priced.",
+        ended.iter().flat_map(|total| tokens(total)).collect(),
+    );
+    let running: u32 = open.iter().map(|total| total.cost.agent_runs).sum();
+    let unlabelled = |value: String| vec![("source=\"ledger\"".to_owned(), value)];
+    family(
+        "autobuild_agent_runs_open",
+        "gauge",
+        "Runs of agents that have not ended.",
+        unlabelled(running.to_string()),
+    );
+    let states = [
+        ("due", tally.due),
+        ("waiting", tally.waiting),
+        ("running", tally.running),
+    ];
+    family(
+        "autobuild_effects",
+        "gauge",
+        "Work that is not done, by state.",
+        states
+            .map(|(state, count)| (format!("state=\"{state}\""), count.to_string()))
+            .to_vec(),
+    );
+    let trouble = |trouble: &ProviderTrouble| {
+        let labels = format!("provider=\"{}\",cause=\"{}\"", escaped(&trouble.name), trouble.cause);
+        (labels, trouble.failures.to_string())
+    };
+    family(
+        "autobuild_model_api_failures",
+        "gauge",
+        "Failures in a row of a model's API that does not serve us now.",
+        troubles.iter().map(trouble).collect(),
+    );
+    page
+}
+
+fn labels(total: &RunTotal) -> String {
+    format!(
+        "role=\"{}\",agent=\"{}\",model=\"{}\",outcome=\"{}\"",
+        escaped(&total.role),
+        escaped(&total.agent),
+        escaped(&total.model),
+        escaped(&total.outcome)
+    )
+}
+
+fn tokens(total: &RunTotal) -> Vec<(String, String)> {
+    let tokens = total.cost.tokens;
+    let kinds = [
+        ("input", tokens.input),
+        ("cached", tokens.cached),
+        ("cache_write", tokens.cache_write),
+        ("output", tokens.output),
+    ];
+    kinds
+        .map(|(kind, count)| (format!("{},kind=\"{kind}\"", labels(total)), count.to_string()))
+        .to_vec()
+}
+
+fn micros(count: u64) -> String {
+    format!("{}.{:06}", count / 1_000_000, count % 1_000_000)
+}
+
+/// A label's value: names of models come from programs.
+fn escaped(value: &str) -> String {
+    let short: String = value.chars().filter(|c| !c.is_control()).take(120).collect();
+    short.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::cost::Cost;
+
+    #[test]
+    fn figures_are_counters_by_role_model_and_outcome() {
+        let total = |outcome: &str, model: &str| RunTotal {
+            role: "player".to_owned(),
+            agent: "claude".to_owned(),
+            model: model.to_owned(),
+            outcome: outcome.to_owned(),
+            cost: Cost {
+                agent_runs: 2,
+                agent_ms: 61_005,
+                usd_micros: Some(1_250_000),
+                ..Cost::default()
+            },
+        };
+        let page = page(&[total("ok", "a\"b\nc"), total("running", "")], &[], &Tally::default());
+        let labels = r#"{role="player",agent="claude",model="a\"bc",outcome="ok"}"#;
+        for line in [
+            format!("autobuild_agent_runs_total{labels} 2"),
+            format!("autobuild_agent_cost_usd_total{labels} 1.250000"),
+            format!("autobuild_agent_seconds_total{labels} 61.005"),
+            "autobuild_agent_runs_open{source=\"ledger\"} 2".to_owned(),
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+        }
+        assert!(!page.contains("outcome=\"running\""), "{page}");
+    }
+}
