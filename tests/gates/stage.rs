@@ -61,7 +61,9 @@ impl Stage {
         git(&dir.path().join("people"), &["init", "-q", "-b", "main"]);
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::at(SandboxOptions::with_launcher(launcher), Level::L0),
+            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0)
+                .await
+                .unwrap(),
             network: Ceiling::default(),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),

@@ -63,7 +63,8 @@ const CHECKERS: [&str; 20] = [
     "prettier --check",
 ];
 /// What makes a failure pass, or a run smaller.
-const WEAK: [&str; 31] = [
+const WEAK: [&str; 32] = [
+    "success_codes",
     "|| true",
     "||true",
     "|| :",
@@ -146,6 +147,13 @@ fn piped(line: &str) -> Option<&'static str> {
     (runs_tests(from) && !line.contains("pipefail")).then_some(program)
 }
 
+/// Whether a command hands the output of tests on to a program whose exit code then counts.
+fn is_behind_a_pipe(command: &str) -> bool {
+    let plain = command.replace("||", "  ");
+    let runs = plain.split_once('|').is_some_and(|(before, _)| runs_tests(before));
+    runs && !plain.contains("pipefail") && !plain.contains("PIPESTATUS")
+}
+
 /// How a command does less than the one before it.
 pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<String> {
     let Some(after) = after else {
@@ -163,6 +171,10 @@ pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<Str
                 quoted(weak)
             )
         });
+    }
+    if is_behind_a_pipe(after) && before.is_none_or(|before| !is_behind_a_pipe(before)) {
+        let what = "is {} now: the exit code of the tests is lost behind a pipe";
+        return Some(what.replace("{}", &quoted(after)));
     }
     if after.contains("rm ") && after.contains("test") && before.is_none_or(|before| !before.contains("rm ")) {
         return Some(format!("is {} now, which takes tests away", quoted(after)));
@@ -199,7 +211,11 @@ pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<Str
 }
 
 /// Options that leave tests out, or their failures.
-const LEAVE_OUT: [&str; 18] = [
+const LEAVE_OUT: [&str; 22] = [
+    "-x",
+    "-xq",
+    "--exitfirst",
+    "--maxfail",
     "-k",
     "-m",
     "--ignore",

@@ -205,7 +205,7 @@ fn in_ci(file: &ReadFile<'_>, moved_to: &[Cow<'_, str>]) -> Vec<IntegrityFinding
 fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
     let (before, after) = (text(&file.file.before), text(&file.file.after));
     let at = |line, what: String| finding(Rule::RunnerWeakened, file.path, line, what);
-    if !before.lines().any(runs_tests) {
+    if !before.lines().any(runs_tests) && file.file.before != Version::Absent {
         return Vec::new();
     }
     let (gone, new) = (more(&before, &after), more(&after, &before));
@@ -213,8 +213,9 @@ fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
     for (number, line) in &new {
         let ignored =
             line.trim().trim_start_matches('@').starts_with('-') && runs_tests(line) && !line.trim().starts_with("- ");
-        let leaves = matches!(plain(line), "exit 0" | "set +e" | "exit" | ".IGNORE: test" | ".IGNORE:")
-            || ends_well_anyway(plain(line));
+        let leaves = file.file.before != Version::Absent
+            && (matches!(plain(line), "exit 0" | "set +e" | "exit" | ".IGNORE: test" | ".IGNORE:")
+                || ends_well_anyway(plain(line)));
         let heard = |weak: &&str| !after.contains("pipefail") || weak.contains(['|', '-', ' ']);
         let weak = weakness(line).filter(|_| runs_tests(line)).filter(heard);
         if ignored || leaves || weak.is_some() {
