@@ -125,7 +125,8 @@ impl AcpAgent {
             tool: model.max(TOOL),
             last: LAST,
         };
-        let talk = (&mut stream as &mut dyn session::Listener, &mut journal);
+        let listener: &mut dyn session::Listener = &mut stream;
+        let talk = (listener, &mut journal);
         let ended = session::run(&self.sandbox, &order, Speech::Dialogue, patience, talk, cancel).await;
         let ended = started(ended, self.command.program())?;
         conclude(spec, stream, journal, &ended)

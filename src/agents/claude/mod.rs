@@ -71,7 +71,8 @@ impl ClaudeAgent {
         let private = Private::make(&self.runs)?;
         let order = self.order(spec, told, &private).await?;
         let mut stream = Stream::new(order::asked(spec.role), self.access.login);
-        let talk = (&mut stream as &mut dyn session::Listener, &mut journal);
+        let listener: &mut dyn session::Listener = &mut stream;
+        let talk = (listener, &mut journal);
         let ended = session::run(&self.sandbox, &order, Speech::Once, patience(spec), talk, cancel).await;
         drop(private);
         let ended = started(ended, self.program.name)?;

@@ -47,59 +47,68 @@ pub(crate) fn by_words(spec: &RunSpec, message: &str) -> AgentFailure {
     failure(spec.model.as_deref(), message, plain(&spec.secrets, message, MAX_SAID))
 }
 
+const TOO_LONG: [&str; 4] = [
+    "context window",
+    "context_length_exceeded",
+    "prompt is too long",
+    "too many tokens",
+];
+const UNAUTHORISED: [&str; 9] = [
+    "401 unauthorized",
+    "403 forbidden",
+    "402 payment",
+    "not logged in",
+    "invalid api key",
+    "authentication",
+    "insufficient_quota",
+    "credit balance",
+    "billing",
+];
+const LIMITED: [&str; 4] = ["429", "rate limit", "rate_limit", "usage limit"];
+const UNKNOWN: [&str; 5] = [
+    "404 not found",
+    "does not exist",
+    "not supported",
+    "not found",
+    "may not exist",
+];
+const UNAVAILABLE: [&str; 11] = [
+    "high demand",
+    "status 5",
+    "529",
+    "overloaded",
+    "internal server error",
+    "server_error",
+    "stream disconnected",
+    "connection",
+    "network error",
+    "timed out",
+    "error sending request",
+];
+const REFUSED: [&str; 3] = ["refus", "content policy", "safety"];
+const TOO_MUCH: [&str; 2] = ["max_output_tokens", "output token maximum"];
+
+/// The failure that an API's words tell of: there is no status to read it from.
 fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
     let words = message.to_lowercase();
     let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
-    if has(&[
-        "context window",
-        "context_length_exceeded",
-        "prompt is too long",
-        "too many tokens",
-    ]) {
+    if has(&TOO_LONG) {
         AgentFailure::PromptTooLong
-    } else if has(&[
-        "401 unauthorized",
-        "403 forbidden",
-        "402 payment",
-        "not logged in",
-        "invalid api key",
-    ]) || has(&["authentication", "insufficient_quota", "credit balance", "billing"])
-    {
+    } else if has(&UNAUTHORISED) {
         AgentFailure::NotAuthorised { said }
-    } else if has(&["429", "rate limit", "rate_limit", "usage limit"]) {
+    } else if has(&LIMITED) {
         AgentFailure::RateLimited {
             said,
             retry_after_seconds: retry_after(&words),
         }
-    } else if words.contains("model")
-        && has(&[
-            "404 not found",
-            "does not exist",
-            "not supported",
-            "not found",
-            "may not exist",
-        ])
-    {
+    } else if words.contains("model") && has(&UNKNOWN) {
         let model = model.unwrap_or_default().to_owned();
         AgentFailure::NoSuchModel { model, said }
-    } else if has(&[
-        "high demand",
-        "status 5",
-        "529",
-        "overloaded",
-        "internal server error",
-        "server_error",
-    ]) || has(&[
-        "stream disconnected",
-        "connection",
-        "network error",
-        "timed out",
-        "error sending request",
-    ]) {
+    } else if has(&UNAVAILABLE) {
         AgentFailure::Unavailable { said }
-    } else if has(&["refus", "content policy", "safety"]) {
+    } else if has(&REFUSED) {
         AgentFailure::ModelRefused { said }
-    } else if has(&["max_output_tokens", "output token maximum"]) {
+    } else if has(&TOO_MUCH) {
         AgentFailure::OutputLimit
     } else {
         AgentFailure::Failed { how: said }

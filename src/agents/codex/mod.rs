@@ -92,7 +92,8 @@ impl CodexAgent {
             tool: model.max(COMMAND),
             last: LAST,
         };
-        let talk = (&mut stream as &mut dyn session::Listener, &mut journal);
+        let listener: &mut dyn session::Listener = &mut stream;
+        let talk = (listener, &mut journal);
         let ended = session::run(&self.sandbox, &order, Speech::Once, patience, talk, cancel).await;
         let ended = started(ended, self.program.name)?;
         answer::conclude(spec, stream, journal, &ended)

@@ -164,7 +164,6 @@ fn called(at: At<'_>) -> Strength {
 /// How much a condition says that is asserted to hold.
 pub(super) fn condition(at: At<'_>) -> Strength {
     let at = unwrapped(at);
-    let sides = || at.field("left").zip(at.field("right"));
     match at.kind() {
         _ if is_constant(at) => {
             if matches!(at.text(), "false" | "0" | "null" | "undefined" | "''" | "\"\"") {
@@ -193,28 +192,31 @@ pub(super) fn condition(at: At<'_>) -> Strength {
                 .unwrap_or(Strength::Strong)
         }
         "call_expression" => called(at),
-        "binary_expression" => {
-            let operator = at.field_text("operator");
-            let Some((left, right)) = sides() else {
-                return Strength::Strong;
-            };
-            match operator {
-                "||" | "??" => condition(left).min(condition(right)),
-                "&&" => condition(left).max(condition(right)),
-                "==" | "===" => equality(left, right),
-                "!=" | "!==" => Strength::Weak,
-                ">=" if right.text() == "0" => {
-                    if left.text().ends_with(".length") {
-                        Strength::Trivial
-                    } else {
-                        Strength::Weak
-                    }
-                }
-                _ if is_constant(left) && is_constant(right) => Strength::Trivial,
-                "<" | ">" | "<=" | ">=" if !left.text().contains("Math.abs(") => Strength::Weak,
-                _ => Strength::Strong,
+        "binary_expression" => binary(at),
+        _ => Strength::Strong,
+    }
+}
+
+/// How much an operator between two sides says.
+fn binary(at: At<'_>) -> Strength {
+    let operator = at.field_text("operator");
+    let Some((left, right)) = at.field("left").zip(at.field("right")) else {
+        return Strength::Strong;
+    };
+    match operator {
+        "||" | "??" => condition(left).min(condition(right)),
+        "&&" => condition(left).max(condition(right)),
+        "==" | "===" => equality(left, right),
+        "!=" | "!==" => Strength::Weak,
+        ">=" if right.text() == "0" => {
+            if left.text().ends_with(".length") {
+                Strength::Trivial
+            } else {
+                Strength::Weak
             }
         }
+        _ if is_constant(left) && is_constant(right) => Strength::Trivial,
+        "<" | ">" | "<=" | ">=" if !left.text().contains("Math.abs(") => Strength::Weak,
         _ => Strength::Strong,
     }
 }

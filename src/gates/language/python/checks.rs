@@ -58,13 +58,7 @@ fn call(at: At<'_>) -> Option<Strength> {
     let both = || first().zip(arguments.get(1).copied());
     Some(match name {
         "assertTrue" => first().map_or(Strength::Strong, condition),
-        "assertFalse" => first().map_or(Strength::Strong, |at| {
-            if matches!(at.text(), "False" | "0" | "None") {
-                Strength::Trivial
-            } else {
-                Strength::Strong
-            }
-        }),
+        "assertFalse" => first().map_or(Strength::Strong, denied),
         "assertEqual" | "assertEquals" | "assertIs" | "assertListEqual" | "assertDictEqual" | "assertAlmostEqual" => {
             both().map_or(Strength::Strong, |(left, right)| compared(left, "==", right))
         }
@@ -98,6 +92,15 @@ fn call(at: At<'_>) -> Option<Strength> {
         }
         _ => return None,
     })
+}
+
+/// How much is said by asserting that something does not hold.
+fn denied(at: At<'_>) -> Strength {
+    if matches!(at.text(), "False" | "0" | "None") {
+        Strength::Trivial
+    } else {
+        Strength::Strong
+    }
 }
 
 /// How far off a number may be: `approx(x, abs=…)`, `assertAlmostEqual(…, places=…)`, `abs(a - b) < …`.

@@ -127,10 +127,9 @@ pub(super) fn runs_what_it_decorates(definition: At<'_>) -> bool {
         .field("parameters")
         .and_then(|list| list.children().next())
         .map_or("", |first| first.field("name").map_or(first.text(), At::text));
-    let mentions = definition
+    definition
         .field("body")
-        .is_some_and(|body| body.below().any(|at| at.is(&["identifier"]) && at.text() == parameter));
-    mentions
+        .is_some_and(|body| body.below().any(|at| at.is(&["identifier"]) && at.text() == parameter))
 }
 
 fn is_silent(clause: At<'_>) -> bool {
