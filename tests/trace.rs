@@ -14,6 +14,7 @@ use axum::routing::post;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::path::PathBuf;
 use std::process::Output;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -50,6 +51,13 @@ async fn autobuild(folder: &Path, collector: Option<&str>, arguments: &[&str]) -
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", address);
     }
     command.output().await.unwrap()
+}
+
+/// What the demo left behind.
+fn left(folder: &Path) -> PathBuf {
+    let found = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut found = found.filter(|path| path.join("transcript.txt").exists());
+    found.next().unwrap()
 }
 
 fn fact<'a>(span: &'a Value, key: &str) -> &'a Value {
@@ -113,4 +121,32 @@ async fn a_trace_that_is_not_there_is_answered_with_what_is() {
         std::fs::read_dir(folder.path()).unwrap().next().is_none(),
         "nothing is created"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_runs_of_a_demo_can_be_read_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = autobuild(folder.path(), None, &["demo", "--once"]).await;
+    assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
+    let left = left(folder.path());
+    let transcript = std::fs::read_to_string(left.join("transcript.txt")).unwrap();
+    assert!(transcript.contains("TASK-001 turn 1 · player"), "{transcript}");
+    let data = left.display().to_string();
+    let shown = autobuild(folder.path(), None, &["trace", "TASK-001", "--data-dir", &data]).await;
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(
+        shown.status.success() && text.contains("TASK-001 turn 1 · coach"),
+        "{text}"
+    );
+    let lines = autobuild(folder.path(), None, &["trace", "PLAN", "--json", "--data-dir", &data]).await;
+    let lines = String::from_utf8_lossy(&lines.stdout).into_owned();
+    for line in lines.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(
+            (&event["role"], &event["feature"]),
+            (&"planner".into(), &"FEAT-1".into()),
+            "{line}"
+        );
+    }
+    assert!(lines.contains("\"event\":\"run\""), "{lines}");
 }

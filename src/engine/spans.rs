@@ -78,8 +78,8 @@ pub fn run(ran: &Ran<'_>) -> Span {
     match ran.failure {
         None => span.text("autobuild.outcome", "answered"),
         Some(failure) => {
-            let word = word(failure);
-            span.text("autobuild.outcome", &word).failed(&word)
+            let word = failure.word();
+            span.text("autobuild.outcome", word).failed(word)
         }
     }
 }
@@ -210,15 +210,6 @@ fn of(span: Span, feature: &FeatureKey, task: Option<TaskId>) -> Span {
     match task {
         Some(task) => span.text("autobuild.task", &task.to_string()),
         None => span,
-    }
-}
-
-/// The failure's word, as it is stored.
-fn word(failure: &AgentFailure) -> String {
-    match serde_json::to_value(failure) {
-        Ok(serde_json::Value::String(word)) => word,
-        Ok(serde_json::Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
-        Ok(_) | Err(_) => "failed".to_owned(),
     }
 }
 

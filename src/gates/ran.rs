@@ -155,10 +155,15 @@ fn skipped<'a>(before: &TestNames, now: &'a TestNames) -> Vec<&'a str> {
 /// Whether no line of the change says why a test has no result: it is still there, or its file was not touched.
 fn is_vanished(change: &Change, name: &str) -> bool {
     match (change.before.find(name).is_empty(), change.after.find(name).is_empty()) {
-        (true, true) => !change.has_unreadable_tests(),
+        (true, true) => !change.has_unreadable_tests() && !is_gone_file(change, name),
         (false, true) => false,
         (_, false) => true,
     }
+}
+
+/// Whether what ran was a file without tests of its own, which a runner takes for one, and the file is gone.
+fn is_gone_file(change: &Change, name: &str) -> bool {
+    change.base.contains(name) && !change.head.contains(name)
 }
 
 /// Whether a runner took a file as a whole for a test, and no test is in it: helpers that it no longer runs are no loss.

@@ -58,10 +58,9 @@ impl Sites {
     /// The tests that a runner may mean by `name`.
     pub(crate) fn find(&self, name: &str) -> Vec<&Site> {
         let bare = bare(name);
-        let named = self
-            .tests
-            .iter()
-            .filter(|(own, _)| ends_with(bare, own) || ends_with(name, own));
+        let named = self.tests.iter().filter(|(own, sites)| {
+            ends_with(bare, own) || ends_with(name, own) || sites.iter().any(|site| site.is_spelled(own, bare))
+        });
         let longest = named.clone().map(|(own, _)| own.len()).max();
         let found: Vec<&Site> = named
             .filter(|(own, _)| Some(own.len()) == longest)
@@ -92,6 +91,17 @@ impl Sites {
         let all = self.tests.iter();
         all.flat_map(|(name, sites)| sites.iter().map(|site| (name.as_str(), site.words.as_slice())))
             .collect()
+    }
+}
+
+impl Site {
+    /// Whether a name is the titles of all suites and of the test, one after the other.
+    fn is_spelled(&self, own: &str, name: &str) -> bool {
+        let rest = self
+            .scope
+            .iter()
+            .try_fold(name, |rest, part| rest.strip_prefix(part.as_str())?.strip_prefix(' '));
+        !self.scope.is_empty() && rest == Some(own)
     }
 }
 
@@ -162,6 +172,8 @@ mod tests {
             ("xadds", None),
             ("sums of adds two numbers", None),
             ("demo adds", Some("src/a.rs")),
+            ("sum adds two numbers", Some("c.test.js")),
+            ("sum up adds two numbers", None),
         ];
         for (name, expected) in table {
             let found = all.find(name);

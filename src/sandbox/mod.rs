@@ -7,11 +7,13 @@
 //! becomes the program, at L2 and L3 behind the wall of bubblewrap. A program that cannot be kept apart is not started.
 
 mod capture;
+mod choice;
 mod confine;
 pub mod egress;
 mod environment;
 mod launcher;
 mod live;
+mod pipes;
 mod probe;
 mod process_table;
 mod protocol;
@@ -22,6 +24,8 @@ mod visible;
 
 pub use capture::Output;
 pub use capture::OutputCap;
+pub use choice::Sandbox;
+pub use choice::SandboxOptions;
 pub use confine::Confine;
 pub use confine::Limit;
 pub use confine::Limits;
@@ -31,8 +35,6 @@ pub use launcher::launcher_main;
 pub use live::Live;
 pub use live::Talk;
 pub use probe::ProbeError;
-pub use run::Sandbox;
-pub use run::SandboxOptions;
 pub use spec::Exit;
 pub use spec::Finished;
 pub use spec::Spec;

@@ -1,11 +1,11 @@
 //! Which level of isolation this machine offers: at each one a canary tries what must be refused.
 
 use crate::domain::isolation::Level;
+use crate::sandbox::choice::Sandbox;
+use crate::sandbox::choice::SandboxOptions;
 use crate::sandbox::launcher::CANARY;
 use crate::sandbox::launcher::LAUNCHER_COMMAND;
 use crate::sandbox::launcher::Song;
-use crate::sandbox::run::Sandbox;
-use crate::sandbox::run::SandboxOptions;
 use crate::sandbox::spec::Exit;
 use crate::sandbox::spec::Spec;
 use crate::sandbox::spec::StartError;

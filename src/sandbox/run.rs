@@ -1,39 +1,29 @@
 //! Running one program: order, watch, collect.
 
-use crate::domain::isolation::Level;
-use crate::domain::shorten;
-use crate::sandbox::capture::Capture;
-use crate::sandbox::capture::OutputCap;
-use crate::sandbox::egress::INSIDE_PORT;
+use crate::sandbox::choice::Sandbox;
 use crate::sandbox::launcher::LAUNCHER_COMMAND;
 use crate::sandbox::live;
 use crate::sandbox::live::Live;
+use crate::sandbox::pipes::Pipes;
+use crate::sandbox::pipes::pump;
+use crate::sandbox::pipes::with_complaint;
 use crate::sandbox::process_table::Process;
 use crate::sandbox::protocol::Confinement;
 use crate::sandbox::protocol::Order;
 use crate::sandbox::protocol::Report;
 use crate::sandbox::protocol::STOP;
-use crate::sandbox::protocol::Way;
 use crate::sandbox::spec::Exit;
 use crate::sandbox::spec::Finished;
 use crate::sandbox::spec::Spec;
 use crate::sandbox::spec::StartError;
 use crate::sandbox::strays::Entry;
 use crate::sandbox::strays::sweep;
-use crate::sandbox::visible;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
 use std::time::Duration;
 use tokio::io::AsyncBufReadExt;
 use tokio::io::AsyncRead;
-use tokio::io::AsyncReadExt;
 use tokio::io::AsyncWriteExt;
 use tokio::io::BufReader;
 use tokio::net::UnixStream;
@@ -49,90 +39,7 @@ const LAUNCHER_SLACK: Duration = Duration::from_secs(5);
 /// How long output may still be on its way once everybody who could write it is gone.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// The program that makes namespaces, by its usual name.
-const BUBBLEWRAP: &str = "bwrap";
-const MAX_COMPLAINT: usize = 500;
-
-/// How foreign programs are run.
-#[derive(Clone, Debug)]
-pub struct SandboxOptions {
-    /// Our own binary, whose hidden subcommand is the launcher.
-    pub launcher: PathBuf,
-    /// The program that makes namespaces.
-    pub bubblewrap: PathBuf,
-    /// Folders that no program sees unless they are given to it by name: the service's own.
-    pub hidden: Vec<PathBuf>,
-}
-
-impl SandboxOptions {
-    /// The binary that is running now, also if its file was replaced meanwhile.
-    #[must_use]
-    pub fn own_binary() -> Self {
-        Self::with_launcher("/proc/self/exe")
-    }
-
-    /// Another binary of ours, and bubblewrap from where the host's programs are.
-    #[must_use]
-    pub fn with_launcher(launcher: impl Into<PathBuf>) -> Self {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let usual = ["/usr/bin", "/usr/local/bin", "/bin"].map(PathBuf::from);
-        let places = usual.into_iter().chain(std::env::split_paths(&path));
-        let found = places.map(|folder| folder.join(BUBBLEWRAP)).find(|file| file.is_file());
-        Self {
-            launcher: launcher.into(),
-            bubblewrap: found.unwrap_or_else(|| Path::new("/usr/bin").join(BUBBLEWRAP)),
-            hidden: Vec::new(),
-        }
-    }
-}
-
-/// The door through which every foreign program but git is started. Clones are the same door.
-#[derive(Clone, Debug)]
-pub struct Sandbox {
-    options: Arc<SandboxOptions>,
-    level: Level,
-    missing: Arc<str>,
-}
-
 impl Sandbox {
-    /// A sandbox of this level and no other; whether the machine offers it shows in each run. Makes this process adopt
-    /// what a killed launcher leaves behind.
-    #[must_use]
-    pub fn at(options: SandboxOptions, level: Level) -> Self {
-        if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
-            tracing::warn!(%error, "orphans of a killed launcher cannot be adopted");
-        }
-        Self {
-            options: Arc::new(options),
-            level,
-            missing: Arc::default(),
-        }
-    }
-
-    /// The same with what is missing here for more isolation.
-    pub(crate) fn missing_for_more(self, missing: &str) -> Self {
-        let missing = missing.into();
-        Self { missing, ..self }
-    }
-
-    /// What is missing on this machine for more isolation, and how to mend it; empty where there is no more.
-    #[must_use]
-    pub fn missing(&self) -> &str {
-        &self.missing
-    }
-
-    /// What has to be seen so that the program or script at `path` works.
-    #[must_use]
-    pub fn around(&self, path: &Path) -> Vec<PathBuf> {
-        visible::around(path, &self.options.hidden)
-    }
-
-    /// How far programs are kept apart: always exactly so, or they are not started.
-    #[must_use]
-    pub fn level(&self) -> Level {
-        self.level
-    }
-
     /// Runs a program to its end and ends everything that it started. Dropping the future ends it too.
     pub async fn run(&self, spec: &Spec, cancel: &CancellationToken) -> Result<Finished, StartError> {
         self.run_live(spec, Live::default(), cancel).await
@@ -151,41 +58,6 @@ impl Sandbox {
         };
         self.run_confined(spec, Live::default(), confinement, &CancellationToken::new())
             .await
-    }
-
-    fn confinement(&self, spec: &Spec) -> Confinement {
-        let bytes = |path: &PathBuf| path.clone().into_os_string().into_vec();
-        let read = match self.level {
-            Level::L0 => Vec::new(),
-            Level::L1 => {
-                let own = ["/proc", "/sys/devices/system/cpu"].map(PathBuf::from);
-                visible::readable(spec, &self.options.hidden)
-                    .into_iter()
-                    .chain(own)
-                    .collect()
-            }
-            Level::L2 | Level::L3 => visible::readable(spec, &self.options.hidden),
-        };
-        Confinement {
-            level: self.level,
-            bubblewrap: bytes(&self.options.bubblewrap),
-            read: read.iter().map(bytes).collect(),
-            write: spec.confine.write.iter().map(bytes).collect(),
-            limits: spec.confine.limits,
-            way: self.way(spec),
-            own: false,
-        }
-    }
-
-    fn way(&self, spec: &Spec) -> Way {
-        match (&spec.confine.door, self.level) {
-            (None, _) => Way::Nowhere,
-            (Some(door), Level::L0 | Level::L1) => Way::Port(door.port()),
-            (Some(door), Level::L2 | Level::L3) => Way::Bridge {
-                socket: door.socket().into_os_string().into_vec(),
-                port: INSIDE_PORT,
-            },
-        }
     }
 
     async fn run_confined(
@@ -259,15 +131,6 @@ impl Sandbox {
             pipes,
             pumps,
         })
-    }
-}
-
-/// What the program that builds the wall complained of says most.
-fn with_complaint(reason: String, pipes: &Pipes) -> String {
-    let complaint = pipes.stderr().output().text();
-    match complaint.trim() {
-        "" => reason,
-        complaint => format!("{reason}: {}", shorten::middle(complaint, MAX_COMPLAINT)),
     }
 }
 
@@ -364,64 +227,4 @@ async fn watch(spec: &Spec, pipes: &Pipes, cancel: &CancellationToken) -> Exit {
         () = tokio::time::sleep(spec.deadline) => Exit::TimedOut,
         () = silence => Exit::Idle,
     }
-}
-
-/// What both streams have brought so far.
-struct Pipes {
-    stdout: Mutex<Capture>,
-    stderr: Mutex<Capture>,
-    last: Mutex<Instant>,
-    too_much: CancellationToken,
-}
-
-impl Pipes {
-    fn new(stdout: OutputCap, stderr: OutputCap) -> Self {
-        Self {
-            stdout: Mutex::new(Capture::new(stdout)),
-            stderr: Mutex::new(Capture::new(stderr)),
-            last: Mutex::new(Instant::now()),
-            too_much: CancellationToken::new(),
-        }
-    }
-
-    fn stdout(&self) -> MutexGuard<'_, Capture> {
-        self.stdout.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn stderr(&self) -> MutexGuard<'_, Capture> {
-        self.stderr.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn last(&self) -> Instant {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn took(&self, mut capture: MutexGuard<'_, Capture>, bytes: &[u8]) {
-        capture.push(bytes);
-        if capture.too_much() {
-            self.too_much.cancel();
-        }
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-    }
-}
-
-/// Reads one stream to its end; what is over the cap is read and dropped, so that the program never waits for us.
-fn pump(
-    source: Option<impl AsyncRead + Unpin + Send + 'static>,
-    pipes: Arc<Pipes>,
-    stream: fn(&Pipes) -> MutexGuard<'_, Capture>,
-    heard: Option<mpsc::Sender<Vec<u8>>>,
-) -> AbortOnDropHandle<()> {
-    AbortOnDropHandle::new(tokio::spawn(async move {
-        let Some(mut source) = source else { return };
-        let mut buffer = vec![0; 64 << 10];
-        while let Ok(count @ 1..) = source.read(&mut buffer).await {
-            let piece = buffer.get(..count).unwrap_or_default();
-            pipes.took(stream(&pipes), piece);
-            if let Some(heard) = &heard {
-                // Nobody listens any more: what comes is still counted and kept.
-                let _ = heard.send(piece.to_vec()).await;
-            }
-        }
-    }))
 }

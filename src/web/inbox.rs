@@ -10,7 +10,6 @@ use crate::github::webhook::HeaderError;
 use crate::github::webhook::OwnApps;
 use crate::github::webhook::door;
 use crate::github::webhook::verify;
-use crate::sandbox::Sandbox;
 use crate::store::NewDelivery;
 use crate::store::Source;
 use crate::store::Store;
@@ -83,8 +82,14 @@ impl Inbox {
         &self.engine.store
     }
 
-    pub(super) fn sandbox(&self) -> &Sandbox {
-        &self.engine.sandbox
+    /// How far programs are kept apart, for people.
+    pub(super) fn isolation(&self) -> serde_json::Value {
+        let sandbox = &self.engine.sandbox;
+        serde_json::json!({
+            "level": sandbox.level().to_string(),
+            "means": sandbox.level().means(),
+            "missing": sandbox.missing(),
+        })
     }
 
     pub(super) fn is_draining(&self) -> bool {

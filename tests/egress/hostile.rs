@@ -109,7 +109,11 @@ async fn a_head_that_does_not_end_is_not_waited_for() {
 
 #[tokio::test]
 async fn a_head_that_is_too_large_is_refused() {
-    let world = door(Caps::default()).await;
+    let world = door(Caps {
+        head: Duration::from_millis(500),
+        ..Caps::default()
+    })
+    .await;
     let start = format!(
         "CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}",
         world.authorisation()

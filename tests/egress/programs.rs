@@ -91,6 +91,9 @@ fn registry(head: &str) -> Option<String> {
     Some(body.to_owned())
 }
 
+const MANIFEST: &str =
+    "[package]\nname = \"tree\"\n\n[dependencies]\nleafy = { version = \"1\", registry = \"own\" }\n";
+
 /// A door that leads to the registry, or to nothing, and a home for programs.
 struct Stage {
     world: World,
@@ -99,9 +102,12 @@ struct Stage {
 impl Stage {
     async fn new(allowed: &[&str]) -> Self {
         let address = https(registry).await;
-        Self {
-            world: World::open(rules(allowed, &[("registry.test", address)])).await,
-        }
+        let world = World::open(rules(allowed, &[("registry.test", address)])).await;
+        let home = world.folder.path();
+        std::fs::create_dir(home.join("src")).unwrap();
+        std::fs::write(home.join("src/lib.rs"), "").unwrap();
+        std::fs::write(home.join("Cargo.toml"), MANIFEST).unwrap();
+        Self { world }
     }
 
     async fn run(&self, program: &str, args: &[&str]) -> Option<Output> {
@@ -184,15 +190,6 @@ async fn pip_passes_where_it_may() {
 #[tokio::test]
 async fn cargo_passes_where_it_may() {
     let own = "registries.own.index = 'sparse+https://registry.test/crates/'";
-    let args = [
-        "info",
-        "leafy",
-        "--registry",
-        "own",
-        "--config",
-        own,
-        "--config",
-        "net.retry = 0",
-    ];
-    passes_where_it_may("cargo", &args, "1.2.3").await;
+    let args = ["generate-lockfile", "--config", own, "--config", "net.retry = 0"];
+    passes_where_it_may("cargo", &args, "").await;
 }

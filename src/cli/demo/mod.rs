@@ -8,6 +8,7 @@ mod stage;
 mod traces;
 mod transcript;
 
+use crate::cli::assemble::agents_secrets;
 use crate::cli::demo::human::Human;
 use crate::cli::demo::rest::Rest;
 use crate::cli::demo::sample::Material;
@@ -60,11 +61,20 @@ pub(super) struct Demo {
     verbose: bool,
 }
 
+/// The keys that the environment may hold, which the log never shows.
+const KEYS: [&str; 4] = [
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "AUTOBUILD_ANTHROPIC_API_KEY",
+    "AUTOBUILD_OPENAI_API_KEY",
+];
+
 pub(super) async fn demo(demo: Demo) -> ExitCode {
+    let keys = KEYS.map(str::to_owned);
     start_log(
         if demo.verbose { "info" } else { "error" },
         LogFormat::Text,
-        Secrets::default(),
+        Secrets::new(&agents_secrets(&keys)),
     );
     match run(&demo).await {
         Ok(code) => code,

@@ -4,10 +4,12 @@ use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::gone::Gone;
+use crate::gates::integrity::places::Grown;
+use crate::gates::integrity::places::Kind;
+use crate::gates::integrity::places::is_gone_through;
 use crate::gates::integrity::reading::Helper;
 use crate::gates::integrity::reading::Placed;
 use crate::gates::integrity::words::likeness;
-use crate::gates::integrity::words::names;
 use crate::gates::integrity::words::occurrences;
 use crate::gates::integrity::words::values;
 use crate::gates::language::outline::Check;
@@ -19,71 +21,10 @@ pub(super) struct Weighing<'a> {
     pub(super) gone: &'a Gone,
     /// Where tests gained something.
     pub(super) grown: &'a [Grown<'a>],
+    /// Tests that are as they were.
+    pub(super) unchanged: &'a [Grown<'a>],
     pub(super) old_helpers: &'a [Helper<'a>],
     pub(super) new_helpers: &'a [Helper<'a>],
-}
-
-/// A place that may have taken in what was checked elsewhere.
-pub(super) struct Grown<'a> {
-    pub(super) kind: Kind,
-    pub(super) before: &'a [String],
-    pub(super) after: &'a [String],
-    pub(super) old_checks: &'a [Check],
-    pub(super) checks: &'a [Check],
-}
-
-/// What a place is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A test.
-    Test,
-    /// A function that tests call.
-    Helper,
-    /// A list that tests go through.
-    Table,
-}
-
-/// Words by which a test goes through rows.
-pub(super) const THROUGH: [&str; 7] = ["parametrize", "each", "for", "forEach", "case", "test_case", "values"];
-
-impl Grown<'_> {
-    /// Whether what the check checked is a row of the place now, or an argument of a helper, and was not before.
-    pub(super) fn gained(&self, check: &[String]) -> bool {
-        let through = self.kind != Kind::Test || self.after.iter().any(|word| THROUGH.contains(&word.as_str()));
-        let (wanted, there) = (names(check), names(self.after));
-        let shared = wanted.iter().filter(|name| there.contains(*name)).count();
-        let about = self.kind == Kind::Table || shared.saturating_mul(2) >= wanted.len();
-        through && about && occurrences(check, self.after) > occurrences(check, self.before)
-    }
-
-    /// Whether the place makes the very check now, more often than before.
-    fn has_new_check(&self, words: &[String]) -> bool {
-        let count = |checks: &[Check]| checks.iter().filter(|check| check.words == words).count();
-        count(self.checks) > count(self.old_checks)
-    }
-
-    /// Whether the place is a part of a test of these words: it speaks of nothing else.
-    fn is_part_of(&self, words: &[String]) -> bool {
-        names(self.after).is_subset(&names(words))
-    }
-
-    /// Whether the place took a test of these words in, besides something else.
-    fn holds_all(&self, words: &[String]) -> bool {
-        let several = self
-            .checks
-            .iter()
-            .filter(|check| check.strength == Strength::Strong)
-            .count()
-            > 1;
-        several
-            && names(words).is_subset(&names(self.after))
-            && values(words).iter().all(|value| values(self.after).contains(value))
-    }
-
-    /// Whether a check of a test that is gone is made here.
-    pub(super) fn took(&self, check: &[String], test: &[String]) -> bool {
-        self.gained(check) || self.has_new_check(check) && (self.is_part_of(test) || self.holds_all(test))
-    }
 }
 
 impl<'a> Weighing<'a> {
@@ -149,9 +90,11 @@ impl<'a> Weighing<'a> {
             };
             let before = self.all_checks(&old.function.words, &old.function.checks, &[]);
             let after = self.all_checks(&new.function.words, &new.function.checks, self.new_helpers);
-            if strong(&before) && !strong(&after) && new.function.words != old.function.words {
+            let wider = |new: &&Check| before.iter().all(|old| is_wider(old, new));
+            let less = !strong(&after) || after.iter().any(wider);
+            if strong(&before) && less && new.function.words != old.function.words {
                 let what = format!(
-                    "`{}` checked something for tests, and checks nothing now",
+                    "`{}` checked something for tests, and checks less or nothing now",
                     old.function.name
                 );
                 findings.push(finding(Rule::AssertionRemoved, new.path, Some(new.function.line), what));
@@ -212,10 +155,7 @@ impl<'a> Weighing<'a> {
         other: Placed<'a>,
         enough: bool,
     ) -> Option<IntegrityFinding> {
-        let widened = new.tolerance.is_some_and(|new| match old.tolerance {
-            Some(old) => new > old * 1.000_001,
-            None => new >= 1.0,
-        });
+        let widened = is_wider(old, new);
         let name = &other.test.name;
         let only_counts = is_count(new) && !is_count(old) && values(&new.words).len() < values(&old.words).len();
         let (rule, what) = match new.strength {
@@ -242,6 +182,14 @@ impl<'a> Weighing<'a> {
                     shown(new)
                 ),
             ),
+            Strength::Strong if self.is_repeated(new, other) && !self.is_kept(old, one, other) => (
+                Rule::AssertionRemoved,
+                format!(
+                    "`{name}` asserted {}, and now only what another test does: {}",
+                    shown(old),
+                    shown(new)
+                ),
+            ),
             Strength::Strong if widened => (
                 Rule::AssertionRemoved,
                 format!("`{name}` lets a number be further off: {}", shown(new)),
@@ -250,6 +198,19 @@ impl<'a> Weighing<'a> {
         };
         let excused = self.is_elsewhere(old, one, other) || self.gone.explains(&old.words, &one.test.name);
         (!excused).then(|| finding(rule, other.path, Some(new.line), what))
+    }
+
+    /// Whether another test already made the very check before.
+    fn is_repeated(&self, new: &Check, other: Placed<'_>) -> bool {
+        let mut others = self
+            .grown
+            .iter()
+            .chain(self.unchanged)
+            .filter(|place| place.kind == Kind::Test && !std::ptr::eq(place.after, other.test.words.as_slice()));
+        others.any(|place| {
+            let made = |checks: &[Check]| checks.iter().any(|check| check.words == new.words);
+            made(place.old_checks) && made(place.checks)
+        })
     }
 
     /// A check that nothing took the place of.
@@ -277,9 +238,23 @@ impl<'a> Weighing<'a> {
     fn is_kept(&self, old: &Check, one: Placed<'a>, other: Placed<'a>) -> bool {
         let after = self.all_checks(&other.test.words, &other.test.checks, self.new_helpers);
         let checks_something = after.iter().any(|check| check.strength == Strength::Strong);
+        let is_new = |new: &&&Check| !one.test.checks.iter().any(|known| known.words == new.words);
+        let again = occurrences(&old.words, &other.test.words) >= occurrences(&old.words, &one.test.words).max(1);
         checks_something
-            && occurrences(&old.words, &other.test.words) >= occurrences(&old.words, &one.test.words).max(1)
+            && (again
+                || after
+                    .iter()
+                    .filter(|new| is_new(new))
+                    .any(|new| is_gone_through(old, new, &other.test.words)))
     }
+}
+
+/// Whether a number may be further off than before; from an exact one, further than rounding explains.
+fn is_wider(old: &Check, new: &Check) -> bool {
+    new.tolerance.is_some_and(|new| match old.tolerance {
+        Some(old) => new > old * 1.000_001,
+        None => new >= 1.0,
+    })
 }
 
 /// Whether a check only counts.

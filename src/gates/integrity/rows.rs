@@ -2,10 +2,10 @@
 
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
-use crate::gates::integrity::checks::Grown;
-use crate::gates::integrity::checks::THROUGH;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::gone::Gone;
+use crate::gates::integrity::places::Grown;
+use crate::gates::integrity::places::THROUGH;
 use crate::gates::integrity::reading::Placed;
 use crate::gates::integrity::reading::ReadFile;
 use crate::gates::integrity::words::added;

@@ -4,6 +4,7 @@ use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::integrity::Change;
 use crate::gates::integrity::FileChange;
+use crate::gates::integrity::Version;
 use crate::gates::integrity::finding;
 use crate::gates::language;
 use crate::gates::language::Role;
@@ -11,6 +12,38 @@ use crate::gates::language::role;
 use std::collections::BTreeSet;
 
 pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {
+    let mut findings = deleted(change);
+    findings.extend(changed(change));
+    findings
+}
+
+/// Stored snapshots that are gone although their tests are there as they were: the next run writes whatever it finds.
+fn deleted(change: &Change<'_>) -> Vec<IntegrityFinding> {
+    let is_lost = |file: &&FileChange| {
+        let gone = is_snapshot(&file.path) && file.before.bytes().is_some() && file.after == Version::Absent;
+        let moved = || {
+            let name = language::file_name(&file.path);
+            change
+                .files
+                .iter()
+                .any(|other| other.before == Version::Absent && language::file_name(&other.path) == name)
+        };
+        let kept = || {
+            let mut tests = change
+                .base
+                .iter()
+                .filter(|path| role(path) == Role::Test && belongs(&file.path, path));
+            tests.any(|test| change.files.iter().all(|changed| changed.path != *test))
+        };
+        gone && !moved() && kept()
+    };
+    let what = "the stored snapshot is gone, and the test that compares with it is not";
+    let lost = change.files.iter().filter(is_lost);
+    lost.map(|file| finding(Rule::SnapshotByHand, &file.path, None, what))
+        .collect()
+}
+
+fn changed(change: &Change<'_>) -> Vec<IntegrityFinding> {
     // What a snapshot shows is made by code, templates, data or settings: where one of them changed, it may have changed
     // the snapshot. A new file alone changes nothing that is there.
     if change.files.iter().any(may_show) {

@@ -3,17 +3,18 @@
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::domain::plan::PlannedTask;
-use crate::gates::integrity::checks::Grown;
-use crate::gates::integrity::checks::Kind;
 use crate::gates::integrity::checks::Weighing;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::fresh::fresh_test;
 use crate::gates::integrity::fresh::nothing_checked;
 use crate::gates::integrity::fresh::only_looking;
+use crate::gates::integrity::fresh::stand_ins;
 use crate::gates::integrity::fresh::waiting;
 use crate::gates::integrity::gone::Gone;
 use crate::gates::integrity::pairs::Pairs;
 use crate::gates::integrity::pairs::pair;
+use crate::gates::integrity::places::Grown;
+use crate::gates::integrity::places::Kind;
 use crate::gates::integrity::reading::Helper;
 use crate::gates::integrity::reading::Placed;
 use crate::gates::integrity::reading::ReadFile;
@@ -34,10 +35,13 @@ pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone, task: &PlannedTask) -> V
     let pairs = pair(before, after);
     let old_helpers = helpers(files, |file| &file.before);
     let new_helpers = helpers(files, |file| &file.after);
-    let grown = grown(&pairs, &old_helpers, &new_helpers, files);
+    let (grown, unchanged): (Vec<_>, Vec<_>) = grown(&pairs, &old_helpers, &new_helpers, files)
+        .into_iter()
+        .partition(|place| place.before != place.after);
     let weighing = Weighing {
         gone,
         grown: &grown,
+        unchanged: &unchanged,
         old_helpers: &old_helpers,
         new_helpers: &new_helpers,
     };
@@ -64,6 +68,7 @@ pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone, task: &PlannedTask) -> V
     findings.extend(nothing_checked(&pairs, &weighing));
     findings.extend(waiting(&pairs, task));
     findings.extend(only_looking(&pairs, files));
+    findings.extend(stand_ins(&pairs, files));
     count_deleted(findings)
 }
 
@@ -118,7 +123,7 @@ fn grown<'a>(pairs: &Pairs<'a>, old: &[Helper<'a>], new: &[Helper<'a>], files: &
             })
     });
     let all = new_tests.chain(changed).chain(helpers).chain(tables);
-    all.filter(|place| place.before != place.after).collect()
+    all.collect()
 }
 
 /// A test with the suites around it, for a sentence.

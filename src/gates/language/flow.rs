@@ -36,13 +36,31 @@ pub fn heard(flow: &Flow, at: At<'_>, body: At<'_>, strength: Strength) -> Stren
     let mut guards = around.filter(|outer| outer.is(flow.conditions) && outer.field("alternative").is_none());
     let guarded = guards.any(|outer| !outer.field("condition").is_some_and(|condition| condition.holds(at)));
     let mut around = at.ancestors().take_while(|outer| !outer.is_same(body));
-    let guarded = guarded || around.any(|outer| outer.is(flow.arms));
+    let guarded = guarded || around.any(|outer| outer.is(flow.arms)) || may_have_left(flow, at, body);
     let ends_test = matches!(at.kind(), "raise_statement" | "throw_statement") || at.text().starts_with("panic");
     if guarded && !ends_test {
         strength.min(Strength::Weak)
     } else {
         strength
     }
+}
+
+/// Whether a condition before `at` may have left the function already.
+fn may_have_left(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
+    let leaves = |part: At<'_>| {
+        part.is(flow.conditions)
+            && part.below().any(|inner| {
+                inner.is(&["return_statement"])
+                    && !inner
+                        .ancestors()
+                        .take_while(|outer| !outer.is_same(part))
+                        .any(|outer| outer.is(flow.functions))
+            })
+    };
+    let blocks = at.ancestors().take_while(|outer| body.holds(*outer));
+    blocks
+        .filter(|outer| outer.kind().contains("block"))
+        .any(|block| block.children().take_while(|part| !part.holds(at)).any(leaves))
 }
 
 /// Whether the failure of `at`, somewhere in `body`, is reached and heard.

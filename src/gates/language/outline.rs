@@ -32,6 +32,10 @@ pub struct Outline {
     pub replaced: Vec<Replaced>,
     /// Lists outside of tests, which tests may go through, and loops that make tests.
     pub tables: Vec<Table>,
+    /// Names that it takes from other files.
+    pub imports: Vec<Import>,
+    /// Functions and mocks of a test file's own that it calls by name.
+    pub stand_ins: Vec<StandIn>,
     /// What it sets, where it is a settings file written in the language.
     pub settings: Vec<Setting>,
     /// Code in its documentation.
@@ -56,6 +60,28 @@ pub enum Use {
     Run,
     /// It runs it not.
     Shown,
+}
+
+/// A name that a file takes from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// How the file calls it.
+    pub name: String,
+    /// Where it is from, as the language writes it.
+    pub from: String,
+    /// Where that is said.
+    pub line: u32,
+}
+
+/// A function or a mock that a test file makes and calls by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandIn {
+    /// Its name.
+    pub name: String,
+    /// Where it is made.
+    pub line: u32,
+    /// Whether its answers are written there: it calls nothing but methods of what it is given.
+    pub canned: bool,
 }
 
 /// A list outside of tests, which tests may go through, or a loop that makes tests.
@@ -227,6 +253,11 @@ pub fn is_promise(message: &str) -> bool {
         "implement me",
         "notimplemented",
         "not_implemented",
+        "coming soon",
+        "will be implemented",
+        "needs to be implemented",
+        "implementation pending",
+        "placeholder implementation",
     ];
     anywhere.iter().any(|words| text.contains(words))
         || text

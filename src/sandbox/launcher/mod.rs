@@ -2,9 +2,11 @@
 //! starts the program, adopts every process that the program leaves behind, and ends only when none of them is left.
 
 mod canary;
+mod family;
 mod files;
 mod find;
 mod inner;
+mod started;
 mod syscalls;
 mod usage;
 mod wall;
@@ -13,8 +15,11 @@ pub(crate) use canary::Song;
 
 use crate::domain::isolation::Level;
 use crate::sandbox::confine::Limit;
-use crate::sandbox::process_table;
-use crate::sandbox::process_table::Process;
+use crate::sandbox::launcher::family::ask_everything_to_end;
+use crate::sandbox::launcher::family::signal_everything;
+use crate::sandbox::launcher::family::stop_growing;
+use crate::sandbox::launcher::started::Started;
+use crate::sandbox::launcher::started::start;
 use crate::sandbox::protocol::Confinement;
 use crate::sandbox::protocol::Order;
 use crate::sandbox::protocol::Report;
@@ -25,7 +30,6 @@ use rustix::process::Rlimit;
 use rustix::process::Signal;
 use rustix::process::WaitOptions;
 use rustix::process::WaitStatus;
-use std::collections::HashSet;
 use std::fs;
 use std::fs::File;
 use std::io::Read;
@@ -34,8 +38,6 @@ use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -52,9 +54,6 @@ pub(crate) const CANARY: &str = "canary";
 
 /// How long the launcher waits between two looks at what still runs while it kills.
 const SWEEP_PAUSE: Duration = Duration::from_millis(2);
-
-/// How often the launcher looks for new processes before it kills what grows too fast to be counted.
-const STOPPING_ROUNDS: usize = 100;
 
 /// Runs as the launcher. Called by `main` before anything else, in a process with one thread.
 #[must_use]
@@ -158,81 +157,6 @@ fn confine() -> std::io::Result<()> {
     Ok(())
 }
 
-/// What was started.
-struct Started {
-    /// The process to wait for.
-    main: i32,
-    /// Where the inner launcher reports, where there is one.
-    control: Option<UnixStream>,
-}
-
-/// Starts the program, by way of the inner launcher where it is to be kept apart.
-fn start(order: &Order, input: File) -> Result<Started, Report> {
-    if order.confinement.level != Level::L0 {
-        let not_confined = |error: std::io::Error| match order.confinement.level {
-            Level::L2 | Level::L3 => {
-                let program = order.confinement.bubblewrap();
-                Report::NotConfined(format!("{}: {error}", program.display()))
-            }
-            Level::L0 | Level::L1 => Report::NotConfined(error.to_string()),
-        };
-        let (main, control) = wall::start(order, input).map_err(not_confined)?;
-        let control = Some(control);
-        return Ok(Started { main, control });
-    }
-    let (cwd, mut program) = find::find(order)?;
-    if order.confinement.own {
-        program = "/proc/self/exe".into();
-    }
-    let mut command = Command::new(&program);
-    command.arg0(order.program()).args(order.args()).current_dir(&cwd);
-    command.env_clear().envs(order.env()).stdin(input).process_group(0);
-    let child = command.spawn().map_err(|error| find::refused(&program, &error))?;
-    let main = i32::try_from(child.id()).map_err(|error| Report::Refused(error.to_string()))?;
-    Ok(Started { main, control: None })
-}
-
-impl Started {
-    /// What the end of the process that was waited for says of the program: what the inner launcher said, else how the
-    /// process ended, and without the inner one's word that everything was in place nothing at all.
-    fn verdict(&self, ended: Report, level: Level) -> Report {
-        let Some(control) = &self.control else { return ended };
-        let mut text = Vec::new();
-        // All that was written is there; a process that has yet to be killed may hold the other end.
-        let _ = control.set_nonblocking(true);
-        let mut reading = control;
-        let _ = reading.read_to_end(&mut text);
-        let lines = text.split(|byte| *byte == b'\n');
-        let reports: Vec<Report> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
-        let said = reports.iter().find(|report| **report != Report::Confined);
-        match (said, reports.contains(&Report::Confined), level) {
-            (Some(said), _, _) => said.clone(),
-            (None, false, _) => Report::NotConfined("the wall could not be built".to_owned()),
-            (None, true, Level::L0 | Level::L1) => ended,
-            // The inner launcher, and so everything behind the wall, was killed.
-            (None, true, Level::L2 | Level::L3) => Report::Signalled(Signal::KILL.as_raw()),
-        }
-    }
-
-    /// Our own processes between this one and the program: they stay until the program is gone.
-    fn scaffold(&self, table: &[Process], level: Level) -> Vec<i32> {
-        let mut all = Vec::new();
-        if level >= Level::L2 {
-            all.push(self.main);
-            for _ in 0..2 {
-                let above = all.last().copied();
-                let below = table.iter().filter(|process| Some(process.parent) == above);
-                all.extend(
-                    below
-                        .min_by_key(|process| (process.started, process.pid))
-                        .map(|first| first.pid),
-                );
-            }
-        }
-        all
-    }
-}
-
 /// What can happen while the program runs.
 enum Event {
     /// The service ordered the end, or is gone.
@@ -332,44 +256,6 @@ fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order
             }
             Err(mpsc::RecvTimeoutError::Timeout) => signal_everything(Signal::KILL),
             Ok(Event::AllGone) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
-        }
-    }
-}
-
-/// Signals every process below this one, wherever it moved: a new session or a second fork does not leave the family.
-fn signal_everything(signal: Signal) {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    for process in process_table::descendants(&process_table::all(), &[own]) {
-        process.signal(signal);
-    }
-}
-
-/// The program and what it started are told to end; our own processes between here and there are not.
-fn ask_everything_to_end(started: &Started, level: Level) {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let table = process_table::all();
-    let scaffold = started.scaffold(&table, level);
-    for process in process_table::descendants(&table, &[own]) {
-        if !scaffold.contains(&process.pid) {
-            process.signal(Signal::TERM);
-        }
-    }
-}
-
-/// Stops every process below this one until none is new: what is killed one by one could start others meanwhile.
-fn stop_growing() {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let mut stopped = HashSet::new();
-    for _ in 0..STOPPING_ROUNDS {
-        let mut news = false;
-        for process in process_table::descendants(&process_table::all(), &[own]) {
-            if stopped.insert((process.pid, process.started)) {
-                process.signal(Signal::STOP);
-                news = true;
-            }
-        }
-        if !news {
-            return;
         }
     }
 }

@@ -63,7 +63,8 @@ const CHECKERS: [&str; 20] = [
     "prettier --check",
 ];
 /// What makes a failure pass, or a run smaller.
-const WEAK: [&str; 31] = [
+const WEAK: [&str; 32] = [
+    "success_codes",
     "|| true",
     "||true",
     "|| :",
@@ -130,6 +131,23 @@ pub(super) fn weakness(line: &str) -> Option<&'static str> {
         .find(|weak| line.contains(*weak))
         .copied()
         .or_else(|| piped(&line))
+        .or_else(|| let_go(&line))
+}
+
+/// Tests whose end is forgotten: something that ends well follows in the same line, or nobody waits.
+fn let_go(line: &str) -> Option<&'static str> {
+    let calm = ["echo ", "printf ", "true", ":", "exit 0", "ls", "date"];
+    let mut parts = line.split(';').map(str::trim);
+    let tests = parts.by_ref().find(|part| runs_tests(part))?;
+    let last = parts.filter(|part| !part.is_empty()).last();
+    let forgotten = last.is_some_and(|last| calm.iter().any(|word| last == word.trim() || last.starts_with(word)));
+    let heard = ["set -e", "$?", "if "].iter().any(|word| line.contains(word));
+    let alone = tests.ends_with('&') && !tests.ends_with("&&");
+    match (forgotten && !heard, alone) {
+        (true, _) => Some(";"),
+        (false, true) => Some("&"),
+        (false, false) => None,
+    }
 }
 
 /// Programs that end well whatever they are given.
@@ -144,6 +162,13 @@ fn piped(line: &str) -> Option<&'static str> {
     let program = to.split_whitespace().next()?;
     let program = CALM.iter().find(|calm| **calm == program)?;
     (runs_tests(from) && !line.contains("pipefail")).then_some(program)
+}
+
+/// Whether a command hands the output of tests on to a program whose exit code then counts.
+fn is_behind_a_pipe(command: &str) -> bool {
+    let plain = command.replace("||", "  ");
+    let runs = plain.split_once('|').is_some_and(|(before, _)| runs_tests(before));
+    runs && !plain.contains("pipefail") && !plain.contains("PIPESTATUS")
 }
 
 /// How a command does less than the one before it.
@@ -163,6 +188,10 @@ pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<Str
                 quoted(weak)
             )
         });
+    }
+    if is_behind_a_pipe(after) && before.is_none_or(|before| !is_behind_a_pipe(before)) {
+        let what = "is {} now: the exit code of the tests is lost behind a pipe";
+        return Some(what.replace("{}", &quoted(after)));
     }
     if after.contains("rm ") && after.contains("test") && before.is_none_or(|before| !before.contains("rm ")) {
         return Some(format!("is {} now, which takes tests away", quoted(after)));
@@ -199,7 +228,11 @@ pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<Str
 }
 
 /// Options that leave tests out, or their failures.
-const LEAVE_OUT: [&str; 18] = [
+const LEAVE_OUT: [&str; 22] = [
+    "-x",
+    "-xq",
+    "--exitfirst",
+    "--maxfail",
     "-k",
     "-m",
     "--ignore",

@@ -156,7 +156,9 @@ fn looks_at(change: &Change<'_>, rule: Rule, old: Option<&Setting>, new: Option<
     };
     if rule == Rule::CoverageWeakened && old.is_none() {
         let excludes = new.values.iter().any(|value| value.starts_with('!'));
-        if !excludes {
+        let is_file =
+            |value: &String| !value.contains('*') && value.rsplit('/').next().is_some_and(|name| name.contains('.'));
+        if !excludes && !new.values.iter().all(is_file) {
             return None;
         }
     }

@@ -1,6 +1,7 @@
 //! Suspicious places in JavaScript: exits, assertions with another meaning, replaced modules, code that knows of its
 //! tests.
 
+use super::answers;
 use crate::domain::integrity::Rule;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Mark;
@@ -35,12 +36,13 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
             outline.marks.extend(exit(source, at));
             outline.marks.extend(own_matchers(source, at));
             outline.marks.extend(required_tool(source, at));
-            outline.marks.extend(spied_and_called(source, at));
+            outline.marks.extend(answers::by_spy(source, at));
             outline.replaced.extend(mocked(source, at));
         }
         "assignment_expression" => {
             outline.marks.extend(exit_code(source, at));
             outline.marks.extend(assigned_tool(source, at));
+            outline.marks.extend(answers::by_assignment(source, at));
         }
         "variable_declarator" | "function_declaration" => outline.marks.extend(own_tool(source, at)),
         "import_statement" => outline.marks.extend(imported_tool(source, at)),
@@ -108,9 +110,15 @@ fn own_matchers(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
 fn own_tool(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let name = at.field_text("name");
     let made = at.is(&["function_declaration"])
-        || at
-            .field("value")
-            .is_some_and(|value| value.is(&["arrow_function", "function_expression", "object", "class"]));
+        || at.field("value").is_some_and(|value| {
+            value.is(&[
+                "arrow_function",
+                "function_expression",
+                "object",
+                "class",
+                "new_expression",
+            ])
+        });
     let nested = at
         .ancestors()
         .any(|outer| outer.is(&["function_declaration", "class_declaration"]));
@@ -241,42 +249,4 @@ fn uncovered(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
         key: text.to_owned(),
         ..Mark::at(Rule::CoverageWeakened, at, what)
     })
-}
-
-/// `spyOn(calc, 'add').mockReturnValue(4)` where the same test then calls `calc.add`: it tests its own answer.
-fn spied_and_called(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
-    let answers = [
-        "mockReturnValue",
-        "mockReturnValueOnce",
-        "mockImplementation",
-        "mockResolvedValue",
-    ];
-    let function = at
-        .field("function")
-        .filter(|function| answers.contains(&function.field_text("property")))?;
-    let spy = function
-        .field("object")
-        .filter(|spy| matches!(spy.field_text("function"), "jest.spyOn" | "vi.spyOn"))?;
-    let mut given = spy.field("arguments")?.children();
-    let called = format!(
-        "{}.{}",
-        given.next()?.text(),
-        given.next()?.text().trim_matches(['"', '\'', '`'])
-    );
-    let body = at
-        .ancestors()
-        .find(|outer| outer.is(&["arrow_function", "function_expression"]))?;
-    let expected = |part: At<'_>| {
-        part.is(&["call_expression"])
-            && part.field_text("function") == called
-            && part.ancestors().any(|outer| {
-                outer.is(&["arguments"])
-                    && outer
-                        .parent()
-                        .is_some_and(|call| call.field_text("function") == "expect")
-            })
-    };
-    let tests_itself = source.role == Role::Test && body.below().any(expected);
-    let what = format!("{} puts an answer in the place of what is tested", quoted(at.text()));
-    tests_itself.then(|| Mark::at(Rule::ShadowModule, at, what))
 }

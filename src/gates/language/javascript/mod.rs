@@ -1,12 +1,15 @@
 //! JavaScript and TypeScript: node's own runner, vitest, jest, mocha; their assertions and marks, stubs and exits.
 
+mod answers;
 mod calls;
 mod cases;
 mod checks;
+mod hollow;
 mod marks;
 mod names;
 mod shadows;
 mod skips;
+mod stand_ins;
 mod strength;
 mod stubs;
 mod swallows;
@@ -45,7 +48,7 @@ pub static JAVASCRIPT: Language = Language {
     shadows: shadows::shadows,
 };
 
-static WATCHED: [Watched; 42] = [
+static WATCHED: [Watched; 46] = [
     watched("scripts.test", Rule::RunnerWeakened, Less::Command),
     watched("scripts.test:*", Rule::RunnerWeakened, Less::Command),
     watched("scripts.pretest", Rule::RunnerWeakened, Less::Command),
@@ -81,6 +84,10 @@ static WATCHED: [Watched; 42] = [
     watched("testRunner", Rule::RunnerWeakened, Less::Present),
     watched("globalTeardown", Rule::RunnerWeakened, Less::Present),
     watched("testResultsProcessor", Rule::RunnerWeakened, Less::Present),
+    watched("resolver", Rule::ShadowModule, Less::Present),
+    watched("bail", Rule::RunnerWeakened, Less::Present),
+    watched("exclude", Rule::CoverageWeakened, Less::LeavesOut),
+    watched("coverage.include", Rule::CoverageWeakened, Less::LooksAt),
     watched("automock", Rule::ShadowModule, Less::SwitchedOn),
     watched("coverageThreshold.*.*", Rule::CoverageWeakened, Less::Lowered),
     watched("thresholds.*", Rule::CoverageWeakened, Less::Lowered),
@@ -217,6 +224,9 @@ fn outline(source: &Source<'_>) -> Outline {
             "array" if source.role != Role::Source && is_table(at) => outline.tables.push(Table::at(at)),
             "pair" if source.role == Role::Settings => outline.settings.extend(setting(at)),
             _ => {}
+        }
+        if source.role != Role::Source {
+            stand_ins::at(at, &mut outline);
         }
         marks::at(source, at, &mut outline);
         stubs::at(source, at, &mut outline.marks);

@@ -6,6 +6,24 @@ use crate::gates::language::role;
 use serde_json::Map;
 use serde_json::Value;
 
+/// Packages that run tests or check things for them.
+const TOOLS: [&str; 14] = [
+    "vitest",
+    "jest",
+    "mocha",
+    "chai",
+    "ava",
+    "tap",
+    "tape",
+    "jasmine",
+    "sinon",
+    "@jest/globals",
+    "expect",
+    "@playwright/test",
+    "cypress",
+    "assert",
+];
+
 pub(super) fn shadows(glance: &Glance<'_>) -> Vec<Shadow> {
     if role::folders(glance.path).any(|folder| folder == "node_modules") {
         let what = "a package below `node_modules` is committed, and imported in place of the installed one".to_owned();
@@ -47,7 +65,8 @@ fn manifest(glance: &Glance<'_>) -> Vec<Shadow> {
                 .any(|start| target.starts_with(start));
             let was_real =
                 before.is_some_and(|before| !before.starts_with("file:") && !before.starts_with("workspace:"));
-            let is_fake = glance.leads_to_a_fake(target) || section != "imports" && was_real;
+            let is_tool = TOOLS.contains(&name.as_str()) && section != "imports";
+            let is_fake = is_tool || glance.leads_to_a_fake(target) || section != "imports" && was_real;
             if is_local && is_fake && before != Some(target) {
                 found.push(Shadow {
                     line: glance.line_of(&format!("\"{name}\"")),

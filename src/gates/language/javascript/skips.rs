@@ -73,8 +73,16 @@ fn skips_of(at: At<'_>) -> Vec<Mark> {
     for pair in options.filter(|part| part.is(&["pair"])) {
         let (key, value) = (pair.field_text("key"), pair.field_text("value"));
         if matches!(key, "skip" | "todo" | "only" | "fails") && value != "false" {
-            let key = if value == "true" { key.to_owned() } else { pair.phrase() };
-            marks.push(mark(&key));
+            if value == "true" {
+                marks.push(mark(key));
+            } else {
+                let what = format!(
+                    "{} keeps `{}` from running",
+                    quoted(pair.text()),
+                    title(at).replace('`', "'")
+                );
+                marks.push(Mark::at(Rule::SkipAdded, pair, what));
+            }
         }
     }
     if makes_test(&name)
@@ -87,8 +95,27 @@ fn skips_of(at: At<'_>) -> Vec<Mark> {
     marks
 }
 
+/// Whether a name is taken out of the context that the runner gives: `({ skip }) => …`.
+fn is_of_context(at: At<'_>, name: &str) -> bool {
+    let function = at
+        .ancestors()
+        .find(|outer| outer.is(&["arrow_function", "function_expression"]));
+    let parameters = function.and_then(|function| function.field("parameters"));
+    parameters.is_some_and(|list| {
+        list.below()
+            .any(|part| part.is(&["shorthand_property_identifier_pattern"]) && part.text() == name)
+    })
+}
+
 fn skip_statement(at: At<'_>) -> Option<Mark> {
     let called = at.field_text("function");
+    if at.is(&["call_expression"]) && matches!(called, "skip" | "todo") && is_of_context(at, called) {
+        return Some(Mark::at(
+            Rule::SkipAdded,
+            at,
+            format!("{} skips the test", quoted(at.text())),
+        ));
+    }
     let skips = at.is(&["call_expression"])
         && matches!(
             called,

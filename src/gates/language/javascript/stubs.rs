@@ -1,6 +1,7 @@
 //! Functions of JavaScript code that are only a promise.
 
 use super::FUNCTIONS;
+use super::hollow;
 use crate::domain::integrity::Rule;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Mark;
@@ -21,11 +22,10 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
         }
         _ => None,
     };
-    if at.is(&FUNCTIONS) && is_only_a_note(at) {
-        let what = "the function has no body, only a note of what is to be done";
-        let key = at
-            .field("name")
-            .map_or_else(|| within(at), |name| name.text().to_owned());
+    if let Some(what) = Some(at).filter(|at| at.is(&FUNCTIONS)).and_then(hollow::nothing_done)
+        && !is_abstract(source.root, at)
+    {
+        let key = named(at).map_or_else(|| within(at), |name| name.text().to_owned());
         marks.push(Mark {
             key,
             ..Mark::at(Rule::Stub, at, what)
@@ -55,16 +55,20 @@ fn promises(thrown: At<'_>) -> bool {
         || matches!(constructor, "Error" | "TypeError" | "RangeError" | "assert.fail") && is_promise(message)
 }
 
+/// What a function is called, by itself or by what it is given to.
+pub(super) fn named(function: At<'_>) -> Option<At<'_>> {
+    function
+        .field("name")
+        .or_else(|| function.parent()?.field("name"))
+        .or_else(|| function.parent()?.field("key"))
+}
+
 /// The name of the function that a place stands in, for a key that survives a move.
 fn within(at: At<'_>) -> String {
     let function = at.ancestors().find(|outer| outer.is(&FUNCTIONS));
-    let named = function.and_then(|function| {
-        function
-            .field("name")
-            .or_else(|| function.parent()?.field("name"))
-            .or_else(|| function.parent()?.field("key"))
-    });
-    named.map_or_else(String::new, |name| name.text().to_owned())
+    function
+        .and_then(named)
+        .map_or_else(String::new, |name| name.text().to_owned())
 }
 
 /// Whether others are meant to fill a method in: its class says so, or a class of the file does it.
@@ -92,14 +96,4 @@ fn is_abstract(root: At<'_>, at: At<'_>) -> bool {
             .any(|part| part.is(&["method_definition"]) && part.field_text("name") == method)
     };
     class.is(&["abstract_class_declaration"]) || named || !name.is_empty() && root.below().filter(derives).any(fills_in)
-}
-
-/// Whether a function holds nothing but a comment that says what is to be done.
-fn is_only_a_note(function: At<'_>) -> bool {
-    let Some(body) = function.field("body").filter(|body| body.is(&["statement_block"])) else {
-        return false;
-    };
-    let notes = body.everything().filter(|part| part.is(&["comment"]));
-    let mut promises = notes.filter(|note| is_promise(note.text().trim_start_matches(['/', '*', ' '])));
-    body.children().next().is_none() && promises.next().is_some()
 }

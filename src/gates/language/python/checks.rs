@@ -2,6 +2,7 @@
 
 use super::FLOW;
 use super::names::is_imported;
+use super::stand_ins::is_own_mock;
 use super::strength::compared;
 use super::strength::condition;
 use super::strength::is_constant;
@@ -87,6 +88,7 @@ fn call(at: At<'_>) -> Option<Strength> {
             }
         }
         "fail" if function.text() == "pytest.fail" || function.text() == "self.fail" => Strength::Strong,
+        _ if name.starts_with("assert_") && function.is(&["attribute"]) && is_own_mock(function) => Strength::Trivial,
         "assert_called" | "assertGreater" | "assertLess" | "assertLessEqual" => Strength::Weak,
         _ if ["assert_", "assert", "check_", "verify_", "expect_"]
             .iter()

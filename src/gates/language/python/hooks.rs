@@ -65,6 +65,7 @@ fn meddling(name: &str, body: At<'_>) -> Option<(Rule, &'static str)> {
         }
         "pytest_runtest_protocol" | "pytest_pyfunc_call" | "pytest_runtest_call" | "pytest_runtestloop"
             if body.phrase().ends_with("return True")
+                || !has(&["obj", "testfunction"]) && body.phrase().contains("return True")
                 || has(&["suppress", "force_result"])
                 || body.below().any(|part| part.is(&["except_clause"])) =>
         {

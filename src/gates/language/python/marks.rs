@@ -138,6 +138,13 @@ fn exit(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
         .filter(|outer| outer.is(&["function_definition", "lambda"]))
         .count()
         > 1;
+    let in_child = function_of(at).is_some_and(|function| function.text().contains("fork("))
+        && at
+            .ancestors()
+            .any(|outer| outer.is(&["if_statement"]) && outer.field_text("condition").ends_with("== 0"));
+    if in_child {
+        return None;
+    }
     if hard || soft && !nested && !as_script && !expected {
         mark()
     } else {

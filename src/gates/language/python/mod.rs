@@ -8,6 +8,7 @@ mod names;
 mod patches;
 mod shadows;
 mod skips;
+mod stand_ins;
 mod strength;
 mod stubs;
 mod swallows;
@@ -133,6 +134,9 @@ fn outline(source: &Source<'_>) -> Outline {
                 outline.tables.push(Table::at(at));
             }
             _ => {}
+        }
+        if source.role != Role::Source {
+            stand_ins::at(at, &mut outline);
         }
         marks::at(source, at, &mut outline);
         stubs::at(source, at, &mut outline.marks);

@@ -3,6 +3,7 @@
 use super::decorators;
 use super::marks::function_of;
 use super::skips::skip_decorator;
+use super::stand_ins::is_mock;
 use crate::domain::integrity::Rule;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Mark;
@@ -33,6 +34,10 @@ pub(super) fn assignment(source: &Source<'_>, at: At<'_>, outline: &mut Outline)
                 format!("{} keeps tests from being collected", quoted(at.text())),
             ));
         }
+        "failureException" if for_tests => {
+            let what = format!("{} decides what counts as a failure", quoted(at.text()));
+            outline.marks.push(Mark::at(Rule::RunnerWeakened, at, what));
+        }
         _ if for_tests && left.contains("config.option.") => {
             let what = format!("{} decides which tests are run", quoted(at.text()));
             outline.marks.push(Mark::at(Rule::RunnerWeakened, at, what));
@@ -49,6 +54,7 @@ pub(super) fn assignment(source: &Source<'_>, at: At<'_>, outline: &mut Outline)
             ));
         }
         _ => {
+            outline.marks.extend(own_answer(source, at));
             let inside = left
                 .strip_prefix("sys.modules[")
                 .map(|rest| rest.trim_end_matches(']').trim_matches(['"', '\'']));
@@ -63,6 +69,21 @@ pub(super) fn assignment(source: &Source<'_>, at: At<'_>, outline: &mut Outline)
             }));
         }
     }
+}
+
+/// `queue.length = lambda: 1` where the same function asserts something of `queue.length()`.
+fn own_answer(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let left = at.field("left").filter(|left| left.is(&["attribute"]))?;
+    let right = at.field("right")?;
+    let body = function_of(at)?;
+    let answered = |part: At<'_>| {
+        part.is(&["call"])
+            && part.field_text("function") == left.text()
+            && part.ancestors().any(|outer| outer.is(&["assert_statement"]))
+    };
+    let answers = source.role == Role::Test && (right.is(&["lambda"]) || is_mock(right)) && body.below().any(answered);
+    let what = format!("{} puts an answer in the place of what is tested", quoted(at.text()));
+    answers.then(|| Mark::at(Rule::ShadowModule, at, what))
 }
 
 /// Whether `Function.runtest` is an attribute of something that the file imports from the test tools.
@@ -103,7 +124,8 @@ pub(super) fn patch(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
         || called == "patch"
         || called.ends_with(".patch")
         || called.ends_with("patch.object");
-    let everywhere = function_of(at).is_none()
+    let decorates = at.ancestors().any(|outer| outer.is(&["decorator"]));
+    let everywhere = function_of(at).is_none() && !decorates
         || function_of(at)
             .is_some_and(|function| decorators(function).any(|at| at.phrase().contains("autouse = True")));
     if source.role == Role::Source || !patches || !everywhere && !calls_what_it_patches(at, first) {

@@ -3,6 +3,7 @@
 use super::names::assigned;
 use super::names::is_empty;
 use super::names::is_imported;
+use super::stand_ins::is_own_mock;
 use crate::gates::language::outline::Strength;
 use crate::gates::language::syntax::At;
 
@@ -232,7 +233,7 @@ pub(super) fn compared(left: At<'_>, operator: &str, right: At<'_>) -> Strength 
                 Strength::Trivial
             }
         }
-        _ if is_constant(left) && is_constant(right) => Strength::Trivial,
+        _ if is_constant(left) && is_constant(right) || is_own_mock(left) => Strength::Trivial,
         "==" if equals_all(left) || equals_all(right) => Strength::Trivial,
         "in" if right.children().any(|item| item.phrase() == left.phrase()) => Strength::Same,
         "in" if right.field_text("function") == "range" => Strength::Weak,

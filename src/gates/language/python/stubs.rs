@@ -19,6 +19,7 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
     match at.kind() {
         "raise_statement" => marks.extend(raised(source.root, at)),
         "function_definition" => marks.extend(empty(source.root, at)),
+        "call" if at.field_text("function") == "NotImplementedError" => marks.extend(thrown_otherwise(at)),
         _ => {}
     }
 }
@@ -39,19 +40,135 @@ fn raised(root: At<'_>, at: At<'_>) -> Option<Mark> {
     let whole = statements(body).first().is_some_and(|first| first.is_same(at));
     let message = words.get(2..).unwrap_or_default().join(" ");
     let promise = match raised {
-        "NotImplementedError" => whole || message.is_empty() || is_promise(&message),
-        "Exception" | "RuntimeError" | "AssertionError" => is_promise(&message),
-        _ => false,
+        "NotImplementedError" => whole || message.is_empty() || is_promise(&message) || !is_refusal(&message),
+        "NotImplemented" => true,
+        _ => raised.starts_with(char::is_uppercase) && is_promise(&message),
     };
     let what = format!("{} stands where the work should be", quoted(at.text()));
     (promise && !is_abstract(root, function)).then(|| stub(at, function.field_text("name"), what))
 }
 
-/// A function whose body is `pass` or `...`.
+/// Whether the words of an error say that something is refused for good, not still to be done.
+fn is_refusal(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let words = [
+        "support",
+        "only",
+        "cannot",
+        "can't",
+        "must",
+        "subclass",
+        "overrid",
+        "platform",
+        "available",
+        "unknown",
+        "invalid",
+        "allowed",
+        "requires",
+        "no such",
+    ];
+    words.iter().any(|word| message.contains(word))
+}
+
+/// `NotImplementedError()` made, but not raised by a statement: thrown into a generator, given to something that raises it.
+fn thrown_otherwise(at: At<'_>) -> Option<Mark> {
+    let raised = at
+        .ancestors()
+        .any(|outer| outer.is(&["raise_statement", "except_clause"]));
+    let what = format!("{} stands where the work should be", quoted(at.text()));
+    (!raised).then(|| stub(at, at.text(), what))
+}
+
+/// Whether a statement does no work, only says that it is still to be done.
+fn is_note(statement: At<'_>, in_dunder: bool) -> bool {
+    let says = |at: At<'_>| {
+        at.below()
+            .any(|part| part.is(&["string_content"]) && is_promise(part.text()))
+    };
+    match statement.kind() {
+        "return_statement" => statement
+            .children()
+            .next()
+            .is_some_and(|value| value.text() == "..." || value.text() == "NotImplemented" && !in_dunder),
+        "expression_statement" => statement
+            .children()
+            .next()
+            .is_some_and(|call| call.is(&["call"]) && says(call)),
+        "assert_statement" => statement.children().next().is_some_and(|at| at.text() == "False") && says(statement),
+        _ => false,
+    }
+}
+
+/// Whether a statement gives nothing back: `return`, `return None`, and the like.
+fn gives_nothing(statement: At<'_>) -> bool {
+    statement.is(&["delete_statement"])
+        || is_nothing(statement)
+        || statement.is(&["return_statement"])
+            && statement.children().next().is_none_or(|value| {
+                value.is(&["none", "false", "integer", "string", "list", "dictionary", "ellipsis"])
+                    && value.children().count() < 3
+            })
+}
+
+/// Whether nothing is done on purpose: by the name, or because nothing that is given is named.
+fn is_for_nobody(function: At<'_>) -> bool {
+    let name = function.field_text("name");
+    let parameters = function.field("parameters").into_iter().flat_map(At::children);
+    let mut taken = parameters
+        .map(|at| at.below().find(|part| part.is(&["identifier"])).map_or("", At::text))
+        .filter(|taken| !matches!(*taken, "self" | "cls" | "") && !taken.starts_with('_'));
+    let said = [
+        "noop", "nothing", "ignore", "null", "none", "dummy", "default", "discard",
+    ];
+    said.iter().any(|word| name.contains(word)) || taken.next().is_none()
+}
+
+/// What a body is that does no work.
+fn nothing_done(function: At<'_>, statements: &[At<'_>]) -> Option<String> {
+    let name = function.field_text("name");
+    let in_dunder = name.starts_with("__");
+    if statements.iter().all(|statement| is_nothing(*statement)) {
+        return Some(match statements.first() {
+            Some(first) => format!("`{name}` has no body, only {}", quoted(first.text())),
+            None => format!("`{name}` has no body, only words about it"),
+        });
+    }
+    if !statements
+        .iter()
+        .all(|statement| gives_nothing(*statement) || is_note(*statement, in_dunder))
+    {
+        return None;
+    }
+    let note = statements
+        .iter()
+        .find(|statement| is_note(**statement, in_dunder))
+        .copied();
+    let comment = || {
+        function
+            .below()
+            .find(|part| part.is(&["comment"]) && is_promise(part.text().trim_start_matches(['#', ' '])))
+    };
+    let only_leaves = || {
+        let mut leaves = statements.iter();
+        let plain =
+            leaves.all(|at| at.is(&["delete_statement"]) || matches!(at.phrase().as_str(), "return" | "return None"));
+        plain && !is_for_nobody(function) && !in_dunder
+    };
+    match note.or_else(comment) {
+        Some(note) => Some(format!(
+            "`{name}` only says what is to be done: {}",
+            quoted(note.text())
+        )),
+        None if only_leaves() => Some(format!("`{name}` does nothing and gives nothing back")),
+        None => None,
+    }
+}
+
+/// A function that does no work: its body is `pass`, `...`, a note, or a bare `return`.
 fn empty(root: At<'_>, at: At<'_>) -> Option<Mark> {
     let name = at.field_text("name");
     let statements = statements(at.field("body")?);
-    let nothing = !statements.is_empty() && statements.iter().all(|statement| is_nothing(*statement));
+    let what = nothing_done(at, &statements)?;
     let decorated = decorators(at).any(|decorator| {
         let name = decorator
             .text()
@@ -80,12 +197,7 @@ fn empty(root: At<'_>, at: At<'_>) -> Option<Mark> {
                 .any(|word| name.contains(word))
     });
     let nested = at.ancestors().any(|outer| outer.is(&["function_definition"]));
-    let what = format!(
-        "`{name}` has no body, only {}",
-        quoted(statements.first().map_or("", |statement| statement.text()))
-    );
-    let stands_for_work =
-        nothing && !decorated && !hook && !does_nothing_on_purpose && !nested && !is_abstract(root, at);
+    let stands_for_work = !decorated && !hook && !does_nothing_on_purpose && !nested && !is_abstract(root, at);
     stands_for_work.then(|| stub(at, name, what))
 }
 

@@ -1,0 +1,120 @@
+//! Functions of JavaScript code that do nothing, and whether that is meant so.
+
+use super::stubs::named;
+use crate::gates::language::outline::is_promise;
+use crate::gates::language::outline::quoted;
+use crate::gates::language::syntax::At;
+
+/// What a function is that does no work, if it does none and somebody relies on it.
+pub(super) fn nothing_done(function: At<'_>) -> Option<String> {
+    let body = function.field("body")?;
+    let statements: Vec<At<'_>> = match body.kind() {
+        "statement_block" => body.children().collect(),
+        _ => vec![body],
+    };
+    if !statements.iter().all(|statement| gives_nothing(*statement)) {
+        return None;
+    }
+    let comments = function.below().filter(|part| part.is(&["comment"]));
+    let mut promises = comments.filter(|note| is_promise(note.text().trim_start_matches(['/', '*', ' '])));
+    let said = statements
+        .iter()
+        .copied()
+        .find(|statement| says_so(*statement) || is_cast(*statement));
+    if let Some(note) = said.or_else(|| promises.next()) {
+        return Some(format!("the function does nothing, only {}", quoted(note.text())));
+    }
+    let name = named(function)?.text();
+    let spoken_of = body.everything().any(|part| part.is(&["comment"]));
+    (is_relied_upon(function) && !spoken_of && !is_on_purpose(name)).then(|| format!("`{name}` does nothing"))
+}
+
+/// Whether a statement, or the value of an arrow, gives nothing back and does nothing but talk.
+fn gives_nothing(at: At<'_>) -> bool {
+    let is_nothing = |value: At<'_>| matches!(value.text(), "undefined" | "null" | "void 0") || is_cast(value);
+    match at.kind() {
+        "empty_statement" => true,
+        "return_statement" => at.children().next().is_none_or(is_nothing),
+        "expression_statement" => at.children().next().is_some_and(|call| {
+            call.field_text("function").starts_with("console.") || call.text().starts_with("void ")
+        }),
+        _ => is_nothing(at),
+    }
+}
+
+/// `undefined as any`, `{} as Job`, `null!`: a value that only looks like one to the compiler.
+fn is_cast(at: At<'_>) -> bool {
+    let at = if at.is(&["return_statement"]) {
+        at.children().next().unwrap_or(at)
+    } else {
+        at
+    };
+    match at.kind() {
+        "parenthesized_expression" | "as_expression" | "non_null_expression" | "satisfies_expression" => {
+            let value = at.children().next();
+            value.is_some_and(|value| matches!(value.text(), "undefined" | "null" | "{}" | "({})") || is_cast(value))
+        }
+        _ => false,
+    }
+}
+
+fn says_so(statement: At<'_>) -> bool {
+    statement
+        .below()
+        .any(|part| part.is(&["string_fragment"]) && is_promise(part.text()))
+}
+
+/// Whether others call the function and wait for its work: it is declared, and is given something.
+fn is_relied_upon(function: At<'_>) -> bool {
+    let parameters = function.field("parameters").into_iter().flat_map(At::children);
+    let single = function.field("parameter").into_iter();
+    let mut taken = parameters
+        .chain(single)
+        .map(|at| at.below().find(|part| part.is(&["identifier"])).map_or("", At::text))
+        .filter(|taken| !taken.is_empty() && !taken.starts_with('_'));
+    let takes = taken.next().is_some();
+    let exported = function.ancestors().any(|outer| outer.is(&["export_statement"]));
+    match function.kind() {
+        "function_declaration" | "generator_function_declaration" => takes || exported,
+        "method_definition" => takes && is_of_plain_class(function) && function.field_text("name") != "constructor",
+        _ => {
+            let declared = function
+                .parent()
+                .filter(|outer| outer.is(&["variable_declarator"]))
+                .and_then(At::parent)
+                .and_then(At::parent);
+            takes && declared.is_some_and(|outer| outer.is(&["program", "export_statement"]))
+        }
+    }
+}
+
+/// Whether a method is of a class that stands for itself: it derives from nothing, implements nothing, is no null object.
+fn is_of_plain_class(method: At<'_>) -> bool {
+    let class = method
+        .ancestors()
+        .find(|outer| outer.is(&["class_declaration", "class"]));
+    let accessor = method
+        .parts()
+        .any(|part| matches!(part.text(), "set" | "get" | "static"));
+    !accessor
+        && class.is_some_and(|class| {
+            !class.children().any(|part| part.is(&["class_heritage"])) && !is_on_purpose(class.field_text("name"))
+        })
+}
+
+/// Whether a name says that nothing is meant to be done, or that others may fill it in.
+fn is_on_purpose(name: &str) -> bool {
+    let small = name.to_lowercase();
+    let words = [
+        "noop", "nothing", "ignore", "null", "silent", "dummy", "empty", "disabled", "fake", "default",
+    ];
+    let hooks = [
+        "on", "handle", "visit", "before", "after", "setup", "teardown", "pre", "post", "will", "did", "dispose",
+        "debug", "trace", "log",
+    ];
+    let is_hook = |hook: &str| {
+        name.strip_prefix(hook)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_uppercase() || c == '_'))
+    };
+    words.iter().any(|word| small.contains(word)) || hooks.iter().any(|hook| is_hook(hook))
+}
