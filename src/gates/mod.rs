@@ -14,6 +14,7 @@ mod compare;
 mod coverage;
 mod detect;
 mod files;
+mod grown;
 pub mod integrity;
 mod judged;
 pub mod language;
@@ -32,6 +33,7 @@ mod said;
 mod sites;
 mod stand;
 mod subject;
+mod unproven;
 mod verify;
 mod wave;
 

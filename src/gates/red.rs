@@ -12,10 +12,8 @@ use crate::domain::plan::TaskType;
 use crate::domain::task::Origin;
 use crate::gates::bench::GateError;
 use crate::gates::change::Change;
-use crate::gates::checks;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
-use crate::gates::integrity::FileChange;
 use crate::gates::integrity::Version;
 use crate::gates::language::Role;
 use crate::gates::language::role;
@@ -25,6 +23,8 @@ use crate::gates::said;
 use crate::gates::sites::Site;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
+use crate::gates::unproven;
+use crate::gates::unproven::Named;
 use crate::gates::verify::Run;
 use crate::git::RawChange;
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ pub(crate) async fn red_before_green(
         None => Tests::unnamed(run.change),
     };
     if tests.are_none() {
-        return Ok(Some(without_tests(run, weight, &tests, &known)));
+        return Ok(Some(unproven::without_tests(run, weight, tests.named, &known)));
     }
     if tests.is_inline(run.change) {
         return Ok(Some(said::absent(GATE, Absence::Inline)));
@@ -69,10 +69,6 @@ fn weight(run: &Run<'_>) -> Option<Weight> {
     }
 }
 
-fn touches_source(change: &Change) -> bool {
-    change.of_role(Role::Source).next().is_some()
-}
-
 /// Every test that was there before, by name.
 fn known<'a>(run: &Run<'a>) -> BTreeSet<&'a str> {
     match run.subject.baseline.ground() {
@@ -95,13 +91,6 @@ struct Tests {
     unplaced: Vec<String>,
     /// Whether the runner told them apart by name.
     named: Named,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Named {
-    Yes,
-    /// All that is known is that files with tests are new or changed.
-    No,
 }
 
 /// What a test that passes now was before.
@@ -195,14 +184,14 @@ impl Tests {
             return said::absent(GATE, Absence::Unfinished { what });
         }
         if self.new.is_empty() && self.changed.is_empty() {
-            return without_tests(run, weight, self, known);
+            return unproven::without_tests(run, weight, self.named, known);
         }
         if self.new.is_empty() {
             let what = format!(
                 "no test is new; those that changed pass without the change too: {}",
                 said::list(&all)
             );
-            return said::failed(GATE, without_proof(run, weight, known), what);
+            return said::failed(GATE, unproven::weight(run, weight, known), what);
         }
         // A task that is for tests covers code that is there: its tests may pass on it.
         let weight = match run.subject.task.kind {
@@ -259,65 +248,6 @@ fn before(run: &Run<'_>, name: &str, known: &BTreeSet<&str>) -> Before {
 
 fn is_separable(site: &Site) -> bool {
     matches!(role(&site.path), Role::Test | Role::Support)
-}
-
-/// What is said where the change brings no test that could be red.
-fn without_tests(run: &Run<'_>, weight: Weight, tests: &Tests, known: &BTreeSet<&str>) -> GateResult {
-    let weight = without_proof(run, weight, known);
-    if run.change.touches_tests() {
-        let what = "the change renames, reformats, moves or deletes tests and brings no new one";
-        return said::failed(GATE, weight, what);
-    }
-    if !touches_source(run.change) {
-        return said::passed(GATE, Weight::Shown, "the change touches neither code nor tests");
-    }
-    if checks::is_bound_to_known_test(&run.subject.task.acceptance_criteria, known) {
-        let sentence = "no test came with this change; a criterion is bound to a test that was there before";
-        return said::failed(GATE, Weight::Shown, sentence);
-    }
-    match tests.named {
-        Named::No if run.change.files.iter().any(|file| may_hold_tests(&file.path)) => {
-            said::absent(GATE, Absence::Inline)
-        }
-        Named::Yes | Named::No => said::failed(GATE, weight, "no test came with this change"),
-    }
-}
-
-/// What it weighs that no test shows the change: nothing is asked where the product only loses lines, where a criterion is
-/// bound to a test that was there before, and of a task for tests that touches no code.
-fn without_proof(run: &Run<'_>, weight: Weight, known: &BTreeSet<&str>) -> Weight {
-    let is_bound = checks::is_bound_to_known_test(&run.subject.task.acceptance_criteria, known);
-    let for_tests = run.subject.task.kind == TaskType::Testing && run.change.touches_tests();
-    match is_bound || for_tests || !grows(run.change) {
-        true => Weight::Shown,
-        false => weight,
-    }
-}
-
-/// Whether the product has a line that it had not, other than a comment.
-fn grows(change: &Change) -> bool {
-    let lines = |side: fn(&FileChange) -> &Version| -> BTreeSet<String> {
-        let texts = change.of_role(Role::Source).filter_map(|file| side(file).bytes());
-        let text: Vec<String> = texts.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect();
-        let lines = text.iter().flat_map(|text| text.lines()).map(str::trim);
-        let is_code = |line: &&str| {
-            let is_comment = ["//", "#", "/*", "*", "\"\"\""]
-                .iter()
-                .any(|mark| line.starts_with(mark));
-            line.chars().any(char::is_alphanumeric) && (!is_comment || line.starts_with("#["))
-        };
-        lines.filter(is_code).map(str::to_owned).collect()
-    };
-    let (before, after) = (lines(|file| &file.before), lines(|file| &file.after));
-    let is_unread = change
-        .of_role(Role::Source)
-        .any(|file| matches!(file.after, Version::Unread(_)));
-    is_unread || !after.is_subset(&before)
-}
-
-/// Whether tests may stand in a file of this path that nothing tells apart from code.
-fn may_hold_tests(path: &str) -> bool {
-    role(path) == Role::Support
 }
 
 /// The fork's code with the change's tests, and what they need.

@@ -254,7 +254,7 @@ async fn a_changed_test_is_shown_as_it_was() {
 
 #[tokio::test]
 async fn a_test_that_fails_once_is_flaky_only_where_the_change_does_not_touch_it() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_isolation().await;
     let runs = stage.dir.path().join("runs");
     // Fails in the second of all runs: the first is pre-flight's.
     let flaky = format!(

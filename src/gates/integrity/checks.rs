@@ -6,6 +6,7 @@ use crate::gates::integrity::finding;
 use crate::gates::integrity::gone::Gone;
 use crate::gates::integrity::places::Grown;
 use crate::gates::integrity::places::Kind;
+use crate::gates::integrity::places::is_gone_through;
 use crate::gates::integrity::reading::Helper;
 use crate::gates::integrity::reading::Placed;
 use crate::gates::integrity::words::likeness;
@@ -237,8 +238,14 @@ impl<'a> Weighing<'a> {
     fn is_kept(&self, old: &Check, one: Placed<'a>, other: Placed<'a>) -> bool {
         let after = self.all_checks(&other.test.words, &other.test.checks, self.new_helpers);
         let checks_something = after.iter().any(|check| check.strength == Strength::Strong);
+        let is_new = |new: &&&Check| !one.test.checks.iter().any(|known| known.words == new.words);
+        let again = occurrences(&old.words, &other.test.words) >= occurrences(&old.words, &one.test.words).max(1);
         checks_something
-            && occurrences(&old.words, &other.test.words) >= occurrences(&old.words, &one.test.words).max(1)
+            && (again
+                || after
+                    .iter()
+                    .filter(|new| is_new(new))
+                    .any(|new| is_gone_through(old, new, &other.test.words)))
     }
 }
 

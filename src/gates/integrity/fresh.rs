@@ -13,6 +13,7 @@ use crate::gates::integrity::tests_changed::titled;
 use crate::gates::language::Role;
 use crate::gates::language::file_name;
 use crate::gates::language::outline::Check as Checked;
+use crate::gates::language::outline::Function;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Strength;
 use crate::gates::language::outline::Test;
@@ -98,7 +99,7 @@ const RUNNING: [&str; 10] = [
 pub(super) fn only_looking(pairs: &Pairs<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
     let sources: Vec<&str> = files
         .iter()
-        .filter(|file| file.role == Role::Source)
+        .filter(|file| file.role == Role::Source || is_prose(file.path))
         .map(|file| file_name(file.path))
         .collect();
     let looks = |placed: &Placed<'_>| {
@@ -121,6 +122,40 @@ pub(super) fn only_looking(pairs: &Pairs<'_>, files: &[ReadFile<'_>]) -> Vec<Int
         finding(Rule::AssertionTrivial, placed.path, Some(placed.test.line), what)
     };
     pairs.new.iter().map(found).collect()
+}
+
+fn is_prose(path: &str) -> bool {
+    [".md", ".rst", ".adoc"].iter().any(|end| path.ends_with(end))
+}
+
+/// Functions beside tests that are called like one of the product's in this change, and do not call it: the tests try them
+/// instead.
+pub(super) fn stand_ins(pairs: &Pairs<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
+    let sources = files.iter().filter(|file| file.role == Role::Source);
+    let product: Vec<&str> = sources
+        .flat_map(|file| file.after.defines.iter().map(String::as_str))
+        .filter(|name| name.len() > 3)
+        .collect();
+    let mut findings = Vec::new();
+    for file in files.iter().filter(|file| file.role == Role::Test) {
+        let is_old = |function: &Function| file.before.functions.iter().any(|old| old.name == function.name);
+        let is_called = |name: &str| {
+            let here = pairs.new.iter().filter(|placed| placed.path == file.path);
+            here.into_iter()
+                .any(|placed| placed.test.words.iter().any(|word| word == name))
+        };
+        let stands_in = |function: &&Function| {
+            product.contains(&function.name.as_str())
+                && !is_old(function)
+                && !function.words.contains(&function.name)
+                && is_called(&function.name)
+        };
+        findings.extend(file.after.functions.iter().filter(stands_in).map(|function| {
+            let what = format!("`{}` of the tests stands in for the product's own", function.name);
+            finding(Rule::ShadowModule, file.path, Some(function.line), what)
+        }));
+    }
+    findings
 }
 
 /// A failing assertion that an expected panic turns into success: what it says cannot be true.

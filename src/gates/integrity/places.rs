@@ -68,3 +68,22 @@ impl Grown<'_> {
         self.gained(check) || self.has_new_check(check) && (self.is_part_of(test) || self.holds_all(test))
     }
 }
+
+/// Whether a check is made of each of several values, among them those of an old one: in a loop, or in a function of the
+/// test's own.
+pub(super) fn is_gone_through(old: &Check, new: &Check, test: &[String]) -> bool {
+    let through = test
+        .iter()
+        .any(|word| THROUGH.contains(&word.as_str()) || matches!(word.as_str(), "|" | "=>" | "lambda" | "def" | "fn"));
+    let (own, there) = (values(&new.words), values(test));
+    let (wanted, asked) = (names(&old.words), names(&new.words));
+    let missing: Vec<&str> = values(&old.words)
+        .into_iter()
+        .filter(|value| !own.contains(value))
+        .collect();
+    through
+        && new.strength == Strength::Strong
+        && missing.len() < values(&old.words).len()
+        && missing.iter().all(|value| there.contains(value))
+        && wanted.is_subset(&asked)
+}

@@ -8,6 +8,7 @@ use crate::gates::integrity::finding;
 use crate::gates::integrity::fresh::fresh_test;
 use crate::gates::integrity::fresh::nothing_checked;
 use crate::gates::integrity::fresh::only_looking;
+use crate::gates::integrity::fresh::stand_ins;
 use crate::gates::integrity::fresh::waiting;
 use crate::gates::integrity::gone::Gone;
 use crate::gates::integrity::pairs::Pairs;
@@ -67,6 +68,7 @@ pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone, task: &PlannedTask) -> V
     findings.extend(nothing_checked(&pairs, &weighing));
     findings.extend(waiting(&pairs, task));
     findings.extend(only_looking(&pairs, files));
+    findings.extend(stand_ins(&pairs, files));
     count_deleted(findings)
 }
 

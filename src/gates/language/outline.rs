@@ -253,6 +253,11 @@ pub fn is_promise(message: &str) -> bool {
         "implement me",
         "notimplemented",
         "not_implemented",
+        "coming soon",
+        "will be implemented",
+        "needs to be implemented",
+        "implementation pending",
+        "placeholder implementation",
     ];
     anywhere.iter().any(|words| text.contains(words))
         || text

@@ -131,6 +131,23 @@ pub(super) fn weakness(line: &str) -> Option<&'static str> {
         .find(|weak| line.contains(*weak))
         .copied()
         .or_else(|| piped(&line))
+        .or_else(|| let_go(&line))
+}
+
+/// Tests whose end is forgotten: something that ends well follows in the same line, or nobody waits.
+fn let_go(line: &str) -> Option<&'static str> {
+    let calm = ["echo ", "printf ", "true", ":", "exit 0", "ls", "date"];
+    let mut parts = line.split(';').map(str::trim);
+    let tests = parts.by_ref().find(|part| runs_tests(part))?;
+    let last = parts.filter(|part| !part.is_empty()).last();
+    let forgotten = last.is_some_and(|last| calm.iter().any(|word| last == word.trim() || last.starts_with(word)));
+    let heard = ["set -e", "$?", "if "].iter().any(|word| line.contains(word));
+    let alone = tests.ends_with('&') && !tests.ends_with("&&");
+    match (forgotten && !heard, alone) {
+        (true, _) => Some(";"),
+        (false, true) => Some("&"),
+        (false, false) => None,
+    }
 }
 
 /// Programs that end well whatever they are given.

@@ -1,5 +1,6 @@
 //! Scripts, make files and CI that do less: compared line by line, because each has a language of its own.
 
+use super::codecov;
 use super::command::runs_checks;
 use super::command::runs_less;
 use super::command::runs_tests;
@@ -53,13 +54,14 @@ pub(super) fn find(files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
             file_name(file.path),
             "codecov.yml" | ".codecov.yml" | "codecov.yaml" | ".codecov.yaml"
         ) {
-            findings.extend(in_codecov(file));
+            findings.extend(codecov::in_file(file));
         }
     }
     findings
 }
 
-fn text(version: &Version) -> Cow<'_, str> {
+/// What a file says; nothing where it is not there.
+pub(super) fn text(version: &Version) -> Cow<'_, str> {
     version.bytes().map(String::from_utf8_lossy).unwrap_or_default()
 }
 
@@ -123,7 +125,7 @@ fn is_script(path: &str) -> bool {
 }
 
 /// The lines of `one` that `other` has not, with their numbers; layout and comments do not count.
-fn more<'l>(one: &'l str, other: &str) -> Vec<(u32, &'l str)> {
+pub(super) fn more<'l>(one: &'l str, other: &str) -> Vec<(u32, &'l str)> {
     let known: std::collections::BTreeSet<&str> = other.lines().map(plain).collect();
     (1_u32..)
         .zip(one.lines())
@@ -217,7 +219,10 @@ fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
             && (matches!(plain(line), "exit 0" | "set +e" | "exit" | ".IGNORE: test" | ".IGNORE:")
                 || ends_well_anyway(plain(line)));
         let heard = |weak: &&str| !after.contains("pipefail") || weak.contains(['|', '-', ' ']);
-        let weak = weakness(line).filter(|_| runs_tests(line)).filter(heard);
+        // After `set -e` the first failure ends the script.
+        let ends = |weak: &&str| *weak != ";" || !(after.contains("set -e") && file.path.ends_with("sh"));
+        let weak = weakness(line).filter(|_| runs_tests(line)).filter(heard).filter(ends);
+        let weak = weak.or_else(|| is_caught(plain(line), &after).then_some("if"));
         if ignored || leaves || weak.is_some() {
             findings.push(at(
                 Some(*number),
@@ -235,7 +240,7 @@ fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
         let narrowed = lost
             .first()
             .zip(found.first())
-            .and_then(|(old, (number, new))| Some((*number, runs_less(Some(old), Some(new))?)));
+            .and_then(|(old, (number, new))| Some((*number, runs_less(Some(old), Some(before_pipe(new, &after)))?)));
         if let Some((number, what)) = narrowed {
             findings.push(at(Some(number), format!("the command {what}")));
         } else if let Some(line) = lost
@@ -251,6 +256,24 @@ fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
         }
     }
     findings
+}
+
+/// What stands before a pipe, where the script fails if any part of a pipe does.
+fn before_pipe<'l>(line: &'l str, script: &str) -> &'l str {
+    match script.contains("pipefail") {
+        true => line.split(" | ").next().unwrap_or(line),
+        false => line,
+    }
+}
+
+/// Tests as a condition, or with their end kept in a variable, in a script that never leaves with another code than 0.
+fn is_caught(line: &str, script: &str) -> bool {
+    let condition = line.starts_with("if ") || line.contains("=$?") || line.contains("|| ");
+    let leaves = script.lines().map(plain).any(|line| {
+        let exits = ["exit ", "return ", "false"].iter().any(|word| line.contains(word));
+        exits && !line.contains("exit 0") && !line.contains("return 0")
+    });
+    runs_tests(line) && condition && !leaves
 }
 
 /// A trap that leaves with success, or another shell under every line of a make file.
@@ -269,25 +292,4 @@ fn ends_well_anyway(line: &str) -> bool {
         .iter()
         .any(|known| line.contains(known));
     trap || shell
-}
-
-fn in_codecov(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
-    let (before, after) = (text(&file.file.before), text(&file.file.after));
-    let number = |text: &str, key: &str| -> Option<f64> {
-        text.lines()
-            .find_map(|line| line.trim().strip_prefix(key)?.trim().trim_end_matches('%').parse().ok())
-    };
-    let at = |line, what: &str| finding(Rule::CoverageWeakened, file.path, line, what);
-    let mut findings = Vec::new();
-    let lowered = number(&before, "target:").is_some_and(|old| number(&after, "target:").is_none_or(|new| new < old));
-    let looser =
-        number(&after, "threshold:").is_some_and(|new| number(&before, "threshold:").is_some_and(|old| new > old));
-    if lowered || looser {
-        findings.push(at(None, "asks for less coverage than before"));
-    }
-    let tolerant = more(&after, &before)
-        .into_iter()
-        .find(|(_, line)| line.contains("informational: true"));
-    findings.extend(tolerant.map(|(number, _)| at(Some(number), "coverage is only information now")));
-    findings
 }

@@ -1,5 +1,6 @@
 //! Settings of runners and coverage tools that are made to do less.
 
+mod codecov;
 mod command;
 mod flat;
 mod judge;

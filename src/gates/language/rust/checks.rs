@@ -60,7 +60,7 @@ fn by_macro(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
         .collect();
     let anything = tokens.text().split_whitespace().collect::<String>();
     let strength = match name {
-        "assert" if anything.starts_with("(matches!(") && anything.ends_with(",_))") => Strength::Trivial,
+        "assert" if anything.starts_with("(matches!(") && takes_everything(&anything) => Strength::Trivial,
         "assert" | "debug_assert" | "prop_assert" | "check" => condition(arguments.first()?),
         "assert_eq" | "debug_assert_eq" | "prop_assert_eq" => {
             let (left, right) = (arguments.first()?, arguments.get(1)?);
@@ -74,6 +74,18 @@ fn by_macro(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
         _ => return None,
     };
     Some((vec![tokens], strength))
+}
+
+/// Whether the pattern of `(matches!(value,pattern))` takes every value.
+fn takes_everything(tokens: &str) -> bool {
+    let pattern = tokens.trim_end_matches(')').rsplit(',').next().unwrap_or_default();
+    let mut sides: Vec<&str> = pattern
+        .split('|')
+        .map(|side| side.split('(').next().unwrap_or_default())
+        .collect();
+    sides.sort_unstable();
+    let open = !pattern.contains('(') || ["(_", "(.."].iter().any(|rest| pattern.contains(rest));
+    pattern == "_" || open && matches!(sides.as_slice(), ["None", "Some"] | ["Err", "Ok"])
 }
 
 /// `assert_price(…)` among the tokens of a macro, where calls are not parsed.

@@ -9,8 +9,8 @@ mod reached;
 mod shadows;
 mod skips;
 mod stubs;
+mod watched;
 
-use crate::domain::integrity::Rule;
 use crate::gates::language::Language;
 use crate::gates::language::Role;
 use crate::gates::language::flow::Flow;
@@ -24,9 +24,6 @@ use crate::gates::language::outline::Work;
 use crate::gates::language::role::file_name;
 use crate::gates::language::role::folders;
 use crate::gates::language::role::in_support_folder;
-use crate::gates::language::settings::Less;
-use crate::gates::language::settings::Watched;
-use crate::gates::language::settings::watched;
 use crate::gates::language::syntax::At;
 use skips::condition_mark;
 use skips::file_skips;
@@ -41,41 +38,9 @@ pub static RUST: Language = Language {
     grammar: |_| tree_sitter_rust::LANGUAGE.into(),
     outline,
     is_collected,
-    watched: &WATCHED,
+    watched: &watched::WATCHED,
     shadows: shadows::shadows,
 };
-
-static WATCHED: [Watched; 29] = [
-    watched("lib.test", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("lib.doctest", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("lib.harness", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("bin.*.test", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("test.*.test", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("test.*.harness", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("test.*.required-features", Rule::RunnerWeakened, Less::Present),
-    watched("package.autotests", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("workspace.members", Rule::RunnerWeakened, Less::LooksAt),
-    watched("workspace.default-members", Rule::RunnerWeakened, Less::LooksAt),
-    watched("workspace.exclude", Rule::RunnerWeakened, Less::LeavesOut),
-    watched("target.*.runner", Rule::RunnerWeakened, Less::Present),
-    watched("alias.test", Rule::RunnerWeakened, Less::Present),
-    watched("alias.t", Rule::RunnerWeakened, Less::Present),
-    watched("profile.*.default-filter", Rule::RunnerWeakened, Less::Present),
-    watched("profile.dev.debug-assertions", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("profile.test.debug-assertions", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("profile.dev.overflow-checks", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("profile.test.overflow-checks", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("build.rustc", Rule::RunnerWeakened, Less::Program),
-    watched("build.rustc-wrapper", Rule::RunnerWeakened, Less::Program),
-    watched("build.rustc-workspace-wrapper", Rule::RunnerWeakened, Less::Program),
-    watched("build.rustdoc", Rule::RunnerWeakened, Less::Program),
-    watched("overrides.*.retries", Rule::RunnerWeakened, Less::Present),
-    watched("overrides.*.retries.count", Rule::RunnerWeakened, Less::Present),
-    watched("profile.*.retries", Rule::RunnerWeakened, Less::Present),
-    watched("profile.*.retries.count", Rule::RunnerWeakened, Less::Present),
-    watched("*.exclude-files", Rule::CoverageWeakened, Less::LeavesOut),
-    watched("*.fail-under", Rule::CoverageWeakened, Less::Lowered),
-];
 
 static FLOW: Flow = Flow {
     conditions: &["if_expression", "while_expression"],

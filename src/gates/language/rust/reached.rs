@@ -1,6 +1,10 @@
 //! Whether what stands in a Rust test is compiled, run, and heard when it fails.
 
 use super::conditions;
+use crate::domain::integrity::Rule;
+use crate::gates::language::Role;
+use crate::gates::language::outline::Mark;
+use crate::gates::language::outline::Source;
 use crate::gates::language::syntax::At;
 
 /// Whether a statement is part of what is compiled: `#[cfg(any())]` before it takes it out.
@@ -51,7 +55,7 @@ pub(super) fn swallows(outer: At<'_>, inner: At<'_>) -> bool {
     };
     let in_closure = || inner.children().any(|at| at.is(&["closure_expression", "async_block"]));
     match name {
-        "catch_unwind" => is_let_go(outer),
+        "catch_unwind" => is_let_go(outer) || !is_answered(outer),
         // Threads of a scope tell their panics to it.
         "spawn" | "spawn_blocking" | "spawn_local" => function.kind() != "field_expression" && is_let_go(outer),
         _ if DROPPING.contains(&name) => in_closure(),
@@ -63,6 +67,61 @@ pub(super) fn swallows(outer: At<'_>, inner: At<'_>) -> bool {
         }
         _ => false,
     }
+}
+
+/// A function beside tests that catches the panics of what it is given, and lets them go.
+pub(super) fn lets_go(source: &Source<'_>, function: At<'_>) -> Option<Mark> {
+    let body = function.field("body").filter(|_| source.role != Role::Source)?;
+    let catches = body.below().filter(|at| {
+        let given = at.field("arguments").and_then(|list| list.children().next());
+        let is_name =
+            given.is_some_and(|given| given.is(&["identifier"]) || given.text().starts_with("AssertUnwindSafe("));
+        at.is(&["call_expression"]) && at.field_text("function").ends_with("catch_unwind") && is_name
+    });
+    let call = catches
+        .into_iter()
+        .find(|call| is_let_go(*call) || !is_answered(*call))?;
+    let what = format!(
+        "`{}` catches what fails in it and lets it go",
+        function.field_text("name")
+    );
+    Some(Mark::at(Rule::AssertionRemoved, call, what))
+}
+
+/// Words by which a function answers to a panic that it caught.
+const ANSWERS: [&str; 14] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "panic",
+    "resume_unwind",
+    "unwrap",
+    "expect",
+    "unwrap_err",
+    "expect_err",
+    "unreachable",
+    "return",
+    "Err",
+    "map_err",
+    "?",
+];
+
+/// Whether the function answers, outside of the call, to what a call caught; or gives it to who called.
+fn is_answered(call: At<'_>) -> bool {
+    let Some(function) = call.ancestors().find(|outer| outer.is(&["function_item"])) else {
+        return true;
+    };
+    let Some(body) = function.field("body") else {
+        return true;
+    };
+    let is_tail = body.children().last().is_some_and(|last| {
+        last.holds(call) && !last.is(&["expression_statement", "if_expression", "let_declaration"])
+    });
+    is_tail
+        || body
+            .below()
+            .filter(|at| !call.holds(*at))
+            .any(|at| ANSWERS.contains(&at.text()) || at.is(&["try_expression"]))
 }
 
 /// Whether nothing looks at what a call gives: it ends as a statement, under a name like `_`, under one that nothing
@@ -78,7 +137,7 @@ fn is_let_go(call: At<'_>) -> bool {
             "let_declaration" => {
                 let name = outer.field_text("pattern").trim_start_matches("mut ");
                 let heard = matches!(last, "unwrap" | "expect" | "unwrap_err" | "expect_err");
-                return !heard && (name.starts_with('_') || !is_mentioned_again(outer, name));
+                return !heard && (name == "_" || mentions(outer, name).all(is_let_go));
             }
             _ => return false,
         }
@@ -87,12 +146,12 @@ fn is_let_go(call: At<'_>) -> bool {
     false
 }
 
-/// Whether a name stands in the same block after the statement that binds it.
-fn is_mentioned_again(binding: At<'_>, name: &str) -> bool {
+/// Where a name stands in the same block after the statement that binds it.
+fn mentions<'t>(binding: At<'t>, name: &'t str) -> impl Iterator<Item = At<'t>> {
     let after = std::iter::successors(binding.next(), |at| at.next());
     after
         .flat_map(At::below)
-        .any(|at| at.kind().ends_with("identifier") && at.text() == name)
+        .filter(move |at| at.kind().ends_with("identifier") && at.text() == name)
 }
 
 /// Lists and ranges in which nothing is.

@@ -62,6 +62,38 @@ pub(super) fn as_error(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     })
 }
 
+/// A function that gives a constant, and says in a comment that the work is still to be done.
+pub(super) fn with_excuse(source: &Source<'_>, function: At<'_>) -> Option<Mark> {
+    let body = function.field("body")?;
+    let text = |comment: At<'_>| comment.text().trim_start_matches(['/', '*', '!', ' ']).to_owned();
+    let comment = body
+        .everything()
+        .filter(|at| at.kind().ends_with("_comment"))
+        .find(|comment| is_promise(&text(*comment)) && !comment.text().contains("!("))?;
+    let mut rest = body.children();
+    let (first, second) = (rest.next(), rest.next());
+    let is_constant = |at: At<'_>| {
+        at.kind().ends_with("_literal") && !at.is(&["string_literal"])
+            || [
+                "Default::default()",
+                "None",
+                "Ok(())",
+                "String::new()",
+                "Vec::new()",
+                "vec![]",
+                "Ok(vec![])",
+                "Some(())",
+            ]
+            .contains(&at.text())
+    };
+    let stub = second.is_none() && first.is_none_or(is_constant) && !is_test_code(source, function);
+    let what = format!("{} stands where the work should be", quoted(comment.text()));
+    stub.then(|| Mark {
+        key: format!("{} comment", function.field_text("name")),
+        ..Mark::at(Rule::Stub, comment, what)
+    })
+}
+
 /// `use std::todo as later`.
 pub(super) fn renamed(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let words = at.words();

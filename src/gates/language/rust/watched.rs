@@ -1,0 +1,40 @@
+//! Values of the settings of cargo, nextest and tarpaulin that decide what is run and what counts.
+
+use crate::domain::integrity::Rule;
+use crate::gates::language::settings::Less;
+use crate::gates::language::settings::Watched;
+use crate::gates::language::settings::watched;
+
+pub(super) static WATCHED: [Watched; 31] = [
+    watched("lib.test", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("lib.doctest", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("lib.harness", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("bin.*.test", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("test.*.test", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("test.*.harness", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("test.*.required-features", Rule::RunnerWeakened, Less::Present),
+    watched("package.autotests", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("workspace.members", Rule::RunnerWeakened, Less::LooksAt),
+    watched("workspace.default-members", Rule::RunnerWeakened, Less::LooksAt),
+    watched("workspace.exclude", Rule::RunnerWeakened, Less::LeavesOut),
+    watched("target.*.runner", Rule::RunnerWeakened, Less::Present),
+    watched("alias.test", Rule::RunnerWeakened, Less::Present),
+    watched("alias.t", Rule::RunnerWeakened, Less::Present),
+    watched("profile.*.default-filter", Rule::RunnerWeakened, Less::Present),
+    watched("profile.dev.debug-assertions", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("profile.test.debug-assertions", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("profile.dev.overflow-checks", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("profile.test.overflow-checks", Rule::RunnerWeakened, Less::SwitchedOff),
+    watched("build.rustc", Rule::RunnerWeakened, Less::Program),
+    watched("build.rustc-wrapper", Rule::RunnerWeakened, Less::Program),
+    watched("build.rustc-workspace-wrapper", Rule::RunnerWeakened, Less::Program),
+    watched("build.rustdoc", Rule::RunnerWeakened, Less::Program),
+    watched("slow-timeout.on-timeout", Rule::RunnerWeakened, Less::Present),
+    watched("overrides.*.default-filter", Rule::RunnerWeakened, Less::Present),
+    watched("overrides.*.retries", Rule::RunnerWeakened, Less::Present),
+    watched("overrides.*.retries.count", Rule::RunnerWeakened, Less::Present),
+    watched("profile.*.retries", Rule::RunnerWeakened, Less::Present),
+    watched("profile.*.retries.count", Rule::RunnerWeakened, Less::Present),
+    watched("*.exclude-files", Rule::CoverageWeakened, Less::LeavesOut),
+    watched("*.fail-under", Rule::CoverageWeakened, Less::Lowered),
+];
