@@ -186,7 +186,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tool = folder.path().join("tool");
         fs::create_dir_all(tool.join("bin")).unwrap();
-        assert_eq!(folder_of_programs(&tool.join("bin"), &[]), [tool.clone()]);
+        assert_eq!(folder_of_programs(&tool.join("bin"), &[]), std::slice::from_ref(&tool));
         let data = [tool.join("data")];
         assert_eq!(folder_of_programs(&tool.join("bin"), &data), [tool.join("bin")]);
         assert_eq!(folder_of_programs(&tool, &data), Vec::<PathBuf>::new());

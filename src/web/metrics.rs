@@ -54,68 +54,85 @@ async fn gather(store: &Store, now: Millis) -> Result<String, StoreError> {
 }
 
 fn page(totals: &[RunTotal], troubles: &[ProviderTrouble], tally: &Tally) -> String {
-    let mut page = String::new();
-    let (open, ended): (Vec<&RunTotal>, Vec<&RunTotal>) = totals.iter().partition(|total| total.outcome == "running");
-    let mut family = |name: &str, kind: &str, about: &str, lines: Vec<(String, String)>| {
-        let _ = writeln!(page, "# HELP {name} {about}\n# TYPE {name} {kind}");
+    let mut page = Page::default();
+    runs(&mut page, totals);
+    work(&mut page, troubles, tally);
+    page.0
+}
+
+/// The text that Prometheus reads.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn family(&mut self, name: &str, kind: &str, about: &str, lines: Vec<(String, String)>) {
+        let _ = writeln!(self.0, "# HELP {name} {about}\n# TYPE {name} {kind}");
         for (labels, value) in lines {
-            let _ = writeln!(page, "{name}{{{labels}}} {value}");
+            let _ = writeln!(self.0, "{name}{{{labels}}} {value}");
         }
-    };
+    }
+}
+
+/// What runs of agents used.
+fn runs(page: &mut Page, totals: &[RunTotal]) {
+    let (open, ended): (Vec<&RunTotal>, Vec<&RunTotal>) = totals.iter().partition(|total| total.outcome == "running");
     let counted = |count: &dyn Fn(&RunTotal) -> String| -> Vec<(String, String)> {
         ended.iter().map(|total| (labels(total), count(total))).collect()
     };
     let counter = "counter";
-    family(
+    page.family(
         "autobuild_agent_runs_total",
         counter,
         "Runs of agents that ended, by outcome.",
         counted(&|total| total.cost.agent_runs.to_string()),
     );
-    family(
+    page.family(
         "autobuild_agent_cost_usd_total",
         counter,
         "US dollars that runs cost, as far as it is known.",
         counted(&|total| micros(total.cost.usd_micros.unwrap_or(0))),
     );
-    family(
+    page.family(
         "autobuild_agent_cost_estimated_runs_total",
         counter,
         "Runs whose cost is an estimate.",
         counted(&|total| total.cost.estimated_runs.to_string()),
     );
-    family(
+    page.family(
         "autobuild_agent_cost_unknown_runs_total",
         counter,
         "Runs whose cost nobody knows.",
         counted(&|total| total.cost.unknown_runs.to_string()),
     );
-    family(
+    page.family(
         "autobuild_agent_seconds_total",
         counter,
         "Seconds that agents ran.",
         counted(&|total| format!("{}.{:03}", total.cost.agent_ms / 1_000, total.cost.agent_ms % 1_000)),
     );
-    family(
+    page.family(
         "autobuild_agent_tokens_total",
         counter,
         "Tokens, by how they are priced.",
         ended.iter().flat_map(|total| tokens(total)).collect(),
     );
     let running: u32 = open.iter().map(|total| total.cost.agent_runs).sum();
-    let unlabelled = |value: String| vec![("source=\"ledger\"".to_owned(), value)];
-    family(
+    page.family(
         "autobuild_agent_runs_open",
         "gauge",
         "Runs of agents that have not ended.",
-        unlabelled(running.to_string()),
+        vec![("source=\"ledger\"".to_owned(), running.to_string())],
     );
+}
+
+/// What waits, and what it waits for.
+fn work(page: &mut Page, troubles: &[ProviderTrouble], tally: &Tally) {
     let states = [
         ("due", tally.due),
         ("waiting", tally.waiting),
         ("running", tally.running),
     ];
-    family(
+    page.family(
         "autobuild_effects",
         "gauge",
         "Work that is not done, by state.",
@@ -127,13 +144,12 @@ fn page(totals: &[RunTotal], troubles: &[ProviderTrouble], tally: &Tally) -> Str
         let labels = format!("provider=\"{}\",cause=\"{}\"", escaped(&trouble.name), trouble.cause);
         (labels, trouble.failures.to_string())
     };
-    family(
+    page.family(
         "autobuild_model_api_failures",
         "gauge",
         "Failures in a row of a model's API that does not serve us now.",
         troubles.iter().map(trouble).collect(),
     );
-    page
 }
 
 fn labels(total: &RunTotal) -> String {

@@ -39,7 +39,9 @@ async fn many_bytes_pass_both_ways_at_once() {
     let world = World::open(rules(&["registry.test"], &[("registry.test", echo)])).await;
     let stream = tunnel(&world, bridged(world.door.socket())).await;
     let (mut reading, mut writing) = stream.into_split();
-    let sent: Vec<u8> = (0..8_u32 << 20).map(|at| at.to_le_bytes()[at as usize % 3]).collect();
+    let sent: Vec<u8> = (0..8_u32 << 20)
+        .map(|at| at.to_le_bytes()[usize::from(at % 3 == 1)])
+        .collect();
     let out = sent.clone();
     let writer = tokio::spawn(async move {
         writing.write_all(&out).await.unwrap();

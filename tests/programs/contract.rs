@@ -111,6 +111,7 @@ fn status(code: u16, text: &'static str) -> Vec<Reply> {
     vec![Reply::Status(code, text, None)]
 }
 
+#[allow(clippy::too_many_lines, reason = "one script")]
 fn claude_rules() -> Vec<Rule> {
     let read = || Reply::Tool("Read", json!({ "file_path": "README.md" }));
     let sleep = json!({ "command": "setsid sh -c 'trap \"\" TERM; sleep 500' & sleep 600", "description": "wait" });

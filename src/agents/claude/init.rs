@@ -89,6 +89,7 @@ mod tests {
     };
 
     #[test]
+    #[allow(clippy::too_many_lines, reason = "one table")]
     fn whatever_was_not_asked_for_is_named() {
         let table = [
             (

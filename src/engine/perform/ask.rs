@@ -1,5 +1,6 @@
 //! Asking an agent, and what every agent is given.
 
+use crate::agents::Backend;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::prompt::InstructionFile;
@@ -12,6 +13,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::perform::ledger::Opened;
 use crate::git::Mirror;
 use serde_json::Value;
 use std::path::Path;
@@ -42,6 +44,14 @@ pub(super) struct Question<'a> {
     pub prompt: Prompt,
     /// JSON Schema of its answer.
     pub schema: Value,
+}
+
+/// A run that may begin.
+struct Start {
+    opened: Opened,
+    model: Option<String>,
+    /// What is tried where the model turns out not to be served.
+    fallback: Option<String>,
 }
 
 impl Scene<'_> {
@@ -93,19 +103,11 @@ impl Scene<'_> {
         let usual = self.engine.agents.definition(question.role).model;
         let wanted = agent.model(settings.model.of(question.role), usual);
         for share in 0_u32.. {
-            let (mut model, mut fallback) = (wanted.clone(), agent.fallback_model());
-            let open = async |model: Option<&str>| self.open_run(settings, agent, model, &question, deadline).await;
-            let opened = match (open(model.as_deref()).await, fallback.take()) {
-                // Its API serves nobody now: the fallback is asked in its place.
-                (Err(Undone::Parked { .. }), Some(other)) if Some(&other) != model.as_ref() => {
-                    model = Some(other);
-                    open(model.as_deref()).await?
-                }
-                (opened, other) => {
-                    fallback = other;
-                    opened?
-                }
-            };
+            let Start {
+                opened,
+                model,
+                fallback,
+            } = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
             let spec = RunSpec {
                 role: question.role,
                 task: question.task,
@@ -140,6 +142,31 @@ impl Scene<'_> {
             }
         }
         Err(Undone::Stopped)
+    }
+
+    /// Opens a run with the model that is wanted, or with the fallback where the API of the wanted one serves nobody now.
+    async fn start(
+        &self,
+        settings: &RepositorySettings,
+        agent: &Backend,
+        wanted: Option<String>,
+        question: &Question<'_>,
+        deadline: Duration,
+    ) -> Result<Start, Undone> {
+        let open = async |model: Option<&str>| self.open_run(settings, agent, model, question, deadline).await;
+        let fallback = agent.fallback_model();
+        match open(wanted.as_deref()).await {
+            Err(Undone::Parked { .. }) if fallback.is_some() && fallback != wanted => Ok(Start {
+                opened: open(fallback.as_deref()).await?,
+                model: fallback,
+                fallback: None,
+            }),
+            opened => Ok(Start {
+                opened: opened?,
+                model: wanted,
+                fallback,
+            }),
+        }
     }
 
     /// A run that crashed is the same run again; one that failed, that waited for its model or that has another share of

@@ -48,6 +48,7 @@ fn the_living_comment_in_full() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "one page, looked at as a whole")]
 fn the_living_comment_says_where_the_feature_stands() {
     let by = || world::user("ida");
     let building = |phase| State::Building { phase };

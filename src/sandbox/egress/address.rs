@@ -64,6 +64,7 @@ mod tests {
     use super::is_public;
 
     #[test]
+    #[allow(clippy::too_many_lines, reason = "one table")]
     fn addresses_of_no_public_network_are_refused() {
         for address in [
             "0.0.0.0",

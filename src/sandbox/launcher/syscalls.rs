@@ -146,7 +146,7 @@ fn refused(sockets: Sockets) -> Result<Rules, Failure> {
     rules.insert(libc::SYS_clone, namespaces);
     // Typing into the terminal of whoever started us.
     let ways = [libc::TIOCSTI, libc::TIOCLINUX];
-    let typing = ways.map(|way| rule(vec![SeccompCondition::new(1, Dword, SeccompCmpOp::Eq, way.into())]));
+    let typing = ways.map(|way| rule(vec![SeccompCondition::new(1, Dword, SeccompCmpOp::Eq, way)]));
     rules.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
     rules.insert(libc::SYS_socket, socket_rules(sockets)?);
     Ok(rules)

@@ -139,7 +139,7 @@ fn let_go(line: &str) -> Option<&'static str> {
     let calm = ["echo ", "printf ", "true", ":", "exit 0", "ls", "date"];
     let mut parts = line.split(';').map(str::trim);
     let tests = parts.by_ref().find(|part| runs_tests(part))?;
-    let last = parts.filter(|part| !part.is_empty()).last();
+    let last = parts.rfind(|part| !part.is_empty());
     let forgotten = last.is_some_and(|last| calm.iter().any(|word| last == word.trim() || last.starts_with(word)));
     let heard = ["set -e", "$?", "if "].iter().any(|word| line.contains(word));
     let alone = tests.ends_with('&') && !tests.ends_with("&&");
@@ -204,6 +204,17 @@ pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<Str
             quoted(after)
         ));
     }
+    runs_fewer(before, after).then(|| {
+        format!(
+            "is {} now, which runs fewer tests than {}",
+            quoted(after),
+            quoted(before)
+        )
+    })
+}
+
+/// Whether a command names files of tests where the one before it ran all, or only some of those that it ran.
+fn runs_fewer(before: &str, after: &str) -> bool {
     let files = |command: &str| -> Vec<String> {
         let words = command.split_whitespace().filter(|word| {
             word.contains("test") && (word.contains('/') || word.contains("::")) && !word.starts_with('-')
@@ -218,13 +229,7 @@ pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<Str
                 .is_some_and(|name| name.contains('.') && !name.contains('*'))
         });
     let fewer = !new.is_empty() && new.len() < old.len() && new.iter().all(|file| old.contains(file));
-    (narrower || fewer).then(|| {
-        format!(
-            "is {} now, which runs fewer tests than {}",
-            quoted(after),
-            quoted(before)
-        )
-    })
+    narrower || fewer
 }
 
 /// Options that leave tests out, or their failures.

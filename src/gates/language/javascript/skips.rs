@@ -64,27 +64,11 @@ fn skips_of(at: At<'_>) -> Vec<Mark> {
         (true, _) | (_, Some(_)) => marks.push(mark("skip")),
         (false, None) => {}
     }
+    marks.extend(options(at).map(|pair| match pair.field_text("value") {
+        "true" => mark(pair.field_text("key")),
+        _ => conditional(at, pair),
+    }));
     let arguments = at.field("arguments");
-    let options = arguments
-        .into_iter()
-        .flat_map(At::children)
-        .filter(|argument| argument.is(&["object"]))
-        .flat_map(At::children);
-    for pair in options.filter(|part| part.is(&["pair"])) {
-        let (key, value) = (pair.field_text("key"), pair.field_text("value"));
-        if matches!(key, "skip" | "todo" | "only" | "fails") && value != "false" {
-            if value == "true" {
-                marks.push(mark(key));
-            } else {
-                let what = format!(
-                    "{} keeps `{}` from running",
-                    quoted(pair.text()),
-                    title(at).replace('`', "'")
-                );
-                marks.push(Mark::at(Rule::SkipAdded, pair, what));
-            }
-        }
-    }
     if makes_test(&name)
         && callback(at).is_none()
         && arguments.is_some_and(|list| list.children().count() == 1)
@@ -93,6 +77,26 @@ fn skips_of(at: At<'_>) -> Vec<Mark> {
         marks.push(mark("no body"));
     }
     marks
+}
+
+/// The options of a call that keep its test from running, or may.
+fn options(at: At<'_>) -> impl Iterator<Item = At<'_>> {
+    let given = at.field("arguments").into_iter().flat_map(At::children);
+    let pairs = given.filter(|argument| argument.is(&["object"])).flat_map(At::children);
+    pairs.filter(|part| {
+        part.is(&["pair"])
+            && matches!(part.field_text("key"), "skip" | "todo" | "only" | "fails")
+            && part.field_text("value") != "false"
+    })
+}
+
+fn conditional(at: At<'_>, pair: At<'_>) -> Mark {
+    let title = title(at).replace('`', "'");
+    Mark::at(
+        Rule::SkipAdded,
+        pair,
+        format!("{} keeps `{title}` from running", quoted(pair.text())),
+    )
 }
 
 /// Whether a name is taken out of the context that the runner gives: `({ skip }) => …`.

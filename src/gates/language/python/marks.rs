@@ -138,18 +138,16 @@ fn exit(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
         .filter(|outer| outer.is(&["function_definition", "lambda"]))
         .count()
         > 1;
-    let in_child = function_of(at).is_some_and(|function| function.text().contains("fork("))
+    let ends = hard || soft && !nested && !as_script && !expected;
+    if ends && !is_in_child(at) { mark() } else { None }
+}
+
+/// Whether a place only runs in a process that the test forked.
+fn is_in_child(at: At<'_>) -> bool {
+    function_of(at).is_some_and(|function| function.text().contains("fork("))
         && at
             .ancestors()
-            .any(|outer| outer.is(&["if_statement"]) && outer.field_text("condition").ends_with("== 0"));
-    if in_child {
-        return None;
-    }
-    if hard || soft && !nested && !as_script && !expected {
-        mark()
-    } else {
-        None
-    }
+            .any(|outer| outer.is(&["if_statement"]) && outer.field_text("condition").ends_with("== 0"))
 }
 
 fn differs(source: &Source<'_>, at: At<'_>) -> Option<Mark> {

@@ -55,20 +55,25 @@ pub(super) fn assignment(source: &Source<'_>, at: At<'_>, outline: &mut Outline)
         }
         _ => {
             outline.marks.extend(own_answer(source, at));
-            let inside = left
-                .strip_prefix("sys.modules[")
-                .map(|rest| rest.trim_end_matches(']').trim_matches(['"', '\'']));
-            let attribute = at
-                .field("left")
-                .filter(|left| left.is(&["attribute"]) && function_of(*left).is_none() && for_tests)
-                .map(At::text);
-            outline.replaced.extend(inside.or(attribute).map(|name| Replaced {
-                name: name.to_owned(),
-                line: at.line(),
-                what: format!("{} puts something else in its place", quoted(at.text())),
-            }));
+            outline.replaced.extend(replaced(at, left, for_tests));
         }
     }
+}
+
+/// The module or the attribute that an assignment puts something else in the place of.
+fn replaced(at: At<'_>, left: &str, for_tests: bool) -> Option<Replaced> {
+    let module = left
+        .strip_prefix("sys.modules[")
+        .map(|rest| rest.trim_end_matches(']').trim_matches(['"', '\'']));
+    let attribute = at
+        .field("left")
+        .filter(|left| left.is(&["attribute"]) && function_of(*left).is_none() && for_tests)
+        .map(At::text);
+    module.or(attribute).map(|name| Replaced {
+        name: name.to_owned(),
+        line: at.line(),
+        what: format!("{} puts something else in its place", quoted(at.text())),
+    })
 }
 
 /// `queue.length = lambda: 1` where the same function asserts something of `queue.length()`.
