@@ -1,31 +1,30 @@
 //! What follows from the failure of an agent that is not its verdict: wait, try again, go on, or stop. Pure: times are told.
 
 use crate::domain::blocked::AgentFailure;
-use std::time::Duration;
 
-/// How long work waits for a model's API.
+/// How long work waits for a model's API, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits {
     /// After the first failure in a row; it doubles from there.
-    pub first: Duration,
+    pub first: i64,
     /// At most, where the API does not ask for more.
-    pub most: Duration,
+    pub most: i64,
     /// At most, whatever the API asks for.
-    pub longest: Duration,
+    pub longest: i64,
     /// In all: after that a person is asked.
-    pub in_all: Duration,
+    pub in_all: i64,
     /// Between two pieces of work that waited for the same API.
-    pub spacing: Duration,
+    pub spacing: i64,
 }
 
 impl Waits {
     /// The product's.
     pub const PRODUCT: Self = Self {
-        first: Duration::from_secs(60),
-        most: Duration::from_secs(15 * 60),
-        longest: Duration::from_secs(6 * 3_600),
-        in_all: Duration::from_secs(24 * 3_600),
-        spacing: Duration::from_secs(60),
+        first: 60_000,
+        most: 15 * 60_000,
+        longest: 6 * 3_600_000,
+        in_all: 24 * 3_600_000,
+        spacing: 60_000,
     };
 }
 
@@ -34,8 +33,8 @@ impl Waits {
 pub struct Before {
     /// Failures of this API in a row.
     pub failures: u32,
-    /// How long this work has waited for it already.
-    pub waited: Duration,
+    /// How long this work has waited for it already, in milliseconds.
+    pub waited: i64,
     /// What the run was allowed, in millionths of a dollar; none without a limit.
     pub share: Option<u64>,
 }
@@ -43,8 +42,8 @@ pub struct Before {
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// It waits in the database, and counts as nothing.
-    Park(Duration),
+    /// It waits in the database for so many milliseconds, and counts as nothing.
+    Park(i64),
     /// It is tried again with backoff, and counts as one of the tries.
     Retry,
     /// The share is used up, perhaps not the budget: it goes on with the next share.
@@ -59,7 +58,7 @@ pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64
     match failure {
         AgentFailure::RateLimited {
             retry_after_seconds, ..
-        } => park(retry_after_seconds.map(Duration::from_secs), before, waits, jitter),
+        } => park(*retry_after_seconds, before, waits, jitter),
         AgentFailure::Unavailable { .. } => park(None, before, waits, jitter),
         AgentFailure::OutOfMoney => match before.share {
             Some(_) => Route::NextShare,
@@ -114,20 +113,27 @@ pub fn another_model_may_help(failure: &AgentFailure) -> bool {
     }
 }
 
-fn park(asked: Option<Duration>, before: &Before, waits: &Waits, jitter: f64) -> Route {
+fn park(asked_seconds: Option<u64>, before: &Before, waits: &Waits, jitter: f64) -> Route {
     if before.waited >= waits.in_all {
         return Route::Block;
     }
+    let asked = asked_seconds.map_or(0, |seconds| {
+        i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000)
+    });
     let doubled = waits
         .first
-        .saturating_mul(2_u32.saturating_pow(before.failures.min(16)));
-    let wait = asked
-        .unwrap_or(Duration::ZERO)
-        .max(doubled.min(waits.most))
-        .min(waits.longest);
+        .saturating_mul(2_i64.saturating_pow(before.failures.min(16)));
+    let wait = asked.max(doubled.min(waits.most)).min(waits.longest);
     // Never earlier than was asked for.
-    let later = wait.mul_f64(jitter.clamp(0.0, 1.0) / 5.0);
-    Route::Park(wait.saturating_add(later))
+    Route::Park(wait.saturating_add(fifth(wait, jitter)))
+}
+
+/// Up to a fifth of a wait.
+fn fifth(wait: i64, jitter: f64) -> i64 {
+    let thousandths = format!("{:.0}", jitter.clamp(0.0, 1.0) * 1_000.0)
+        .parse::<i64>()
+        .unwrap_or(0);
+    (wait / 5).saturating_mul(thousandths) / 1_000
 }
 
 #[cfg(test)]
@@ -141,13 +147,13 @@ mod tests {
         }
     }
 
-    fn parked(failure: &AgentFailure, failures: u32, jitter: f64) -> u64 {
+    fn parked(failure: &AgentFailure, failures: u32, jitter: f64) -> i64 {
         let before = Before {
             failures,
             ..Before::default()
         };
         match route(failure, &before, &Waits::PRODUCT, jitter) {
-            Route::Park(wait) => wait.as_secs(),
+            Route::Park(wait) => wait / 1_000,
             other => panic!("{other:?}"),
         }
     }
@@ -168,7 +174,7 @@ mod tests {
     #[test]
     fn after_a_day_a_person_is_asked() {
         let before = Before {
-            waited: Duration::from_secs(24 * 3_600),
+            waited: 24 * 3_600_000,
             ..Before::default()
         };
         assert_eq!(route(&limited(None), &before, &Waits::PRODUCT, 0.5), Route::Block);

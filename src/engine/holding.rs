@@ -166,11 +166,10 @@ impl Engine {
             Some(cause) => ParkCause::Refused { cause, said: why },
             None => ParkCause::Closed,
         };
-        let spacing = i64::try_from(self.settings.waits.spacing.as_millis()).unwrap_or(60_000);
         let times = ParkTimes {
             now: self.now(),
             until: wait.until,
-            spacing,
+            spacing: self.settings.waits.spacing,
         };
         let shown = job.effect.feature.map(|key| show_again(&key, job, self.now()));
         let parked = self

@@ -7,7 +7,6 @@ use crate::world::Setup;
 use crate::world::World;
 use autobuild::domain::routing::Waits;
 use autobuild::store::EffectState;
-use std::time::Duration;
 
 async fn effects(world: &World, kind: &str) -> Vec<autobuild::store::StoredEffect> {
     let effects = world.engine.store.unfinished_effects().await.unwrap();
@@ -41,7 +40,7 @@ async fn limits_and_overload_use_up_no_try_and_no_turn() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wait_is_said_in_the_living_comment_and_holds_no_worker() {
-    let hour = Duration::from_secs(3_600);
+    let hour = 3_600_000;
     let waits = Waits {
         first: hour,
         most: hour,
@@ -85,10 +84,7 @@ async fn a_wait_is_said_in_the_living_comment_and_holds_no_worker() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waited_long_enough_asks_a_person() {
-    let waits = Waits {
-        in_all: Duration::ZERO,
-        ..SHORT
-    };
+    let waits = Waits { in_all: 0, ..SHORT };
     let world = Setup::new().waits(waits).build().await;
     world.script.plans(&Plan::one()).fails("player", "unavailable");
     world.start().await;

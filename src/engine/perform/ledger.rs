@@ -76,7 +76,7 @@ impl Scene<'_> {
             agent: kind.to_owned(),
             model: model.map(str::to_owned),
             provider: provider.clone(),
-            spacing: ms(waits.spacing),
+            spacing: waits.spacing,
             at: self.engine.now(),
         };
         let call = Call {
@@ -103,7 +103,7 @@ impl Scene<'_> {
             }),
             Started::Held => Err(Undone::Limited {
                 by: LimitedBy::Spacing,
-                until: new.at.plus(ms(waits.spacing)),
+                until: new.at.plus(waits.spacing),
                 why: "what is left of the budget is set aside for runs that have not ended".to_owned(),
             }),
             Started::Waits { until } => Err(self.wait_with_others(provider, until)),
@@ -127,7 +127,7 @@ impl Scene<'_> {
     fn wait_with_others(&self, provider: String, until: Millis) -> Undone {
         let waited = self.waited();
         if waited >= self.engine.settings.waits.in_all {
-            let said = format!("it has not served for {} hours", waited.as_secs() / 3_600);
+            let said = format!("it has not served for {} hours", waited / 3_600_000);
             return Undone::Hopeless(AgentFailure::Unavailable { said });
         }
         let why = format!("{provider} does not serve others");
@@ -139,11 +139,11 @@ impl Scene<'_> {
         Undone::Parked { wait, why }
     }
 
-    /// How long this effect has waited for a provider.
-    fn waited(&self) -> Duration {
+    /// How long this effect has waited for a provider, in milliseconds.
+    fn waited(&self) -> i64 {
         let now = self.engine.now();
         let since = self.job.effect.parked_since.unwrap_or(now);
-        Duration::from_millis(u64::try_from(now.0.saturating_sub(since.0)).unwrap_or(0))
+        now.0.saturating_sub(since.0).max(0)
     }
 
     /// Writes down what a run used and how it ended.
@@ -199,7 +199,7 @@ impl Scene<'_> {
         }))
     }
 
-    fn parked(&self, opened: &Opened, failure: &AgentFailure, wait: Duration) -> Undone {
+    fn parked(&self, opened: &Opened, failure: &AgentFailure, wait: i64) -> Undone {
         let trouble = match failure {
             AgentFailure::RateLimited { .. } => Trouble::RateLimited,
             _ => Trouble::Unavailable,
@@ -208,7 +208,7 @@ impl Scene<'_> {
             wait: ApiWait {
                 provider: opened.provider.clone(),
                 trouble: Some(trouble),
-                until: self.engine.now().plus(ms(wait)),
+                until: self.engine.now().plus(wait),
             },
             why: failure.to_string(),
         }
@@ -270,10 +270,6 @@ impl Opened {
         }
         budget::settled(usage, ending, self.tells, self.share.usd_micros)
     }
-}
-
-fn ms(time: Duration) -> i64 {
-    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// 0 to 1 by chance, so that what was refused together does not come back together.

@@ -49,11 +49,11 @@ use tokio_util::sync::CancellationToken;
 
 /// As the product's, a thousand times shorter and more.
 pub const SHORT: Waits = Waits {
-    first: Duration::from_millis(1),
-    most: Duration::from_millis(4),
-    longest: Duration::from_millis(4),
-    in_all: Duration::from_secs(3_600),
-    spacing: Duration::from_millis(1),
+    first: 1,
+    most: 4,
+    longest: 4,
+    in_all: 3_600_000,
+    spacing: 1,
 };
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
