@@ -72,7 +72,7 @@ async fn of_stand_ins() {
     assert!(format!("{ended:?}").contains("WentSilent"), "{ended:?}");
     // A tool that is still running is no silence; the deadline counts all the same.
     let mut spec = stage.spec(Role::Player, "tool");
-    (spec.idle, spec.deadline) = (Some(Duration::from_millis(200)), Duration::from_secs(2));
+    (spec.idle, spec.deadline) = (Some(Duration::from_secs(4)), Duration::from_secs(6));
     let ended = stage.ask(&spec, &CancellationToken::new()).await;
     assert!(format!("{ended:?}").contains("TimedOut"), "{ended:?}");
     assert_eq!(stage.left_behind(), Vec::<String>::new());
