@@ -172,9 +172,12 @@ impl Engine {
             until: wait.until,
             spacing,
         };
-        written(self.store.park(&job.hold, &wait.provider, &cause, &times).await?);
         let shown = job.effect.feature.map(|key| show_again(&key, job, self.now()));
-        self.store.add_effects(shown.as_slice()).await
+        let parked = self
+            .store
+            .park(&job.hold, &wait.provider, &cause, &times, shown.as_slice());
+        written(parked.await?);
+        Ok(())
     }
 
     async fn later(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {

@@ -4,8 +4,10 @@
 use crate::domain::ids::Millis;
 use crate::store::Fenced;
 use crate::store::Hold;
+use crate::store::NewEffect;
 use crate::store::Store;
 use crate::store::StoreError;
+use crate::store::effect;
 use crate::store::hold::given_back;
 use crate::store::hold::held;
 use crate::store::hold::written;
@@ -130,12 +132,14 @@ pub struct ParkTimes {
 
 impl Store {
     /// Gives the effect back to wait for a provider until `until`, behind those that wait already; counts as nothing.
+    /// `shown` is what is to be done so that people see it.
     pub async fn park(
         &self,
         hold: &Hold,
         provider: &str,
         cause: &ParkCause<'_>,
         times: &ParkTimes,
+        shown: &[NewEffect],
     ) -> Result<Fenced, StoreError> {
         let ParkTimes { now, until, spacing } = *times;
         let mut tx = self.db.write().await?;
@@ -155,6 +159,7 @@ impl Store {
         let (effect, worker) = (&hold.effect, &hold.worker);
         let arguments = args![effect, worker, hold.fence, at, &said, provider, asked, now.0];
         let fenced = written(tx.run(PARK, arguments).await?);
+        effect::insert_all(&mut tx, &shown.iter().collect::<Vec<_>>()).await?;
         self.db.publish(tx).await?;
         Ok(fenced)
     }
