@@ -16,6 +16,7 @@ use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
+use autobuild::cli::assemble::Isolation;
 use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
 use autobuild::domain::ci::CiTimes;
@@ -270,7 +271,7 @@ fn blueprint(
         data_dir,
         caps: Caps::None,
         sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
-        min_level: Level::L0,
+        isolation: Isolation::AtLeast(Level::L0),
     }
 }
 

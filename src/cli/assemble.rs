@@ -85,8 +85,17 @@ pub struct Blueprint {
     pub caps: Caps,
     /// How foreign programs are run.
     pub sandbox: SandboxOptions,
-    /// The least isolation under which they are run at all.
-    pub min_level: Level,
+    /// How far they are kept apart.
+    pub isolation: Isolation,
+}
+
+/// How far foreign programs are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// As far as the machine can; below this level they are not run at all.
+    AtLeast(Level),
+    /// This far: for stories whose programs have to reach what isolation keeps from them.
+    Exactly(Level),
 }
 
 /// The time.
@@ -125,7 +134,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
         .context("the Coach App")?;
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
-    let sandbox = isolation(blueprint.sandbox, &blueprint.data_dir, blueprint.min_level).await?;
+    let sandbox = isolation(blueprint.sandbox, &blueprint.data_dir, blueprint.isolation).await?;
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir).await?;
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let url = secrecy::ExposeSecret::expose_secret(&blueprint.database_url).to_owned();
@@ -169,10 +178,13 @@ pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
     values.map(SecretString::from).collect()
 }
 
-/// The best isolation that this machine offers, said in the log.
-async fn isolation(mut options: SandboxOptions, data_dir: &Path, least: Level) -> anyhow::Result<Sandbox> {
+/// The isolation that is used, said in the log.
+async fn isolation(mut options: SandboxOptions, data_dir: &Path, wanted: Isolation) -> anyhow::Result<Sandbox> {
     options.hidden.push(data_dir.to_path_buf());
-    let sandbox = Sandbox::probe(options, least).await?;
+    let sandbox = match wanted {
+        Isolation::AtLeast(least) => Sandbox::probe(options, least).await?,
+        Isolation::Exactly(level) => Sandbox::at(options, level),
+    };
     let (level, missing) = (sandbox.level(), sandbox.missing());
     match level {
         Level::L0 => tracing::warn!(

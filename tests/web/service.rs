@@ -5,6 +5,7 @@ use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
+use autobuild::cli::assemble::Isolation;
 use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
 use autobuild::domain::ids::AppId;
@@ -85,7 +86,7 @@ impl Service {
             settings,
             caps: Caps::Github,
             sandbox: SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild")),
-            min_level: Level::L0,
+            isolation: Isolation::AtLeast(Level::L0),
         })
         .await
         .unwrap();

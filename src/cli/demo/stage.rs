@@ -4,6 +4,7 @@ use crate::cli::assemble;
 use crate::cli::assemble::Agents;
 use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
+use crate::cli::assemble::Isolation;
 use crate::cli::demo::sample::Material;
 use crate::cli::demo::sample::REPOSITORY;
 use crate::cli::network;
@@ -295,6 +296,6 @@ fn blueprint(
         settings,
         caps: Caps::None,
         sandbox: SandboxOptions::own_binary(),
-        min_level: least_isolation()?,
+        isolation: Isolation::AtLeast(least_isolation()?),
     })
 }

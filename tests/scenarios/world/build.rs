@@ -12,6 +12,7 @@ use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
+use autobuild::cli::assemble::Isolation;
 use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
 use autobuild::config::MonthlyBudget;
@@ -290,7 +291,11 @@ impl Setup {
             data_dir,
             caps: Caps::None,
             sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
-            min_level: Level::L0,
+            // Scripts leave files in a folder of the story, which no isolated program could write.
+            isolation: match self.commands.is_empty() {
+                true => Isolation::AtLeast(Level::L0),
+                false => Isolation::Exactly(Level::L0),
+            },
         }
     }
 }
