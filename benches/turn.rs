@@ -16,7 +16,6 @@ use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
-use autobuild::cli::assemble::Isolation;
 use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
 use autobuild::domain::ci::CiTimes;
@@ -271,7 +270,7 @@ fn blueprint(
         data_dir,
         caps: Caps::None,
         sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
-        isolation: Isolation::AtLeast(Level::L0),
+        isolation: Level::L0.or_more(),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::agents::Definitions;
 use crate::config::AgentCommand;
 use crate::domain::ids::AppId;
 use crate::domain::ids::Millis;
+use crate::domain::isolation::Bounds;
 use crate::domain::isolation::Level;
 use crate::domain::secret::Secrets;
 use crate::engine::Engine;
@@ -86,16 +87,7 @@ pub struct Blueprint {
     /// How foreign programs are run.
     pub sandbox: SandboxOptions,
     /// How far they are kept apart.
-    pub isolation: Isolation,
-}
-
-/// How far foreign programs are kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isolation {
-    /// As far as the machine can; below this level they are not run at all.
-    AtLeast(Level),
-    /// This far: for stories whose programs have to reach what isolation keeps from them.
-    Exactly(Level),
+    pub isolation: Bounds,
 }
 
 /// The time.
@@ -178,18 +170,15 @@ pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
     values.map(SecretString::from).collect()
 }
 
-/// The isolation that is used, said in the log.
-async fn isolation(mut options: SandboxOptions, data_dir: &Path, wanted: Isolation) -> anyhow::Result<Sandbox> {
+/// The best isolation that this machine offers within the bounds, said in the log.
+async fn isolation(mut options: SandboxOptions, data_dir: &Path, bounds: Bounds) -> anyhow::Result<Sandbox> {
     options.hidden.push(data_dir.to_path_buf());
-    let sandbox = match wanted {
-        Isolation::AtLeast(least) => Sandbox::probe(options, least).await?,
-        Isolation::Exactly(level) => Sandbox::at(options, level),
-    };
+    let sandbox = Sandbox::probe(options, bounds).await?;
     let (level, missing) = (sandbox.level(), sandbox.missing());
     match level {
         Level::L0 => tracing::warn!(
             "NO ISOLATION: agents and the commands of repositories run with all rights of this user, because \
-             AUTOBUILD_SANDBOX_MIN_LEVEL is 0 and this machine offers none. What is missing: {missing}"
+             AUTOBUILD_SANDBOX_MIN_LEVEL is 0. What is missing for more: {missing}"
         ),
         Level::L3 => tracing::info!("isolation {level}: {}", level.means()),
         Level::L1 | Level::L2 => {

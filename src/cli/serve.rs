@@ -5,7 +5,6 @@ use crate::cli::assemble;
 use crate::cli::assemble::Agents;
 use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
-use crate::cli::assemble::Isolation;
 use crate::cli::network;
 use crate::config::LogFormat;
 use crate::config::RepositorySettings;
@@ -252,7 +251,7 @@ fn blueprint(
         settings: engine,
         caps: caps(&settings.github.api),
         sandbox: SandboxOptions::own_binary(),
-        isolation: Isolation::AtLeast(settings.sandbox_min_level),
+        isolation: settings.isolation,
     })
 }
 

@@ -13,7 +13,7 @@ use crate::config::variables::Found;
 use crate::config::variables::Given;
 use crate::config::variables::ServerMistake;
 use crate::domain::ids::AppId;
-use crate::domain::isolation::Level;
+use crate::domain::isolation::Bounds;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -50,8 +50,8 @@ pub struct ServerSettings {
     pub log: String,
     /// How log lines look.
     pub log_format: LogFormat,
-    /// The least isolation under which agents and Gates are run.
-    pub sandbox_min_level: Level,
+    /// How far agents and Gates are kept apart from the machine.
+    pub isolation: Bounds,
     /// Names of further variables that agents get from the server's environment.
     pub agent_environment: Vec<String>,
     /// Settings that were given and that this version does not act on, by their whole names.

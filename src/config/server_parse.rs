@@ -22,6 +22,7 @@ use crate::config::variables::VARIABLES;
 use crate::config::variables::Value;
 use crate::config::variables::mistake;
 use crate::domain::ids::AppId;
+use crate::domain::isolation::Bounds;
 use crate::domain::isolation::Level;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -63,7 +64,8 @@ impl Parser {
             _ => Err("must be text or json"),
         });
         let budget = self.budget();
-        let sandbox_min_level = self.parse("SANDBOX_MIN_LEVEL", isolation);
+        let least = self.parse("SANDBOX_MIN_LEVEL", isolation);
+        let most = self.parse("SANDBOX_MAX_LEVEL", isolation);
         let (network, models) = (self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
@@ -83,7 +85,10 @@ impl Parser {
                     admin_token,
                     log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
                     log_format: log_format.unwrap_or(LogFormat::Text),
-                    sandbox_min_level: sandbox_min_level.unwrap_or(Level::L1),
+                    isolation: Bounds {
+                        least: least.unwrap_or(Bounds::default().least),
+                        most: most.unwrap_or(Bounds::default().most),
+                    },
                     unused: self.unused(),
                     agent_environment: self.found.agent_environment,
                     models,

@@ -51,6 +51,7 @@ pub(crate) static VARIABLES: &[(&str, Kind)] = &[
     ("MODEL_FALLBACK", Kind::Plain),
     ("MODELS", Kind::Plain),
     ("SANDBOX_MIN_LEVEL", Kind::Plain),
+    ("SANDBOX_MAX_LEVEL", Kind::Plain),
     ("NETWORK_ALLOW", Kind::Plain),
     ("NETWORK_PINNED", Kind::Plain),
     ("WRITE_SPACING_MS", Kind::Plain),

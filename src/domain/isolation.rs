@@ -31,6 +31,35 @@ impl Level {
     }
 }
 
+/// Between which levels programs are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Below it nothing is run at all.
+    pub least: Level,
+    /// Above it isolation is not used although the machine offers it: some programs do not work under it.
+    pub most: Level,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            least: Level::L1,
+            most: Level::L3,
+        }
+    }
+}
+
+impl Level {
+    /// This level or the best above it.
+    #[must_use]
+    pub fn or_more(self) -> Bounds {
+        Bounds {
+            least: self,
+            most: Self::L3,
+        }
+    }
+}
+
 impl From<Level> for u8 {
     fn from(level: Level) -> Self {
         match level {

@@ -1,5 +1,6 @@
 //! Which level of isolation this machine offers: at each one a canary tries what must be refused.
 
+use crate::domain::isolation::Bounds;
 use crate::domain::isolation::Level;
 use crate::sandbox::choice::Sandbox;
 use crate::sandbox::choice::SandboxOptions;
@@ -67,19 +68,26 @@ pub enum ProbeError {
 }
 
 impl Sandbox {
-    /// The sandbox of the best level that truly blocks here.
+    /// The sandbox of the best level within `bounds` that truly blocks here.
     ///
     /// # Errors
     ///
-    /// When that level is below `min`; nothing may be run then.
-    pub async fn probe(options: SandboxOptions, min: Level) -> Result<Self, ProbeError> {
+    /// When that level is below the least; nothing may be run then.
+    pub async fn probe(options: SandboxOptions, bounds: Bounds) -> Result<Self, ProbeError> {
         let trial = Trial::new().map_err(ProbeError::NoTrial)?;
+        let min = bounds.least;
         let mut missing = Vec::new();
+        if bounds.most < Level::L3 {
+            missing.push(format!(
+                "AUTOBUILD_SANDBOX_MAX_LEVEL allows no more than {}",
+                bounds.most
+            ));
+        }
         // A canary that cannot do it without isolation either proves nothing.
         let mut offered = Level::L0;
         match trial.at(&options, Level::L0).await {
             Ok(song) if song.read && song.connected && song.saw => {
-                for level in LEVELS {
+                for level in LEVELS.into_iter().filter(|level| *level <= bounds.most) {
                     match trial.at(&options, level).await.and_then(|song| blocks(level, song)) {
                         Ok(()) => {
                             offered = level;

@@ -148,7 +148,7 @@ impl Stage {
         let commits = import.into_mirror(mirror.dir());
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0)
+            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0.or_more())
                 .await
                 .unwrap(),
             network: Ceiling::default(),

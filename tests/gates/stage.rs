@@ -69,7 +69,7 @@ impl Stage {
         git(&dir.path().join("people"), &["init", "-q", "-b", "main"]);
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let bench = Bench {
-            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0)
+            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0.or_more())
                 .await
                 .unwrap(),
             network: Ceiling::default(),

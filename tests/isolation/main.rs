@@ -83,7 +83,7 @@ fn options() -> SandboxOptions {
 
 /// The levels up to the one that the service would choose here.
 async fn offered() -> Vec<Level> {
-    let best = Sandbox::probe(options(), Level::L0).await.unwrap();
+    let best = Sandbox::probe(options(), Level::L0.or_more()).await.unwrap();
     eprintln!("this machine offers {} ({})", best.level(), best.missing());
     LEVELS.into_iter().filter(|level| *level <= best.level()).collect()
 }
@@ -223,9 +223,9 @@ async fn without_the_program_that_builds_the_wall_nothing_is_started() {
     }
     assert!(!folder.path().join("started").exists());
     // The service sees it at its start, says what to do, and takes no less than was asked for.
-    let best = Sandbox::probe(gone.clone(), Level::L0).await.unwrap();
+    let best = Sandbox::probe(gone.clone(), Level::L0.or_more()).await.unwrap();
     assert!(best.level() <= Level::L1 && best.missing().contains("apt-get install bubblewrap"));
-    let refused = Sandbox::probe(gone, Level::L2).await.unwrap_err().to_string();
+    let refused = Sandbox::probe(gone, Level::L2.or_more()).await.unwrap_err().to_string();
     assert!(
         refused.contains("AUTOBUILD_SANDBOX_MIN_LEVEL") && refused.contains("bubblewrap"),
         "{refused}"

@@ -43,7 +43,7 @@ impl Stage {
         fs::write(dir.path().join("checkout/README.md"), "hello\n").unwrap();
         let sandbox = Sandbox::probe(
             SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild")),
-            Level::L0,
+            Level::L0.or_more(),
         )
         .await
         .unwrap();

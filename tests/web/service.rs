@@ -5,7 +5,6 @@ use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
-use autobuild::cli::assemble::Isolation;
 use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
 use autobuild::domain::ids::AppId;
@@ -86,7 +85,7 @@ impl Service {
             settings,
             caps: Caps::Github,
             sandbox: SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild")),
-            isolation: Isolation::AtLeast(Level::L0),
+            isolation: Level::L0.or_more(),
         })
         .await
         .unwrap();

@@ -4,7 +4,6 @@ use crate::cli::assemble;
 use crate::cli::assemble::Agents;
 use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
-use crate::cli::assemble::Isolation;
 use crate::cli::demo::sample::Material;
 use crate::cli::demo::sample::REPOSITORY;
 use crate::cli::network;
@@ -13,6 +12,7 @@ use crate::domain::ci::CiTimes;
 use crate::domain::ids::AppId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::RepoId;
+use crate::domain::isolation::Bounds;
 use crate::domain::isolation::Level;
 use crate::engine::Engine;
 use crate::engine::settings::Backoff;
@@ -239,12 +239,16 @@ fn apps(forge: &Forge, hook: &str, secret: &str) -> anyhow::Result<(AppCredentia
 }
 
 /// The demo obeys the one setting of the server that is about the safety of this machine.
-fn least_isolation() -> anyhow::Result<Level> {
-    const NAME: &str = "AUTOBUILD_SANDBOX_MIN_LEVEL";
-    match std::env::var(NAME) {
-        Ok(text) => config::isolation(&text).map_err(|problem| anyhow::anyhow!("{NAME} {problem}")),
-        Err(_) => Ok(Level::L1),
-    }
+fn isolation() -> anyhow::Result<Bounds> {
+    let level = |name: &str, usual: Level| match std::env::var(name) {
+        Ok(text) => config::isolation(&text).map_err(|problem| anyhow::anyhow!("{name} {problem}")),
+        Err(_) => Ok(usual),
+    };
+    let usual = Bounds::default();
+    Ok(Bounds {
+        least: level("AUTOBUILD_SANDBOX_MIN_LEVEL", usual.least)?,
+        most: level("AUTOBUILD_SANDBOX_MAX_LEVEL", usual.most)?,
+    })
 }
 
 fn blueprint(
@@ -296,6 +300,6 @@ fn blueprint(
         settings,
         caps: Caps::None,
         sandbox: SandboxOptions::own_binary(),
-        isolation: Isolation::AtLeast(least_isolation()?),
+        isolation: isolation()?,
     })
 }

@@ -12,7 +12,6 @@ use autobuild::cli::assemble;
 use autobuild::cli::assemble::Agents;
 use autobuild::cli::assemble::AppKey;
 use autobuild::cli::assemble::Blueprint;
-use autobuild::cli::assemble::Isolation;
 use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
 use autobuild::config::MonthlyBudget;
@@ -20,6 +19,7 @@ use autobuild::config::Role;
 use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
 use autobuild::domain::ids::RepoId;
+use autobuild::domain::isolation::Bounds;
 use autobuild::domain::isolation::Level;
 use autobuild::domain::routing::Waits;
 use autobuild::engine::settings::Backoff;
@@ -292,9 +292,12 @@ impl Setup {
             caps: Caps::None,
             sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
             // Scripts leave files in a folder of the story, which no isolated program could write.
-            isolation: match self.commands.is_empty() {
-                true => Isolation::AtLeast(Level::L0),
-                false => Isolation::Exactly(Level::L0),
+            isolation: Bounds {
+                least: Level::L0,
+                most: match self.commands.is_empty() {
+                    true => Level::L3,
+                    false => Level::L0,
+                },
             },
         }
     }
