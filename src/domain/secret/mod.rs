@@ -127,7 +127,10 @@ impl Secrets {
                 masked.extend_from_slice(text.as_bytes().get(done..span.at.start).unwrap_or_default());
                 masked.extend_from_slice(MASK.as_bytes());
             }
-            done = done.max(span.at.end);
+            // What is glued to a credential may be the end of another one.
+            let glued = text.as_bytes().get(span.at.end..).unwrap_or_default();
+            let glued = glued.iter().take_while(|byte| is_glue(**byte)).count();
+            done = done.max(span.at.end + glued);
         }
         masked.extend_from_slice(text.as_bytes().get(done..).unwrap_or_default());
         String::from_utf8_lossy(&masked).into_owned()
@@ -222,6 +225,11 @@ const STAND_INS: [&str; 14] = [
     "****",
     "insert-",
 ];
+
+/// Whether a byte may belong to a token.
+fn is_glue(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
 
 /// Whether a value only stands for one, as in documentation.
 fn is_stand_in(value: &[u8]) -> bool {
