@@ -155,13 +155,13 @@ async fn a_refused_plan_goes_back_once_and_then_the_feature_has_failed_until_pla
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_with_a_command_or_smoke_waits_for_approval_whatever_the_settings_say() {
+async fn without_isolation_a_plan_with_a_command_or_smoke_waits_for_approval_whatever_the_settings_say() {
     let criteria = json!([{"text": "It runs", "check": {"command": "true"}}]);
     for plan in [
         Plan::one().with("smoke", json!("true")),
         Plan::of([Task::new(1).with("acceptance_criteria", criteria)]),
     ] {
-        let world = Setup::new().settings("plan_approval: never").build().await;
+        let world = Setup::new().bare().settings("plan_approval: never").build().await;
         world.script.plans(&plan);
         world.start().await;
         assert_eq!(world.state().await, "awaiting_approval");

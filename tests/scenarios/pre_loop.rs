@@ -157,8 +157,8 @@ async fn either_label_is_refused_beside_an_unfinished_run_of_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_in_a_check_box_waits_for_a_person() {
-    let world = World::new().await;
+async fn without_isolation_a_command_in_a_check_box_waits_for_a_person() {
+    let world = Setup::new().bare().build().await;
     labelled(&world, "- [ ] It runs (`command: sh tests/run.sh`)\n").await;
     assert_eq!(world.state().await, "awaiting_approval");
     world.script.step(design(&json!({})));

@@ -83,6 +83,7 @@ pub struct Setup {
     ci: CiTimes,
     waits: Waits,
     budget: MonthlyBudget,
+    bare: bool,
     folder: tempfile::TempDir,
 }
 
@@ -103,6 +104,7 @@ impl Setup {
             ci: CiTimes::AT_ONCE,
             waits: SHORT,
             budget: MonthlyBudget::default(),
+            bare: false,
             folder: tempfile::Builder::new()
                 .prefix("autobuild-scenario-")
                 .tempdir()
@@ -162,6 +164,12 @@ impl Setup {
     /// What the server allows in a month.
     pub fn budget(mut self, budget: MonthlyBudget) -> Self {
         self.budget = budget;
+        self
+    }
+
+    /// Nothing isolates what is run.
+    pub fn bare(mut self) -> Self {
+        self.bare = true;
         self
     }
 
@@ -294,9 +302,9 @@ impl Setup {
             // Scripts leave files in a folder of the story, which no isolated program could write.
             isolation: Bounds {
                 least: Level::L0,
-                most: match self.commands.is_empty() {
-                    true => Level::L3,
-                    false => Level::L0,
+                most: match self.bare || !self.commands.is_empty() {
+                    true => Level::L0,
+                    false => Level::L3,
                 },
             },
         }
