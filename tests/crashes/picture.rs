@@ -187,6 +187,14 @@ fn steady(text: &str) -> String {
             rest = &rest[first.len_utf8()..];
             continue;
         }
+        // A run that a kill cut off was a run: how many there were may differ, and counts in the cost.
+        let after = &rest[word.len()..];
+        let counted = after.strip_prefix(" runs)").or_else(|| after.strip_prefix(" run)"));
+        if let Some(after) = counted.filter(|_| word.bytes().all(|byte| byte.is_ascii_digit())) {
+            steady.push_str("… runs)");
+            rest = after;
+            continue;
+        }
         let number = word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_digit());
         let commit = word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         steady.push_str(if number || commit { "…" } else { word });
