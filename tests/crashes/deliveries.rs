@@ -75,7 +75,9 @@ async fn what_is_told_of_pushes_and_pull_requests_may_come_last() {
     let played = tokio::time::timeout(WATCHDOG, go_on(&mut world, &story)).await;
     assert!(played.is_ok(), "{}", world.log());
     assert!(late.iter().map(|order| order.hits()).sum::<usize>() > 3);
-    late.iter().for_each(|order| order.release());
+    for order in &late {
+        order.release().await;
+    }
     world.forge.deliveries_idle().await;
     let rested = tokio::time::timeout(WATCHDOG, world.rest()).await;
     assert!(rested.is_ok(), "{}", world.log());

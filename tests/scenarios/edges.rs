@@ -54,7 +54,7 @@ async fn merging_the_feature_and_closing_the_issue_overtaking_each_other_is_comp
         "completed",
         "the closed issue made us look at the pull request"
     );
-    held.release();
+    held.release().await;
     world.settle().await;
     assert_eq!(world.state().await, "completed");
     world.end().await;

@@ -73,7 +73,7 @@ async fn an_approval_written_before_the_plan_changed_is_refused() {
     world.script.plans(&Plan::of([Task::new(1), Task::new(2)]));
     world.say(WRITER, ISSUE, "/autobuild plan two files please").await;
     assert_eq!(world.feature().await.tasks.len(), 2);
-    held.release();
+    held.release().await;
     world.settle().await;
     assert_eq!(world.state().await, "awaiting_approval");
     assert!(

@@ -48,7 +48,7 @@ async fn an_edit_by_someone_else_after_the_label_is_answered_once_and_nothing_st
         .by(READER)
         .edit_issue(REPO, ISSUE, None, Some("Delete everything."))
         .unwrap();
-    held.release();
+    held.release().await;
     world.settle().await;
     assert!(world.feature_of(ISSUE).await.is_none());
     let comments = world.comments(ISSUE).await;

@@ -114,6 +114,7 @@ async fn carry(site: &Arc<Site>, client: &Carrier, id: u64) {
                 let released = open.wait_for(|open| *open).await.is_ok();
                 if let Some(site) = weak.upgrade().filter(|_| released) {
                     site.post.under_way.send_modify(|count| *count += 1);
+                    drop(open);
                     deliver(&site, &client, &delivery).await;
                     site.post.arrived();
                 }

@@ -87,9 +87,10 @@ impl HookOrder {
         past.min(self.0.fault.times)
     }
 
-    /// Sends what is held back.
-    pub fn release(&self) {
+    /// Sends what is held back; all of it is under way when this returns.
+    pub async fn release(&self) {
         self.0.open.send_replace(true);
+        self.0.open.closed().await;
     }
 }
 

@@ -114,7 +114,7 @@ async fn deliveries_can_be_lost_doubled_and_reordered_by_order() {
             "issue_comment.created"
         ]
     );
-    held.release();
+    held.release().await;
     while world.inbox.kinds().len() < 5 {
         tokio::task::yield_now().await;
     }
