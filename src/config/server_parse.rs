@@ -44,6 +44,14 @@ impl Parser {
         Self { found }
     }
 
+    fn bounds(&mut self) -> Bounds {
+        let usual = Bounds::default();
+        Bounds {
+            least: self.parse("SANDBOX_MIN_LEVEL", isolation).unwrap_or(usual.least),
+            most: self.parse("SANDBOX_MAX_LEVEL", isolation).unwrap_or(usual.most),
+        }
+    }
+
     /// The settings, or every mistake.
     pub(crate) fn settings(mut self, environment: &[(String, String)]) -> Result<ServerSettings, Vec<ServerMistake>> {
         let listen = self.parse("LISTEN", |text| {
@@ -64,8 +72,7 @@ impl Parser {
             _ => Err("must be text or json"),
         });
         let budget = self.budget();
-        let least = self.parse("SANDBOX_MIN_LEVEL", isolation);
-        let most = self.parse("SANDBOX_MAX_LEVEL", isolation);
+        let isolation = self.bounds();
         let (network, models) = (self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
@@ -85,10 +92,7 @@ impl Parser {
                     admin_token,
                     log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
                     log_format: log_format.unwrap_or(LogFormat::Text),
-                    isolation: Bounds {
-                        least: least.unwrap_or(Bounds::default().least),
-                        most: most.unwrap_or(Bounds::default().most),
-                    },
+                    isolation,
                     unused: self.unused(),
                     agent_environment: self.found.agent_environment,
                     models,

@@ -4,7 +4,7 @@
 //! from their names, so that each is sent when it ends and nothing is held meanwhile. Never waits for the collector, never
 //! fails the work, and says nothing that an agent, an issue or a tool said.
 //!
-//! The wire format is one small file ([`otlp`]) on the HTTP client that is here already: the OpenTelemetry crates would
+//! The wire format is one small file (`otlp.rs`) on the HTTP client that is here already: the OpenTelemetry crates would
 //! bring a dozen more and a second HTTP client for the same JSON.
 
 mod otlp;
