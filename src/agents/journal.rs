@@ -12,8 +12,6 @@ use tokio::time::Instant;
 const MAX_TEXT: usize = 4_000;
 /// Most characters that are kept of what an agent was told.
 const MAX_PROMPT: usize = 60_000;
-/// Most characters that are searched for credentials; the rest is left out before.
-const MAX_SEARCHED: usize = 64_000;
 /// Most characters of all events of a run.
 const MAX_ALL: usize = 800_000;
 /// Most events of a run.
@@ -153,7 +151,8 @@ impl Journal {
 
 /// A text masked and shortened to `max` characters.
 pub(crate) fn plain(secrets: &Secrets, text: &str, max: usize) -> String {
-    shorten::middle(&secrets.mask(&shorten::middle(text, MAX_SEARCHED)), max)
+    // Masked as a whole: a credential that a cut goes through is known by nothing any more.
+    shorten::middle(&secrets.mask(text), max)
 }
 
 fn size(kind: &TraceKind) -> usize {
@@ -196,6 +195,18 @@ mod tests {
             how.starts_with("done (1") && how.ends_with("events are left out above)"),
             "{how}"
         );
+    }
+
+    #[test]
+    fn no_cut_goes_through_a_credential_before_it_is_masked() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        for before in 29_950..30_050 {
+            let text = format!("{}{token}{}", "x ".repeat(before / 2), " x".repeat(60_000));
+            assert!(
+                !super::plain(&Secrets::default(), &text, 60_000).contains("a1B2a1B2"),
+                "{before}"
+            );
+        }
     }
 
     #[tokio::test]
