@@ -246,6 +246,7 @@ impl Scene<'_> {
             by_task: store.costs(&key).await?,
             estimate: self.estimate().await?,
             waiting: waiting.collect(),
+            at_work: store.at_work(&key).await?,
         })
     }
 
@@ -265,6 +266,11 @@ impl Scene<'_> {
 }
 
 impl Opened {
+    /// Names the run in the ledger.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// What is written down as used, with an estimate where the program told no money.
     fn used(&self, record: Option<&Record>, known: Known, at: Millis) -> Usage {
         let model = record
