@@ -56,6 +56,7 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
     }
     report.more.push(judged::integrity(&run, &ran).await?);
     report.more.extend(checks::checks(&run, &ran, stand.is_ready()).await?);
+    report.isolation = Some(bench.sandbox.level());
     Ok(report)
 }
 
