@@ -36,6 +36,7 @@ const SAMPLES: &[&str] = &[
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
+    include_str!("data/migrations/0004.sql"),
 ];
 
 struct Both {
@@ -220,5 +221,10 @@ async fn reads_the_sample(url: &str, version: usize) {
         true => assert_eq!(states, [RunState::Ended, RunState::Running]),
         false => assert_eq!(states, []),
     }
+    assert_eq!(
+        store.at_work(&key).await.unwrap(),
+        [],
+        "nobody holds the effect any more"
+    );
     store.close().await;
 }

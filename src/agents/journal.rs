@@ -46,7 +46,11 @@ impl Journal {
             events: Vec::new(),
             room: MAX_ALL,
             left_out: 0,
-            activity: Activity::default(),
+            // A second run of the same request goes on counting.
+            activity: watched.as_ref().map_or_else(Activity::default, |watched| Activity {
+                waiting: None,
+                ..watched.borrow().clone()
+            }),
             watched,
             secrets,
         }

@@ -1,5 +1,6 @@
 //! What work cost so far, with what is not known about it.
 
+use crate::domain::at_work::AtWork;
 use crate::domain::ids::Millis;
 use crate::domain::ids::TaskId;
 use crate::domain::usage::Tokens;
@@ -52,6 +53,8 @@ pub struct Spending {
     pub estimate: Option<Estimate>,
     /// What waits for a model's API now.
     pub waiting: Vec<Waiting>,
+    /// What runs now.
+    pub at_work: Vec<AtWork>,
 }
 
 impl Spending {

@@ -2,6 +2,7 @@
 //!
 //! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
 
+pub mod at_work;
 pub mod blocked;
 pub mod budget;
 pub mod check_boxes;

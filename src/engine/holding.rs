@@ -1,7 +1,5 @@
 //! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
 
-use crate::domain::effect::Effect;
-use crate::domain::ids::FeatureKey;
 use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::apply::Applied;
@@ -12,13 +10,12 @@ use crate::engine::job::LimitedBy;
 use crate::engine::job::Undone;
 use crate::engine::perform;
 use crate::engine::perform::give_up;
+use crate::engine::schedule;
 use crate::store::Claimed;
 use crate::store::Fenced;
 use crate::store::Finish;
 use crate::store::Lane;
 use crate::store::Lease;
-use crate::store::NewEffect;
-use crate::store::Ordered;
 use crate::store::Outcome;
 use crate::store::ParkCause;
 use crate::store::ParkTimes;
@@ -171,7 +168,11 @@ impl Engine {
             until: wait.until,
             spacing: self.settings.waits.spacing,
         };
-        let shown = job.effect.feature.map(|key| show_again(&key, job, self.now()));
+        let id_shown = format!("{id}/waits/{}", job.effect.fence);
+        let shown = job
+            .effect
+            .feature
+            .map(|key| schedule::shown_again(job, key, id_shown, self.now()));
         let parked = self
             .store
             .park(&job.hold, &wait.provider, &cause, &times, shown.as_slice());
@@ -229,27 +230,6 @@ fn written(fenced: Fenced) {
     match fenced {
         Fenced::Written => {}
         Fenced::Lost => tracing::info!("an effect was taken over by another worker"),
-    }
-}
-
-/// One more edit of the living comment, for what no event tells.
-fn show_again(key: &FeatureKey, job: &Job, now: Millis) -> NewEffect {
-    let effect = Effect::Living { run: 0 };
-    NewEffect {
-        id: format!("{}/waits/{}", job.effect.id, job.effect.fence),
-        kind: effect.kind().to_owned(),
-        lane: Lane::Forge,
-        subject: key.to_string(),
-        feature: Some(*key),
-        feature_limit: None,
-        ordered: Ordered::Free,
-        waits: effect.waits_when_held(),
-        installation: job.effect.installation,
-        repo: job.effect.repo,
-        payload: serde_json::to_string(&effect).unwrap_or_default(),
-        priority: 9,
-        run_at: now,
-        deadline: None,
     }
 }
 

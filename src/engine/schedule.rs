@@ -7,6 +7,7 @@ use crate::domain::feature::StopScope;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::Millis;
 use crate::domain::ids::TaskId;
+use crate::engine::job::Job;
 use crate::store::CancelRule;
 use crate::store::Lane;
 use crate::store::NewEffect;
@@ -14,6 +15,10 @@ use crate::store::Ordered;
 
 /// The living comment is edited at most once in this many write spacings.
 const LIVING_SPACINGS: i64 = 30;
+
+/// What a running agent does is shown at most once in this many write spacings: people read it now and then, and the
+/// hour's writes are for reviews.
+pub const PROGRESS_SPACINGS: i64 = 120;
 
 /// Stores `effects` of a Feature, due at `now`.
 pub fn effects(feature: &Feature, effects: &[Effect], now: Millis, spacing_ms: i64) -> Vec<NewEffect> {
@@ -49,6 +54,35 @@ fn stored(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> N
         run_at,
         deadline: None,
     }
+}
+
+/// One more edit of the living comment, for what no event tells.
+pub fn shown_again(job: &Job, feature: FeatureKey, id: String, run_at: Millis) -> NewEffect {
+    let effect = Effect::Living { run: 0 };
+    NewEffect {
+        id,
+        kind: effect.kind().to_owned(),
+        lane: lane(&effect),
+        subject: subject(&feature, &effect),
+        feature: Some(feature),
+        feature_limit: None,
+        ordered: ordered(&effect),
+        waits: effect.waits_when_held(),
+        installation: job.effect.installation,
+        repo: job.effect.repo,
+        payload: serde_json::to_string(&effect).unwrap_or_default(),
+        priority: priority(&effect),
+        run_at,
+        deadline: None,
+    }
+}
+
+/// From when on the living comment that was last edited then may be edited again; none where it may be now.
+pub fn living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<Millis> {
+    let wait = spacing_ms.saturating_mul(LIVING_SPACINGS);
+    let until = edited_at.plus(wait);
+    // The forge's clock may be ahead of ours; one that is further ahead than the wait tells nothing.
+    (until > now && edited_at.0.saturating_sub(now.0) < wait).then_some(until)
 }
 
 /// What the store is told to cancel before the new effects are added.
@@ -152,5 +186,30 @@ fn priority(effect: &Effect) -> i64 {
         Effect::React { .. } | Effect::Reply { .. } => 0,
         Effect::Living { .. } => 9,
         _ => 5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::living_waits;
+    use crate::domain::ids::Millis;
+
+    #[test]
+    fn the_living_comment_is_edited_once_in_thirty_spacings() {
+        let waits = |edited: i64, now: i64| living_waits(Millis(edited), Millis(now), 1_000).map(|until| until.0);
+        assert_eq!(waits(100_000, 100_000), Some(130_000));
+        assert_eq!(waits(100_000, 129_999), Some(130_000));
+        assert_eq!(waits(100_000, 130_000), None);
+        assert_eq!(
+            waits(102_000, 100_000),
+            Some(132_000),
+            "the forge's clock is a little ahead"
+        );
+        assert_eq!(waits(9_000_000, 100_000), None, "a clock that is far off stops nothing");
+        assert_eq!(
+            living_waits(Millis(100_000), Millis(100_000), 0),
+            None,
+            "a local forge needs no spacing"
+        );
     }
 }

@@ -38,6 +38,8 @@ pub struct EngineSettings {
     pub ci: CiTimes,
     /// How long work waits for a model's API.
     pub waits: Waits,
+    /// How often what a running agent does is written down, at most.
+    pub progress: Duration,
     /// What may be spent in a calendar month.
     pub budget: MonthlyBudget,
     /// The most that foreign programs may reach.
@@ -104,6 +106,7 @@ impl EngineSettings {
             },
             ci: CiTimes::PRODUCT,
             waits: Waits::PRODUCT,
+            progress: Duration::from_secs(10),
             budget: MonthlyBudget::default(),
             network: Ceiling::default(),
             telemetry: Telemetry::default(),

@@ -1,5 +1,6 @@
 //! Sections of the living comment.
 
+use crate::domain::at_work::Doing;
 use crate::domain::budget::dollars;
 use crate::domain::cost::Spending;
 use crate::domain::feature::Feature;
@@ -76,6 +77,26 @@ pub(super) fn money(spending: &Spending) -> String {
         .join(" ")
         .trim()
         .to_owned()
+}
+
+/// What running agents do.
+pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
+    bullets(&spending.at_work, measure.rows.min(40), |run| {
+        let who = match run.role.as_str() {
+            "player" => "Player",
+            "coach" => "Coach",
+            role => role,
+        };
+        let whose = run
+            .task
+            .map_or_else(String::new, |task| format!("{task}: turn {} · ", run.turn));
+        let calls = count(usize::try_from(run.seen.tool_calls).unwrap_or(usize::MAX), "tool call");
+        let waits = match run.seen.doing {
+            Doing::Working => "",
+            Doing::WaitingForApi => " · waiting for the API",
+        };
+        format!("{whose}{who} · {calls}{waits} (at {})", words::moment(run.at))
+    })
 }
 
 /// What waits for a model's API, and until when.

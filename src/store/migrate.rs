@@ -36,6 +36,7 @@ migrations! {
     1 "initial";
     2 "baseline";
     3 "run";
+    4 "progress";
 }
 
 /// Where the history itself is kept; made before anything can be asked of it.

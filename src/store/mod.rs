@@ -23,6 +23,7 @@ mod lockfile;
 mod meta;
 mod migrate;
 mod open;
+mod progress;
 mod provider;
 mod row;
 mod run;
@@ -110,6 +111,7 @@ pub fn statements() -> Vec<&'static str> {
         hold::STATEMENTS,
         meta::STATEMENTS,
         migrate::STATEMENTS,
+        progress::STATEMENTS,
         provider::STATEMENTS,
         run::STATEMENTS,
         run_read::STATEMENTS,

@@ -252,12 +252,23 @@ impl World {
             .unwrap()
     }
 
+    /// The states of a role's runs in the ledger, in the order of the alphabet.
+    pub async fn runs(&self, role: &str) -> Vec<String> {
+        let mut database = self.open().await.unwrap();
+        sqlx::query_scalar("SELECT state FROM run WHERE role = $1 ORDER BY state")
+            .bind(role)
+            .fetch_all(&mut database)
+            .await
+            .unwrap()
+    }
+
     async fn open(&self) -> Option<SqliteConnection> {
         let options = SqliteConnectOptions::new().filename(self.database()).read_only(true);
         SqliteConnection::connect_with(&options).await.ok()
     }
 
-    fn database(&self) -> PathBuf {
+    /// The service's database.
+    pub fn database(&self) -> PathBuf {
         self.folder.path().join("autobuild.db")
     }
 

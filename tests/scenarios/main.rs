@@ -28,6 +28,7 @@ mod people;
 mod planning;
 mod pre_loop;
 mod preflight;
+mod progress;
 mod repository;
 mod rights;
 mod secrets;

@@ -7,6 +7,9 @@ use crate::contract::NOW;
 use crate::contract::claim;
 use crate::contract::effect;
 use crate::contract::key;
+use autobuild::domain::at_work::AtWork;
+use autobuild::domain::at_work::Doing;
+use autobuild::domain::at_work::Seen;
 use autobuild::domain::budget::Allowed;
 use autobuild::domain::budget::Budget;
 use autobuild::domain::budget::Call;
@@ -21,9 +24,11 @@ use autobuild::domain::isolation::Level;
 use autobuild::domain::usage::Tokens;
 use autobuild::domain::usage::Usage;
 use autobuild::store::EndedRun;
+use autobuild::store::Fenced;
 use autobuild::store::Hold;
 use autobuild::store::Lane;
 use autobuild::store::MAX_RUN_EVENTS;
+use autobuild::store::NewEffect;
 use autobuild::store::NewRun;
 use autobuild::store::OpenOptions;
 use autobuild::store::RunState;
@@ -44,6 +49,7 @@ on_both! {
     totals_are_summed_by_role_model_and_outcome
     events_are_kept_in_whole_lines
     what_happened_is_read_beside_the_service_that_works
+    what_a_run_does_is_told_as_long_as_its_effect_is_held
 }
 
 const FULL: u64 = 1_000_000;
@@ -408,4 +414,50 @@ async fn what_happened_is_read_beside_the_service_that_works(db: Database) {
     assert_eq!(reader.run_events(&id).await.unwrap().as_deref(), Some("{}\n"));
     reader.close().await;
     store.end_run(&ended("unheard of", None)).await.unwrap();
+}
+
+fn seen(tool_calls: u32, doing: Doing) -> Seen {
+    Seen { tool_calls, doing }
+}
+
+async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store, "player").await;
+    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(FULL)).await;
+    assert_eq!(store.at_work(&key(1, 1)).await.unwrap(), [], "nothing was seen yet");
+    let show = |name: &str| NewEffect {
+        kind: "living".to_owned(),
+        feature: Some(key(1, 1)),
+        ..effect(name, Lane::Forge, "living")
+    };
+    let told = store
+        .saw_run(&hold, &id, seen(3, Doing::Working), NOW, &show("one"))
+        .await;
+    assert_eq!(told.unwrap(), Fenced::Written);
+    let later = NOW.plus(5);
+    let told = store
+        .saw_run(&hold, &id, seen(14, Doing::WaitingForApi), later, &show("two"))
+        .await;
+    assert_eq!(told.unwrap(), Fenced::Written);
+    let expected = AtWork {
+        task: Some(TaskId::Planned(1)),
+        turn: TurnNumber(2),
+        role: "player".to_owned(),
+        seen: seen(14, Doing::WaitingForApi),
+        at: later,
+    };
+    assert_eq!(store.at_work(&key(1, 1)).await.unwrap(), [expected]);
+    assert!(store.effect("one").await.unwrap().is_some(), "it is to be shown");
+    assert!(
+        store.effect("two").await.unwrap().is_none(),
+        "what waits shows this too"
+    );
+
+    let _ = store.take_back(NOW.plus(LEASE + 1)).await.unwrap();
+    assert_eq!(store.at_work(&key(1, 1)).await.unwrap(), [], "nobody holds it any more");
+    let told = store
+        .saw_run(&hold, &id, seen(15, Doing::Working), later, &show("three"))
+        .await;
+    assert_eq!(told.unwrap(), Fenced::Lost);
+    store.close().await;
 }

@@ -14,6 +14,7 @@ use crate::domain::ids::TurnNumber;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ledger::Opened;
+use crate::engine::perform::progress::Progress;
 use crate::git::Mirror;
 use serde_json::Value;
 use std::path::Path;
@@ -108,7 +109,7 @@ impl Scene<'_> {
                 model,
                 fallback,
             } = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
-            let spec = RunSpec {
+            let mut spec = RunSpec {
                 role: question.role,
                 task: question.task,
                 turn: question.turn,
@@ -122,15 +123,19 @@ impl Scene<'_> {
                 fallback_model: fallback,
                 agent_turns: settings.agent_turns,
                 usd_micros: opened.share.usd_micros,
+                tokens: opened.share.tokens,
+                time: Some(Duration::from_millis(opened.share.ms)),
                 network: self.engine.settings.network.rules(&settings.network.allow),
                 activity: None,
                 secrets: self.engine.secrets.clone(),
                 run_key: self.run_key(share, question.part),
             };
             let from = self.engine.now();
-            let ended = agent.ask(&spec, &read, &self.job.cancel).await;
+            let mut progress = Progress::of(self, &opened, &mut spec);
+            let ended = progress.during(agent.ask(&spec, &read, &self.job.cancel)).await;
             self.tell_run(&spec, from, &ended);
             self.close_run(&opened, &ended).await?;
+            progress.over(&ended).await;
             match ended {
                 Ok(answered) => return Ok(answered.answer),
                 Err(RunError::Agent { failure, .. }) => {
@@ -188,7 +193,7 @@ impl From<RunError> for Undone {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Agent { failure, .. } => Self::Agent(failure),
-            RunError::Cancelled => Self::Stopped,
+            RunError::Cancelled { .. } => Self::Stopped,
             RunError::Host { .. } => Self::Later {
                 why: error.to_string(),
                 not_before: None,

@@ -22,6 +22,7 @@ mod persons;
 mod plan;
 mod play;
 mod preflight;
+mod progress;
 mod pulls;
 mod push;
 mod review;
@@ -78,7 +79,7 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> 
     match effect {
         Effect::React { on, reaction } => say::react(&scene, on, reaction).await,
         Effect::Reply { thread, reply, .. } => say::reply(&scene, thread, &reply).await,
-        Effect::Living { .. } => say::living(&scene).await,
+        Effect::Living { run } => say::living(&scene, run).await,
         Effect::PostFeatureBlocked { .. } => say::feature_blocked(&scene).await,
         Effect::Plan { run } => plan::plan(&scene, run).await,
         Effect::PreFlight { run, commit } => preflight::pre_flight(&scene, run, commit.as_ref()).await,

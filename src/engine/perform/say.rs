@@ -16,6 +16,7 @@ use crate::engine::job::Done;
 use crate::engine::job::Job;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::schedule;
 use crate::github;
 use crate::github::GithubError;
 use crate::github::ReactionTarget;
@@ -99,9 +100,18 @@ pub(super) async fn comment_once(
     Ok(repo.create_comment(number, &format!("{text}\n\n{marker}")).await?.id)
 }
 
-/// Writes or edits the living comment from the state as it is now.
-pub(super) async fn living(scene: &Scene<'_>) -> Result<Done, Undone> {
+/// Writes or edits the living comment from the state as it is now; `run` 0 follows from no event and makes none.
+pub(super) async fn living(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let feature = &scene.feature;
+    if run == 0 && feature.living.is_none() {
+        return Ok(Done::Nothing);
+    }
+    let spacing = scene.engine.settings.write_spacing_ms;
+    if let Some(living) = feature.living
+        && let Some(until) = schedule::living_waits(living.edited_at, scene.engine.now(), spacing)
+    {
+        return Err(Undone::Waiting { until });
+    }
     let text = messages::living(feature, &scene.spending().await?, &scene.links().await?);
     // One mark for all edits: whichever effect made the comment, there is only one.
     let marker = format!("<!-- autobuild:{}/living -->", feature.key);

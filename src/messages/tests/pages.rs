@@ -2,6 +2,9 @@
 
 use super::snapshot;
 use super::world;
+use crate::domain::at_work::AtWork;
+use crate::domain::at_work::Doing;
+use crate::domain::at_work::Seen;
 use crate::domain::blocked::BlockReason;
 use crate::domain::cost::Cost;
 use crate::domain::cost::Spending;
@@ -16,7 +19,10 @@ use crate::domain::feature::Phase;
 use crate::domain::feature::State;
 use crate::domain::feature::Suspension;
 use crate::domain::feature::Then;
+use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
 use crate::domain::plan::Plan;
 use crate::domain::plan::parse::PlanContext;
 use crate::domain::plan::yaml::PlanHeader;
@@ -330,4 +336,29 @@ fn no_plan_is_too_big_to_be_shown() {
         "{said}"
     );
     assert_eq!(said.matches("<details>").count(), said.matches("</details>").count());
+}
+
+#[test]
+fn what_running_agents_do_stands_in_the_living_comment() {
+    let run = |task, role: &str, tool_calls, doing| AtWork {
+        task,
+        turn: TurnNumber(2),
+        role: role.to_owned(),
+        seen: Seen { tool_calls, doing },
+        at: Millis(1_767_225_600_000),
+    };
+    let spending = Spending {
+        at_work: vec![
+            run(None, "planner", 1, Doing::Working),
+            run(Some(TaskId::Planned(1)), "player", 14, Doing::WaitingForApi),
+        ],
+        ..Spending::default()
+    };
+    let said = messages::living(&world::feature(&decent), &spending, &world::links());
+    for line in [
+        "- planner · 1 tool call (at 2026-01-01 00:00 UTC)",
+        "- TASK-001: turn 2 · Player · 14 tool calls · waiting for the API (at 2026-01-01 00:00 UTC)",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
 }

@@ -78,7 +78,7 @@ pub struct Setup {
     settings: String,
     files: Vec<(String, String)>,
     coach_app: bool,
-    commands: BTreeMap<Role, String>,
+    commands: BTreeMap<Role, (&'static str, String)>,
     database: Option<String>,
     ci: CiTimes,
     waits: Waits,
@@ -145,7 +145,13 @@ impl Setup {
 
     /// A role played by a shell script; `$WORLD` is a folder where it may leave files.
     pub fn command(mut self, role: Role, script: &str) -> Self {
-        self.commands.insert(role, script.to_owned());
+        self.commands.insert(role, ("command", script.to_owned()));
+        self
+    }
+
+    /// A role played by a shell script that speaks the Agent Client Protocol; `$WORLD` likewise.
+    pub fn acp(mut self, role: Role, script: &str) -> Self {
+        self.commands.insert(role, ("acp", script.to_owned()));
         self
     }
 
@@ -247,12 +253,12 @@ impl Setup {
     }
 
     fn agent(&self, role: Role, folder: &Path) -> AgentCommand {
-        let Some(script) = self.commands.get(&role) else {
+        let Some((kind, script)) = self.commands.get(&role) else {
             return AgentCommand::Scripted(folder.join("agents.yml"));
         };
         let file: PathBuf = folder.join(format!("{}.sh", role.word()));
         std::fs::write(&file, format!("WORLD={}\n{script}", folder.display())).unwrap();
-        format!("command:sh {}", file.display()).parse().unwrap()
+        format!("{kind}:sh {}", file.display()).parse().unwrap()
     }
 
     fn blueprint(
@@ -293,6 +299,7 @@ impl Setup {
                 },
                 ci: self.ci,
                 waits: self.waits,
+                progress: Duration::from_millis(1),
                 budget: self.budget,
                 ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
             },

@@ -1,0 +1,113 @@
+//! While an agent runs: what it is seen to do is written down now and then, and shown in the living comment.
+
+use crate::agents::Activity;
+use crate::agents::RunSpec;
+use crate::domain::at_work::Doing;
+use crate::domain::at_work::Pace;
+use crate::domain::at_work::Seen;
+use crate::domain::ids::Millis;
+use crate::engine::perform::Scene;
+use crate::engine::perform::ledger::Opened;
+use crate::engine::schedule;
+use crate::store::NewEffect;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// What is told of one run.
+pub(super) struct Progress<'a> {
+    scene: &'a Scene<'a>,
+    run: &'a str,
+    watched: watch::Receiver<Activity>,
+    pace: Pace,
+    /// How often it was told.
+    told: u32,
+}
+
+impl<'a> Progress<'a> {
+    /// Has `spec` tell what its agent does.
+    pub(super) fn of(scene: &'a Scene<'a>, opened: &'a Opened, spec: &mut RunSpec) -> Self {
+        let (sender, watched) = watch::channel(Activity::default());
+        spec.activity = Some(sender);
+        let settings = &scene.engine.settings;
+        let every = i64::try_from(settings.progress.as_millis()).unwrap_or(i64::MAX);
+        let shown_every = settings
+            .write_spacing_ms
+            .saturating_mul(schedule::PROGRESS_SPACINGS)
+            .max(every);
+        Self {
+            scene,
+            run: opened.id(),
+            watched,
+            pace: Pace::new(every, shown_every, scene.engine.now()),
+            told: 0,
+        }
+    }
+
+    /// Runs `work` and tells of it meanwhile. No write is broken off when it ends.
+    pub(super) async fn during<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let over = CancellationToken::new();
+        let working = async {
+            let ended = work.await;
+            over.cancel();
+            ended
+        };
+        tokio::join!(working, self.tell(&over)).0
+    }
+
+    /// A run that failed leads to no event at once: the comment must not show it as running until then.
+    pub(super) async fn over<T, E>(&mut self, ended: &Result<T, E>) {
+        if self.told == 0 || ended.is_ok() {
+            return;
+        }
+        let show = self.show("over", self.scene.engine.now());
+        if let Err(error) = self.scene.engine.store.add_effects(&[show]).await {
+            tracing::warn!(%error, run = %self.run, "that {} has ended could not be shown", self.run);
+        }
+    }
+
+    async fn tell(&mut self, over: &CancellationToken) {
+        loop {
+            tokio::select! {
+                () = over.cancelled() => return,
+                changed = self.watched.changed() => if changed.is_err() { return },
+            }
+            let wait = u64::try_from(self.pace.wait(self.scene.engine.now())).unwrap_or(0);
+            tokio::select! {
+                () = over.cancelled() => return,
+                () = tokio::time::sleep(Duration::from_millis(wait)) => {}
+            }
+            self.write().await;
+        }
+    }
+
+    async fn write(&mut self) {
+        let seen = seen(&self.watched.borrow_and_update());
+        let now = self.scene.engine.now();
+        let Some(from) = self.pace.tell(seen, now) else {
+            return;
+        };
+        self.told = self.told.saturating_add(1);
+        let show = self.show(&self.told.to_string(), from);
+        let store = &self.scene.engine.store;
+        let written = store.saw_run(&self.scene.job.hold, self.run, seen, now, &show).await;
+        if let Err(error) = written {
+            tracing::warn!(%error, run = %self.run, "what {} does could not be written down", self.run);
+        }
+    }
+
+    fn show(&self, which: &str, from: Millis) -> NewEffect {
+        let id = format!("{}/shown/{which}", self.run);
+        schedule::shown_again(self.scene.job, self.scene.key(), id, from)
+    }
+}
+
+fn seen(activity: &Activity) -> Seen {
+    Seen {
+        tool_calls: activity.tool_calls,
+        doing: match activity.waiting {
+            None => Doing::Working,
+            Some(_) => Doing::WaitingForApi,
+        },
+    }
+}

@@ -1,0 +1,84 @@
+//! What running agents were last seen to do, for people who wait. Only of runs whose effect is still held: whatever a
+//! process that was killed left behind is no news.
+
+use crate::domain::at_work::AtWork;
+use crate::domain::at_work::Doing;
+use crate::domain::at_work::Seen;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::Millis;
+use crate::domain::ids::TurnNumber;
+use crate::store::Fenced;
+use crate::store::Hold;
+use crate::store::NewEffect;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::effect;
+use crate::store::row::Row;
+use crate::store::sql::args;
+use crate::store::sql::statements;
+
+statements! {
+    SEEN = "UPDATE run SET tool_calls = $5, waiting = $6, seen_at = $7 WHERE id = $1 AND state = 'running' \
+            AND EXISTS (SELECT 1 FROM effect e WHERE e.id = $2 AND e.worker = $3 AND e.fence = $4 AND e.state = 'running')";
+    WAITS = "SELECT id FROM effect WHERE feature_id = $1 AND kind = $2 AND state = 'ready' LIMIT 1";
+    AT_WORK = "SELECT task, turn, role, tool_calls, waiting, seen_at FROM run WHERE feature_id = $1 AND state = 'running' \
+               AND seen_at IS NOT NULL AND EXISTS (SELECT 1 FROM effect e WHERE e.id = run.effect_id \
+               AND e.fence = run.fence AND e.state = 'running') ORDER BY task, started_at, id";
+}
+
+impl Store {
+    /// Writes down what the run `id` was seen to do, and stores `show` unless an effect of its kind waits already: that one
+    /// shows it too.
+    pub async fn saw_run(
+        &self,
+        hold: &Hold,
+        id: &str,
+        seen: Seen,
+        at: Millis,
+        show: &NewEffect,
+    ) -> Result<Fenced, StoreError> {
+        effect::check(show)?;
+        let waiting = match seen.doing {
+            Doing::Working => 0,
+            Doing::WaitingForApi => 1,
+        };
+        let calls = i64::from(seen.tool_calls);
+        let arguments = args![id, &hold.effect, &hold.worker, hold.fence, calls, waiting, at.0];
+        let mut tx = self.db.write().await?;
+        if tx.run(SEEN, arguments).await? == 0 {
+            tx.rollback().await?;
+            return Ok(Fenced::Lost);
+        }
+        let feature = show.feature.map(|key| key.to_string());
+        match tx.row(WAITS, args![feature.as_deref(), &show.kind]).await? {
+            Some(_) => tx.commit().await?,
+            None => {
+                effect::insert_all(&mut tx, &[show]).await?;
+                self.db.publish(tx).await?;
+            }
+        }
+        Ok(Fenced::Written)
+    }
+
+    /// The runs of a Feature that are under way and were seen to do something.
+    pub async fn at_work(&self, feature: &FeatureKey) -> Result<Vec<AtWork>, StoreError> {
+        let rows = self.db.rows(AT_WORK, args![&feature.to_string()]).await?;
+        rows.iter().map(read).collect()
+    }
+}
+
+fn read(row: &Row) -> Result<AtWork, StoreError> {
+    Ok(AtWork {
+        task: row.opt_parsed("task")?,
+        turn: TurnNumber(row.small("turn")?),
+        role: row.text("role")?,
+        seen: Seen {
+            tool_calls: row.small("tool_calls")?,
+            doing: match row.int("waiting")? {
+                0 => Doing::Working,
+                _ => Doing::WaitingForApi,
+            },
+        },
+        at: Millis(row.int("seen_at")?),
+    })
+}
