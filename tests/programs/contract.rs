@@ -7,6 +7,7 @@ use crate::model::Rule;
 use crate::stage::KEY;
 use crate::stage::Stage;
 use autobuild::config::Role;
+use autobuild::domain::usage::Usage;
 use serde_json::Value;
 use serde_json::json;
 use std::fs;
@@ -63,9 +64,10 @@ async fn of_stand_ins() {
         }
     }
     assert!(tried >= 10, "only {tried} cases of {program} are recorded");
-    let (ended, after) = stage.cancelled("tool").await;
+    let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     assert!(after < Duration::from_secs(10), "{after:?}");
+    says_what_it_used(&stage, &program, told, usage).await;
     let mut spec = stage.spec(Role::Coach, "silent");
     spec.idle = Some(Duration::from_millis(500));
     let ended = stage.ask(&spec, &CancellationToken::new()).await;
@@ -76,6 +78,24 @@ async fn of_stand_ins() {
     let ended = stage.ask(&spec, &CancellationToken::new()).await;
     assert!(format!("{ended:?}").contains("TimedOut"), "{ended:?}");
     assert_eq!(stage.left_behind(), Vec::<String>::new());
+}
+
+/// What is known of a run that was cancelled after one call of its model, and of one whose API stopped serving it before
+/// its first call and after it.
+async fn says_what_it_used(stage: &Stage, program: &str, told: bool, usage: Usage) {
+    match program {
+        "claude" => {
+            assert!(told && usage.estimated && usage.usd_micros > Some(0), "{usage:?}");
+            assert!(usage.tokens.input > 0 && usage.tokens.output > 0, "{usage:?}");
+        }
+        _ => {
+            assert!(!told, "{program} tells at the end alone: {usage:?}");
+            let (ended, told, usage) = stage.uses("worked").await;
+            assert_eq!((ended.as_str(), told, usage.usd_micros), ("limited", false, None));
+            let (ended, told, usage) = stage.uses("limited").await;
+            assert_eq!((ended.as_str(), told, usage.usd_micros), ("limited", true, None));
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,9 +220,10 @@ async fn of_the_real_claude() {
     assert_eq!(stage.ends(Role::Player, "writes").await, "answer");
     let made = fs::read_to_string(stage.dir.path().join("checkout/made.txt")).unwrap();
     assert!(!made.contains(KEY), "the key is inside: {made}");
-    let (ended, after) = stage.cancelled("tool").await;
+    let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     assert!(after < Duration::from_secs(10), "{after:?}");
+    assert!(told && usage.usd_micros > Some(0), "{usage:?}");
     let mut spec = stage.spec(Role::Coach, "stall");
     spec.idle = Some(Duration::from_secs(5));
     let ended = stage.ask(&spec, &CancellationToken::new()).await;
@@ -273,8 +294,9 @@ async fn of_the_real_codex() {
         let (_, expected) = ENDS.iter().find(|(name, _)| *name == case).unwrap();
         assert_eq!(stage.ends(Role::Coach, case).await, *expected, "{case}");
     }
-    let (ended, after) = stage.cancelled("tool").await;
+    let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     assert!(after < Duration::from_secs(10), "{after:?}");
+    assert!(!told, "this program tells at the end alone: {usage:?}");
     assert_eq!(stage.left_behind(), Vec::<String>::new());
 }

@@ -19,6 +19,7 @@ use crate::agents::codex;
 use crate::agents::codex::answer::by_words;
 use crate::agents::command::program;
 use crate::agents::ending;
+use crate::agents::ending::Cut;
 use crate::agents::ending::Told;
 use crate::agents::ending::started;
 use crate::agents::journal::Journal;
@@ -193,7 +194,8 @@ fn session_of(spec: &RunSpec) -> Value {
 
 fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
     let said_all = stream.stop_reason.is_some() || stream.failed.is_some();
-    let outcome = ending::by_force(spec, ended, said_all)?.map_or_else(|| outcome(spec, &stream, ended), Err);
+    let outcome =
+        ending::by_force(spec, ended, said_all).map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
     let told = Told {
         tokens: stream.tokens,
         usd_micros: stream.usd_micros,
