@@ -14,6 +14,7 @@ use crate::domain::ids::IssueNumber;
 use crate::domain::ids::RepoId;
 use crate::domain::isolation::Bounds;
 use crate::domain::isolation::Level;
+use crate::domain::secret::Secrets;
 use crate::engine::Engine;
 use crate::engine::settings::Backoff;
 use crate::engine::settings::EngineSettings;
@@ -268,7 +269,11 @@ fn blueprint(
     let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
     let worker = assemble::worker_name();
     let settings = EngineSettings {
-        telemetry: assemble::telemetry(collector, &worker)?,
+        telemetry: assemble::telemetry(
+            collector,
+            &worker,
+            Secrets::new([&main.private_key, &coach.private_key]),
+        )?,
         write_spacing_ms: 0,
         // A person watches: what failed is tried again soon.
         backoff: Backoff {
