@@ -19,6 +19,7 @@ mod journal;
 mod json;
 mod lines;
 mod memory;
+mod past;
 mod private;
 mod program;
 pub mod prompt;

@@ -24,6 +24,7 @@ use crate::agents::ending::Told;
 use crate::agents::ending::started;
 use crate::agents::journal::Journal;
 use crate::agents::journal::plain;
+use crate::agents::past;
 use crate::agents::private::Account;
 use crate::agents::private::Private;
 use crate::agents::schema;
@@ -130,7 +131,7 @@ impl AcpAgent {
         let talk = (listener, &mut journal);
         let ended = session::run(&self.sandbox, &order, Speech::Dialogue, patience, talk, cancel).await;
         let ended = started(ended, self.command.program())?;
-        conclude(spec, stream, journal, &ended)
+        past::counted(conclude(spec, stream, journal, &ended), None, &order)
     }
 
     async fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {

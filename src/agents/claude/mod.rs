@@ -14,6 +14,7 @@ use crate::agents::claude::stream::Stream;
 use crate::agents::ending::never_ran;
 use crate::agents::ending::started;
 use crate::agents::journal::Journal;
+use crate::agents::past;
 use crate::agents::private::Private;
 use crate::agents::program::Program;
 use crate::agents::program::Version;
@@ -76,7 +77,8 @@ impl ClaudeAgent {
         let ended = session::run(&self.sandbox, &order, Speech::Once, patience(spec), talk, cancel).await;
         drop(private);
         let ended = started(ended, self.program.name)?;
-        answer::conclude(spec, stream, journal, &ended)
+        let told = stream.told();
+        past::counted(answer::conclude(spec, stream, journal, &ended), told, &order)
     }
 }
 

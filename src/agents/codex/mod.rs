@@ -15,6 +15,7 @@ use crate::agents::codex::stream::Stream;
 use crate::agents::ending::never_ran;
 use crate::agents::ending::started;
 use crate::agents::journal::Journal;
+use crate::agents::past;
 use crate::agents::private::Account;
 use crate::agents::private::Private;
 use crate::agents::program::Program;
@@ -96,7 +97,7 @@ impl CodexAgent {
         let talk = (listener, &mut journal);
         let ended = session::run(&self.sandbox, &order, Speech::Once, patience, talk, cancel).await;
         let ended = started(ended, self.program.name)?;
-        answer::conclude(spec, stream, journal, &ended)
+        past::counted(answer::conclude(spec, stream, journal, &ended), None, &order)
     }
 
     async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
