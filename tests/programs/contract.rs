@@ -7,6 +7,8 @@ use crate::model::Rule;
 use crate::stage::KEY;
 use crate::stage::Stage;
 use autobuild::config::Role;
+use autobuild::domain::isolation::Bounds;
+use autobuild::domain::isolation::Level;
 use serde_json::Value;
 use serde_json::json;
 use std::fs;
@@ -17,11 +19,16 @@ use tokio_util::sync::CancellationToken;
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// How each case of a program ends. What is not in a program's list it was not seen to do.
-const ENDS: [(&str, &str); 24] = [
+const ENDS: [(&str, &str); 32] = [
     ("ok", "answer"),
     ("badtool", "answer"),
     ("denied", "answer"),
     ("five_megabytes", "answer"),
+    ("bytes", "answer"),
+    ("deep", "answer"),
+    ("failing", "answer"),
+    ("holds", "answer"),
+    ("twice", "answer"),
     ("none", "missing"),
     ("misfit", "invalid"),
     ("limited", "limited"),
@@ -36,16 +43,32 @@ const ENDS: [(&str, &str); 24] = [
     ("refusal", "refused"),
     ("cut", "cut off"),
     ("turns", "out of turns"),
+    ("nudged", "out of turns"),
+    ("stubborn", "out of turns"),
     ("money", "out of money"),
     ("tools", "not as asked"),
     ("servers", "not as asked"),
     ("endless", "too much"),
+    ("flood", "too much"),
     ("long_line", "too much"),
     ("mute", "Failed { how: \"exit code 1: something is wrong with it\" }"),
 ];
 
 /// Made by the stand-in itself, not recorded.
-const MADE: [&str; 3] = ["five_megabytes", "endless", "long_line"];
+const MADE: [&str; 9] = [
+    "five_megabytes",
+    "bytes",
+    "deep",
+    "failing",
+    "holds",
+    "twice",
+    "endless",
+    "flood",
+    "long_line",
+];
+
+/// What is tried below the best level of isolation too.
+const EVERYWHERE: [&str; 6] = ["ok", "none", "nudged", "holds", "endless", "limited"];
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "run by the tests of stand-ins with a PATH of its own"]
@@ -53,16 +76,41 @@ async fn of_stand_ins() {
     let Ok(program) = std::env::var("CONTRACT_OF") else {
         return;
     };
-    let recorded = crate::stand_ins().join(&program).join("recorded");
-    let stage = Stage::new(&program, NOWHERE).await;
+    let recorded = match program.strip_prefix("acp:") {
+        Some(name) => crate::stand_ins().join("acp/recorded").join(name),
+        None => crate::stand_ins().join(&program).join("recorded"),
+    };
+    let (stage, best) = match std::env::var("CONTRACT_LEVEL") {
+        Ok(level) => {
+            let level = Level::try_from(level.parse::<u8>().unwrap()).unwrap();
+            (
+                Stage::at(
+                    &program,
+                    NOWHERE,
+                    Bounds {
+                        least: level,
+                        most: level,
+                    },
+                )
+                .await,
+                false,
+            )
+        }
+        Err(_) => (Stage::new(&program, NOWHERE).await, true),
+    };
     let mut tried = 0;
     for (case, expected) in ENDS {
-        if MADE.contains(&case) || recorded.join(format!("{case}.jsonl")).is_file() {
+        let there = MADE.contains(&case) || recorded.join(format!("{case}.jsonl")).is_file();
+        if there && (best || EVERYWHERE.contains(&case)) {
             assert_eq!(stage.ends(Role::Coach, case).await, expected, "{program}: {case}");
             tried += 1;
         }
     }
-    assert!(tried >= 10, "only {tried} cases of {program} are recorded");
+    assert!(
+        tried >= if best { 18 } else { 4 },
+        "only {tried} cases of {program} are recorded"
+    );
+    reads_only(&stage).await;
     let (ended, after) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     assert!(after < Duration::from_secs(10), "{after:?}");
@@ -78,6 +126,22 @@ async fn of_stand_ins() {
     assert_eq!(stage.left_behind(), Vec::<String>::new());
 }
 
+/// A Coach that writes is kept from it where anything isolates it, and a Player is not; where nothing does, only the
+/// comparison of the checkout finds it.
+async fn reads_only(stage: &Stage) {
+    let file = stage.dir.path().join("checkout/README.md");
+    let _ = stage.ends(Role::Coach, "writes").await;
+    let now = fs::read_to_string(&file).unwrap();
+    let kept = if stage.level == Level::L0 {
+        "changed\n"
+    } else {
+        "hello\n"
+    };
+    assert_eq!(now, kept, "{}", stage.level);
+    assert_eq!(stage.ends(Role::Player, "writes").await, "answer");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "changed\n");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "run by the test of programs that are too old, with a PATH of its own"]
 async fn of_old_programs() {
@@ -87,6 +151,9 @@ async fn of_old_programs() {
         assert!(why.contains("at least") && why.contains("npm install -g"), "{why}");
         assert!(stage.ends(Role::Coach, "ok").await.starts_with("TooOld"));
     }
+    // This one says what it is only in a run.
+    let stage = Stage::new("acp:codex-acp", NOWHERE).await;
+    assert!(stage.ends(Role::Coach, "ok").await.starts_with("TooOld"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,6 +21,10 @@ mod feature;
 mod model;
 mod stage;
 
+use autobuild::domain::isolation::Bounds;
+use autobuild::domain::isolation::Level;
+use autobuild::sandbox::Sandbox;
+use autobuild::sandbox::SandboxOptions;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
@@ -63,16 +67,48 @@ fn inner(test: &str, folder: &Path, variables: &[(&str, &str)]) {
     assert!(ran.status.success() && said.contains("1 passed"), "{test}: {said}");
 }
 
-#[test]
-fn a_stand_in_for_claude_keeps_the_contract() {
-    let folder = stand_ins().join("claude/bin");
-    inner("contract::of_stand_ins", &folder, &[("CONTRACT_OF", "claude")]);
+fn sandbox_options() -> SandboxOptions {
+    SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild"))
+}
+
+/// Every stand-in, with the folder of its program.
+fn all_stand_ins() -> [(&'static str, PathBuf); 4] {
+    [
+        ("claude", "claude/bin"),
+        ("codex", "codex/bin"),
+        ("acp:claude-agent-acp", "acp/bin"),
+        ("acp:codex-acp", "acp/bin"),
+    ]
+    .map(|(agent, folder)| (agent, stand_ins().join(folder)))
 }
 
 #[test]
-fn a_stand_in_for_codex_keeps_the_contract() {
-    let folder = stand_ins().join("codex/bin");
-    inner("contract::of_stand_ins", &folder, &[("CONTRACT_OF", "codex")]);
+fn a_stand_in_for_each_program_keeps_the_contract() {
+    for (agent, folder) in all_stand_ins() {
+        inner("contract::of_stand_ins", &folder, &[("CONTRACT_OF", agent)]);
+    }
+}
+
+#[tokio::test]
+async fn stand_ins_keep_the_contract_at_every_level_of_isolation_that_there_is() {
+    let mut tried = Vec::new();
+    for level in [Level::L0, Level::L1, Level::L2, Level::L3] {
+        let bounds = Bounds {
+            least: level,
+            most: level,
+        };
+        if Sandbox::probe(sandbox_options(), bounds).await.is_err() {
+            continue;
+        }
+        for (agent, folder) in all_stand_ins() {
+            let number = u8::from(level).to_string();
+            let variables = [("CONTRACT_OF", agent), ("CONTRACT_LEVEL", &number)];
+            inner("contract::of_stand_ins", &folder, &variables);
+        }
+        tried.push(level.to_string());
+    }
+    println!("the contract holds at the levels {}", tried.join(", "));
+    assert!(tried.contains(&"L0".to_owned()));
 }
 
 #[test]
