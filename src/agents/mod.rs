@@ -18,6 +18,7 @@ mod fence;
 mod journal;
 mod json;
 mod lines;
+mod login;
 mod means;
 mod memory;
 mod private;

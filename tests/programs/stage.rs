@@ -45,10 +45,6 @@ impl Stage {
 
     /// The same within these bounds of isolation.
     pub async fn at(agent: &str, url: &str, bounds: Bounds) -> Self {
-        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        fs::create_dir(dir.path().join("checkout")).unwrap();
-        fs::write(dir.path().join("checkout/README.md"), "hello\n").unwrap();
-        let sandbox = Sandbox::probe(crate::sandbox_options(), bounds).await.unwrap();
         let api = |path: &str| ModelApi {
             url: Some(format!("{url}{path}").parse().unwrap()),
             key: Some(KEY.into()),
@@ -58,9 +54,18 @@ impl Stage {
             openai: api("/v1"),
             ..ModelSettings::default()
         };
+        Self::with(agent, &Access::service(models), bounds).await
+    }
+
+    /// The same with this access to models.
+    pub async fn with(agent: &str, access: &Access, bounds: Bounds) -> Self {
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        fs::create_dir(dir.path().join("checkout")).unwrap();
+        fs::write(dir.path().join("checkout/README.md"), "hello\n").unwrap();
+        let sandbox = Sandbox::probe(crate::sandbox_options(), bounds).await.unwrap();
         let agent: AgentCommand = agent.parse().unwrap();
         let folder = dir.path().join("agents");
-        let backend = Backend::new(&agent, &sandbox, &[], &folder, &Access::service(models));
+        let backend = Backend::new(&agent, &sandbox, &[], &folder, access);
         Self {
             dir,
             level: sandbox.level(),

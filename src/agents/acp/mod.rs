@@ -22,6 +22,7 @@ use crate::agents::ending;
 use crate::agents::ending::Told;
 use crate::agents::journal::Journal;
 use crate::agents::journal::plain;
+use crate::agents::login::as_the_host;
 use crate::agents::means::Means;
 use crate::agents::means::limit;
 use crate::agents::private::Account;
@@ -108,7 +109,7 @@ impl AcpAgent {
         let order = self.order(spec, &private).await?;
         let mut stream = Stream::new(Script {
             role: spec.role,
-            session: session_of(spec),
+            session: session_of(spec, self.means.access.login),
             prompt: told,
             checkout: spec.checkout.clone(),
             level: self.means.sandbox.level(),
@@ -134,7 +135,7 @@ impl AcpAgent {
             }
             Login::Host => {
                 for provider in providers {
-                    self.means.access.as_the_host(&mut order, provider);
+                    as_the_host(&mut order, private, provider)?;
                 }
             }
         }
@@ -145,6 +146,7 @@ impl AcpAgent {
             .await?;
         if let Some((_, address)) = addresses.iter().find(|(provider, _)| *provider == Provider::OpenAi) {
             let home = codex::home(private, address, spec.model.as_deref())?;
+            order.env.retain(|(name, _)| name != "CODEX_HOME");
             order.env.extend(codex::variables(home));
         }
         Ok(order)
@@ -152,9 +154,13 @@ impl AcpAgent {
 }
 
 /// The session's parameters. What stands under `_meta` is for the adapters that know it; others leave it out.
-fn session_of(spec: &RunSpec) -> Value {
+fn session_of(spec: &RunSpec, login: Login) -> Value {
+    let sources: &[&str] = match login {
+        Login::Service => &[],
+        Login::Host => &["user"],
+    };
     let mut options = json!({
-        "settingSources": [],
+        "settingSources": sources,
         "strictMcpConfig": true,
         "maxTurns": spec.agent_turns,
         "outputFormat": { "type": "json_schema", "schema": schema::bare(&spec.schema) },

@@ -7,6 +7,7 @@ use crate::agents::access::Provider;
 use crate::agents::claude::ClaudeAgent;
 use crate::agents::claude::init::Asked;
 use crate::agents::claude::init::Tools;
+use crate::agents::login::as_the_host;
 use crate::agents::means::COMMAND;
 use crate::agents::means::limit;
 use crate::agents::private::Account;
@@ -47,7 +48,7 @@ impl ClaudeAgent {
                 let config = private.folder("claude")?;
                 order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
             }
-            Login::Host => self.means.access.as_the_host(&mut order, Provider::Anthropic),
+            Login::Host => as_the_host(&mut order, private, Provider::Anthropic)?,
         }
         self.means
             .access

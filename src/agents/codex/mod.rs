@@ -13,6 +13,7 @@ use crate::agents::access::Provider;
 use crate::agents::codex::stream::Stream;
 use crate::agents::ending::never_ran;
 use crate::agents::journal::Journal;
+use crate::agents::login::as_the_host;
 use crate::agents::means::Means;
 use crate::agents::means::limit;
 use crate::agents::private::Account;
@@ -84,7 +85,7 @@ impl CodexAgent {
         order.stdin = told.into_bytes();
         limit(&mut order, spec);
         if self.means.access.login == Login::Host {
-            self.means.access.as_the_host(&mut order, Provider::OpenAi);
+            as_the_host(&mut order, private, Provider::OpenAi)?;
         }
         let addresses = self
             .means
