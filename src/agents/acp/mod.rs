@@ -195,7 +195,11 @@ fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> 
 
 fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
     if let Some(message) = &stream.failed {
-        return Err(match message.to_lowercase().contains("maximum number of turns") {
+        let words = message.to_lowercase();
+        if words.contains("valid structured output") {
+            return Ok(Err(NoAnswer::Malformed(plain(&spec.secrets, message, 500))));
+        }
+        return Err(match words.contains("maximum number of turns") {
             true => AgentFailure::OutOfAgentTurns {
                 turns: spec.agent_turns,
             },

@@ -297,3 +297,138 @@ fn tokens(usage: &Value) -> Tokens {
         output: number(usage, "outputTokens"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Stream;
+    use crate::agents::acp::Script;
+    use crate::agents::journal::Journal;
+    use crate::agents::session::Listener;
+    use crate::agents::session::Next;
+    use crate::config::Role;
+    use crate::domain::isolation::Level;
+    use crate::domain::secret::Secrets;
+    use crate::domain::trace::TraceKind;
+    use crate::domain::usage::Usage;
+    use serde_json::Value;
+
+    struct Talk {
+        stream: Stream,
+        journal: Journal,
+    }
+
+    impl Talk {
+        fn new(role: Role) -> Self {
+            let script = Script {
+                role,
+                session: Value::Null,
+                prompt: "please".to_owned(),
+                checkout: "/co".into(),
+                level: Level::L3,
+            };
+            let journal = Journal::start(None, Secrets::default());
+            let stream = Stream::new(script);
+            Self { stream, journal }
+        }
+
+        /// What is said to a line; `finished` or nothing where nothing is.
+        fn hear(&mut self, line: &str) -> String {
+            match self.stream.hear(line.as_bytes(), &mut self.journal) {
+                Next::Listen => String::new(),
+                Next::Say(words) => {
+                    let said: Value = serde_json::from_slice(&words).unwrap();
+                    let outcome = said.pointer("/result/outcome/optionId").or_else(|| said.get("method"));
+                    outcome.and_then(Value::as_str).unwrap_or("no").to_owned()
+                }
+                Next::Stop(failure) => failure.to_string(),
+                Next::Finished => "finished".to_owned(),
+            }
+        }
+
+        fn update(&mut self, update: &str) {
+            let line = format!(r#"{{"method":"session/update","params":{{"update":{update}}}}}"#);
+            assert_eq!(self.hear(&line), "");
+        }
+    }
+
+    #[tokio::test]
+    async fn only_what_was_asked_is_answered_and_only_once() {
+        let mut talk = Talk::new(Role::Coach);
+        let early = r#"{"id":3,"result":{"stopReason":"end_turn"}}"#;
+        assert_eq!(talk.hear(early), "", "nothing was asked yet");
+        assert_eq!(talk.hear(r#"{"id":0,"result":{}}"#), "session/new");
+        assert_eq!(talk.hear(r#"{"id":0,"result":{}}"#), "", "the second answer");
+        assert_eq!(talk.hear(early), "");
+        assert_eq!(talk.hear(r#"{"id":1,"result":{"sessionId":"s"}}"#), "session/prompt");
+        assert_eq!(talk.hear(r#"{"id":1,"result":{"sessionId":"t"}}"#), "");
+        for odd in [
+            r#"{"id":"3"}"#,
+            r#"{"id":-3}"#,
+            r#"{"id":[]}"#,
+            "{}",
+            "[3]",
+            r#"{"id":99}"#,
+        ] {
+            assert_eq!(talk.hear(odd), "", "{odd}");
+        }
+        assert_eq!(talk.hear(r#"{"id":7,"method":"fs/write_text_file"}"#), "no");
+        assert_eq!(talk.hear(early), "finished");
+        assert_eq!(talk.hear(r#"{"id":3,"error":{"message":"no"}}"#), "");
+        assert_eq!(talk.stream.failed, None);
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_the_agent_itself_refused_is_none() {
+        let mut talk = Talk::new(Role::Coach);
+        let call = |status: &str| {
+            format!(
+                r#"{{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"StructuredOutput","rawInput":{{"a":1}},"status":"{status}"}}"#
+            )
+        };
+        talk.update(&call("in_progress"));
+        assert!(talk.stream.handed_in().is_some());
+        talk.update(&call("failed"));
+        assert_eq!(talk.stream.handed_in(), None);
+    }
+
+    #[tokio::test]
+    async fn a_call_is_told_once_with_what_it_was_called_with() {
+        let mut talk = Talk::new(Role::Coach);
+        talk.update(
+            r#"{"sessionUpdate":"tool_call","toolCallId":"1","title":"Read","rawInput":{},"status":"pending"}"#,
+        );
+        talk.update(r#"{"sessionUpdate":"tool_call_update","toolCallId":"1","rawInput":{"path":"a"}}"#);
+        talk.update(
+            r#"{"sessionUpdate":"tool_call_update","toolCallId":"1","rawInput":{"path":"a"},"status":"completed"}"#,
+        );
+        talk.update(r#"{"sessionUpdate":"tool_call","toolCallId":"2","title":"Glob","status":"pending"}"#);
+        talk.update(r#"{"sessionUpdate":"tool_call_update","toolCallId":"2","status":"failed"}"#);
+        assert!(!talk.stream.tool_runs());
+        let inputs: Vec<(String, String)> = talk
+            .journal
+            .end(Usage::default(), "")
+            .into_iter()
+            .filter_map(|event| match event.kind {
+                TraceKind::ToolCall { tool, input, .. } => Some((tool, input)),
+                _ => None,
+            })
+            .collect();
+        let expected = [("Read", r#"{"path":"a"}"#), ("Glob", "")];
+        assert_eq!(
+            inputs,
+            expected.map(|(tool, input)| (tool.to_owned(), input.to_owned()))
+        );
+    }
+
+    #[tokio::test]
+    async fn a_reader_gets_no_leave_to_read_elsewhere() {
+        let ask = |path: &str| {
+            format!(
+                r#"{{"id":0,"method":"session/request_permission","params":{{"toolCall":{{"kind":"read","locations":[{{"path":"{path}"}}]}},"options":[{{"kind":"allow_once","optionId":"yes"}},{{"kind":"reject_once","optionId":"no"}}]}}}}"#
+            )
+        };
+        assert_eq!(Talk::new(Role::Coach).hear(&ask("/co/a")), "yes");
+        assert_eq!(Talk::new(Role::Coach).hear(&ask("/etc/passwd")), "no");
+        assert_eq!(Talk::new(Role::Player).hear(&ask("/etc/passwd")), "yes");
+    }
+}
