@@ -59,6 +59,8 @@ impl Stage {
             fallback_model: None,
             agent_turns: 30,
             usd_micros: None,
+            tokens: None,
+            time: None,
             network: Rules::default(),
             activity: None,
             run_key: "r1".to_owned(),
@@ -199,5 +201,5 @@ async fn a_cancelled_run_is_no_failure_of_the_agent() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let ended = backend.ask(&stage.spec(), |_| Ok(()), &cancel).await;
-    assert!(matches!(ended, Err(RunError::Cancelled)));
+    assert!(matches!(ended, Err(RunError::Cancelled { .. })));
 }

@@ -22,6 +22,8 @@ use url::Url;
 
 /// What programs that insist on a key are given.
 pub(crate) const NO_KEY: &str = "added-outside";
+/// How many shares the calls of a run may cost by the price table, whose figures are not the program's.
+const PAST_SHARE: u64 = 4;
 
 /// As whom a program speaks to its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +60,17 @@ impl Provider {
         }
     }
 
-    /// What is asked of it.
+    /// What is asked of it. Batches are not: they would go on, and cost, after the run.
     fn paths(self) -> Vec<String> {
         let paths: &[&str] = match self {
-            Self::Anthropic => &["/v1/messages", "/v1/models"],
-            Self::OpenAi => &["/responses", "/models", "/chat/completions"],
+            Self::Anthropic => &["/v1/messages", "/v1/messages/count_tokens", "/v1/models", "/v1/models/"],
+            Self::OpenAi => &[
+                "/responses",
+                "/responses/compact",
+                "/models",
+                "/models/",
+                "/chat/completions",
+            ],
         };
         paths.iter().map(|path| (*path).to_owned()).collect()
     }
@@ -171,6 +179,8 @@ impl Access {
         order.confine.write.extend(write);
         let set: Vec<Provider> = providers.iter().copied().filter(|one| self.is_set(*one)).collect();
         let mut rules = spec.network.clone();
+        // A program holds itself to its share, and finds its end by itself; this is for what does not.
+        rules.caps.usd_micros = spec.usd_micros.map(|share| share.saturating_mul(PAST_SHARE));
         for provider in providers {
             match set.contains(provider) {
                 true => rules.models.push(self.route(*provider)?),

@@ -8,13 +8,15 @@ use crate::agents::answer::NoAnswer;
 use crate::agents::no_answer;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::price;
-use crate::domain::routing;
 use crate::domain::shorten;
 use serde_json::Value;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// How often an answer that cannot be used is asked for once more.
 const REPAIRS: u32 = 1;
+/// With less time than this no run is begun.
+const LEAST_TIME: Duration = Duration::from_secs(1);
 const MAX_PROBLEM: usize = 2_000;
 
 /// A valid answer and how it came about.
@@ -43,11 +45,12 @@ impl Backend {
         let mut spec = spec.clone();
         let mut record = Record::default();
         let mut repairs = 0;
+        let mut unusable = None;
         loop {
-            let printed = match self.run(&spec, repairs, cancel).await {
+            let printed = match self.run(&spec, record.runs, cancel).await {
                 Ok(printed) => printed,
                 Err(RunError::Agent { failure, record: last }) => {
-                    let last = priced(*last, &spec);
+                    let last = counted(*last, &spec, failure.class().after_work());
                     spec.charge(&last);
                     record = last.after(record);
                     if spec.falls_back(&failure) {
@@ -57,7 +60,11 @@ impl Backend {
                     let record = Box::new(record);
                     return Err(RunError::Agent { failure, record });
                 }
-                Err(error) => return Err(error),
+                Err(RunError::Cancelled { record: last }) => {
+                    let record = Box::new(counted(*last, &spec, true).after(record));
+                    return Err(RunError::Cancelled { record });
+                }
+                Err(error @ RunError::Host { .. }) => return Err(after_host(error, unusable, record)),
             };
             let last = priced(printed.record, &spec);
             spec.charge(&last);
@@ -76,12 +83,13 @@ impl Backend {
                 let record = Box::new(record);
                 return Err(RunError::Agent { failure, record });
             }
-            if spec.usd_micros == Some(0) {
+            if spec.is_spent() {
                 let (failure, record) = (AgentFailure::OutOfMoney, Box::new(record));
                 return Err(RunError::Agent { failure, record });
             }
             tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
             spec.prompt = spec.prompt.repaired(&failure.to_string());
+            unusable = Some(failure);
         }
     }
 }
@@ -89,19 +97,47 @@ impl Backend {
 impl RunSpec {
     /// Takes the fallback model, once, where the failure is the model's and money is left.
     fn falls_back(&mut self, failure: &AgentFailure) -> bool {
-        let helps = routing::another_model_may_help(failure);
+        let helps = failure.class().another_model_may_help();
         let Some(fallback) = self.fallback_model.take().filter(|_| helps) else {
             return false;
         };
         let other = self.model.as_ref() != Some(&fallback);
         self.model = Some(fallback);
-        other && self.usd_micros != Some(0)
+        other && !self.is_spent()
+    }
+
+    /// Whether nothing is left for another run.
+    fn is_spent(&self) -> bool {
+        self.usd_micros == Some(0) || self.tokens == Some(0) || self.deadline < LEAST_TIME
     }
 
     /// What a run has spent is no longer there for the next.
     fn charge(&mut self, record: &Record) {
-        let spent = record.usage.usd_micros.unwrap_or(0);
-        self.usd_micros = self.usd_micros.map(|left| left.saturating_sub(spent));
+        let (micros, tokens) = (record.usage.usd_micros.unwrap_or(0), record.usage.tokens.total());
+        self.usd_micros = self.usd_micros.map(|left| left.saturating_sub(micros));
+        self.tokens = self.tokens.map(|left| left.saturating_sub(tokens));
+        let time = Duration::from_millis(record.usage.agent_ms);
+        self.time = self.time.map(|left| left.saturating_sub(time));
+        self.deadline = self.time.map_or(self.deadline, |left| self.deadline.min(left));
+    }
+}
+
+/// The record of a run that gave no answer, `after_work` or as far as its events show.
+fn counted(record: Record, spec: &RunSpec, after_work: bool) -> Record {
+    let record = priced(record, spec);
+    Record {
+        untold: record.usage.usd_micros.is_none() && (after_work || record.shows_work()),
+        ..record
+    }
+}
+
+/// A failure of the service itself; what was used before it is not forgotten.
+fn after_host(error: RunError, unusable: Option<AgentFailure>, record: Record) -> RunError {
+    let Some(failure) = unusable else { return error };
+    tracing::warn!("{error}, when an answer was asked for once more");
+    RunError::Agent {
+        failure,
+        record: Box::new(record),
     }
 }
 
@@ -168,6 +204,8 @@ mod tests {
                 fallback_model: None,
                 agent_turns: 30,
                 usd_micros: None,
+                tokens: None,
+                time: None,
                 network: Rules::default(),
                 activity: None,
                 run_key: run_key.to_owned(),
@@ -176,16 +214,19 @@ mod tests {
         }
 
         async fn ask(&self, role: Role, run_key: &str) -> Result<Answered<u64>, RunError> {
+            self.ask_as(&self.spec(role, run_key)).await
+        }
+
+        async fn ask_as(&self, spec: &RunSpec) -> Result<Answered<u64>, RunError> {
             let script = self.0.path().join("steps.yaml");
             let agent = ScriptedAgent::new(&script, self.0.path().join("state"));
             let read = |value: &Value| value["n"].as_u64().ok_or_else(|| "`n` is missing".to_owned());
-            let spec = self.spec(role, run_key);
             let backend = Backend {
                 kind: Kind::Scripted(agent),
                 agent: AgentCommand::Scripted(script),
                 access: Access::service(ModelSettings::default()),
             };
-            backend.ask(&spec, read, &CancellationToken::new()).await
+            backend.ask(spec, read, &CancellationToken::new()).await
         }
 
         async fn failure(&self, role: Role, run_key: &str) -> AgentFailure {
@@ -234,6 +275,43 @@ mod tests {
         for (script, role, expected) in table {
             assert_eq!(Stage::playing(script).failure(role, "r1").await, expected);
         }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_asked_for_once_more_when_money_tokens_or_time_are_gone() {
+        let stage = Stage::playing("- {usage: {usd: 1, output: 900, ms: 5000}}\n- answer: {n: 7}\n");
+        let spec = |change: fn(&mut RunSpec)| {
+            let mut spec = stage.spec(Role::Player, "r1");
+            change(&mut spec);
+            spec
+        };
+        for spent in [
+            spec(|spec| spec.usd_micros = Some(1_000_000)),
+            spec(|spec| spec.tokens = Some(900)),
+            spec(|spec| spec.time = Some(Duration::from_millis(5_100))),
+        ] {
+            let ended = stage.ask_as(&spent).await;
+            let Err(RunError::Agent { failure, record }) = ended else {
+                panic!("{ended:?}")
+            };
+            assert_eq!((failure, record.runs), (AgentFailure::OutOfMoney, 1));
+        }
+        let left = spec(|spec| {
+            (spec.usd_micros, spec.tokens) = (Some(1_000_001), Some(901));
+            spec.time = Some(Duration::from_secs(7));
+        });
+        assert_eq!(stage.ask_as(&left).await.unwrap().record.runs, 2);
+    }
+
+    #[tokio::test]
+    async fn what_a_run_used_before_the_fallback_is_not_forgotten() {
+        let stage = Stage::playing("- {fail: model_refused}\n- {usage: {usd: 2}, answer: {n: 7}}\n");
+        let spec = RunSpec {
+            fallback_model: Some("other".to_owned()),
+            ..stage.spec(Role::Player, "r1")
+        };
+        let record = stage.ask_as(&spec).await.unwrap().record;
+        assert_eq!((record.usage.usd_micros, record.untold), (Some(2_000_000), true));
     }
 
     #[tokio::test]

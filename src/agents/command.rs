@@ -128,7 +128,10 @@ fn ended(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
                 record,
             });
         }
-        Exit::Cancelled => return Err(RunError::Cancelled),
+        Exit::Cancelled => {
+            let record = Box::new(record);
+            return Err(RunError::Cancelled { record });
+        }
         Exit::Exited(code) => AgentFailure::Failed {
             how: with_complaint(&format!("exit code {code}"), spec, finished),
         },

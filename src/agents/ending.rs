@@ -22,22 +22,37 @@ use serde_json::Value;
 const MAX_LOG: usize = 8_000;
 const MAX_COMPLAINT: usize = 500;
 
-/// The failure of a program that was ended before it had said all; `None` where what it said counts.
-pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Result<Option<AgentFailure>, RunError> {
+/// Why what a program said is no answer.
+#[derive(Debug)]
+pub(crate) enum Cut {
+    /// It failed.
+    Failed(AgentFailure),
+    /// The caller cancelled.
+    Cancelled,
+}
+
+impl From<AgentFailure> for Cut {
+    fn from(failure: AgentFailure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// How a program was ended before it had said all; `None` where what it said counts.
+pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<Cut> {
     match (&ended.stopped, ended.finished.exit) {
-        (Some(Stopped::Failed(failure)), _) => Ok(Some(failure.clone())),
-        (Some(Stopped::Lingered), _) => Ok(None),
-        (None, Exit::Cancelled) => Err(RunError::Cancelled),
-        (None, Exit::TimedOut) if !said_all => Ok(Some(AgentFailure::TimedOut {
+        (Some(Stopped::Failed(failure)), _) => Some(failure.clone().into()),
+        (Some(Stopped::Lingered), _) => None,
+        (None, Exit::Cancelled) => Some(Cut::Cancelled),
+        (None, Exit::TimedOut) if !said_all => Some(Cut::Failed(AgentFailure::TimedOut {
             seconds: spec.deadline.as_secs(),
         })),
-        (None, Exit::TooMuchOutput) => Ok(Some(AgentFailure::TooMuchOutput {
+        (None, Exit::TooMuchOutput) => Some(Cut::Failed(AgentFailure::TooMuchOutput {
             bytes: ended.finished.stdout.total().max(ended.finished.stderr.total()),
         })),
-        (None, Exit::OverLimit(limit)) => Ok(Some(AgentFailure::Failed {
+        (None, Exit::OverLimit(limit)) => Some(Cut::Failed(AgentFailure::Failed {
             how: format!("it used {limit}"),
         })),
-        (None, Exit::TimedOut | Exit::Idle | Exit::Exited(_) | Exit::Signalled(_) | Exit::Escaped) => Ok(None),
+        (None, Exit::TimedOut | Exit::Idle | Exit::Exited(_) | Exit::Signalled(_) | Exit::Escaped) => None,
     }
 }
 
@@ -90,7 +105,7 @@ pub(crate) struct Told {
 
 /// A run's outcome with everything that is known of the run.
 pub(crate) fn printed(
-    outcome: Result<Result<Value, NoAnswer>, AgentFailure>,
+    outcome: Result<Result<Value, NoAnswer>, Cut>,
     told: Told,
     journal: Journal,
     ended: &Ended,
@@ -105,7 +120,8 @@ pub(crate) fn printed(
         Ok(Ok(_)) => "with an answer".to_owned(),
         Ok(Err(NoAnswer::Missing)) => "without an answer".to_owned(),
         Ok(Err(NoAnswer::Malformed(problem))) => format!("with an answer that does not fit: {problem}"),
-        Err(failure) => failure.to_string(),
+        Err(Cut::Failed(failure)) => failure.to_string(),
+        Err(Cut::Cancelled) => "cancelled".to_owned(),
     };
     let record = Record {
         log: log(&journal, told.last_words.as_deref(), &ended.finished),
@@ -114,11 +130,15 @@ pub(crate) fn printed(
         model: told.model,
         level: Some(ended.finished.level),
         runs: 1,
+        untold: false,
     };
     match outcome {
         Ok(answer) => Ok(Printed { answer, record }),
-        Err(failure) => Err(RunError::Agent {
+        Err(Cut::Failed(failure)) => Err(RunError::Agent {
             failure,
+            record: Box::new(record),
+        }),
+        Err(Cut::Cancelled) => Err(RunError::Cancelled {
             record: Box::new(record),
         }),
     }

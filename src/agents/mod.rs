@@ -21,6 +21,7 @@ mod lines;
 mod login;
 mod means;
 mod memory;
+mod past;
 mod private;
 mod program;
 pub mod prompt;
@@ -59,6 +60,7 @@ use crate::domain::ids::TurnNumber;
 use crate::domain::isolation::Level;
 use crate::domain::secret::Secrets;
 use crate::domain::trace::TraceEvent;
+use crate::domain::trace::TraceKind;
 use crate::domain::usage::Usage;
 use crate::sandbox::Sandbox;
 use crate::sandbox::egress::Rules;
@@ -99,6 +101,11 @@ pub struct RunSpec {
     pub agent_turns: u32,
     /// The most money for one run, in millionths of a US dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
+    /// The most tokens of every kind for one run; `None` for no limit. No program is told: it is looked at before it is
+    /// asked once more.
+    pub tokens: Option<u64>,
+    /// The most time of all runs of the request together; `None` for no limit.
+    pub time: Option<Duration>,
     /// What it may reach besides its model.
     pub network: Rules,
     /// Who is told what it is doing.
@@ -122,7 +129,10 @@ pub enum RunError {
     },
     /// The caller cancelled.
     #[error("the run was cancelled")]
-    Cancelled,
+    Cancelled {
+        /// What is known of the run all the same.
+        record: Box<Record>,
+    },
     /// The service itself could not run it.
     #[error("running an agent: {doing}")]
     Host {
@@ -149,9 +159,24 @@ pub struct Record {
     pub level: Option<Level>,
     /// How many runs there were: 1, or 2 with a repair.
     pub runs: u32,
+    /// Whether one of them worked and did not tell what it used.
+    pub untold: bool,
 }
 
 impl Record {
+    /// Whether its events show that a model worked: it spoke, or had a tool called.
+    fn shows_work(&self) -> bool {
+        self.events.iter().any(|event| match event.kind {
+            TraceKind::Text { .. } | TraceKind::ToolCall { .. } | TraceKind::ToolResult { .. } => true,
+            TraceKind::Prompt { .. }
+            | TraceKind::Started { .. }
+            | TraceKind::Denied { .. }
+            | TraceKind::Waiting { .. }
+            | TraceKind::Used { .. }
+            | TraceKind::Ended { .. } => false,
+        })
+    }
+
     /// What an earlier run of the same request left, followed by this one's.
     fn after(mut self, earlier: Self) -> Self {
         let mut usage = earlier.usage;
@@ -162,6 +187,7 @@ impl Record {
             usage,
             events,
             runs: earlier.runs + self.runs,
+            untold: earlier.untold || self.untold,
             model: self.model.or(earlier.model),
             level: self.level.or(earlier.level),
             log: self.log,
@@ -267,14 +293,14 @@ impl Backend {
         self.agent.kind()
     }
 
-    /// Runs the agent once; `repair` is 0 for the first run of a request and counts what is asked again.
-    async fn run(&self, spec: &RunSpec, repair: u32, cancel: &CancellationToken) -> Result<Printed, RunError> {
+    /// Runs the agent once; `earlier` counts the runs of the same request before it.
+    async fn run(&self, spec: &RunSpec, earlier: u32, cancel: &CancellationToken) -> Result<Printed, RunError> {
         match &self.kind {
             Kind::Acp(agent) => agent.run(spec, cancel).await,
             Kind::Claude(agent) => agent.run(spec, cancel).await,
             Kind::Codex(agent) => agent.run(spec, cancel).await,
             Kind::Command(agent) => agent.run(spec, cancel).await,
-            Kind::Scripted(agent) => agent.run(spec, repair).await,
+            Kind::Scripted(agent) => agent.run(spec, earlier).await,
         }
     }
 }

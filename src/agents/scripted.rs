@@ -46,9 +46,9 @@ impl ScriptedAgent {
         if told { Tells::Cost } else { Tells::Nothing }
     }
 
-    pub(crate) async fn run(&self, spec: &RunSpec, repair: u32) -> Result<Printed, RunError> {
+    pub(crate) async fn run(&self, spec: &RunSpec, earlier: u32) -> Result<Printed, RunError> {
         let (agent, spec) = (self.clone(), spec.clone());
-        let ran = tokio::task::spawn_blocking(move || agent.run_blocking(&spec, repair)).await;
+        let ran = tokio::task::spawn_blocking(move || agent.run_blocking(&spec, earlier)).await;
         ran.unwrap_or_else(|error| {
             Err(RunError::Host {
                 doing: "playing a script",
@@ -57,9 +57,9 @@ impl ScriptedAgent {
         })
     }
 
-    fn run_blocking(&self, spec: &RunSpec, repair: u32) -> Result<Printed, RunError> {
+    fn run_blocking(&self, spec: &RunSpec, earlier: u32) -> Result<Printed, RunError> {
         let steps = self.steps().map_err(failed)?;
-        let step = self.take(&steps, spec, repair)?;
+        let step = self.take(&steps, spec, earlier)?;
         for (path, text) in &step.write {
             checkout_writer::write(&spec.checkout, path, text)
                 .map_err(|error| failed(format!("writing {}: {error}", path.display())))?;
@@ -87,7 +87,7 @@ impl ScriptedAgent {
         Err(RunError::Agent { failure, record })
     }
 
-    fn take<'a>(&self, steps: &'a [ScriptStep], spec: &RunSpec, repair: u32) -> Result<&'a ScriptStep, RunError> {
+    fn take<'a>(&self, steps: &'a [ScriptStep], spec: &RunSpec, earlier: u32) -> Result<&'a ScriptStep, RunError> {
         let fits = |step: &ScriptStep| step.matches(spec.role, spec.task, Some(spec.turn.0));
         let fitting: Vec<usize> = steps
             .iter()
@@ -95,7 +95,7 @@ impl ScriptedAgent {
             .filter(|(_, step)| fits(step))
             .map(|(at, _)| at)
             .collect();
-        let key = format!("{}#{repair}", spec.run_key);
+        let key = format!("{}#{earlier}", spec.run_key);
         let taken = memory::take(&self.state_dir, &self.file, &key, &fitting).map_err(|source| RunError::Host {
             doing: "remembering a script's step",
             source,

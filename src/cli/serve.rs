@@ -250,8 +250,11 @@ fn blueprint(
         secrets: known_secrets(settings),
         settings: engine,
         caps: caps(&settings.github.api),
-        sandbox: SandboxOptions::own_binary(),
-        isolation: settings.isolation,
+        sandbox: SandboxOptions {
+            limits: settings.sandbox.limits,
+            ..SandboxOptions::own_binary()
+        },
+        isolation: settings.sandbox.bounds,
     })
 }
 

@@ -1,6 +1,7 @@
 //! What follows from the failure of an agent that is not its verdict: wait, try again, go on, or stop. Pure: times are told.
 
 use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::FailureClass;
 
 /// How long work waits for a model's API, in milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +36,7 @@ pub struct Before {
     pub failures: u32,
     /// How long this work has waited for it already, in milliseconds.
     pub waited: i64,
-    /// What the run was allowed, in millionths of a dollar; none without a limit.
+    /// What the run was allowed, in millionths of a dollar or in tokens; none without a limit.
     pub share: Option<u64>,
 }
 
@@ -55,61 +56,23 @@ pub enum Route {
 /// Decides; `jitter` (0 to 1) spreads what would else come back at the same moment.
 #[must_use]
 pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64) -> Route {
-    match failure {
-        AgentFailure::RateLimited {
-            retry_after_seconds, ..
-        } => park(*retry_after_seconds, before, waits, jitter),
-        AgentFailure::Unavailable { .. } => park(None, before, waits, jitter),
-        AgentFailure::OutOfMoney => match before.share {
+    match failure.class() {
+        FailureClass::Closed => park(asked_seconds(failure), before, waits, jitter),
+        FailureClass::Spent => match before.share {
             Some(_) => Route::NextShare,
             None => Route::Retry,
         },
-        // Another try meets the same program, account or model.
-        AgentFailure::NotAuthorised { .. }
-        | AgentFailure::NoSuchModel { .. }
-        | AgentFailure::TooOld { .. }
-        | AgentFailure::NotAsAsked { .. }
-        | AgentFailure::ModelRefused { .. } => Route::Block,
-        AgentFailure::NotFound { .. }
-        | AgentFailure::Failed { .. }
-        | AgentFailure::TimedOut { .. }
-        | AgentFailure::WentSilent { .. }
-        | AgentFailure::TooMuchOutput { .. }
-        // What a Player had done by then is kept, and the next run starts there.
-        | AgentFailure::PromptTooLong
-        | AgentFailure::OutputLimit
-        | AgentFailure::OutOfAgentTurns { .. }
-        | AgentFailure::ReportMissing
-        | AgentFailure::ReportInvalid { .. }
-        | AgentFailure::DecisionMissing
-        | AgentFailure::DecisionInvalid { .. } => Route::Retry,
+        FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused => Route::Block,
+        FailureClass::NoProgram | FailureClass::Run => Route::Retry,
     }
 }
 
-/// Whether another model may succeed where this one failed; the fallback of the settings is tried once, at once.
-#[must_use]
-pub fn another_model_may_help(failure: &AgentFailure) -> bool {
+fn asked_seconds(failure: &AgentFailure) -> Option<u64> {
     match failure {
-        AgentFailure::RateLimited { .. }
-        | AgentFailure::Unavailable { .. }
-        | AgentFailure::NoSuchModel { .. }
-        | AgentFailure::ModelRefused { .. } => true,
-        AgentFailure::NotFound { .. }
-        | AgentFailure::Failed { .. }
-        | AgentFailure::TimedOut { .. }
-        | AgentFailure::WentSilent { .. }
-        | AgentFailure::TooMuchOutput { .. }
-        | AgentFailure::TooOld { .. }
-        | AgentFailure::NotAsAsked { .. }
-        | AgentFailure::NotAuthorised { .. }
-        | AgentFailure::PromptTooLong
-        | AgentFailure::OutputLimit
-        | AgentFailure::OutOfAgentTurns { .. }
-        | AgentFailure::OutOfMoney
-        | AgentFailure::ReportMissing
-        | AgentFailure::ReportInvalid { .. }
-        | AgentFailure::DecisionMissing
-        | AgentFailure::DecisionInvalid { .. } => false,
+        AgentFailure::RateLimited {
+            retry_after_seconds, ..
+        } => *retry_after_seconds,
+        _ => None,
     }
 }
 

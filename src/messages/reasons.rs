@@ -2,6 +2,7 @@
 
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
+use crate::domain::blocked::FailureClass;
 use crate::domain::feature::ApprovalWhy;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::ids::TaskId;
@@ -53,30 +54,14 @@ fn out_of_turns(turns: u32) -> String {
 
 fn agent_failed(failure: &AgentFailure, max: usize) -> String {
     let why = agent(failure, max);
-    match failure {
-        AgentFailure::TooOld { .. }
-        | AgentFailure::NotAsAsked { .. }
-        | AgentFailure::NotAuthorised { .. }
-        | AgentFailure::NoSuchModel { .. }
-        | AgentFailure::ModelRefused { .. } => {
+    match failure.class() {
+        FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused => {
             format!("An agent could not do its work, and another try would not help: {why}. That used up no turn.")
         }
-        AgentFailure::RateLimited { .. } | AgentFailure::Unavailable { .. } => {
+        FailureClass::Closed => {
             format!("An agent waited for its model as long as it may: {why}. That used up no turn.")
         }
-        AgentFailure::NotFound { .. }
-        | AgentFailure::Failed { .. }
-        | AgentFailure::TimedOut { .. }
-        | AgentFailure::WentSilent { .. }
-        | AgentFailure::TooMuchOutput { .. }
-        | AgentFailure::PromptTooLong
-        | AgentFailure::OutputLimit
-        | AgentFailure::OutOfAgentTurns { .. }
-        | AgentFailure::OutOfMoney
-        | AgentFailure::ReportMissing
-        | AgentFailure::ReportInvalid { .. }
-        | AgentFailure::DecisionMissing
-        | AgentFailure::DecisionInvalid { .. } => {
+        FailureClass::NoProgram | FailureClass::Spent | FailureClass::Run => {
             format!("An agent gave no usable result after every try: {why}. That used up no turn.")
         }
     }

@@ -83,6 +83,7 @@ async fn killed_while_a_player_runs_the_same_turn_is_played_again() {
     let worlds = ends_alike(Story::caught, &[("player", 1, End::Kill), ("player", 2, End::Kill)]).await;
     for world in worlds {
         assert_eq!(player_runs(&world), 3, "two turns, one of them cut off");
+        assert_eq!(world.runs("player").await, ["ended", "ended", "lost"]);
     }
 }
 
@@ -113,6 +114,7 @@ async fn told_to_stop_an_agent_gets_its_grace_and_nothing_counts_as_failed() {
     .await;
     for world in worlds {
         assert_eq!(player_runs(&world), 2, "nobody ran twice");
+        assert_eq!(world.runs("player").await, ["ended", "ended"]);
         assert_eq!(world.most_tries().await, (0, 0), "a stop counts as nothing");
     }
 }

@@ -23,3 +23,4 @@ mod world;
 mod caught;
 mod deliveries;
 mod killed;
+mod ledger;

@@ -192,6 +192,24 @@ impl Story {
         }
     }
 
+    /// Runs that say what they cost, within a budget; one turn, and nobody does anything.
+    pub fn paid() -> Self {
+        let paid = |step: &str, usd: &str| {
+            let usage = format!("\n  usage: {{ usd: {usd}, input: 9000, output: 800 }}\n  answer:");
+            step.replacen("\n  answer:", &usage, 1)
+        };
+        let (player, coach) = SECOND_TURN.split_at(SECOND_TURN.rfind("- role:").unwrap_or_default());
+        let player = player.replace("files_modified: [lines.sh]", "files_modified: []");
+        let player = player.replace("files_created: []", "files_created: [lines.sh]");
+        Self {
+            agents: [paid(PLANNED, "0.03"), paid(&player, "0.25"), paid(coach, "0.07")].concat(),
+            waits: false,
+            settings: "ci: ignore\nbudget: { usd_per_task: 4, usd_per_feature: 20 }\n",
+            tests: "",
+            moves: vec![Move::Label],
+        }
+    }
+
     /// What is left: a second attempt, an override, a cancelled Feature.
     pub fn cancelled() -> Self {
         Self {

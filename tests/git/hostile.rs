@@ -4,7 +4,6 @@ use crate::origin::World;
 use crate::origin::careless;
 use crate::origin::git;
 use crate::origin::request;
-use crate::origin::trap;
 use crate::origin::write;
 use autobuild::domain::secret::SecretKind;
 use autobuild::domain::secret::Secrets;
@@ -21,6 +20,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
+
+/// Writes an executable script that makes `marker`.
+pub fn trap(file: &Path, marker: &Path) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(
+        file,
+        format!("#!/bin/sh\necho caught >> {}\ncat 2>/dev/null\n", marker.display()),
+    )
+    .unwrap();
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+}
 
 /// Everything that makes a careless git run a program: hooks, fsmonitor, filters, text conversion, external diff.
 fn plant_everything(work: &Path, marker: &Path) {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod hostile;
+#[path = "../support/origin.rs"]
 mod origin;
 mod reading;
 mod remotes;

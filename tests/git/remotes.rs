@@ -1,16 +1,18 @@
 //! The forge's side: fetching, leases, refusals, and where the token must never be seen.
 
+use crate::hostile::trap;
 use crate::origin::TOKEN;
 use crate::origin::World;
 use crate::origin::git;
 use crate::origin::request;
-use crate::origin::trap;
 use autobuild::domain::ids::Sha;
 use autobuild::git::BranchName;
+use autobuild::git::ForgeAccess;
 use autobuild::git::GitError;
 use autobuild::git::Lease;
 use autobuild::git::PushError;
 use autobuild::git::Pushed;
+use secrecy::SecretString;
 use std::fs;
 use std::path::Path;
 
@@ -21,6 +23,11 @@ async fn ours(world: &World, content: &str) -> Sha {
         .commit_files(files, &request(&[&world.main().await]))
         .await
         .unwrap()
+}
+
+/// The forge's address.
+fn address(world: &World) -> &str {
+    world.remote.url().strip_suffix("/o/r.git").unwrap()
 }
 
 fn branch() -> BranchName {
@@ -86,7 +93,9 @@ async fn a_rule_of_the_remote_is_told_in_its_own_words() {
 async fn failures_say_what_to_do_next_and_never_hold_the_token() {
     let world = World::with(&[("a", "1")]).await;
     let fetch = async |name: &str, token: Option<&str>| {
-        let remote = world.remote_with(name, token);
+        let token = token.map(|token| SecretString::from(token.to_owned()));
+        let forge = ForgeAccess::new(address(&world)).unwrap();
+        let remote = forge.remote(&name.parse().unwrap(), token);
         world.mirror.fetch(&remote, &["main"]).await.unwrap_err()
     };
     let wrong = "ghs_wrongwrongwrongwrongwrongwrongwrong1234";
@@ -111,7 +120,7 @@ async fn an_unreachable_forge_is_a_passing_failure() {
         .unwrap()
         .local_addr()
         .unwrap();
-    let forge = autobuild::git::ForgeAccess::new(&format!("http://{free}")).unwrap();
+    let forge = ForgeAccess::new(&format!("http://{free}")).unwrap();
     let remote = forge.remote(&"o/r".parse().unwrap(), None);
     assert!(matches!(
         world.mirror.fetch(&remote, &["main"]).await,
@@ -135,7 +144,7 @@ async fn the_token_is_nowhere_on_the_disk() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&found.stdout), "");
-    assert!(world.address().starts_with("http://127.0.0.1:"));
+    assert!(address(&world).starts_with("http://127.0.0.1:"));
 }
 
 #[tokio::test]
@@ -191,7 +200,7 @@ async fn what_a_killed_git_left_does_not_stop_the_next_start() {
     std::mem::forget(checkout);
     fs::write(world.mirror.dir().join("packed-refs.lock"), "").unwrap();
     fs::write(world.mirror.dir().join("refs/heads/main.lock"), "").unwrap();
-    let forge = autobuild::git::ForgeAccess::new(world.address()).unwrap();
+    let forge = ForgeAccess::new(address(&world)).unwrap();
     let again = autobuild::git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
     again.sweep_leftovers().unwrap();
     assert!(!left.exists());

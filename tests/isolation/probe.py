@@ -99,6 +99,10 @@ def other_address():
     connect(socket.AF_INET, ("127.169.254.169", int(P["EVERYWHERE"])))
 
 
+def metadata():
+    connect(socket.AF_INET, ("169.254.169.254", 80))
+
+
 def service_port():
     return any_of(
         lambda: connect(socket.AF_INET, ("127.0.0.1", int(P["TCP"]))),

@@ -253,3 +253,18 @@ pub fn processes_with(text: &str) -> Vec<i32> {
         })
         .collect()
 }
+
+/// Kills the processes whose command line holds `text`, and comes back when they are gone.
+pub fn end(text: &str) {
+    loop {
+        let left = processes_with(text);
+        for number in &left {
+            let pid = rustix::process::Pid::from_raw(*number).unwrap();
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+        if left.is_empty() {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}

@@ -6,6 +6,7 @@ use autobuild::agents::Login;
 use autobuild::config::Role;
 use autobuild::domain::isolation::Bounds;
 use autobuild::domain::isolation::Level;
+use autobuild::domain::usage::Usage;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -108,9 +109,10 @@ async fn of_stand_ins() {
         "only {tried} cases of {program} are recorded"
     );
     reads_only(&stage).await;
-    let (ended, after) = stage.cancelled("tool").await;
+    let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     assert!(after < Duration::from_secs(10), "{after:?}");
+    says_what_it_used(&stage, &program, told, usage).await;
     let mut spec = stage.spec(Role::Coach, "silent");
     spec.idle = Some(Duration::from_millis(500));
     let ended = stage.ask(&spec, &CancellationToken::new()).await;
@@ -125,6 +127,25 @@ async fn of_stand_ins() {
     let ended = stage.ask(&spec, &CancellationToken::new()).await;
     assert!(format!("{ended:?}").contains("TimedOut"), "{ended:?}");
     assert_eq!(stage.left_behind(), Vec::<String>::new());
+}
+
+/// What is known of a run that was cancelled after one call of its model, and of one whose API stopped serving it before
+/// its first call and after it.
+async fn says_what_it_used(stage: &Stage, program: &str, told: bool, usage: Usage) {
+    match program {
+        "claude" => {
+            assert!(told && usage.estimated && usage.usd_micros > Some(0), "{usage:?}");
+            assert!(usage.tokens.input > 0 && usage.tokens.output > 0, "{usage:?}");
+        }
+        "codex" => {
+            assert!(!told, "{program} tells at the end alone: {usage:?}");
+            let (ended, told, usage) = stage.uses("worked").await;
+            assert_eq!((ended.as_str(), told, usage.usd_micros), ("limited", false, None));
+            let (ended, told, usage) = stage.uses("limited").await;
+            assert_eq!((ended.as_str(), told, usage.usd_micros), ("limited", true, None));
+        }
+        _ => assert!(!told, "{program} tells at the end alone: {usage:?}"),
+    }
 }
 
 /// A Coach that writes is kept from it where anything isolates it, and a Player is not; where nothing does, only the

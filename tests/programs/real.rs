@@ -125,10 +125,14 @@ async fn of_the_real_claude() {
     assert_eq!(stage.ends(Role::Player, "writes").await, "answer");
     let made = fs::read_to_string(stage.dir.path().join("checkout/made.txt")).unwrap();
     assert!(!made.contains(KEY), "the key is inside: {made}");
-    let (ended, after) = stage.cancelled("tool").await;
+    let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     println!("{agent}: cancelled within {after:?}");
     assert!(after < Duration::from_secs(10), "{after:?}");
+    match agent.starts_with("acp:") {
+        true => assert!(!told, "this program tells at the end alone: {usage:?}"),
+        false => assert!(told && usage.usd_micros > Some(0), "{usage:?}"),
+    }
     let mut spec = stage.spec(Role::Coach, "stall");
     spec.idle = Some(Duration::from_secs(5));
     let ended = stage.ask(&spec, &CancellationToken::new()).await;
@@ -200,8 +204,9 @@ async fn of_the_real_codex() {
         let (_, expected) = ENDS.iter().find(|(name, _)| *name == case).unwrap();
         assert_eq!(stage.ends(Role::Coach, case).await, *expected, "{agent}: {case}");
     }
-    let (ended, after) = stage.cancelled("tool").await;
+    let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     assert!(after < Duration::from_secs(10), "{after:?}");
+    assert!(!told, "this program tells at the end alone: {usage:?}");
     assert_eq!(stage.left_behind(), Vec::<String>::new());
 }

@@ -17,6 +17,7 @@ use autobuild::domain::ids::TurnNumber;
 use autobuild::domain::isolation::Bounds;
 use autobuild::domain::isolation::Level;
 use autobuild::domain::secret::Secrets;
+use autobuild::domain::usage::Usage;
 use autobuild::sandbox::Sandbox;
 use autobuild::sandbox::egress::Rules;
 use serde_json::Value;
@@ -92,6 +93,8 @@ impl Stage {
             fallback_model: None,
             agent_turns: 8,
             usd_micros: Some(5_000_000),
+            tokens: None,
+            time: None,
             network: Rules::default(),
             activity: None,
             secrets: Secrets::default(),
@@ -112,8 +115,17 @@ impl Stage {
         self.backend.check().await
     }
 
-    /// Cancels a run as soon as its first tool is called; gives how it ended and after how long.
-    pub async fn cancelled(&self, case: &str) -> (String, Duration) {
+    /// How a run without an answer ends, and whether what it used is all told, and what.
+    pub async fn uses(&self, case: &str) -> (String, bool, Usage) {
+        let ended = self
+            .ask(&self.spec(Role::Player, case), &CancellationToken::new())
+            .await;
+        let (told, usage) = told(&ended);
+        (word(ended), told, usage)
+    }
+
+    /// Cancels a run as soon as its first tool is called; gives how it ended, after how long, and as [`Stage::uses`].
+    pub async fn cancelled(&self, case: &str) -> (String, Duration, bool, Usage) {
         let mut spec = self.spec(Role::Player, case);
         let (sender, mut watched) = watch::channel(Activity::default());
         spec.activity = Some(sender);
@@ -125,7 +137,8 @@ impl Stage {
             since
         };
         let (ended, since) = tokio::join!(self.ask(&spec, &cancel), cancelling);
-        (word(ended), since.elapsed())
+        let (told, usage) = told(&ended);
+        (word(ended), since.elapsed(), told, usage)
     }
 
     /// Processes that still work in the run's folders.
@@ -141,13 +154,21 @@ impl Stage {
     }
 }
 
+fn told(ended: &Result<Answered<Value>, RunError>) -> (bool, Usage) {
+    match ended {
+        Ok(answered) => panic!("an answer: {answered:?}"),
+        Err(RunError::Agent { record, .. } | RunError::Cancelled { record }) => (!record.untold, record.usage),
+        Err(error @ RunError::Host { .. }) => panic!("{error:?}"),
+    }
+}
+
 fn word(ended: Result<Answered<Value>, RunError>) -> String {
     let failure = match ended {
         Ok(answered) if answered.record.events.len() < 3 => return "an answer without a trace".to_owned(),
         Ok(answered) if answered.answer["summary"] == "done" => return "answer".to_owned(),
         Ok(answered) => return format!("another answer: {}", answered.answer),
         Err(RunError::Agent { failure, .. }) => failure,
-        Err(RunError::Cancelled) => return "cancelled".to_owned(),
+        Err(RunError::Cancelled { .. }) => return "cancelled".to_owned(),
         Err(error) => return format!("{error:?}"),
     };
     let name = match &failure {

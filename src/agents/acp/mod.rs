@@ -19,12 +19,14 @@ use crate::agents::codex;
 use crate::agents::codex::answer::by_words;
 use crate::agents::command::program;
 use crate::agents::ending;
+use crate::agents::ending::Cut;
 use crate::agents::ending::Told;
 use crate::agents::journal::Journal;
 use crate::agents::journal::plain;
 use crate::agents::login::as_the_host;
 use crate::agents::means::Means;
 use crate::agents::means::limit;
+use crate::agents::past;
 use crate::agents::private::Account;
 use crate::agents::private::Private;
 use crate::agents::schema;
@@ -119,7 +121,7 @@ impl AcpAgent {
             .means
             .hear(what, (Speech::Dialogue, LAST), (&mut stream, &mut journal), cancel)
             .await?;
-        conclude(spec, stream, journal, &ended)
+        past::counted(conclude(spec, stream, journal, &ended), None, &order)
     }
 
     async fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
@@ -182,7 +184,8 @@ fn session_of(spec: &RunSpec, login: Login) -> Value {
 
 fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
     let said_all = stream.stop_reason.is_some() || stream.failed.is_some();
-    let outcome = ending::by_force(spec, ended, said_all)?.map_or_else(|| outcome(spec, &stream, ended), Err);
+    let outcome =
+        ending::by_force(spec, ended, said_all).map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
     let told = Told {
         tokens: stream.tokens,
         usd_micros: stream.usd_micros,

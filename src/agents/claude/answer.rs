@@ -6,6 +6,7 @@ use crate::agents::RunSpec;
 use crate::agents::answer::NoAnswer;
 use crate::agents::claude::stream::Stream;
 use crate::agents::ending;
+use crate::agents::ending::Cut;
 use crate::agents::ending::Told;
 use crate::agents::journal::Journal;
 use crate::agents::journal::plain;
@@ -19,8 +20,8 @@ const MAX_SAID: usize = 500;
 
 /// What the program said and how it ended, as an answer or a failure.
 pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
-    let outcome =
-        ending::by_force(spec, ended, stream.result.is_some())?.map_or_else(|| outcome(spec, &stream, ended), Err);
+    let outcome = ending::by_force(spec, ended, stream.result.is_some())
+        .map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
     let result = stream.result.as_ref();
     let usd_micros = result.and_then(|result| json::micros(result, "total_cost_usd"));
     let told = Told {

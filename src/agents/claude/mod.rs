@@ -13,6 +13,7 @@ use crate::agents::claude::stream::Stream;
 use crate::agents::ending::never_ran;
 use crate::agents::journal::Journal;
 use crate::agents::means::Means;
+use crate::agents::past;
 use crate::agents::private::Private;
 use crate::agents::program::Program;
 use crate::agents::program::Version;
@@ -63,6 +64,7 @@ impl ClaudeAgent {
             .await;
         drop(private);
         let ended = ended?;
-        answer::conclude(spec, stream, journal, &ended)
+        let told = stream.told();
+        past::counted(answer::conclude(spec, stream, journal, &ended), told, &order)
     }
 }

@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 
 /// A model that asks us to wait longer than this is waited for without a program.
 const LONGEST_WAIT_MS: u64 = 120_000;
+/// A token is rarely shorter than this.
+const BYTES_PER_TOKEN: usize = 3;
 /// Most open calls, and most messages, that are remembered.
 const MAX_REMEMBERED: usize = 10_000;
 
@@ -41,7 +43,7 @@ pub(crate) struct Stream {
     pub(crate) refused_answer: Option<String>,
     /// Tokens of all results.
     pub(crate) tokens: Tokens,
-    /// What went in by message, for a run without a result.
+    /// What went in and, about, what came out by message, for a run without a result.
     messages: BTreeMap<String, Tokens>,
     /// Calls of tools that have not come back, with the tool.
     open: BTreeMap<String, String>,
@@ -65,7 +67,7 @@ impl Stream {
         }
     }
 
-    /// Tokens as far as they are known: of the results, else what went in so far.
+    /// Tokens as far as they are known: of the results, else of the messages so far.
     pub(crate) fn used(&self) -> Tokens {
         match self.result {
             Some(_) => self.tokens,
@@ -74,6 +76,20 @@ impl Stream {
                 sum
             }),
         }
+    }
+
+    /// Tokens of all its models, sub-agents' among them; the results' own figures leave those out.
+    pub(crate) fn told(&self) -> Option<Tokens> {
+        let models = self.result.as_ref()?.get("modelUsage")?.as_object()?;
+        Some(models.values().fold(Tokens::default(), |mut sum, model| {
+            sum += Tokens {
+                input: number(model, "inputTokens"),
+                cached: number(model, "cacheReadInputTokens"),
+                cache_write: number(model, "cacheCreationInputTokens"),
+                output: number(model, "outputTokens"),
+            };
+            sum
+        }))
     }
 
     fn system(&mut self, line: &Value, journal: &mut Journal) -> Next {
@@ -146,13 +162,7 @@ impl Stream {
             self.error = Some(error.to_owned());
         }
         let message = line.get("message").unwrap_or(&Value::Null);
-        if self.messages.len() < MAX_REMEMBERED {
-            let id = word(message, "id").to_owned();
-            self.messages.entry(id).or_insert_with(|| Tokens {
-                output: 0,
-                ..tokens(message.get("usage"))
-            });
-        }
+        self.count(message);
         for block in items(message, "content") {
             match word(block, "type") {
                 "text" => journal.note(TraceKind::Text {
@@ -170,6 +180,25 @@ impl Stream {
             }
         }
         Next::Listen
+    }
+
+    /// What went in stands with each part of a message; what came out is told at the end of a run only, and measured
+    /// until then.
+    fn count(&mut self, message: &Value) {
+        let id = word(message, "id");
+        if self.messages.len() >= MAX_REMEMBERED && !self.messages.contains_key(id) {
+            return;
+        }
+        let counted = self.messages.entry(id.to_owned()).or_insert_with(|| Tokens {
+            output: 0,
+            ..tokens(message.get("usage"))
+        });
+        let blocks = items(message, "content").iter();
+        let said = blocks
+            .map(|block| block.to_string().len())
+            .fold(0, usize::saturating_add);
+        let said = u64::try_from(said.div_ceil(BYTES_PER_TOKEN)).unwrap_or(u64::MAX);
+        counted.output = counted.output.saturating_add(said);
     }
 
     fn user(&mut self, line: &Value, journal: &mut Journal) {

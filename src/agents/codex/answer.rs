@@ -7,6 +7,7 @@ use crate::agents::answer;
 use crate::agents::answer::NoAnswer;
 use crate::agents::codex::stream::Stream;
 use crate::agents::ending;
+use crate::agents::ending::Cut;
 use crate::agents::ending::Told;
 use crate::agents::journal::Journal;
 use crate::agents::journal::plain;
@@ -20,7 +21,8 @@ const MAX_SAID: usize = 500;
 /// What the program said and how it ended, as an answer or a failure.
 pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
     let said_all = stream.completed || stream.failed.is_some();
-    let outcome = ending::by_force(spec, ended, said_all)?.map_or_else(|| outcome(spec, &stream, ended), Err);
+    let outcome =
+        ending::by_force(spec, ended, said_all).map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
     let told = Told {
         tokens: stream.tokens,
         usd_micros: None,

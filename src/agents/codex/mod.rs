@@ -16,6 +16,7 @@ use crate::agents::journal::Journal;
 use crate::agents::login::as_the_host;
 use crate::agents::means::Means;
 use crate::agents::means::limit;
+use crate::agents::past;
 use crate::agents::private::Account;
 use crate::agents::private::Private;
 use crate::agents::program::Program;
@@ -73,7 +74,7 @@ impl CodexAgent {
             .means
             .hear(what, (Speech::Once, LAST), (&mut stream, &mut journal), cancel)
             .await?;
-        answer::conclude(spec, stream, journal, &ended)
+        past::counted(answer::conclude(spec, stream, journal, &ended), None, &order)
     }
 
     async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {

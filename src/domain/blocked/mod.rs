@@ -1,8 +1,10 @@
 //! Why work stops until a person decides, and the report that this person gets. When to block is the machines' part.
 
+mod class;
 mod report;
 mod word;
 
+pub use crate::domain::blocked::class::FailureClass;
 pub use crate::domain::blocked::report::Approvable;
 pub use crate::domain::blocked::report::BlockedReport;
 pub use crate::domain::blocked::report::Way;

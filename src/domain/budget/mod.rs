@@ -12,7 +12,7 @@ pub use figures::dollars;
 pub use figures::hours;
 pub use figures::tokens;
 pub use month::Month;
-pub use settled::Ending;
+pub use settled::Known;
 pub use settled::settled;
 
 use serde::Deserialize;

@@ -1,75 +1,63 @@
 //! What an ended run is counted with, where its program did not tell all of it.
 
-use crate::domain::blocked::AgentFailure;
+use crate::domain::budget::Share;
 use crate::domain::budget::Tells;
+use crate::domain::usage::Tokens;
 use crate::domain::usage::Usage;
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug)]
-pub enum Ending<'a> {
-    /// With an answer.
-    Answered,
-    /// With a failure of the agent.
-    Failed(&'a AgentFailure),
-    /// It was stopped, and told nothing.
-    Cut,
-    /// It never began.
-    NeverRan,
+/// What is known of what a run used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// All of it, as far as its program tells such things.
+    All,
+    /// Not all: it worked, and could not tell what that cost.
+    Part,
+    /// It was ended because its share is used up.
+    Spent,
+    /// It never reached its model.
+    Nothing,
 }
 
-/// The usage that is written down of a run with `share` millionths of a dollar. A program that usually tells its cost and
-/// this time could not (it was killed, it crashed) is counted with its whole share: no run costs more than was allowed,
-/// whatever is unknown. One that never reached its model used nothing.
+/// The usage that is written down of a run. A program that usually tells its cost and this time could not (it was
+/// killed, it crashed, its model's API stopped serving it) is counted with its whole share: no run costs more than was
+/// allowed, whatever is unknown. One that never reached its model used nothing.
 #[must_use]
-pub fn settled(usage: Usage, ending: Ending<'_>, tells: Tells, share: Option<u64>) -> Usage {
-    let reached = match ending {
-        Ending::Answered | Ending::Cut => true,
-        Ending::Failed(failure) => reached_its_model(failure),
-        Ending::NeverRan => false,
-    };
-    match (usage.usd_micros, ending, share) {
-        // It says that all is used: a share counts as used up even if its program's own sum falls short.
-        (told, Ending::Failed(AgentFailure::OutOfMoney), Some(share)) => Usage {
-            usd_micros: Some(told.unwrap_or(0).max(share)),
-            estimated: usage.estimated || told.is_none_or(|told| told < share),
+pub fn settled(usage: Usage, known: Known, tells: Tells, share: &Share) -> Usage {
+    match (tells, known) {
+        (Tells::Nothing, _) | (Tells::Cost, Known::All) => usage,
+        (Tells::Cost, Known::Nothing) => Usage {
+            usd_micros: usage.usd_micros.or(Some(0)),
             ..usage
         },
-        (None, Ending::Failed(_) | Ending::Cut, Some(share)) if reached && tells == Tells::Cost => Usage {
-            usd_micros: Some(share),
-            estimated: true,
-            ..usage
+        (Tells::Cost, Known::Part) => all_tokens(all_money(usage, share), share),
+        // Where the tokens are gone, the money may be there.
+        (Tells::Cost, Known::Spent) => match share.tokens.is_some_and(|least| usage.tokens.total() >= least) {
+            true => usage,
+            false => all_money(usage, share),
         },
-        (None, Ending::Failed(_) | Ending::NeverRan, _) if !reached => Usage {
-            usd_micros: (tells == Tells::Cost).then_some(0),
-            ..usage
-        },
-        _ => usage,
     }
 }
 
-/// Whether a model may have worked before this failure.
-fn reached_its_model(failure: &AgentFailure) -> bool {
-    match failure {
-        AgentFailure::NotFound { .. }
-        | AgentFailure::TooOld { .. }
-        | AgentFailure::NotAsAsked { .. }
-        | AgentFailure::NotAuthorised { .. }
-        | AgentFailure::NoSuchModel { .. } => false,
-        // The first call of a run is refused for free; what came before a later one is in the program's own sum.
-        AgentFailure::RateLimited { .. } | AgentFailure::Unavailable { .. } => false,
-        AgentFailure::Failed { .. }
-        | AgentFailure::TimedOut { .. }
-        | AgentFailure::WentSilent { .. }
-        | AgentFailure::TooMuchOutput { .. }
-        | AgentFailure::ModelRefused { .. }
-        | AgentFailure::PromptTooLong
-        | AgentFailure::OutputLimit
-        | AgentFailure::OutOfAgentTurns { .. }
-        | AgentFailure::OutOfMoney
-        | AgentFailure::ReportMissing
-        | AgentFailure::ReportInvalid { .. }
-        | AgentFailure::DecisionMissing
-        | AgentFailure::DecisionInvalid { .. } => true,
+/// At least the share's money, even if the program's own sum falls short.
+fn all_money(usage: Usage, share: &Share) -> Usage {
+    match share.usd_micros {
+        Some(least) if usage.usd_micros.is_none_or(|told| told < least) => Usage {
+            usd_micros: Some(least),
+            estimated: true,
+            ..usage
+        },
+        Some(_) | None => usage,
+    }
+}
+
+/// At least the share's tokens; of which kind they were is not known.
+fn all_tokens(usage: Usage, share: &Share) -> Usage {
+    let missing = share.tokens.unwrap_or(0).saturating_sub(usage.tokens.total());
+    let input = usage.tokens.input.saturating_add(missing);
+    Usage {
+        tokens: Tokens { input, ..usage.tokens },
+        estimated: usage.estimated || missing > 0,
+        ..usage
     }
 }
 
@@ -77,47 +65,57 @@ fn reached_its_model(failure: &AgentFailure) -> bool {
 mod tests {
     use super::*;
 
-    fn told(usd_micros: Option<u64>) -> Usage {
+    const SHARE: Share = Share {
+        usd_micros: Some(50),
+        tokens: Some(1_000),
+        ms: 60_000,
+    };
+
+    fn told(usd_micros: Option<u64>, tokens: u64) -> Usage {
         Usage {
             usd_micros,
+            tokens: Tokens {
+                output: tokens,
+                ..Tokens::default()
+            },
             ..Usage::default()
         }
     }
 
     #[test]
     fn what_is_told_counts_and_what_is_not_told_counts_as_the_share() {
-        let (killed, limited) = (
-            AgentFailure::TimedOut { seconds: 60 },
-            AgentFailure::Unavailable { said: String::new() },
-        );
+        // Money and tokens told, what is known; then money, tokens and whether that is an estimate.
         let table = [
-            (Some(7), Ending::Answered, Tells::Cost, (Some(7), false)),
-            (None, Ending::Answered, Tells::Nothing, (None, false)),
-            (Some(7), Ending::Failed(&killed), Tells::Cost, (Some(7), false)),
-            (None, Ending::Failed(&killed), Tells::Cost, (Some(50), true)),
-            (None, Ending::Failed(&killed), Tells::Nothing, (None, false)),
-            (None, Ending::Failed(&limited), Tells::Cost, (Some(0), false)),
-            (None, Ending::Failed(&limited), Tells::Nothing, (None, false)),
-            (None, Ending::Cut, Tells::Cost, (Some(50), true)),
-            (None, Ending::Cut, Tells::Nothing, (None, false)),
-            (None, Ending::NeverRan, Tells::Cost, (Some(0), false)),
-            (
-                Some(20),
-                Ending::Failed(&AgentFailure::OutOfMoney),
-                Tells::Cost,
-                (Some(50), true),
-            ),
-            (
-                Some(60),
-                Ending::Failed(&AgentFailure::OutOfMoney),
-                Tells::Cost,
-                (Some(60), false),
-            ),
+            (Some(7), 9, Known::All, (Some(7), 9, false)),
+            (None, 0, Known::All, (None, 0, false)),
+            (None, 0, Known::Part, (Some(50), 1_000, true)),
+            (Some(7), 9, Known::Part, (Some(50), 1_000, true)),
+            (Some(60), 2_000, Known::Part, (Some(60), 2_000, false)),
+            (Some(20), 9, Known::Spent, (Some(50), 9, true)),
+            (Some(60), 9, Known::Spent, (Some(60), 9, false)),
+            (Some(20), 1_000, Known::Spent, (Some(20), 1_000, false)),
+            (None, 0, Known::Nothing, (Some(0), 0, false)),
         ];
-        for (usd_micros, ending, tells, expected) in table {
-            let usage = settled(told(usd_micros), ending, tells, Some(50));
-            let found = (usage.usd_micros, usage.estimated);
-            assert_eq!(found, expected, "{usd_micros:?} {ending:?} {tells:?}");
+        for (usd_micros, tokens, known, expected) in table {
+            let usage = settled(told(usd_micros, tokens), known, Tells::Cost, &SHARE);
+            let found = (usage.usd_micros, usage.tokens.total(), usage.estimated);
+            assert_eq!(found, expected, "{usd_micros:?} {tokens} {known:?}");
         }
+    }
+
+    #[test]
+    fn who_never_tells_is_unknown_and_without_a_limit_nothing_is_made_up() {
+        for known in [Known::All, Known::Part, Known::Spent, Known::Nothing] {
+            assert_eq!(settled(told(None, 0), known, Tells::Nothing, &SHARE), told(None, 0));
+        }
+        let unlimited = Share {
+            usd_micros: None,
+            tokens: None,
+            ..SHARE
+        };
+        assert_eq!(
+            settled(told(None, 0), Known::Part, Tells::Cost, &unlimited),
+            told(None, 0)
+        );
     }
 }

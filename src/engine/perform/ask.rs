@@ -123,6 +123,8 @@ impl Scene<'_> {
                 fallback_model: fallback,
                 agent_turns: settings.agent_turns,
                 usd_micros: opened.share.usd_micros,
+                tokens: opened.share.tokens,
+                time: Some(Duration::from_millis(opened.share.ms)),
                 network: self.engine.settings.network.rules(&settings.network.allow),
                 activity: None,
                 secrets: self.engine.secrets.clone(),
@@ -191,7 +193,7 @@ impl From<RunError> for Undone {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Agent { failure, .. } => Self::Agent(failure),
-            RunError::Cancelled => Self::Stopped,
+            RunError::Cancelled { .. } => Self::Stopped,
             RunError::Host { .. } => Self::Later {
                 why: error.to_string(),
                 not_before: None,

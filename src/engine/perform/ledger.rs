@@ -7,11 +7,12 @@ use crate::agents::RunError;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::FailureClass;
 use crate::domain::budget;
 use crate::domain::budget::Allowed;
 use crate::domain::budget::Budget;
 use crate::domain::budget::Call;
-use crate::domain::budget::Ending;
+use crate::domain::budget::Known;
 use crate::domain::budget::Share;
 use crate::domain::budget::Tells;
 use crate::domain::complexity;
@@ -80,7 +81,8 @@ impl Scene<'_> {
             at: self.engine.now(),
         };
         let call = Call {
-            deadline_ms: u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX),
+            // An answer that cannot be used is asked for once more.
+            deadline_ms: u64::try_from(deadline.saturating_mul(2).as_millis()).unwrap_or(u64::MAX),
             tells: agent.tells(),
         };
         let budget = self.budget(settings);
@@ -152,22 +154,26 @@ impl Scene<'_> {
         opened: &Opened,
         ended: &Result<Answered<T>, RunError>,
     ) -> Result<(), Undone> {
-        let (record, ending, word) = match ended {
-            Ok(answered) => (Some(&answered.record), Ending::Answered, None),
+        let (record, known, word) = match ended {
+            Ok(answered) => (Some(&answered.record), known(&answered.record), None),
             Err(RunError::Agent { failure, record }) => {
-                let word = Some(failure.word().to_owned());
-                (Some(&**record), Ending::Failed(failure), word)
+                let known = match (failure.class(), record.usage.usd_micros) {
+                    (FailureClass::Spent, _) => Known::Spent,
+                    (_, None) if !record.untold => Known::Nothing,
+                    _ => known(record),
+                };
+                (Some(&**record), known, Some(failure.word()))
             }
-            Err(RunError::Cancelled) => (None, Ending::Cut, Some("cancelled".to_owned())),
-            Err(RunError::Host { .. }) => (None, Ending::NeverRan, Some("not_started".to_owned())),
+            Err(RunError::Cancelled { record }) => (Some(&**record), known(record), Some("cancelled")),
+            Err(RunError::Host { .. }) => (None, Known::Nothing, Some("not_started")),
         };
         let at = self.engine.now();
         let run = EndedRun {
             id: opened.id.clone(),
             level: record.and_then(|record| record.level),
-            usage: opened.used(record, ending, at),
+            usage: opened.used(record, known, at),
             runs: record.map_or(1, |record| record.runs),
-            failure: word,
+            failure: word.map(str::to_owned),
             events: record
                 .filter(|record| !record.events.is_empty())
                 .map(|record| trace::lines(&record.events, &self.engine.secrets)),
@@ -188,7 +194,7 @@ impl Scene<'_> {
         let before = Before {
             failures: known.map_or(0, |known| known.failures),
             waited: self.waited(),
-            share: opened.share.usd_micros,
+            share: opened.share.usd_micros.or(opened.share.tokens),
         };
         let route = routing::route(&failure, &before, &self.engine.settings.waits, jitter());
         Ok(Some(match route {
@@ -266,7 +272,7 @@ impl Opened {
     }
 
     /// What is written down as used, with an estimate where the program told no money.
-    fn used(&self, record: Option<&Record>, ending: Ending<'_>, at: Millis) -> Usage {
+    fn used(&self, record: Option<&Record>, known: Known, at: Millis) -> Usage {
         let model = record
             .and_then(|record| record.model.as_deref())
             .or(self.model.as_deref());
@@ -274,7 +280,15 @@ impl Opened {
         if usage.agent_ms == 0 {
             usage.agent_ms = u64::try_from(at.0.saturating_sub(self.at.0)).unwrap_or(0);
         }
-        budget::settled(usage, ending, self.tells, self.share.usd_micros)
+        budget::settled(usage, known, self.tells, &self.share)
+    }
+}
+
+/// What is known of what a run used that ended as such runs do.
+fn known(record: &Record) -> Known {
+    match record.untold {
+        true => Known::Part,
+        false => Known::All,
     }
 }
 

@@ -13,7 +13,7 @@ impl Scene<'_> {
         let (record, failure) = match ended {
             Ok(answered) => (&answered.record, None),
             Err(RunError::Agent { failure, record }) => (record.as_ref(), Some(failure)),
-            Err(RunError::Cancelled | RunError::Host { .. }) => return,
+            Err(RunError::Cancelled { .. } | RunError::Host { .. }) => return,
         };
         self.engine.settings.telemetry.send(spans::run(&spans::Ran {
             feature: &self.key(),

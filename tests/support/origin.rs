@@ -18,7 +18,6 @@ use base64::Engine as _;
 use secrecy::SecretString;
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
@@ -30,8 +29,6 @@ pub const TOKEN: &str = "ghs_theTokenOfThisTest0123456789abcdefgh";
 /// The forge, and a service with one mirror of its repository.
 pub struct World {
     folder: TempDir,
-    address: String,
-    pub mirrors: Mirrors,
     pub mirror: Mirror,
     pub remote: Remote,
 }
@@ -52,8 +49,6 @@ impl World {
         let world = Self {
             mirror: mirrors.mirror(RepoId(7)),
             folder,
-            address,
-            mirrors,
             remote,
         };
         world.people_push("main", files);
@@ -69,21 +64,12 @@ impl World {
         self.mirror.rev_parse(&"main".parse().unwrap()).await.unwrap().unwrap()
     }
 
-    /// The forge's address with another token.
-    pub fn remote_with(&self, name: &str, token: Option<&str>) -> Remote {
-        let token = token.map(|token| SecretString::from(token.to_owned()));
-        self.mirrors.remote(&name.parse().unwrap(), token)
-    }
-
-    pub fn address(&self) -> &str {
-        &self.address
-    }
-
     /// The folder that nobody but the test uses.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
+    /// The repository as it lies on the forge's disk.
     pub fn forge_repository(&self) -> PathBuf {
         self.folder.path().join("forge/o/r.git")
     }
@@ -150,17 +136,6 @@ pub fn write(root: &Path, path: &str, content: &[u8]) {
     let file = root.join(path);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, content).unwrap();
-}
-
-/// Writes an executable script that makes `marker`.
-pub fn trap(file: &Path, marker: &Path) {
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(
-        file,
-        format!("#!/bin/sh\necho caught >> {}\ncat 2>/dev/null\n", marker.display()),
-    )
-    .unwrap();
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Git as people use it, for setting up and looking; demands success.

@@ -1,0 +1,69 @@
+//! Failures of agents by what they have in common: whether waiting helps, another model, another try, or only a person.
+
+use crate::domain::blocked::AgentFailure;
+
+/// What a failure has in common with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureClass {
+    /// There is no program: no model was asked.
+    NoProgram,
+    /// The program or the account is not as it must be: no model was asked, and another try meets the same.
+    Unusable,
+    /// There is no such model; another may be there.
+    NoModel,
+    /// The model's API does not serve now. The first call of a run is refused for free.
+    Closed,
+    /// The model does not want this work; another may.
+    Refused,
+    /// The share of the budget is used up.
+    Spent,
+    /// The run itself came to nothing, and another may not. What a Player had done by then is kept, and the next run
+    /// starts there.
+    Run,
+}
+
+impl AgentFailure {
+    /// What it has in common with others.
+    #[must_use]
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Self::NotFound { .. } => FailureClass::NoProgram,
+            Self::TooOld { .. } | Self::NotAsAsked { .. } | Self::NotAuthorised { .. } => FailureClass::Unusable,
+            Self::NoSuchModel { .. } => FailureClass::NoModel,
+            Self::RateLimited { .. } | Self::Unavailable { .. } => FailureClass::Closed,
+            Self::ModelRefused { .. } => FailureClass::Refused,
+            Self::OutOfMoney => FailureClass::Spent,
+            Self::Failed { .. }
+            | Self::TimedOut { .. }
+            | Self::WentSilent { .. }
+            | Self::TooMuchOutput { .. }
+            | Self::PromptTooLong
+            | Self::OutputLimit
+            | Self::OutOfAgentTurns { .. }
+            | Self::ReportMissing
+            | Self::ReportInvalid { .. }
+            | Self::DecisionMissing
+            | Self::DecisionInvalid { .. } => FailureClass::Run,
+        }
+    }
+}
+
+impl FailureClass {
+    /// Whether a model worked before a failure of this class, as far as the failure alone says.
+    #[must_use]
+    pub fn after_work(self) -> bool {
+        match self {
+            Self::NoProgram | Self::Unusable | Self::NoModel | Self::Closed => false,
+            Self::Refused | Self::Spent | Self::Run => true,
+        }
+    }
+
+    /// Whether another model may succeed where this one failed; the fallback of the settings is tried once, at once.
+    #[must_use]
+    pub fn another_model_may_help(self) -> bool {
+        match self {
+            Self::NoModel | Self::Closed | Self::Refused => true,
+            Self::NoProgram | Self::Unusable | Self::Spent | Self::Run => false,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The service is killed around the end of an agent's run: nothing is counted twice, nothing is forgotten, and the
+//! Feature goes on.
+//!
+//! Where exactly it is killed is held by its own database: a write that must not come down never ends.
+
+use crate::play::WATCHDOG;
+use crate::story::Story;
+use crate::world::World;
+use autobuild::domain::budget::dollars;
+use sqlx::Connection;
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteConnectOptions;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What each run of a role says that it used, in millionths of a dollar; as in [`Story::paid`].
+const USED: [(&str, i64); 3] = [("planner", 30_000), ("player", 250_000), ("coach", 70_000)];
+
+/// How long a look into the service's database is good for.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Where in the end of a run the service is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Point {
+    /// The agent has worked; what it used is not written down.
+    BeforeItsEnd,
+    /// What it used is written down; what follows from it is not.
+    BeforeTheRecord,
+}
+
+/// A run as the ledger has it: role, state, what it used, what was set aside.
+type Row = (String, String, Option<i64>, i64);
+
+async fn database(world: &World) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(world.database());
+    SqliteConnection::connect_with(&options).await.unwrap()
+}
+
+async fn execute(world: &World, statements: &[String]) {
+    let mut database = database(world).await;
+    for statement in statements {
+        sqlx::query(sqlx::AssertSqlSafe(statement.clone()))
+            .execute(&mut database)
+            .await
+            .unwrap();
+    }
+    database.close().await.unwrap();
+}
+
+async fn runs(world: &World) -> Vec<Row> {
+    let mut database = database(world).await;
+    sqlx::query_as("SELECT role, state, usd_micros, reserved_micros FROM run ORDER BY started_at, id")
+        .fetch_all(&mut database)
+        .await
+        .unwrap()
+}
+
+/// The writes at which the service gets no further.
+fn held(role: &str, point: Point) -> Vec<String> {
+    let never = "BEGIN SELECT count(*) FROM never_ends; END";
+    match point {
+        Point::BeforeItsEnd => vec![format!(
+            "CREATE TRIGGER held BEFORE UPDATE OF state ON run WHEN OLD.role = '{role}' {never}"
+        )],
+        Point::BeforeTheRecord => {
+            let after = format!("WHEN EXISTS (SELECT 1 FROM run WHERE role = '{role}' AND state = 'ended') {never}");
+            vec![
+                format!("CREATE TRIGGER held BEFORE INSERT ON event {after}"),
+                format!("CREATE TRIGGER held_too BEFORE UPDATE OF external_id ON effect {after}"),
+            ]
+        }
+    }
+}
+
+/// How many steps of the script were taken.
+fn steps_taken(world: &World) -> usize {
+    let scripts = world.folder.path().join("data/agents/scripts");
+    let memories = std::fs::read_dir(scripts).into_iter().flatten().flatten();
+    let texts = memories.filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
+    let taken = texts.filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+    taken
+        .filter_map(|memory| Some(memory["steps"].as_object()?.len()))
+        .sum()
+}
+
+async fn is_there(world: &World, role: &str, point: Point) -> bool {
+    let at = USED.iter().position(|(name, _)| *name == role).unwrap();
+    let wanted = match point {
+        Point::BeforeItsEnd => "running",
+        Point::BeforeTheRecord => "ended",
+    };
+    steps_taken(world) > at && runs(world).await.iter().any(|run| run.0 == role && run.1 == wanted)
+}
+
+/// Plays the story and kills the service once, at that point of that role's run.
+async fn play(role: &str, point: Point) -> World {
+    let story = Story::paid();
+    let mut world = World::new(&story).await;
+    world.start();
+    world.rest().await;
+    let forever = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+    let mut hold = vec![format!("CREATE VIEW never_ends AS {forever}")];
+    hold.extend(held(role, point));
+    execute(&world, &hold).await;
+    for step in &story.moves {
+        step.play(&world).await;
+    }
+    while !is_there(&world, role, point).await {
+        tokio::time::sleep(LOOK).await;
+    }
+    world.kill().await;
+    let gone = [
+        "TRIGGER IF EXISTS held",
+        "TRIGGER IF EXISTS held_too",
+        "VIEW never_ends",
+    ];
+    execute(&world, &gone.map(|what| format!("DROP {what}"))).await;
+    world.start();
+    world.rest().await;
+    world
+}
+
+async fn killed(role: &str, point: Point) -> (World, Vec<Row>) {
+    let played = tokio::time::timeout(WATCHDOG, play(role, point)).await;
+    let world = played.unwrap_or_else(|_| panic!("{point:?} of the {role}: does not end"));
+    assert_eq!(world.given_up().await, [], "{}", world.log());
+    assert_eq!(world.most_tries().await, (0, 1), "cut off once, failed never");
+    let runs = runs(&world).await;
+    adds_up(&world, &runs).await;
+    (world, runs)
+}
+
+/// The Feature has got as far as it can without a person, in one turn, and people are shown what all of it cost.
+async fn adds_up(world: &World, runs: &[Row]) {
+    let pull = world.forge.look(crate::world::REPO, "pulls/3").await.unwrap();
+    assert_eq!(pull["state"], "open", "{pull}");
+    // What is counted of a lost run is a guess, and said to be one.
+    let about = if runs.iter().any(|run| run.1 == "lost") {
+        "about "
+    } else {
+        ""
+    };
+    let spent = u64::try_from(runs.iter().map(counted).sum::<i64>()).unwrap();
+    let shown = format!("Cost so far: {about}{} ", dollars(spent));
+    let comments = world.forge.look(crate::world::REPO, "issues/1/comments").await.unwrap();
+    let body = pull["body"].as_str().unwrap().replace('\\', "");
+    let living = comments[0]["body"].as_str().unwrap().replace('\\', "");
+    assert!(living.contains(&shown), "{shown} in {living}, {runs:?}");
+    assert!(body.contains(&shown), "{shown} in {body}");
+    let mut database = database(world).await;
+    let turns: i64 = sqlx::query_scalar("SELECT count(*) FROM turn")
+        .fetch_one(&mut database)
+        .await
+        .unwrap();
+    assert_eq!(turns, 1);
+}
+
+fn counted((_, state, used, reserved): &Row) -> i64 {
+    match state.as_str() {
+        "ended" => used.expect("a run that ended tells"),
+        "lost" => *reserved,
+        other => panic!("a run is still {other}"),
+    }
+}
+
+fn states<'a>(runs: &'a [Row], role: &str) -> Vec<&'a str> {
+    runs.iter()
+        .filter(|run| run.0 == role)
+        .map(|run| run.1.as_str())
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_end_was_not_written_down_counts_with_its_share_and_is_done_again() {
+    for (role, _) in USED {
+        let (_, runs) = killed(role, Point::BeforeItsEnd).await;
+        for (other, used) in USED {
+            let expected: &[&str] = if other == role { &["lost", "ended"] } else { &["ended"] };
+            assert_eq!(states(&runs, other), expected, "{other} of {runs:?}");
+            assert!(runs.iter().any(|run| run.0 == other && run.2 == Some(used)), "{runs:?}");
+        }
+        let lost = runs.iter().find(|run| run.1 == "lost").unwrap();
+        assert!(lost.3 >= 500_000 && lost.2.is_none(), "{lost:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_end_was_written_down_counts_once_for_each_time_that_it_ran() {
+    for (role, _) in USED {
+        let (_, runs) = killed(role, Point::BeforeTheRecord).await;
+        let mut times = BTreeMap::new();
+        for run in &runs {
+            *times.entry(run.0.as_str()).or_insert(0) += 1;
+            assert_eq!(run.1, "ended", "{runs:?}");
+        }
+        let expected = USED.map(|(other, _)| (other, if other == role { 2 } else { 1 }));
+        assert_eq!(times, BTreeMap::from(expected), "{role}");
+    }
+}
