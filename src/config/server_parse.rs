@@ -421,7 +421,7 @@ mod tests {
         let settings = load(&[], &[("AUTOBUILD_AGENT_COACH", "command:judge")], Some(file)).unwrap();
         assert_eq!(settings.offer().agents, ["house", "quick"]);
         assert_eq!(settings.agent_environment, ["ANTHROPIC_API_KEY"]);
-        let (repository, _) = RepositorySettings::parse("agent: {planner: quick}", &settings.offer()).unwrap();
+        let repository = RepositorySettings::parse("agent: {planner: quick}", &settings.offer()).unwrap();
         let chosen = Role::ALL.map(|role| settings.agent(role, &repository).to_string());
         assert_eq!(
             chosen,

@@ -12,6 +12,7 @@ use crate::domain::ci::CiTimes;
 use crate::domain::ids::AppId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::RepoId;
+use crate::domain::secret::Secrets;
 use crate::engine::Engine;
 use crate::engine::settings::Backoff;
 use crate::engine::settings::EngineSettings;
@@ -261,7 +262,11 @@ fn blueprint(
     let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
     let worker = assemble::worker_name();
     let settings = EngineSettings {
-        telemetry: assemble::telemetry(collector, &worker)?,
+        telemetry: assemble::telemetry(
+            collector,
+            &worker,
+            Secrets::new([&main.private_key, &coach.private_key]),
+        )?,
         write_spacing_ms: 0,
         // A person watches: what failed is tried again soon.
         backoff: Backoff {
