@@ -16,6 +16,7 @@ use crate::engine::roster::RoleBackends;
 use crate::engine::roster::Roster;
 use crate::engine::running::Running;
 use crate::engine::settings::EngineSettings;
+use crate::gates::Remembered;
 use crate::git::ForgeAccess;
 use crate::git::Mirrors;
 use crate::github::App;
@@ -97,10 +98,10 @@ pub fn clock() -> Millis {
 }
 
 /// Starts to tell a collector of the work, where one is configured.
-pub fn telemetry(collector: Option<TelemetrySettings>, instance: &str) -> anyhow::Result<Telemetry> {
+pub fn telemetry(collector: Option<TelemetrySettings>, instance: &str, secrets: Secrets) -> anyhow::Result<Telemetry> {
     match collector {
         Some(collector) => {
-            Telemetry::start(collector, instance).context("preparing calls to the OpenTelemetry collector")
+            Telemetry::start(collector, instance, secrets).context("preparing calls to the OpenTelemetry collector")
         }
         None => Ok(Telemetry::default()),
     }
@@ -145,6 +146,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
         secrets,
         coach_installations: CoachInstallations::default(),
         running: Running::default(),
+        remembered: Remembered::default(),
         data_folder,
     }))
 }

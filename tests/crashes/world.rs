@@ -33,7 +33,8 @@ pub const REPO: &str = "acme/tally";
 pub const MONA: &str = "mona";
 /// Who may not.
 pub const EVE: &str = "eve";
-const SECRET: &str = "It's a Secret to Everybody";
+/// What signs the webhooks.
+pub const SECRET: &str = "It's a Secret to Everybody";
 
 /// How long a look into the service's database is good for when the forge is silent.
 const LOOK: Duration = Duration::from_millis(25);
@@ -46,12 +47,15 @@ pub struct World {
     pub folder: tempfile::TempDir,
     apps: (AppCredentials, AppCredentials),
     listen: String,
-    agents: Vec<(&'static str, String)>,
+    /// More variables of the service.
+    variables: Vec<(&'static str, String)>,
     /// How those who wait are heard and let go.
     pub pipes: Pipes,
     news: broadcast::Receiver<FeedEvent>,
     service: Option<Child>,
     starts: u32,
+    /// What looks into the service's database. It ends with the service, which at its start is to find nobody there.
+    looking: Option<SqliteConnection>,
 }
 
 async fn fill(forge: &Forge, story: &Story, folder: &Path) {
@@ -104,7 +108,7 @@ impl World {
         );
         Self {
             news: forge.subscribe(),
-            agents: story.agents(folder.path()),
+            variables: story.agents(folder.path()),
             pipes: Pipes::new(folder.path()),
             forge,
             folder,
@@ -112,7 +116,23 @@ impl World {
             listen,
             service: None,
             starts: 0,
+            looking: None,
         }
+    }
+
+    /// Sets a variable of the service, from its next start on.
+    pub fn set(&mut self, name: &'static str, value: &str) {
+        self.variables.push((name, value.to_owned()));
+    }
+
+    /// Where the service listens.
+    pub fn address(&self) -> &str {
+        &self.listen
+    }
+
+    /// The private keys of both Apps.
+    pub fn private_keys(&self) -> [String; 2] {
+        [&self.apps.0, &self.apps.1].map(|app| app.private_key.expose_secret().to_owned())
     }
 
     /// Starts the service. It need not be waited for: the forge delivers until it is acknowledged.
@@ -144,7 +164,7 @@ impl World {
             .env("AUTOBUILD_DATA_DIR", folder.join("data"))
             .env("AUTOBUILD_LISTEN", &self.listen)
             .env("AUTOBUILD_WRITE_SPACING_MS", "0")
-            .envs(self.agents.iter().cloned())
+            .envs(self.variables.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::from(log))
@@ -156,8 +176,15 @@ impl World {
 
     /// SIGKILL, and waits until the process is gone.
     pub async fn kill(&mut self) {
+        self.look_away().await;
         let mut child = self.service.take().expect("the service runs");
         child.kill().await.unwrap();
+    }
+
+    async fn look_away(&mut self) {
+        if let Some(looking) = self.looking.take() {
+            drop(looking.close().await);
+        }
     }
 
     /// SIGTERM.
@@ -195,25 +222,32 @@ impl World {
     }
 
     /// A delivery is stored with its work and work ends with what follows from it, so nothing hides between two looks.
-    async fn rests(&self) -> bool {
+    async fn rests(&mut self) -> bool {
         self.forge.deliveries_under_way() == 0 && self.unfinished().await == Some(0)
     }
 
     /// Waits until the service exits by itself, without an error.
     pub async fn exits(&mut self) {
+        self.look_away().await;
         let mut child = self.service.take().expect("the service was started");
         let status = child.wait().await.unwrap();
         assert!(status.success(), "{status}\n{}", self.log());
     }
 
     /// Effects that wait or run; none while there is no database.
-    async fn unfinished(&self) -> Option<i64> {
-        let mut database = self.open().await?;
+    async fn unfinished(&mut self) -> Option<i64> {
+        let mut looking = match self.looking.take() {
+            Some(looking) => looking,
+            None => self.open().await?,
+        };
         let count = sqlx::query_scalar("SELECT count(*) FROM effect WHERE state IN ('ready', 'running')")
-            .fetch_one(&mut database)
+            .fetch_one(&mut looking)
             .await
             .ok();
-        let _ = database.close().await;
+        match count {
+            Some(_) => self.looking = Some(looking),
+            None => drop(looking.close().await),
+        }
         count
     }
 
