@@ -81,12 +81,13 @@ impl Backend {
             };
             let failure = no_answer(spec.role, why);
             repairs += 1;
-            if repairs > REPAIRS {
+            if repairs > REPAIRS || spec.is_spent() {
+                let failure = if repairs > REPAIRS {
+                    failure
+                } else {
+                    AgentFailure::OutOfMoney
+                };
                 let record = Box::new(record);
-                return Err(RunError::Agent { failure, record });
-            }
-            if spec.is_spent() {
-                let (failure, record) = (AgentFailure::OutOfMoney, Box::new(record));
                 return Err(RunError::Agent { failure, record });
             }
             tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
