@@ -26,7 +26,11 @@ pub(crate) fn counted(
             add(&mut record, told, &passed);
             Err(RunError::Agent { failure, record })
         }
-        Err(error) => Err(error),
+        Err(RunError::Cancelled { mut record }) => {
+            add(&mut record, told, &passed);
+            Err(RunError::Cancelled { record })
+        }
+        Err(error @ RunError::Host { .. }) => Err(error),
     }
 }
 
