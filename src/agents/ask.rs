@@ -71,11 +71,7 @@ impl Backend {
             let last = priced(printed.record, &spec);
             spec.charge(&last);
             record = last.after(record);
-            let read_it = printed
-                .answer
-                .map(|value| spec.secrets.mask_json(value))
-                .and_then(|value| read(&value).map_err(|problem| NoAnswer::Malformed(bounded(&problem))));
-            let why = match read_it {
+            let why = match understood(printed.answer, &spec, &read) {
                 Ok(answer) => return Ok(Answered { answer, record }),
                 Err(why) => why,
             };
@@ -95,6 +91,16 @@ impl Backend {
             unusable = Some(failure);
         }
     }
+}
+
+/// An answer as its reader makes it, once no secret stands in it.
+fn understood<T>(
+    answer: Result<Value, NoAnswer>,
+    spec: &RunSpec,
+    read: impl Fn(&Value) -> Result<T, String>,
+) -> Result<T, NoAnswer> {
+    let answer = spec.secrets.mask_json(answer?);
+    read(&answer).map_err(|problem| NoAnswer::Malformed(bounded(&problem)))
 }
 
 impl RunSpec {
