@@ -6,9 +6,11 @@
 mod anywhere;
 mod bare;
 mod checks;
+mod constants;
 mod examples;
 mod fresh;
 mod gone;
+mod loosened;
 mod marks;
 mod orphans;
 mod pairs;
@@ -114,6 +116,7 @@ pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     findings.extend(orphans::find(change, &files));
     findings.extend(unknown::find(&files, &gone));
     findings.extend(marks::find(&files));
+    findings.extend(constants::find(&files, &gone));
     findings.extend(bare::find(&files));
     findings.extend(settings::find(change, &files));
     findings.extend(replaced::find(change, &files));

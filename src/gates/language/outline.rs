@@ -22,6 +22,10 @@ pub struct Outline {
     pub tests: Vec<Test>,
     /// Other functions.
     pub functions: Vec<Function>,
+    /// Functions that always answer the same.
+    pub constants: Vec<Constant>,
+    /// What its classes put in the place of a method of another class: `Listener.started`.
+    pub overrides: Vec<String>,
     /// Names of what the file defines.
     pub defines: Vec<String>,
     /// Names of files that this one makes part of the program.
@@ -40,6 +44,15 @@ pub struct Outline {
     pub settings: Vec<Setting>,
     /// Code in its documentation.
     pub examples: Vec<Example>,
+}
+
+/// A function that always answers the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// Its name.
+    pub name: String,
+    /// Whether it is given something, and makes nothing of it; or gives nothing back.
+    pub ignores: bool,
 }
 
 /// Code in documentation, which some runners run.
@@ -206,6 +219,9 @@ pub struct Mark {
     pub what: String,
     /// What makes it the same mark in another version of the file.
     pub key: String,
+    /// The method, as `Class.method`, that a class may put another in the place of: then nothing is wrong with it. As
+    /// `Class.*` where any class derived from its own will do.
+    pub open: Option<String>,
 }
 
 impl Mark {
@@ -217,6 +233,7 @@ impl Mark {
             line: at.line(),
             what: what.into(),
             key: shorten(&at.phrase(), 400),
+            open: None,
         }
     }
 }

@@ -63,7 +63,11 @@ const CHECKERS: [&str; 20] = [
     "prettier --check",
 ];
 /// What makes a failure pass, or a run smaller.
-const WEAK: [&str; 32] = [
+const WEAK: [&str; 36] = [
+    "pythonoptimize",
+    "python -o ",
+    "python3 -o ",
+    "python3 -oo ",
     "success_codes",
     "|| true",
     "||true",

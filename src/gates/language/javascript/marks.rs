@@ -2,6 +2,7 @@
 //! tests.
 
 use super::answers;
+use super::swallows::forgives_what_it_is_given;
 use crate::domain::integrity::Rule;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Mark;
@@ -43,6 +44,12 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
             outline.marks.extend(exit_code(source, at));
             outline.marks.extend(assigned_tool(source, at));
             outline.marks.extend(answers::by_assignment(source, at));
+            outline.marks.extend(own_loader(source, at));
+            outline.replaced.extend(cached(source, at));
+        }
+        "try_statement" if source.role == Role::Support && forgives_what_it_is_given(at) => {
+            let what = "what is run here may fail without anybody hearing of it";
+            outline.marks.push(Mark::at(Rule::AssertionRemoved, at, what));
         }
         "variable_declarator" | "function_declaration" => outline.marks.extend(own_tool(source, at)),
         "import_statement" => outline.marks.extend(imported_tool(source, at)),
@@ -133,7 +140,8 @@ fn assigned_tool(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let tool = of_all.is_some_and(|name| TOOLS.contains(&name))
         || ["assert.", "expect.", "assert[", "expect["]
             .iter()
-            .any(|root| left.starts_with(root));
+            .any(|root| left.starts_with(root))
+        || left.starts_with("require(") && ["assert", "chai", "expect"].iter().any(|tool| left.contains(tool));
     let made = at
         .field("right")
         .is_some_and(|right| right.is(&["arrow_function", "function_expression", "object"]));
@@ -197,6 +205,28 @@ fn mocked(source: &Source<'_>, at: At<'_>) -> Option<Replaced> {
         name: first.text().trim_matches(['"', '\'', '`']).to_owned(),
         line: at.line(),
         what: format!("{} puts something else in its place", quoted(at.text())),
+    })
+}
+
+/// `Module._load = …`: every import may lead elsewhere.
+fn own_loader(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let ends = ["._load", "._resolveFilename", ".prototype.require", "._extensions"];
+    let left = at.field_text("left");
+    let loads = left.contains("odule") && ends.iter().any(|end| left.contains(end));
+    let what = format!("{} decides what imports lead to", quoted(at.text()));
+    (loads && source.role != Role::Source).then(|| Mark::at(Rule::ShadowModule, at, what))
+}
+
+/// `require.cache[require.resolve("./queue")] = …`
+fn cached(source: &Source<'_>, at: At<'_>) -> Option<Replaced> {
+    let left = at
+        .field("left")
+        .filter(|left| left.text().starts_with("require.cache["))?;
+    let path = left.below().find(|part| part.is(&["string"]))?;
+    (source.role != Role::Source).then(|| Replaced {
+        name: path.text().trim_matches(['"', '\'', '`']).to_owned(),
+        line: at.line(),
+        what: format!("{} puts something else in its place", quoted(left.text())),
     })
 }
 

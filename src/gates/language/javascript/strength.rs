@@ -1,5 +1,6 @@
 //! How much a JavaScript assertion says of its subject.
 
+use super::FUNCTIONS;
 use super::names::assigned;
 use super::names::is_imported;
 use crate::gates::language::outline::Strength;
@@ -89,7 +90,7 @@ pub(super) fn by_pattern(pattern: At<'_>) -> Strength {
     }
 }
 
-fn is_constant(at: At<'_>) -> bool {
+pub(super) fn is_constant(at: At<'_>) -> bool {
     match at.kind() {
         "ternary_expression" => {
             let ends = at.field("consequence").zip(at.field("alternative"));
@@ -174,6 +175,7 @@ pub(super) fn condition(at: At<'_>) -> Strength {
         }
         "arrow_function" | "function_expression" | "array" | "object" => Strength::Trivial,
         "identifier" if is_imported(at) => Strength::Same,
+        "identifier" if assigned(at).is_some_and(|value| value.is(&FUNCTIONS)) => Strength::Trivial,
         "identifier" | "member_expression" | "new_expression" => Strength::Weak,
         "unary_expression" if at.text().starts_with("!!") => {
             let inner = at.field("argument").and_then(|inner| inner.field("argument"));

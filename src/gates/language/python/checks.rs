@@ -3,6 +3,7 @@
 use super::FLOW;
 use super::names::is_imported;
 use super::stand_ins::is_own_mock;
+use super::stored::is_written_first;
 use super::strength::compared;
 use super::strength::condition;
 use super::strength::is_constant;
@@ -23,13 +24,30 @@ pub(super) fn in_body(body: At<'_>) -> Vec<Check> {
 
 fn check(at: At<'_>, body: At<'_>) -> Option<Check> {
     let strength = strength_of(at)?;
-    let strength = heard(&FLOW, at, body, strength);
+    let mut strength = heard(&FLOW, at, body, strength);
+    if is_written_first(at, body) {
+        strength = strength.min(Strength::Same);
+    }
     Some(Check {
         line: at.line(),
-        words: at.words(),
+        words: words_of(at),
         strength,
         tolerance: tolerance(at),
     })
+}
+
+/// The words of a check without the message of `assertTrue(condition, message)`.
+fn words_of(at: At<'_>) -> Vec<String> {
+    let name = at.field_text("function").rsplit('.').next().unwrap_or_default();
+    let condition = at.field("arguments").and_then(|given| given.children().next());
+    match condition.filter(|_| is_about_truth(name)) {
+        Some(condition) => std::iter::once(name.to_owned()).chain(condition.words()).collect(),
+        None => at.words(),
+    }
+}
+
+fn is_about_truth(name: &str) -> bool {
+    matches!(name, "assertTrue" | "assertFalse" | "assertIsNone" | "assertIsNotNone")
 }
 
 /// How much a place says by itself, if it checks something.
@@ -57,6 +75,14 @@ fn call(at: At<'_>) -> Option<Strength> {
     let first = || arguments.first().copied();
     let both = || first().zip(arguments.get(1).copied());
     Some(match name {
+        // What was to be the expected value is only the message.
+        "assertTrue"
+            if arguments
+                .get(1)
+                .is_some_and(|second| is_constant(*second) && !second.is(&["string"])) =>
+        {
+            Strength::Weak
+        }
         "assertTrue" => first().map_or(Strength::Strong, condition),
         "assertFalse" => first().map_or(Strength::Strong, denied),
         "assertEqual" | "assertEquals" | "assertIs" | "assertListEqual" | "assertDictEqual" | "assertAlmostEqual" => {

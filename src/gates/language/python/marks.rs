@@ -7,6 +7,7 @@ use super::patches::assignment;
 use super::patches::patch;
 use super::skips::skip_statement;
 use super::statements;
+use super::swallows::forgives_what_it_is_given;
 use crate::domain::integrity::Rule;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Mark;
@@ -26,6 +27,10 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
             outline.marks.extend(own_assertion(source, at));
         }
         "assignment" => assignment(source, at, outline),
+        "try_statement" if for_tests && forgives_what_it_is_given(at) => {
+            let what = "what is run here may fail without anybody hearing of it";
+            outline.marks.push(Mark::at(Rule::AssertionRemoved, at, what));
+        }
         "call" | "raise_statement" => {
             if for_tests && at.field_text("function") == "getattr" && at.text().contains("pytest.mark") {
                 let what = format!("{} makes a mark whose name is hidden", quoted(at.text()));

@@ -89,15 +89,14 @@ pub(super) fn swallows_inside(definition: At<'_>) -> bool {
     tries || exits
 }
 
-fn is_async(function: At<'_>) -> bool {
+pub(super) fn is_async(function: At<'_>) -> bool {
     function.parts().next().is_some_and(|first| first.text() == "async")
 }
 
-/// Whether a coroutine of a test is only made: `check()` as a statement of its own, and nothing else.
-fn is_never_awaited(function: At<'_>) -> bool {
+/// Whether a coroutine is only made: `check()` as a statement of its own, and nothing else.
+pub(super) fn is_never_awaited(function: At<'_>) -> bool {
     let Some(body) = function.parent() else { return false };
     let name = function.field_text("name");
-    let inside = function.ancestors().any(|outer| outer.is(&["function_definition"]));
     let mut uses = body
         .below()
         .filter(|at| {
@@ -109,7 +108,7 @@ fn is_never_awaited(function: At<'_>) -> bool {
         call.and_then(At::parent)
             .is_some_and(|outer| outer.is(&["expression_statement"]))
     };
-    inside && uses.peek().is_some() && uses.all(only_made)
+    uses.peek().is_some() && uses.all(only_made)
 }
 
 /// Whether a block that is to raise something raises it itself: then it says nothing of what else is in it.
@@ -119,6 +118,42 @@ pub(super) fn raises_itself(call: At<'_>) -> bool {
         .filter(|with| contexts(*with).any(|context| context.is_same(call)))
         .and_then(|with| with.field("body"));
     body.is_some_and(|body| body.children().any(|at| at.is(&["raise_statement"])))
+}
+
+/// Whether a `try` runs what the function around it was given, and goes on without a word whatever comes of it.
+pub(super) fn forgives_what_it_is_given(tried: At<'_>) -> bool {
+    let functions: Vec<At<'_>> = tried
+        .ancestors()
+        .filter(|outer| outer.is(&["function_definition"]))
+        .collect();
+    let Some(outermost) = functions.last() else {
+        return false;
+    };
+    let given: Vec<&str> = functions
+        .iter()
+        .filter_map(|function| function.field("parameters"))
+        .flat_map(At::below)
+        .filter(|part| part.is(&["identifier"]))
+        .map(At::text)
+        .collect();
+    let runs = |part: At<'_>| part.is(&["call"]) && given.contains(&part.field_text("function"));
+    let idle = |part: At<'_>| {
+        part.is(&["pass_statement", "continue_statement", "break_statement"])
+            || part.is(&["expression_statement"])
+                && part.children().all(|call| call.is(&["call", "ellipsis", "string"]))
+    };
+    let says_nothing = |clause: At<'_>| {
+        let body = clause.children().find(|part| part.is(&["block"]));
+        is_silent(clause) && body.is_some_and(|body| body.children().all(idle))
+    };
+    let mut clauses = tried
+        .children()
+        .filter(|part| part.is(&["except_clause", "except_group_clause"]));
+    tried.field("body").is_some_and(|body| body.below().any(runs))
+        && clauses.any(says_nothing)
+        && !outermost
+            .below()
+            .any(|part| part.is(&["raise_statement", "assert_statement", "else_clause"]))
 }
 
 /// Whether a decorator of this file mentions what it decorates.
