@@ -26,10 +26,15 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Looks at the difference, and at what ran.
-pub(crate) async fn integrity(run: &Run<'_>, tests: &Evidence) -> Result<GateResult, GateError> {
+/// Looks at the difference, and at what ran; `by_running` is what other runs have shown.
+pub(crate) async fn integrity(
+    run: &Run<'_>,
+    tests: &Evidence,
+    by_running: Vec<IntegrityFinding>,
+) -> Result<GateResult, GateError> {
     let kind = run.subject.task.kind;
     let mut findings = looked(run).await?;
+    findings.extend(by_running);
     findings.retain(|finding| !is_refuted(run, tests, finding));
     let shown = ran::compared(run, tests, &mut findings).await?;
     People::read(run).await?.mark(run.change, &mut findings);

@@ -15,6 +15,7 @@ mod coverage;
 mod detect;
 mod files;
 mod grown;
+mod hollow;
 pub mod integrity;
 mod judged;
 pub mod language;

@@ -58,6 +58,14 @@ impl Overlay {
         Ok(Self { entries })
     }
 
+    /// These files, each with its bytes and mode.
+    pub(crate) fn of_bytes(files: Vec<(String, Vec<u8>, u32)>) -> Self {
+        let entries = files.into_iter().map(|(path, bytes, mode)| (path, Some((bytes, mode))));
+        Self {
+            entries: entries.collect(),
+        }
+    }
+
     /// Every path that it writes or takes away.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|(path, _)| path.as_str())

@@ -69,6 +69,13 @@ fn weight(run: &Run<'_>) -> Option<Weight> {
     }
 }
 
+/// The tests that the change brings, by name: those that are new, if any are, then whatever else may show it.
+pub(crate) fn brought(run: &Run<'_>, head: &Evidence) -> Option<(Vec<String>, Vec<String>)> {
+    let tests = Tests::of(run, compare::all_names(head)?, &known(run));
+    let others = tests.changed.into_iter().chain(tests.unplaced);
+    (!tests.new.is_empty()).then(|| (tests.new, others.collect()))
+}
+
 /// Every test that was there before, by name.
 fn known<'a>(run: &Run<'a>) -> BTreeSet<&'a str> {
     match run.subject.baseline.ground() {

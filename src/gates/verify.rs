@@ -10,6 +10,7 @@ use crate::gates::change::Change;
 use crate::gates::checks;
 use crate::gates::compare;
 use crate::gates::coverage;
+use crate::gates::hollow;
 use crate::gates::judged;
 use crate::gates::red;
 use crate::gates::rerun;
@@ -45,6 +46,7 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
     let stand = Stand::new(bench, subject.mirror, subject.head, settings, From::Cache, cancel).await?;
     let ran = stand.tests().await?;
     let mut report = run.tests(stand.setup.clone(), ran.clone()).await?;
+    let mut shown_by_running = Vec::new();
     if is_sound(&report) {
         report
             .more
@@ -53,8 +55,9 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
             .more
             .extend(red::red_before_green(&run, &stand.chosen, &ran).await?);
         report.more.extend(coverage::coverage(&stand, subject).await?);
+        shown_by_running = hollow::tests_of_nothing(&run, &stand.chosen, (&ran, &report)).await?;
     }
-    report.more.push(judged::integrity(&run, &ran).await?);
+    report.more.push(judged::integrity(&run, &ran, shown_by_running).await?);
     report.more.extend(checks::checks(&run, &ran, stand.is_ready()).await?);
     Ok(report)
 }

@@ -6,6 +6,7 @@ use crate::domain::ids::RepoId;
 use crate::domain::ids::RepoName;
 use crate::domain::ids::Sha;
 use crate::git::error::GitError;
+use crate::git::memory::Memory;
 use crate::git::names::BranchName;
 use crate::git::names::mirror_refspec;
 use crate::git::process::GitCall;
@@ -38,6 +39,7 @@ pub(crate) struct Shared {
     root: PathBuf,
     pub(crate) trash: Trash,
     pub(crate) filling: Semaphore,
+    pub(crate) memory: Memory,
     forge: ForgeAccess,
     known: Mutex<HashMap<RepoId, Mirror>>,
 }
@@ -62,6 +64,7 @@ impl Mirrors {
         let shared = Shared {
             trash: Trash::new(root.join("trash")),
             filling: Semaphore::new(cores),
+            memory: Memory::default(),
             forge,
             known: Mutex::new(HashMap::new()),
             root,
@@ -163,7 +166,15 @@ impl Mirror {
 
     /// Whether the mirror holds this commit.
     pub async fn has_commit(&self, sha: &Sha) -> Result<bool, GitError> {
-        Ok(self.commit_at(sha.as_str()).await?.is_some())
+        let key = (Arc::clone(&self.dir), sha.clone());
+        if self.shared.memory.is_there(&key) {
+            return Ok(true);
+        }
+        let is_there = self.commit_at(sha.as_str()).await?.is_some();
+        if is_there {
+            self.shared.memory.has(key);
+        }
+        Ok(is_there)
     }
 
     async fn commit_at(&self, name: &str) -> Result<Option<Sha>, GitError> {

@@ -17,6 +17,7 @@ mod fast_import;
 mod hunks;
 mod ignores;
 mod line;
+mod memory;
 mod merge;
 mod mirror;
 mod names;

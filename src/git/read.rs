@@ -6,6 +6,7 @@ use crate::git::mirror::Mirror;
 use crate::git::names::RepoPath;
 use crate::git::process::GitCall;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The most that a commit object may be for us to read it.
 const COMMIT_CAP: usize = 4 << 20;
@@ -122,24 +123,26 @@ impl Mirror {
 
     /// The files of a commit, at most `cap` of them.
     pub async fn list_files(&self, sha: &Sha, cap: usize) -> Result<FileList, GitError> {
+        let all = self.all_files(sha).await?;
+        Ok(FileList {
+            entries: all.iter().take(cap).cloned().collect(),
+            truncated: all.len() > cap,
+        })
+    }
+
+    async fn all_files(&self, sha: &Sha) -> Result<Arc<[TreeEntry]>, GitError> {
         self.ready()?;
+        let key = (Arc::clone(&self.dir), sha.clone());
+        if let Some(known) = self.shared.memory.files(&key) {
+            return Ok(known);
+        }
         let call = GitCall::new(&self.dir, "ls-tree").args(["-r", "-z", "--full-tree", "--end-of-options"]);
         let output = call.arg(sha.as_str()).ok().await?;
         let lines = output.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty());
-        let mut entries = Vec::new();
-        for line in lines {
-            if entries.len() == cap {
-                return Ok(FileList {
-                    entries,
-                    truncated: true,
-                });
-            }
-            entries.push(tree_entry(line).ok_or_else(|| GitError::unexpected("ls-tree", "a line"))?);
-        }
-        Ok(FileList {
-            entries,
-            truncated: false,
-        })
+        let entry = |line| tree_entry(line).ok_or_else(|| GitError::unexpected("ls-tree", "a line"));
+        let entries = lines.map(entry).collect::<Result<Arc<[TreeEntry]>, _>>()?;
+        self.shared.memory.has_files(key, &entries);
+        Ok(entries)
     }
 
     /// Blobs by their ids, in order and in one process for all; `None` for one that is no blob or larger than `cap` bytes.

@@ -52,6 +52,8 @@ pub struct World {
     news: broadcast::Receiver<FeedEvent>,
     service: Option<Child>,
     starts: u32,
+    /// What looks into the service's database. It ends with the service, which at its start is to find nobody there.
+    looking: Option<SqliteConnection>,
 }
 
 async fn fill(forge: &Forge, story: &Story, folder: &Path) {
@@ -112,6 +114,7 @@ impl World {
             listen,
             service: None,
             starts: 0,
+            looking: None,
         }
     }
 
@@ -156,8 +159,15 @@ impl World {
 
     /// SIGKILL, and waits until the process is gone.
     pub async fn kill(&mut self) {
+        self.look_away().await;
         let mut child = self.service.take().expect("the service runs");
         child.kill().await.unwrap();
+    }
+
+    async fn look_away(&mut self) {
+        if let Some(looking) = self.looking.take() {
+            drop(looking.close().await);
+        }
     }
 
     /// SIGTERM.
@@ -195,25 +205,32 @@ impl World {
     }
 
     /// A delivery is stored with its work and work ends with what follows from it, so nothing hides between two looks.
-    async fn rests(&self) -> bool {
+    async fn rests(&mut self) -> bool {
         self.forge.deliveries_under_way() == 0 && self.unfinished().await == Some(0)
     }
 
     /// Waits until the service exits by itself, without an error.
     pub async fn exits(&mut self) {
+        self.look_away().await;
         let mut child = self.service.take().expect("the service was started");
         let status = child.wait().await.unwrap();
         assert!(status.success(), "{status}\n{}", self.log());
     }
 
     /// Effects that wait or run; none while there is no database.
-    async fn unfinished(&self) -> Option<i64> {
-        let mut database = self.open().await?;
+    async fn unfinished(&mut self) -> Option<i64> {
+        let mut looking = match self.looking.take() {
+            Some(looking) => looking,
+            None => self.open().await?,
+        };
         let count = sqlx::query_scalar("SELECT count(*) FROM effect WHERE state IN ('ready', 'running')")
-            .fetch_one(&mut database)
+            .fetch_one(&mut looking)
             .await
             .ok();
-        let _ = database.close().await;
+        match count {
+            Some(_) => self.looking = Some(looking),
+            None => drop(looking.close().await),
+        }
         count
     }
 

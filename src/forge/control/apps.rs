@@ -9,6 +9,7 @@ use super::super::state::Hook;
 use super::super::state::Installation;
 use super::super::state::Permissions;
 use super::super::state::Selection;
+use super::super::state::State;
 use super::super::state::UserKind;
 use aws_lc_rs::encoding::AsDer;
 use aws_lc_rs::encoding::Pkcs8V1Der;
@@ -19,6 +20,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use secrecy::SecretString;
 use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::PoisonError;
 
 /// An App to be registered.
 #[derive(Clone, Debug)]
@@ -63,8 +66,26 @@ fn credentials(app: &App) -> AppCredentials {
     }
 }
 
-/// A fresh key pair: PKCS#8 PEM of the private key, base64 of the public one.
-fn key_pair() -> Result<(String, String), ForgeError> {
+/// A key pair: PKCS#8 PEM of the private key, base64 of the public one.
+type Pair = (String, String);
+
+/// The pairs made in this process. To find the primes of one takes long, and only the Apps of one forge have to have
+/// different ones.
+static MADE: Mutex<Vec<Pair>> = Mutex::new(Vec::new());
+
+/// A pair that no App of the forge has.
+fn key_pair_unlike(state: &State) -> Result<Pair, ForgeError> {
+    let taken = |public: &String| state.apps.values().any(|app| app.public_key == *public);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(free) = made.iter().find(|(_, public)| !taken(public)) {
+        return Ok(free.clone());
+    }
+    let pair = key_pair()?;
+    made.push(pair.clone());
+    Ok(pair)
+}
+
+fn key_pair() -> Result<Pair, ForgeError> {
     let failed = |_| ForgeError::Unknown("randomness for a key".to_owned());
     let pair = KeyPair::generate(KeySize::Rsa2048).map_err(failed)?;
     let private: Pkcs8V1Der<'_> = pair.as_der().map_err(failed)?;
@@ -81,12 +102,12 @@ fn key_pair() -> Result<(String, String), ForgeError> {
 }
 
 impl Forge {
-    /// Registers an App with a fresh key and gives its bot account.
+    /// Registers an App with a key that no other App here has, and gives its bot account.
     pub fn create_app(&self, new: &NewApp<'_>) -> Result<AppCredentials, ForgeError> {
         let owner = self.user_id(new.owner)?;
-        let (private_key, public_key) = key_pair()?;
         let bot = self.account(&format!("{}[bot]", new.slug), UserKind::Bot);
-        Ok(self.site.change(|state| {
+        self.site.change(|state| {
+            let (private_key, public_key) = key_pair_unlike(state)?;
             let (id, created_at) = (state.next_id(), state.clock.stamp());
             let hook = new.hook.map(|(url, secret)| Hook {
                 id: state.next_id(),
@@ -113,8 +134,8 @@ impl Forge {
             };
             let given = credentials(&app);
             state.apps.insert(id, app);
-            given
-        }))
+            Ok(given)
+        })
     }
 
     /// The credentials of an App that is registered already.

@@ -40,25 +40,20 @@ pub(super) async fn answer(call: &Call, method: &str, owner: &str, name: &str, r
 /// The commit that a branch, tag or id stands for.
 pub(super) async fn resolve(call: &Call, repo: u64, name: &str) -> Result<String, Refusal> {
     let missing = || Refusal::new(422, format!("No commit found for SHA: {name}"));
-    if name.starts_with('-') || name.is_empty() {
+    if name.is_empty() || name.contains(|letter: char| letter.is_control()) {
         return Err(missing());
     }
-    let bare = call.site.bare(repo);
     let short = name.strip_prefix("refs/").unwrap_or(name);
-    for candidate in [
+    let (head, tag, other) = (
         format!("refs/heads/{short}"),
         format!("refs/tags/{short}"),
         format!("refs/{short}"),
-    ] {
-        if let Some(id) = bare.commit_id(&candidate).await? {
-            return Ok(id);
-        }
-    }
+    );
     let is_id = (7..=40).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match is_id {
-        true => bare.commit_id(name).await?.ok_or_else(missing),
-        false => Err(missing()),
-    }
+    let id = is_id.then_some(name);
+    let candidates: Vec<&str> = [head.as_str(), &tag, &other].into_iter().chain(id).collect();
+    let found = call.site.bare(repo).first_commit_id(&candidates).await?;
+    found.ok_or_else(missing)
 }
 
 async fn contents(call: &Call, repo: u64, path: &str) -> Answered {

@@ -3,6 +3,7 @@
 //! [`of`] finds the language of a path, [`role`] says what a path is to tests and their runner, also where the language
 //! is unknown. A language is added by one file and one line in [`ALL`]. Nothing here compares versions or judges.
 
+pub mod bodies;
 mod flow;
 mod glance;
 mod javascript;
@@ -39,6 +40,8 @@ pub struct Language {
     pub grammar: fn(&str) -> tree_sitter::Language,
     /// What a parsed file holds.
     pub outline: for<'a> fn(&outline::Source<'a>) -> outline::Outline,
+    /// What a parsed file does, tests left out.
+    pub doing: for<'a> fn(&outline::Source<'a>) -> bodies::Doing,
     /// Whether the runner looks into a file of this path, where other files of the change include these names.
     pub is_collected: fn(&str, &[String]) -> bool,
     /// Values of its settings files that decide what is run and what is asked.
@@ -50,6 +53,16 @@ pub struct Language {
 /// What a file holds; `None` where the language is unknown or the file cannot be parsed within limits.
 #[must_use]
 pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
+    parsed(path, text, |language, source| (language.outline)(source))
+}
+
+/// What a file does; `None` as for [`read`].
+#[must_use]
+pub fn doing(path: &str, text: &str) -> Option<bodies::Doing> {
+    parsed(path, text, |language, source| (language.doing)(source))
+}
+
+fn parsed<T>(path: &str, text: &str, look: impl Fn(&Language, &outline::Source<'_>) -> T) -> Option<T> {
     let language = of(path)?;
     let grammar = (language.grammar)(path);
     let tree = syntax::parse(&grammar, text)?;
@@ -58,7 +71,7 @@ pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
         role: role::role(path),
         root: tree.root(),
     };
-    Some((language.outline)(&source))
+    Some(look(language, &source))
 }
 
 /// The languages.

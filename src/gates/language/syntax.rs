@@ -1,6 +1,7 @@
 //! Syntax trees of hostile files: parsed within limits, copied flat, walked without recursion.
 
 use std::ops::ControlFlow;
+use std::ops::Range;
 use tree_sitter::ParseOptions;
 use tree_sitter::ParseState;
 use tree_sitter::Parser;
@@ -149,6 +150,12 @@ impl<'t> At<'t> {
         self.node()
             .and_then(|node| self.tree.text.get(node.start..node.end))
             .unwrap_or_default()
+    }
+
+    /// Its bytes in the file.
+    #[must_use]
+    pub fn range(self) -> Range<usize> {
+        self.node().map_or(0..0, |node| node.start..node.end)
     }
 
     /// The line on which it begins, from 1.

@@ -39,6 +39,16 @@ impl BareRepo {
         self.object_id(&format!("{name}^{{commit}}")).await
     }
 
+    /// The id of the commit that the first of these names stands for that stands for one.
+    pub async fn first_commit_id(&self, names: &[&str]) -> Result<Option<String>, BareError> {
+        let asked: String = names.iter().map(|name| format!("{name}^{{commit}}\0")).collect();
+        let args = ["cat-file", "--batch-check=%(objectname)", "-z"];
+        let answered = self.line(&args, asked.as_bytes()).await?;
+        // What stands for nothing is answered with a sentence.
+        let is_id = |line: &&str| line.len() == NOTHING.len() && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Ok(answered.lines().find(is_id).map(str::to_owned))
+    }
+
     /// The id of the object that an expression stands for, if there is one.
     pub async fn object_id(&self, expression: &str) -> Result<Option<String>, BareError> {
         let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", expression];

@@ -1,6 +1,7 @@
 //! JavaScript and TypeScript: node's own runner, vitest, jest, mocha; their assertions and marks, stubs and exits.
 
 mod answers;
+mod bodies;
 mod calls;
 mod cases;
 mod checks;
@@ -45,6 +46,7 @@ pub static JAVASCRIPT: Language = Language {
     role,
     grammar,
     outline,
+    doing: bodies::doing,
     is_collected: |path, _| role(path) == Some(Role::Test),
     watched: &WATCHED,
     shadows: shadows::shadows,

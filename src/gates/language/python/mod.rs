@@ -1,5 +1,6 @@
 //! Python: what pytest and unittest collect, their assertions and marks, stubs and exits.
 
+mod bodies;
 mod cases;
 mod checks;
 mod constants;
@@ -40,6 +41,7 @@ pub static PYTHON: Language = Language {
     role,
     grammar: |_| tree_sitter_python::LANGUAGE.into(),
     outline,
+    doing: bodies::doing,
     is_collected: |path, _| role(path) == Some(Role::Test),
     watched: &WATCHED,
     shadows: shadows::shadows,

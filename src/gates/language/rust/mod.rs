@@ -1,5 +1,7 @@
 //! Rust: cargo's places for tests, test attributes, the standard assertions, stubs and exits.
 
+mod answers;
+mod bodies;
 mod checks;
 mod conditions;
 mod examples;
@@ -37,6 +39,7 @@ pub static RUST: Language = Language {
     role,
     grammar: |_| tree_sitter_rust::LANGUAGE.into(),
     outline,
+    doing: bodies::doing,
     is_collected,
     watched: &watched::WATCHED,
     shadows: shadows::shadows,
