@@ -34,7 +34,17 @@ const COMPARES: [&str; 24] = [
 /// Words that let one of several do.
 const CHOOSES: [&str; 8] = ["in", "or", "||", "includes", "toContain", "oneOf", "some", "any"];
 /// Words that ask whether something is true, or there.
-const TRUTH: [&str; 6] = ["ok", "isOk", "truthy", "toBeTruthy", "toBeDefined", "assertIsNotNone"];
+const TRUTH: [&str; 7] = [
+    "ok",
+    "isOk",
+    "truthy",
+    "toBeTruthy",
+    "toBeDefined",
+    "toHaveProperty",
+    "assertIsNotNone",
+];
+/// Words that expect an error.
+const RAISES: [&str; 3] = ["raises", "assertRaises", "assertRaisesRegex"];
 
 fn has(check: &Check, list: &[&str]) -> bool {
     check.words.iter().any(|word| list.contains(&word.as_str()))
@@ -51,10 +61,19 @@ pub(super) fn asks_less(old: &Check, new: &Check) -> bool {
     let is_truth = |value: &str| matches!(value, "True" | "true" | "None" | "null" | "undefined");
     let lost = was.iter().any(|value| !is.contains(value) && !is_truth(value));
     let asked = has(old, &COMPARES) || has(old, &["match"]);
-    let cut_off = lost && asked && !has(new, &COMPARES) && is.iter().all(|value| was.contains(value));
+    let cut_off =
+        lost && asked && !has(new, &COMPARES) && is.iter().all(|value| was.contains(value) || known.contains(value));
     let several =
         has(new, &CHOOSES) && !has(old, &CHOOSES) && is.len() > was.len() && was.iter().all(|value| is.contains(value));
-    says_nothing_new && (cut_off || several)
+    says_nothing_new && (cut_off || several) || lets_more_errors(old, new)
+}
+
+/// Whether another error will do besides the one that was expected.
+fn lets_more_errors(old: &Check, new: &Check) -> bool {
+    let (was, is) = (names(&old.words), names(&new.words));
+    let mut more = is.difference(&was).peekable();
+    let is_error = |name: &&str| name.ends_with("Error") || name.ends_with("Exception");
+    has(old, &RAISES) && has(new, &RAISES) && was.is_subset(&is) && more.peek().is_some() && more.all(is_error)
 }
 
 /// Whether a number may be further off than before; from an exact one, further than rounding explains.

@@ -24,6 +24,10 @@ pub struct Outline {
     pub functions: Vec<Function>,
     /// Functions that always answer the same.
     pub constants: Vec<Constant>,
+    /// Functions that run what they are given, and go on without a word whatever comes of it.
+    pub forgiving: Vec<(String, u32)>,
+    /// What it takes from tests, or from their tools: a path, a module.
+    pub borrowed: Vec<Replaced>,
     /// What its classes put in the place of a method of another class: `Listener.started`.
     pub overrides: Vec<String>,
     /// Names of what the file defines.
@@ -53,6 +57,8 @@ pub struct Constant {
     pub name: String,
     /// Whether it is given something, and makes nothing of it; or gives nothing back.
     pub ignores: bool,
+    /// Whether the words about it say that the real thing is still to come.
+    pub promised: bool,
 }
 
 /// Code in documentation, which some runners run.
@@ -282,4 +288,24 @@ pub fn is_promise(message: &str) -> bool {
             .next()
             .is_some_and(|first| matches!(first, "todo" | "fixme"))
         || text == "stub"
+}
+
+/// Whether the words about a function that always answers the same say that the real thing is still to come.
+#[must_use]
+pub fn is_makeshift(words: &str, ignores: bool) -> bool {
+    let text = words.to_lowercase();
+    let always = [
+        "real implementation",
+        "mock implementation",
+        "placeholder",
+        "mock data",
+        "dummy data",
+        "fake data",
+        "sample data",
+        "simulat",
+        "not implemented",
+    ];
+    let of_what_ignores = ["for now", "hard-coded", "hardcoded", "todo", "fixme", "in production"];
+    always.iter().any(|phrase| text.contains(phrase))
+        || ignores && of_what_ignores.iter().any(|phrase| text.contains(phrase))
 }

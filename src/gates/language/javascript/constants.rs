@@ -7,6 +7,7 @@ use super::stubs::is_abstract;
 use super::stubs::named;
 use crate::gates::language::outline::Constant;
 use crate::gates::language::outline::Outline;
+use crate::gates::language::outline::is_makeshift;
 use crate::gates::language::syntax::At;
 
 /// Notes what a function of the product is, if it always answers the same.
@@ -38,10 +39,24 @@ pub(super) fn constant(root: At<'_>, function: At<'_>, outline: &mut Outline) {
         let name = part.below().find(|at| at.is(&["identifier"])).map_or("", At::text);
         !name.is_empty() && !name.starts_with('_')
     });
+    let ignores = takes || answer.is_none();
     outline.constants.push(Constant {
         name: name.text().to_owned(),
-        ignores: takes || answer.is_none(),
+        ignores,
+        promised: is_makeshift(&words_about(function), ignores),
     });
+}
+
+/// The comments in a function and directly above it.
+fn words_about(function: At<'_>) -> String {
+    let inside = function.below().filter(|part| part.is(&["comment"]));
+    let beside = function.ancestors().take(3).flat_map(At::everything);
+    let ends = |part: &At<'_>| {
+        let lines = u32::try_from(part.text().lines().count()).unwrap_or(u32::MAX);
+        part.is(&["comment"]) && part.line().saturating_add(lines) == function.line()
+    };
+    let all = inside.chain(beside.filter(ends));
+    all.map(At::text).collect::<Vec<_>>().join("\n")
 }
 
 /// Notes the methods that a class puts in the place of those of the class that it is derived from.

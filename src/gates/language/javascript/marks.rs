@@ -47,13 +47,23 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
             outline.marks.extend(own_loader(source, at));
             outline.replaced.extend(cached(source, at));
         }
-        "try_statement" if source.role == Role::Support && forgives_what_it_is_given(at) => {
+        "try_statement" if source.role == Role::Support && is_of_global(at) && forgives_what_it_is_given(at) => {
             let what = "what is run here may fail without anybody hearing of it";
             outline.marks.push(Mark::at(Rule::AssertionRemoved, at, what));
         }
         "variable_declarator" | "function_declaration" => outline.marks.extend(own_tool(source, at)),
         "import_statement" => outline.marks.extend(imported_tool(source, at)),
         "member_expression" | "binary_expression" => outline.marks.extend(differs(source, at)),
+        "string_fragment" if source.role == Role::Source && at.text().contains('/') && at.text().contains("test") => {
+            outline.borrowed.push(Replaced {
+                name: at.text().to_owned(),
+                line: at.line(),
+                what: format!(
+                    "{} takes from the tests what the product should do",
+                    quoted(at.whole_line())
+                ),
+            });
+        }
         "comment" => outline.marks.extend(uncovered(source, at)),
         _ => {}
     }
@@ -95,6 +105,12 @@ fn exit_code(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let what = format!("{} decides over the exit code of the tests", quoted(at.text()));
     ((left == "process.exitCode" || replaces) && (for_tests || at_exit(at)))
         .then(|| Mark::at(Rule::ExitInTest, at, what))
+}
+
+/// Whether a place is part of what a name of all tests is given: `globalThis.it = …`
+fn is_of_global(at: At<'_>) -> bool {
+    let mut outer = at.ancestors().filter(|outer| outer.is(&["assignment_expression"]));
+    outer.any(|outer| outer.field_text("left").starts_with("global"))
 }
 
 fn shadow(at: At<'_>) -> Mark {

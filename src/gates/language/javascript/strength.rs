@@ -3,6 +3,7 @@
 use super::FUNCTIONS;
 use super::names::assigned;
 use super::names::is_imported;
+use super::stand_ins::is_own_mock;
 use crate::gates::language::outline::Strength;
 use crate::gates::language::syntax::At;
 
@@ -24,6 +25,9 @@ const WEAK_IF_NEGATED: [&str; 12] = [
 
 /// How much `expect(subject)` says with the matcher at the end of its chain.
 pub(super) fn matched(subject: At<'_>, names: &[&str], matcher: &str, expected: &[At<'_>]) -> Strength {
+    if is_own_mock(subject) {
+        return Strength::Trivial;
+    }
     let negated = names.contains(&"not");
     let first = expected.first().copied();
     let strength = match matcher {

@@ -32,13 +32,20 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
             ..Mark::at(Rule::Stub, at, what)
         });
     }
-    if thrown.is_some_and(promises) && !is_abstract(source.root, at) {
+    let later = || is_whole(at) && thrown.is_some_and(|what| what.text().to_lowercase().contains(" yet"));
+    if (thrown.is_some_and(promises) || later()) && !is_abstract(source.root, at) {
         let what = format!("{} stands where the work should be", quoted(at.text()));
         marks.push(Mark {
             key: within(at),
             ..Mark::at(Rule::Stub, at, what)
         });
     }
+}
+
+/// Whether a statement is all that its function does.
+fn is_whole(at: At<'_>) -> bool {
+    let block = at.parent().filter(|block| block.is(&["statement_block"]));
+    block.is_some_and(|block| block.children().count() == 1 && block.parent().is_some_and(|outer| outer.is(&FUNCTIONS)))
 }
 
 fn promises(thrown: At<'_>) -> bool {

@@ -75,27 +75,13 @@ fn call(at: At<'_>) -> Option<Strength> {
     let first = || arguments.first().copied();
     let both = || first().zip(arguments.get(1).copied());
     Some(match name {
-        // What was to be the expected value is only the message.
-        "assertTrue"
-            if arguments
-                .get(1)
-                .is_some_and(|second| is_constant(*second) && !second.is(&["string"])) =>
-        {
-            Strength::Weak
-        }
-        "assertTrue" => first().map_or(Strength::Strong, condition),
+        "assertTrue" => first().map_or(Strength::Strong, |first| truth(first, arguments.get(1).copied())),
         "assertFalse" => first().map_or(Strength::Strong, denied),
         "assertEqual" | "assertEquals" | "assertIs" | "assertListEqual" | "assertDictEqual" | "assertAlmostEqual" => {
             both().map_or(Strength::Strong, |(left, right)| compared(left, "==", right))
         }
         "assertIsNotNone" | "assertNotEqual" | "assertIsInstance" | "assertIsNot" => {
-            if first().is_some_and(is_constant) {
-                Strength::Trivial
-            } else if first().is_some_and(is_imported) {
-                Strength::Same
-            } else {
-                Strength::Weak
-            }
+            first().map_or(Strength::Weak, there)
         }
         "assertGreaterEqual" => both().map_or(Strength::Strong, |(left, right)| compared(left, ">=", right)),
         "raises" | "assertRaises" | "assertRaisesRegex" | "warns" => {
@@ -118,6 +104,25 @@ fn call(at: At<'_>) -> Option<Strength> {
         }
         _ => return None,
     })
+}
+
+/// How much is said by asserting that something is true; what was to be the expected value is only the message.
+fn truth(condition_asserted: At<'_>, message: Option<At<'_>>) -> Strength {
+    match message {
+        Some(message) if is_constant(message) && !message.is(&["string"]) => Strength::Weak,
+        _ => condition(condition_asserted),
+    }
+}
+
+/// How much is said by asserting that something is there.
+fn there(at: At<'_>) -> Strength {
+    if is_constant(at) {
+        Strength::Trivial
+    } else if is_imported(at) {
+        Strength::Same
+    } else {
+        Strength::Weak
+    }
 }
 
 /// How much is said by asserting that something does not hold.

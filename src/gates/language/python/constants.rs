@@ -8,6 +8,7 @@ use super::stubs::is_abstract;
 use super::stubs::is_of_idle_class;
 use crate::gates::language::outline::Constant;
 use crate::gates::language::outline::Outline;
+use crate::gates::language::outline::is_makeshift;
 use crate::gates::language::syntax::At;
 
 /// Notes what a function of the product is, if it always answers the same.
@@ -32,10 +33,25 @@ pub(super) fn constant(root: At<'_>, function: At<'_>, outline: &mut Outline) {
         let name = part.below().find(|at| at.is(&["identifier"])).map_or("", At::text);
         !matches!(name, "" | "self" | "cls") && !name.starts_with('_')
     });
+    let ignores = takes || answer.is_none();
     outline.constants.push(Constant {
         name: name.to_owned(),
-        ignores: takes || answer.is_none(),
+        ignores,
+        promised: is_makeshift(&words_about(function), ignores),
     });
+}
+
+/// The comments in a function and directly above it, and its documentation.
+fn words_about(function: At<'_>) -> String {
+    let inside = function.below().filter(|part| part.is(&["comment"]));
+    let statements = function.field("body").into_iter().flat_map(At::children);
+    let documents = statements
+        .take(1)
+        .filter(|first| first.children().all(|part| part.is(&["string"])));
+    let beside = function.parent().into_iter().flat_map(At::everything);
+    let above = beside.filter(|part| part.is(&["comment"]) && part.line().saturating_add(1) == function.line());
+    let all = inside.chain(documents).chain(above);
+    all.map(At::text).collect::<Vec<_>>().join("\n")
 }
 
 /// Notes the methods that a class puts in the place of those of the classes that it is derived from.

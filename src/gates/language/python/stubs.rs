@@ -43,7 +43,7 @@ fn raised(root: At<'_>, at: At<'_>) -> Option<Mark> {
     let promise = match raised {
         "NotImplementedError" => whole || message.is_empty() || is_promise(&message) || !is_refusal(&message),
         "NotImplemented" => true,
-        _ => raised.starts_with(char::is_uppercase) && is_promise(&message),
+        _ => raised.starts_with(char::is_uppercase) && (is_promise(&message) || whole && message.contains(" yet")),
     };
     let what = format!("{} stands where the work should be", quoted(at.text()));
     let class = class_of(function).filter(|_| is_refusal(&message));

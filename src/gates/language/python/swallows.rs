@@ -44,7 +44,7 @@ pub(super) fn swallows(outer: At<'_>, inner: At<'_>) -> bool {
             let second = outer.field("right").is_some_and(|right| right.is_same(inner));
             second && outer.parent().is_some_and(|at| at.is(&["expression_statement"]))
         }
-        "function_definition" => is_async(outer) && is_never_awaited(outer),
+        "function_definition" => (is_async(outer) || yields(outer)) && is_never_awaited(outer),
         "call" => {
             let called = outer.field_text("function").rsplit('.').next().unwrap_or_default();
             let apart = matches!(
@@ -89,6 +89,11 @@ pub(super) fn swallows_inside(definition: At<'_>) -> bool {
     tries || exits
 }
 
+/// Whether a function is a generator, which runs only where somebody goes through it.
+fn yields(function: At<'_>) -> bool {
+    function.below().any(|at| at.is(&["yield"]))
+}
+
 pub(super) fn is_async(function: At<'_>) -> bool {
     function.parts().next().is_some_and(|first| first.text() == "async")
 }
@@ -120,15 +125,13 @@ pub(super) fn raises_itself(call: At<'_>) -> bool {
     body.is_some_and(|body| body.children().any(|at| at.is(&["raise_statement"])))
 }
 
-/// Whether a `try` runs what the function around it was given, and goes on without a word whatever comes of it.
-pub(super) fn forgives_what_it_is_given(tried: At<'_>) -> bool {
+/// The function around a `try` that runs what that function was given, and goes on without a word whatever comes of it.
+pub(super) fn forgiving(tried: At<'_>) -> Option<&str> {
     let functions: Vec<At<'_>> = tried
         .ancestors()
         .filter(|outer| outer.is(&["function_definition"]))
         .collect();
-    let Some(outermost) = functions.last() else {
-        return false;
-    };
+    let outermost = functions.last()?;
     let given: Vec<&str> = functions
         .iter()
         .filter_map(|function| function.field("parameters"))
@@ -149,11 +152,12 @@ pub(super) fn forgives_what_it_is_given(tried: At<'_>) -> bool {
     let mut clauses = tried
         .children()
         .filter(|part| part.is(&["except_clause", "except_group_clause"]));
-    tried.field("body").is_some_and(|body| body.below().any(runs))
+    let forgives = tried.field("body").is_some_and(|body| body.below().any(runs))
         && clauses.any(says_nothing)
         && !outermost
             .below()
-            .any(|part| part.is(&["raise_statement", "assert_statement", "else_clause"]))
+            .any(|part| part.is(&["raise_statement", "assert_statement", "else_clause"]));
+    forgives.then(|| outermost.field_text("name"))
 }
 
 /// Whether a decorator of this file mentions what it decorates.
