@@ -16,14 +16,14 @@ use crate::sandbox::egress::ModelRoute;
 use http::HeaderName;
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
-use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use url::Url;
 
 /// What programs that insist on a key are given.
 pub(crate) const NO_KEY: &str = "added-outside";
+/// How many shares the calls of a run may cost by the price table, whose figures are not the program's.
+const PAST_SHARE: u64 = 4;
 
 /// As whom a program speaks to its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,11 +60,17 @@ impl Provider {
         }
     }
 
-    /// What is asked of it.
+    /// What is asked of it. Batches are not: they would go on, and cost, after the run.
     fn paths(self) -> Vec<String> {
         let paths: &[&str] = match self {
-            Self::Anthropic => &["/v1/messages", "/v1/models"],
-            Self::OpenAi => &["/responses", "/models", "/chat/completions"],
+            Self::Anthropic => &["/v1/messages", "/v1/messages/count_tokens", "/v1/models", "/v1/models/"],
+            Self::OpenAi => &[
+                "/responses",
+                "/responses/compact",
+                "/models",
+                "/models/",
+                "/chat/completions",
+            ],
         };
         paths.iter().map(|path| (*path).to_owned()).collect()
     }
@@ -173,6 +179,8 @@ impl Access {
         order.confine.write.extend(write);
         let set: Vec<Provider> = providers.iter().copied().filter(|one| self.is_set(*one)).collect();
         let mut rules = spec.network.clone();
+        // A program holds itself to its share, and finds its end by itself; this is for what does not.
+        rules.caps.usd_micros = spec.usd_micros.map(|share| share.saturating_mul(PAST_SHARE));
         for provider in providers {
             match set.contains(provider) {
                 true => rules.models.push(self.route(*provider)?),
@@ -212,40 +220,4 @@ impl Access {
             paths: provider.paths(),
         })
     }
-
-    /// Gives a program the home and the log-in of whoever started the command line.
-    pub(crate) fn as_the_host(&self, order: &mut Spec, provider: Provider) {
-        let own = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let Some(home) = own("HOME").map(PathBuf::from) else {
-            return;
-        };
-        let (config, usual, prefix): (&str, &str, &[&str]) = match provider {
-            Provider::Anthropic => ("CLAUDE_CONFIG_DIR", ".claude", &["ANTHROPIC_", "CLAUDE_CODE_"]),
-            Provider::OpenAi => ("CODEX_HOME", ".codex", &["OPENAI_"]),
-        };
-        let folder = own(config).map_or_else(|| home.join(usual), PathBuf::from);
-        order.confine.write.extend([folder, home.join(".claude.json")]);
-        let mut give = |name: OsString, value: OsString| {
-            order.env.retain(|(known, _)| *known != name);
-            order.env.push((name, value));
-        };
-        give("HOME".into(), home.into_os_string());
-        for (name, value) in std::env::vars_os() {
-            let passes = name.to_str().is_some_and(|name| {
-                let of_account = prefix.iter().any(|prefix| name.starts_with(prefix));
-                name == config || of_account && !name.starts_with("CLAUDE_CODE_ENTRYPOINT")
-            });
-            if passes && !OURS.iter().any(|ours| name == *ours) {
-                give(name, value);
-            }
-        }
-    }
 }
-
-/// Variables that we set ourselves, whatever the host's are.
-const OURS: [&str; 4] = [
-    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
-    "CLAUDE_CODE_MAX_RETRIES",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB",
-];

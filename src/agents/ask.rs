@@ -5,6 +5,7 @@ use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::answer::NoAnswer;
+use crate::agents::journal::plain;
 use crate::agents::no_answer;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::price;
@@ -18,6 +19,7 @@ const REPAIRS: u32 = 1;
 /// With less time than this no run is begun.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 const MAX_PROBLEM: usize = 2_000;
+const MAX_MODEL: usize = 200;
 
 /// A valid answer and how it came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,11 +143,13 @@ fn after_host(error: RunError, unusable: Option<AgentFailure>, record: Record) -
     }
 }
 
-/// A record with an estimate of its money, where its program told tokens alone.
+/// A record with an estimate of its money, where its program told tokens alone, and without secrets.
 fn priced(record: Record, spec: &RunSpec) -> Record {
     let model = record.model.as_deref().or(spec.model.as_deref());
     Record {
         usage: price::priced(record.usage, model),
+        // The program names it, and it is shown among figures.
+        model: record.model.map(|model| plain(&spec.secrets, &model, MAX_MODEL)),
         ..record
     }
 }

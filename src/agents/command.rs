@@ -6,6 +6,7 @@ use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::answer;
 use crate::agents::ending::never_ran;
+use crate::agents::means::Means;
 use crate::agents::private::Account;
 use crate::agents::private::Private;
 use crate::agents::private::host;
@@ -17,7 +18,6 @@ use crate::sandbox::Confine;
 use crate::sandbox::Exit;
 use crate::sandbox::Finished;
 use crate::sandbox::OutputCap;
-use crate::sandbox::Sandbox;
 use crate::sandbox::Spec;
 use crate::sandbox::StartError;
 use std::ffi::OsString;
@@ -39,26 +39,22 @@ const MAX_COMPLAINT: usize = 500;
 pub(crate) struct CommandAgent {
     command: CommandLine,
     program: OsString,
-    sandbox: Sandbox,
-    environment: Vec<String>,
-    runs: PathBuf,
+    means: Means,
 }
 
 impl CommandAgent {
-    pub(crate) fn new(command: CommandLine, sandbox: Sandbox, environment: Vec<String>, runs: PathBuf) -> Self {
+    pub(crate) fn new(command: CommandLine, means: Means) -> Self {
         Self {
             program: program(&command),
             command,
-            sandbox,
-            environment,
-            runs,
+            means,
         }
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
-        let private = Private::make(&self.runs)?;
+        let private = Private::make(&self.means.runs)?;
         let order = self.order(spec, &private)?;
-        match self.sandbox.run(&order, cancel).await {
+        match self.means.sandbox.run(&order, cancel).await {
             Ok(finished) => ended(spec, &finished),
             Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => Err(never_ran(AgentFailure::NotFound {
                 program: self.command.program().to_owned(),
@@ -74,13 +70,15 @@ impl CommandAgent {
         let mut confine = private.confine(spec);
         let words = self.command.args().iter().map(Path::new);
         let named = words.filter(|word| word.is_absolute() && word.exists());
-        confine.read.extend(named.flat_map(|path| self.sandbox.around(path)));
+        confine
+            .read
+            .extend(named.flat_map(|path| self.means.sandbox.around(path)));
         confine
     }
 
     fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
-        order.env = private.environment(spec, &self.environment, Account::AsNamed)?;
+        order.env = private.environment(spec, &self.means.environment, Account::AsNamed)?;
         order.confine = self.confine(spec, private);
         order.stdin = spec.prompt.whole(&spec.schema).into_bytes();
         order.deadline = spec.deadline;

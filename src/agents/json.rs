@@ -33,6 +33,15 @@ pub(crate) fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     list.map(Vec::as_slice).unwrap_or_default()
 }
 
+/// Whether nothing is said by a value.
+pub(crate) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(object) => object.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::micros;

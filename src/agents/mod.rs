@@ -18,7 +18,10 @@ mod fence;
 mod journal;
 mod json;
 mod lines;
+mod login;
+mod means;
 mod memory;
+mod past;
 mod private;
 mod program;
 pub mod prompt;
@@ -44,6 +47,7 @@ use crate::agents::answer::NoAnswer;
 use crate::agents::claude::ClaudeAgent;
 use crate::agents::codex::CodexAgent;
 use crate::agents::command::CommandAgent;
+use crate::agents::means::Means;
 use crate::agents::program::how_to_install;
 use crate::agents::prompt::Prompt;
 use crate::agents::scripted::ScriptedAgent;
@@ -229,20 +233,17 @@ impl Backend {
         folder: &Path,
         access: &Access,
     ) -> Self {
-        let (sandbox, environment, runs) = (sandbox.clone(), environment.to_vec(), folder.join("runs"));
+        let means = Means {
+            sandbox: sandbox.clone(),
+            environment: environment.to_vec(),
+            runs: folder.join("runs"),
+            access: access.clone(),
+        };
         let kind = match agent {
-            AgentCommand::Claude => Kind::Claude(ClaudeAgent::new(sandbox, environment, runs, access.clone())),
-            AgentCommand::Codex => Kind::Codex(CodexAgent::new(sandbox, environment, runs, access.clone())),
-            AgentCommand::Acp(command) => Kind::Acp(AcpAgent::new(
-                command.clone(),
-                sandbox,
-                environment,
-                runs,
-                access.clone(),
-            )),
-            AgentCommand::Command(command) => {
-                Kind::Command(CommandAgent::new(command.clone(), sandbox, environment, runs))
-            }
+            AgentCommand::Claude => Kind::Claude(ClaudeAgent::new(means)),
+            AgentCommand::Codex => Kind::Codex(CodexAgent::new(means)),
+            AgentCommand::Acp(command) => Kind::Acp(AcpAgent::new(command.clone(), means)),
+            AgentCommand::Command(command) => Kind::Command(CommandAgent::new(command.clone(), means)),
             AgentCommand::Scripted(file) => Kind::Scripted(ScriptedAgent::new(file, folder.join("scripts"))),
         };
         Self {

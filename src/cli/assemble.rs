@@ -97,10 +97,10 @@ pub fn clock() -> Millis {
 }
 
 /// Starts to tell a collector of the work, where one is configured.
-pub fn telemetry(collector: Option<TelemetrySettings>, instance: &str) -> anyhow::Result<Telemetry> {
+pub fn telemetry(collector: Option<TelemetrySettings>, instance: &str, secrets: Secrets) -> anyhow::Result<Telemetry> {
     match collector {
         Some(collector) => {
-            Telemetry::start(collector, instance).context("preparing calls to the OpenTelemetry collector")
+            Telemetry::start(collector, instance, secrets).context("preparing calls to the OpenTelemetry collector")
         }
         None => Ok(Telemetry::default()),
     }

@@ -221,7 +221,7 @@ fn blueprint(
     let any = RepositorySettings::default();
     let agent = |role| settings.agent(role, &any).clone();
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
-    engine.telemetry = assemble::telemetry(collector, &engine.worker)?;
+    engine.telemetry = assemble::telemetry(collector, &engine.worker, Secrets::new(&known_secrets(settings)))?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.budget = settings.budget;
     engine.network = network::ceiling(&settings.network);
@@ -250,8 +250,11 @@ fn blueprint(
         secrets: known_secrets(settings),
         settings: engine,
         caps: caps(&settings.github.api),
-        sandbox: SandboxOptions::own_binary(),
-        isolation: settings.isolation,
+        sandbox: SandboxOptions {
+            limits: settings.sandbox.limits,
+            ..SandboxOptions::own_binary()
+        },
+        isolation: settings.sandbox.bounds,
     })
 }
 

@@ -21,6 +21,7 @@ mod server_edge;
 mod server_file;
 mod server_models;
 mod server_parse;
+mod server_sandbox;
 mod shapes;
 mod variables;
 pub mod yaml;
@@ -63,7 +64,7 @@ pub use server::LogFormat;
 pub use server::ServerSettings;
 pub use server_edge::process_environment;
 pub use server_edge::read_settings_file;
-pub use server_parse::isolation;
+pub use server_sandbox::SandboxSettings;
 pub use variables::ServerMistake;
 pub use variables::Source;
 

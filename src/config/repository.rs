@@ -108,14 +108,14 @@ impl Default for RepositorySettings {
 }
 
 impl RepositorySettings {
-    /// Reads the file. Beside the settings stand the keys that were given and that this version does not act on.
+    /// Reads the file.
     ///
     /// `offered` is what the server offers by name: a repository never brings a command line.
     ///
     /// # Errors
     ///
     /// Every mistake with its place and the valid values, in the order of the file.
-    pub fn parse(text: &str, offered: &Offer) -> Result<(Self, Vec<String>), Vec<SettingsMistake>> {
+    pub fn parse(text: &str, offered: &Offer) -> Result<Self, Vec<SettingsMistake>> {
         let whole_file = |place: Place, problem: String| {
             vec![SettingsMistake {
                 place,
@@ -126,7 +126,7 @@ impl RepositorySettings {
         };
         let node = Node::parse(text, MAX_BYTES).map_err(|wrong| whole_file(wrong.place, wrong.problem))?;
         if node.value == Value::Null {
-            return Ok((Self::default(), Vec::new()));
+            return Ok(Self::default());
         }
         let mut reading = Reading {
             offered,
@@ -136,8 +136,7 @@ impl RepositorySettings {
         if !reading.mistakes.is_empty() {
             return Err(reading.mistakes);
         }
-        let settings = serde_json::from_value(found).map_err(|error| whole_file(Place::START, error.to_string()))?;
-        Ok((settings, Vec::new()))
+        serde_json::from_value(found).map_err(|error| whole_file(Place::START, error.to_string()))
     }
 
     /// Every pattern of paths that no Player may change.
@@ -169,7 +168,7 @@ mod tests {
         }
     }
 
-    fn parse(text: &str) -> (RepositorySettings, Vec<String>) {
+    fn parse(text: &str) -> RepositorySettings {
         RepositorySettings::parse(text, &offer(&["house", "fast"])).unwrap()
     }
 
@@ -181,13 +180,13 @@ mod tests {
     #[test]
     fn an_empty_file_is_the_defaults() {
         for text in ["", "# nothing yet\n", "label:\nbudget:\n"] {
-            assert_eq!(parse(text), (RepositorySettings::default(), vec![]), "{text:?}");
+            assert_eq!(parse(text), RepositorySettings::default(), "{text:?}");
         }
     }
 
     #[test]
     fn every_setting_is_read() {
-        let (settings, unused) = parse(
+        let settings = parse(
             "label: build\nplan_approval: never\nmax_turns: 3\nmax_tasks: 7\nmax_parallel_tasks: 4\nmerge: human\n\
              setup: npm ci\ntest: npm test -- --run\nagent: {player: fast, coach: house}\n\
              timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
@@ -195,7 +194,6 @@ mod tests {
              model: {player: gpt-x, coach: strong}\nagent_turns: 9\n\
              test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n",
         );
-        assert_eq!(unused, Vec::<String>::new());
         assert_eq!(settings.label, "build");
         assert_eq!(settings.plan_approval, Approval::Never);
         assert_eq!(
@@ -225,8 +223,7 @@ mod tests {
 
     #[test]
     fn what_this_version_does_not_act_on_is_accepted_and_named() {
-        let (settings, unused) = parse("budget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\n");
-        assert!(unused.is_empty(), "{unused:?}");
+        let settings = parse("budget: {usd_per_task: 0}\nnetwork: {allow: ['*.example.com']}\n");
         assert_eq!(settings.network.allow, ["*.example.com".parse().unwrap()]);
         assert_eq!(settings.budget.usd_per_task, 0.0);
         assert_eq!(settings.budget.usd_per_feature, 50.0);
@@ -259,7 +256,7 @@ mod tests {
 
     #[test]
     fn settings_are_stored_and_read_back_also_by_an_older_or_newer_version() {
-        let (settings, _) = parse("plan_approval: always\ntest: make test\nagent: fast\n");
+        let settings = parse("plan_approval: always\ntest: make test\nagent: fast\n");
         let stored = serde_json::to_value(&settings).unwrap();
         assert_eq!(
             serde_json::from_value::<RepositorySettings>(stored.clone()).unwrap(),

@@ -9,11 +9,11 @@ use crate::config::network::NetworkCeiling;
 use crate::config::offer::Offer;
 use crate::config::repository::RepositorySettings;
 use crate::config::server_parse::Parser;
+use crate::config::server_sandbox::SandboxSettings;
 use crate::config::variables::Found;
 use crate::config::variables::Given;
 use crate::config::variables::ServerMistake;
 use crate::domain::ids::AppId;
-use crate::domain::isolation::Bounds;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -50,8 +50,8 @@ pub struct ServerSettings {
     pub log: String,
     /// How log lines look.
     pub log_format: LogFormat,
-    /// How far agents and Gates are kept apart from the machine.
-    pub isolation: Bounds,
+    /// How far agents and Gates are kept apart from the machine, and what they may use up.
+    pub sandbox: SandboxSettings,
     /// Names of further variables that agents get from the server's environment.
     pub agent_environment: Vec<String>,
     /// Settings that were given and that this version does not act on, by their whole names.

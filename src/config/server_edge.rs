@@ -4,6 +4,7 @@ use crate::config::models::ModelSettings;
 use crate::config::network::NetworkCeiling;
 use crate::config::server::ServerSettings;
 use crate::config::server_parse::Parser;
+use crate::config::server_sandbox::SandboxSettings;
 use crate::config::variables::Found;
 use crate::config::variables::Given;
 use crate::config::variables::PREFIX;
@@ -21,6 +22,9 @@ const MODELS: [&str; 3] = ["AUTOBUILD_ANTHROPIC_", "AUTOBUILD_OPENAI_", "AUTOBUI
 
 /// What those about the network begin with.
 const NETWORK: &str = "AUTOBUILD_NETWORK_";
+
+/// What those about the sandbox begin with.
+const SANDBOX: &str = "AUTOBUILD_SANDBOX_";
 
 /// Names that give the platform's data folder.
 const FOLDERS: [&str; 2] = ["XDG_DATA_HOME", "HOME"];
@@ -67,6 +71,17 @@ impl NetworkCeiling {
     /// Every mistake in these settings.
     pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
         Parser::new(found_of(&[NETWORK])).only_network()
+    }
+}
+
+impl SandboxSettings {
+    /// What this process's environment says of the sandbox; all else in it is left alone.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake in these settings.
+    pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
+        Parser::new(found_of(&[SANDBOX])).only_sandbox()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::config::server::App;
 use crate::config::server::CoachApp;
 use crate::config::server::LogFormat;
 use crate::config::server::ServerSettings;
+use crate::config::server_sandbox::SandboxSettings;
 use crate::config::variables::Found;
 use crate::config::variables::Kind;
 use crate::config::variables::PREFIX;
@@ -22,8 +23,6 @@ use crate::config::variables::VARIABLES;
 use crate::config::variables::Value;
 use crate::config::variables::mistake;
 use crate::domain::ids::AppId;
-use crate::domain::isolation::Bounds;
-use crate::domain::isolation::Level;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,14 +41,6 @@ pub(crate) struct Parser {
 impl Parser {
     pub(crate) fn new(found: Found) -> Self {
         Self { found }
-    }
-
-    fn bounds(&mut self) -> Bounds {
-        let usual = Bounds::default();
-        Bounds {
-            least: self.parse("SANDBOX_MIN_LEVEL", isolation).unwrap_or(usual.least),
-            most: self.parse("SANDBOX_MAX_LEVEL", isolation).unwrap_or(usual.most),
-        }
     }
 
     /// The settings, or every mistake.
@@ -72,7 +63,7 @@ impl Parser {
             _ => Err("must be text or json"),
         });
         let budget = self.budget();
-        let isolation = self.bounds();
+        let sandbox = self.sandbox();
         let (network, models) = (self.network(), self.models());
         let named_agents = self.named_agents();
         let agents = self.agents(&named_agents);
@@ -92,7 +83,7 @@ impl Parser {
                     admin_token,
                     log: log.unwrap_or_else(|| "info,octocrab=off".to_owned()),
                     log_format: log_format.unwrap_or(LogFormat::Text),
-                    isolation,
+                    sandbox,
                     unused: self.unused(),
                     agent_environment: self.found.agent_environment,
                     models,
@@ -118,6 +109,15 @@ impl Parser {
         let network = self.network();
         match self.found.mistakes.is_empty() {
             true => Ok(network),
+            false => Err(self.found.mistakes),
+        }
+    }
+
+    /// What it says of the sandbox alone.
+    pub(crate) fn only_sandbox(mut self) -> Result<SandboxSettings, Vec<ServerMistake>> {
+        let sandbox = self.sandbox();
+        match self.found.mistakes.is_empty() {
+            true => Ok(sandbox),
             false => Err(self.found.mistakes),
         }
     }
@@ -310,16 +310,6 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// A level of isolation by its number.
-///
-/// # Errors
-///
-/// What it must be.
-pub fn isolation(text: &str) -> Result<Level, &'static str> {
-    let level = text.parse::<u8>().ok().and_then(|number| Level::try_from(number).ok());
-    level.ok_or("must be 0, 1, 2 or 3")
-}
-
 #[cfg(test)]
 mod tests {
     use crate::config::Role;
@@ -431,7 +421,7 @@ mod tests {
         let settings = load(&[], &[("AUTOBUILD_AGENT_COACH", "command:judge")], Some(file)).unwrap();
         assert_eq!(settings.offer().agents, ["house", "quick"]);
         assert_eq!(settings.agent_environment, ["ANTHROPIC_API_KEY"]);
-        let (repository, _) = RepositorySettings::parse("agent: {planner: quick}", &settings.offer()).unwrap();
+        let repository = RepositorySettings::parse("agent: {planner: quick}", &settings.offer()).unwrap();
         let chosen = Role::ALL.map(|role| settings.agent(role, &repository).to_string());
         assert_eq!(
             chosen,
@@ -462,6 +452,9 @@ mod tests {
                 ("AUTOBUILD_DATABASE_URL", "mysql://hush"),
                 ("AUTOBUILD_AGENT", "gpt"),
                 ("AUTOBUILD_SANDBOX_MIN_LEVEL", "9"),
+                ("AUTOBUILD_SANDBOX_MEMORY", "2GB"),
+                ("AUTOBUILD_SANDBOX_PROCESSES", "0"),
+                ("AUTOBUILD_SANDBOX_CPU", "4"),
                 ("AUTOBUILD_LOG", "a=b=c"),
                 ("AUTOBUILD_WRITE_SPACING_MS", "-1"),
                 ("AUTOBUILD_NETWORK_ALLOW", "pypi.org 10.0.0.1"),

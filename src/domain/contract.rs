@@ -333,6 +333,7 @@ mod tests {
             Evidence::Failed(finding)
         };
         GateReport {
+            isolation: None,
             setup: None,
             tests,
             excused: Vec::new(),
@@ -491,6 +492,7 @@ mod tests {
     #[test]
     fn a_gate_that_could_not_run_is_not_the_players_fault() {
         let gates = GateReport {
+            isolation: None,
             setup: None,
             tests: Evidence::Absent(Absence::NoCommand),
             excused: Vec::new(),

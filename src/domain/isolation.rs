@@ -1,4 +1,5 @@
-//! How far a foreign program is kept apart from the machine. How it is done is the sandbox's part.
+//! How far a foreign program is kept apart from the machine, and what it may use up. How it is done is the sandbox's
+//! part.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -95,3 +96,54 @@ impl fmt::Display for Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is no level of isolation; valid: 0, 1, 2, 3")]
 pub struct NoSuchLevel(u8);
+
+/// What a program with everything that it starts may use up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of memory in use at one time.
+    pub memory: u64,
+    /// Processes alive at one time.
+    pub processes: u64,
+    /// Seconds of processors' time, all of them together.
+    pub cpu: u64,
+    /// Bytes of the largest file that is written.
+    pub file: u64,
+    /// Bytes in all that it may write to.
+    pub disk: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory: 2 << 30,
+            processes: 1_024,
+            cpu: 4 * 60 * 60,
+            file: 4 << 30,
+            disk: 10 << 30,
+        }
+    }
+}
+
+/// A limit that was passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Limit {
+    /// Bytes of memory.
+    Memory(u64),
+    /// Processes.
+    Processes(u64),
+    /// Seconds of processor time.
+    Cpu(u64),
+    /// Bytes on disk.
+    Disk(u64),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(bytes) => write!(f, "more than {} MiB of memory", bytes >> 20),
+            Self::Processes(count) => write!(f, "more than {count} processes"),
+            Self::Cpu(seconds) => write!(f, "more than {seconds} s of processor time"),
+            Self::Disk(bytes) => write!(f, "more than {} MiB of disk", bytes >> 20),
+        }
+    }
+}

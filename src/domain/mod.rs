@@ -8,6 +8,7 @@ pub mod budget;
 pub mod check_boxes;
 pub mod ci;
 pub mod claims;
+pub mod clean;
 pub mod command;
 pub mod complexity;
 pub mod contract;

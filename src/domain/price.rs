@@ -46,13 +46,16 @@ fn estimate(tokens: &Tokens, model: Option<&str>) -> u64 {
     known.unwrap_or_else(|| PRICES.iter().map(|price| price.of(tokens)).max().unwrap_or(0))
 }
 
-/// The longest prefix that fits; a provider's own prefix (`openai/`, `us.anthropic.`) is left out.
+/// The longest prefix that fits; a provider's own prefix (`openai/`, `us.anthropic.`) is left out. What follows it names
+/// a variant, never another version: `gpt-5.9` is no `gpt-5`.
 fn price_of(model: &str) -> Option<&'static Price> {
     let name = model.to_lowercase();
-    let fitting = PRICES.iter().filter(|price| {
-        let at = name.find(&price.prefix);
-        at.is_some_and(|at| at == 0 || name.get(..at).is_some_and(|before| before.ends_with(['/', '.', ':'])))
-    });
+    let fits = |price: &&Price| {
+        let (before, after) = name.split_once(&price.prefix)?;
+        let starts = before.is_empty() || before.ends_with(['/', '.', ':']);
+        (starts && !after.starts_with(|c: char| c.is_alphanumeric() || c == '.')).then_some(())
+    };
+    let fitting = PRICES.iter().filter(|price| fits(price).is_some());
     fitting.max_by_key(|price| price.prefix.len())
 }
 
@@ -110,12 +113,21 @@ mod tests {
         assert_eq!(used(Some("gpt-5-codex-2026-01")), 2_250_000);
         assert_eq!(used(Some("openai/GPT-5-mini")), 450_000);
         assert_eq!(used(Some("us.anthropic.claude-haiku-9")), 1_500_000);
+        assert_eq!(used(Some("claude-sonnet-5-5[1m]")), 3_000_000);
+        assert_eq!(used(Some("claude-sonnet-5")), used(Some("claude-sonnet-5-5")));
     }
 
     #[test]
     fn an_unknown_model_costs_as_much_as_the_dearest() {
-        for model in [None, Some(""), Some("mygpt-5"), Some("qwen")] {
-            assert_eq!(used(model), 27_000_000, "{model:?}");
+        for model in [
+            None,
+            Some(""),
+            Some("mygpt-5"),
+            Some("qwen"),
+            Some("gpt-5.9"),
+            Some("o30"),
+        ] {
+            assert_eq!(used(model), 48_000_000, "{model:?}");
         }
     }
 

@@ -45,8 +45,6 @@ pub struct DefaultBranch {
 pub struct Settings {
     /// What they say.
     pub settings: RepositorySettings,
-    /// Names that this version accepts and does not act on.
-    pub unused: Vec<String>,
     /// What a person is told of hosts that this server does not allow.
     pub refused_hosts: Option<String>,
 }
@@ -137,10 +135,9 @@ impl Engine {
             Some(file) => file.text(),
         };
         match RepositorySettings::parse(&text, &self.agents.offer()) {
-            Ok((settings, unused)) => Ok(Settings {
+            Ok(settings) => Ok(Settings {
                 refused_hosts: self.settings.network.refusal(&settings.network.allow),
                 settings,
-                unused,
             }),
             Err(mistakes) => Err(NoSettings::Mistakes(mistakes.iter().map(ToString::to_string).collect())),
         }

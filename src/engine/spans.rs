@@ -298,6 +298,7 @@ mod tests {
     #[test]
     fn gates_are_named_by_what_came_of_them() {
         let report = GateReport {
+            isolation: None,
             setup: None,
             tests: Evidence::Absent(Absence::NoCommand),
             excused: Vec::new(),

@@ -161,7 +161,7 @@ mod tests {
     use crate::gates::detect::Repository;
 
     fn why(settings: &str, files: &[&str]) -> String {
-        let (settings, _) = RepositorySettings::parse(settings, &Offer::default()).unwrap();
+        let settings = RepositorySettings::parse(settings, &Offer::default()).unwrap();
         let paths: Vec<String> = files.iter().map(|path| (*path).to_owned()).collect();
         let read = |_: &str| Some("{\"scripts\": {\"test\": \"jest\"}}".to_owned());
         let repository = Repository {

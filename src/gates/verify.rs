@@ -59,6 +59,7 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
     }
     report.more.push(judged::integrity(&run, &ran, shown_by_running).await?);
     report.more.extend(checks::checks(&run, &ran, stand.is_ready()).await?);
+    report.isolation = Some(bench.sandbox.level());
     Ok(report)
 }
 

@@ -37,6 +37,7 @@ pub async fn verify_wave(
     let excused = compare::excused(&ran, subject.baseline, subject.waived);
     let mut report = GateReport::new(stand.setup.clone(), compare::against(ran, subject.baseline));
     report.excused = excused;
+    report.isolation = Some(bench.sandbox.level());
     let held = compare::held(&report.tests, &report.excused);
     report
         .excused

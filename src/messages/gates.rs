@@ -8,6 +8,7 @@ use crate::domain::evidence::Gate;
 use crate::domain::evidence::GateReport;
 use crate::domain::evidence::GateResult;
 use crate::domain::evidence::Weight;
+use crate::domain::isolation::Level;
 use crate::domain::plan::TaskType;
 use crate::messages::gate_details;
 use crate::messages::measure::Measure;
@@ -37,9 +38,19 @@ pub(super) fn table(kind: TaskType, gates: &GateReport, told: &[Issue], measure:
     };
     sections(vec![
         table,
+        isolation(gates),
         gate_details::excused(gates, measure),
         gate_details::details(gates, told, measure),
     ])
+}
+
+/// How far the commands were kept apart from the machine that they ran on.
+fn isolation(gates: &GateReport) -> String {
+    match gates.isolation {
+        None => String::new(),
+        Some(Level::L0) => "What ran here ran without isolation (L0).".to_owned(),
+        Some(level) => format!("What ran here ran in isolation {level}: {}.", level.means()),
+    }
 }
 
 fn rows(kind: TaskType, gates: &GateReport) -> Vec<String> {

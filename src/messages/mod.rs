@@ -8,7 +8,6 @@ pub mod untrusted;
 mod annotation;
 mod blocked;
 mod check;
-mod clean;
 mod commit;
 mod defuse;
 mod design;
@@ -39,6 +38,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use crate::domain::clean::clean;
 pub use annotation::Annotation;
 pub use annotation::Level;
 pub use annotation::annotated_files;
@@ -50,7 +50,6 @@ pub use check::Conclusion;
 pub use check::blocked_check;
 pub use check::check_run;
 pub use check::wave_check;
-pub use clean::clean;
 pub use commit::CommitKind;
 pub use commit::SquashText;
 pub use commit::histories_commit;

@@ -3,8 +3,8 @@
 //! Prose is escaped, so that it lands in text; commands, names and outputs are put into code. Whatever GitHub would act
 //! on is broken. Every function takes the most characters that its result may have.
 
-use crate::messages::clean::clean;
-use crate::messages::clean::is_invisible;
+use crate::domain::clean::clean;
+use crate::domain::clean::is_invisible;
 use crate::messages::defuse;
 use std::borrow::Cow;
 

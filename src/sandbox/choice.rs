@@ -1,6 +1,7 @@
 //! The sandbox as it was chosen for this machine: its level, its programs, and what that means for one program.
 
 use crate::domain::isolation::Level;
+use crate::domain::isolation::Limits;
 use crate::sandbox::egress::INSIDE_PORT;
 use crate::sandbox::protocol::Confinement;
 use crate::sandbox::protocol::Way;
@@ -23,6 +24,8 @@ pub struct SandboxOptions {
     pub bubblewrap: PathBuf,
     /// Folders that no program sees unless they are given to it by name: the service's own.
     pub hidden: Vec<PathBuf>,
+    /// What each program may use up, with all that it starts.
+    pub limits: Limits,
 }
 
 impl SandboxOptions {
@@ -43,6 +46,7 @@ impl SandboxOptions {
             launcher: launcher.into(),
             bubblewrap: found.unwrap_or_else(|| Path::new("/usr/bin").join(BUBBLEWRAP)),
             hidden: Vec::new(),
+            limits: Limits::default(),
         }
     }
 }
@@ -112,7 +116,7 @@ impl Sandbox {
             bubblewrap: bytes(&self.options.bubblewrap),
             read: read.iter().map(bytes).collect(),
             write: spec.confine.write.iter().map(bytes).collect(),
-            limits: spec.confine.limits,
+            limits: self.options.limits,
             way: self.way(spec),
             own: false,
         }

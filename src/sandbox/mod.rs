@@ -27,8 +27,6 @@ pub use capture::OutputCap;
 pub use choice::Sandbox;
 pub use choice::SandboxOptions;
 pub use confine::Confine;
-pub use confine::Limit;
-pub use confine::Limits;
 pub use environment::environment;
 pub use launcher::LAUNCHER_COMMAND;
 pub use launcher::launcher_main;

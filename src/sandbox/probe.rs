@@ -12,6 +12,7 @@ use crate::sandbox::spec::Spec;
 use crate::sandbox::spec::StartError;
 use std::io::Write;
 use std::net::TcpListener;
+use std::path::Path;
 use std::time::Duration;
 use tempfile::NamedTempFile;
 
@@ -45,6 +46,9 @@ const REMEDIES: &[(&str, &str)] = &[
     ("lsm=", "start the kernel, 5.13 or newer, with landlock among its lsm="),
     ("Unknown option", "bubblewrap is too old: 0.8 or newer is needed"),
 ];
+
+const NO_PROC: &str =
+    "/proc is not mounted here, and without it nothing can be kept apart or watched (mount -t proc proc /proc)";
 
 /// Why no sandbox of the level that is asked for can be had.
 #[derive(Debug, thiserror::Error)]
@@ -98,6 +102,7 @@ impl Sandbox {
                 }
             }
             Ok(song) => missing.push(format!("without isolation already the canary was held: {song:?}")),
+            Err(_) if !Path::new("/proc/self/exe").exists() => missing.push(NO_PROC.to_owned()),
             Err(reason) => missing.push(format!("the canary did not run: {reason}")),
         }
         let missing = missing.join("; ");

@@ -1,8 +1,8 @@
 //! What the service and its launcher say to each other over one socket, which is also the launcher's lifeline.
 
 use crate::domain::isolation::Level;
-use crate::sandbox::confine::Limit;
-use crate::sandbox::confine::Limits;
+use crate::domain::isolation::Limit;
+use crate::domain::isolation::Limits;
 use crate::sandbox::spec::Exit;
 use crate::sandbox::spec::Spec;
 use crate::sandbox::spec::StartError;

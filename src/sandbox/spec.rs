@@ -1,10 +1,10 @@
 //! What to run and what became of it.
 
 use crate::domain::isolation::Level;
+use crate::domain::isolation::Limit;
 use crate::sandbox::capture::Output;
 use crate::sandbox::capture::OutputCap;
 use crate::sandbox::confine::Confine;
-use crate::sandbox::confine::Limit;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -61,6 +61,10 @@ const VERSIONED: &[&str] = &["java-", "python3"];
 const PROGRAM_FOLDERS: &[&str] = &["bin", "sbin", ".bin", "shims"];
 /// Variables that name the home of a tool.
 const TOOL_HOMES: &[&str] = &["RUSTUP_HOME", "JAVA_HOME", "GOROOT", "PYENV_ROOT", "NVM_DIR"];
+/// Folders of tools in a home that hold, beside their programs, who their user is; of them only the programs are seen.
+const ACCOUNTS: &[&str] = &[
+    ".aws", ".azure", ".claude", ".codex", ".config", ".docker", ".gemini", ".gnupg", ".kube", ".ssh",
+];
 /// Names of files that hold credentials of tools.
 const CREDENTIALS: &[&str] = &[
     "credentials",
@@ -147,8 +151,8 @@ fn folder_of_programs(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
-/// Whether a folder holds more than one tool's files: one of the system's first folders, a home, or a folder with what is
-/// hidden in it.
+/// Whether a folder holds more than one tool's files: one of the system's first folders, a home, a tool's accounts, or a
+/// folder with what is hidden in it.
 fn is_wide(folder: &Path, hidden: &[PathBuf]) -> bool {
     let depth = folder
         .components()
@@ -157,7 +161,8 @@ fn is_wide(folder: &Path, hidden: &[PathBuf]) -> bool {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let holds = |path: &PathBuf| path.starts_with(folder);
     let below_homes = depth < 3 && folder.starts_with("/home");
-    let shared = folder.file_name().is_some_and(|name| name == ".local");
+    let is_shared = |name: &OsStr| name == ".local" || ACCOUNTS.iter().any(|account| name == *account);
+    let shared = folder.file_name().is_some_and(is_shared);
     depth < 2 || below_homes || shared || home.iter().chain(hidden).any(holds)
 }
 
@@ -190,7 +195,7 @@ mod tests {
         let data = [tool.join("data")];
         assert_eq!(folder_of_programs(&tool.join("bin"), &data), [tool.join("bin")]);
         assert_eq!(folder_of_programs(&tool, &data), Vec::<PathBuf>::new());
-        for home in ["/home/mona/bin", "/home/mona/.local/bin"] {
+        for home in ["/home/mona/bin", "/home/mona/.local/bin", "/home/mona/.docker/bin"] {
             assert_eq!(folder_of_programs(Path::new(home), &[]), [PathBuf::from(home)]);
         }
         for wide in ["/", "/tmp", "/home/mona", "/opt"] {

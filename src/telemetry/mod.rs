@@ -15,6 +15,7 @@ pub use settings::TelemetryMistake;
 pub use settings::TelemetrySettings;
 
 use crate::domain::ids::Millis;
+use crate::domain::secret::Secrets;
 use crate::telemetry::sender::Order;
 use sha2::Digest;
 use sha2::Sha256;
@@ -42,6 +43,7 @@ pub struct Telemetry(Option<Arc<Open>>);
 struct Open {
     orders: mpsc::Sender<Order>,
     lost: AtomicU64,
+    secrets: Secrets,
 }
 
 /// Something that took a while.
@@ -120,17 +122,18 @@ impl Span {
 }
 
 impl Telemetry {
-    /// Starts the task that sends. Must be called within a tokio runtime. `instance` names this process among others.
+    /// Starts the task that sends. Must be called within a tokio runtime. `instance` names this process among others;
+    /// no name that is sent shows one of `secrets`.
     ///
     /// # Errors
     ///
     /// What stands in the way of TLS.
-    pub fn start(settings: TelemetrySettings, instance: &str) -> std::io::Result<Self> {
+    pub fn start(settings: TelemetrySettings, instance: &str, secrets: Secrets) -> std::io::Result<Self> {
         let (orders, waiting) = mpsc::channel(WAITING);
         let sender = sender::Sender::new(settings, instance)?;
         tokio::spawn(sender.work(waiting));
         let lost = AtomicU64::new(0);
-        Ok(Self(Some(Arc::new(Open { orders, lost }))))
+        Ok(Self(Some(Arc::new(Open { orders, lost, secrets }))))
     }
 
     /// Whether anybody listens.
@@ -140,8 +143,13 @@ impl Telemetry {
     }
 
     /// Sends a span some time soon, or loses it: never waits.
-    pub fn send(&self, span: Span) {
+    pub fn send(&self, mut span: Span) {
         let Some(open) = &self.0 else { return };
+        for (_, fact) in &mut span.facts {
+            if let Fact::Text(text) = fact {
+                *text = open.secrets.mask(text);
+            }
+        }
         if open.orders.try_send(Order::Span(Box::new(span))).is_err() && open.lost.fetch_add(1, Ordering::Relaxed) == 0
         {
             tracing::warn!("the OpenTelemetry collector is too slow: spans are lost");

@@ -4,6 +4,7 @@ use super::TelemetrySettings;
 use super::span_id;
 use super::trace_id;
 use crate::domain::ids::Millis;
+use crate::domain::secret::Secrets;
 use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -55,7 +56,7 @@ async fn spans_arrive_with_their_ids_times_and_facts() {
         ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-api-key=a%20b, x-two = 2"),
     ];
-    let telemetry = Telemetry::start(settings(&variables).unwrap().unwrap(), "here").unwrap();
+    let telemetry = Telemetry::start(settings(&variables).unwrap().unwrap(), "here", Secrets::default()).unwrap();
     let run = Span::new(
         path(&["7/1/1", "TASK-001", "1", "run"]),
         "player",
@@ -104,7 +105,7 @@ async fn a_collector_that_refuses_or_is_gone_costs_only_the_spans() {
     let (refusing, arrived) = collector(StatusCode::BAD_REQUEST).await;
     for address in [refusing.as_str(), "http://127.0.0.1:1"] {
         let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", address)];
-        let telemetry = Telemetry::start(settings(&variables).unwrap().unwrap(), "here").unwrap();
+        let telemetry = Telemetry::start(settings(&variables).unwrap().unwrap(), "here", Secrets::default()).unwrap();
         for number in 0..10_000 {
             telemetry.send(Span::new(
                 path(&["7/1/1", &number.to_string()]),

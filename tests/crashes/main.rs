@@ -24,3 +24,4 @@ mod caught;
 mod deliveries;
 mod killed;
 mod ledger;
+mod log;

@@ -33,7 +33,8 @@ pub const REPO: &str = "acme/tally";
 pub const MONA: &str = "mona";
 /// Who may not.
 pub const EVE: &str = "eve";
-const SECRET: &str = "It's a Secret to Everybody";
+/// What signs the webhooks.
+pub const SECRET: &str = "It's a Secret to Everybody";
 
 /// How long a look into the service's database is good for when the forge is silent.
 const LOOK: Duration = Duration::from_millis(25);
@@ -46,7 +47,8 @@ pub struct World {
     pub folder: tempfile::TempDir,
     apps: (AppCredentials, AppCredentials),
     listen: String,
-    agents: Vec<(&'static str, String)>,
+    /// More variables of the service.
+    variables: Vec<(&'static str, String)>,
     /// How those who wait are heard and let go.
     pub pipes: Pipes,
     news: broadcast::Receiver<FeedEvent>,
@@ -106,7 +108,7 @@ impl World {
         );
         Self {
             news: forge.subscribe(),
-            agents: story.agents(folder.path()),
+            variables: story.agents(folder.path()),
             pipes: Pipes::new(folder.path()),
             forge,
             folder,
@@ -116,6 +118,21 @@ impl World {
             starts: 0,
             looking: None,
         }
+    }
+
+    /// Sets a variable of the service, from its next start on.
+    pub fn set(&mut self, name: &'static str, value: &str) {
+        self.variables.push((name, value.to_owned()));
+    }
+
+    /// Where the service listens.
+    pub fn address(&self) -> &str {
+        &self.listen
+    }
+
+    /// The private keys of both Apps.
+    pub fn private_keys(&self) -> [String; 2] {
+        [&self.apps.0, &self.apps.1].map(|app| app.private_key.expose_secret().to_owned())
     }
 
     /// Starts the service. It need not be waited for: the forge delivers until it is acknowledged.
@@ -147,7 +164,7 @@ impl World {
             .env("AUTOBUILD_DATA_DIR", folder.join("data"))
             .env("AUTOBUILD_LISTEN", &self.listen)
             .env("AUTOBUILD_WRITE_SPACING_MS", "0")
-            .envs(self.agents.iter().cloned())
+            .envs(self.variables.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::from(log))

@@ -88,7 +88,7 @@ type WrittenChange = (usize, (String, Option<usize>, usize, Tree));
 impl Base {
     fn of((name, (mark, tree, settings)): WrittenBase, commits: &[Sha]) -> (String, Self) {
         let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
-        let (settings, _) = RepositorySettings::parse(&settings, &Offer::default())
+        let settings = RepositorySettings::parse(&settings, &Offer::default())
             .unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
         let base = Self {
             commit: commits[mark].clone(),

@@ -24,7 +24,9 @@ fn route(upstream: &str) -> Rules {
             name: "main".to_owned(),
             upstream: upstream.parse().unwrap(),
             header: (HeaderName::from_static("x-api-key"), KEY.into()),
-            paths: vec!["/v1/messages".to_owned()],
+            paths: ["/v1/messages", "/v1/messages/count_tokens"]
+                .map(str::to_owned)
+                .to_vec(),
         }],
         ..Rules::default()
     }
@@ -97,6 +99,7 @@ async fn only_the_routes_paths_and_methods_pass() {
     let refused = [
         ("GET", "/main/v1/files", 403),
         ("GET", "/main/v1/messages/../files", 403),
+        ("POST", "/main/v1/messages/batches", 403),
         ("GET", "/main/v1/messages/%2e%2e/files", 403),
         ("GET", "/main//v1/messages", 403),
         ("GET", "/main", 403),
@@ -288,4 +291,54 @@ async fn neither_key_nor_token_shows_in_what_is_printed_of_a_door() {
     let url = world.door.model_url(Level::L3, "main").unwrap();
     assert!(url.starts_with("http://127.0.0.1:17443/") && url.ends_with("/main") && !url.contains(KEY));
     assert_eq!(world.door.model_url(Level::L3, "other"), None);
+}
+
+#[tokio::test]
+async fn every_call_of_a_model_is_counted_whoever_makes_it_and_ends_at_what_they_may_cost() {
+    let body = r#"{"model":"claude-sonnet-5","usage":{"input_tokens":1000000,"output_tokens":1}}"#;
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let (address, mut heads) = api(answer).await;
+    let mut rules = route(&format!("http://{address}"));
+    rules.caps.usd_micros = Some(7_000_000);
+    let world = World::open(rules).await;
+    for _ in 0..2 {
+        assert_eq!(world.asks("POST", "/main/v1/messages", "").await.status, 200);
+    }
+    let used = world.door.used();
+    let [(model, tokens)] = used.as_slice() else {
+        panic!("{used:?}")
+    };
+    assert_eq!((model.as_str(), tokens.input), ("claude-sonnet-5", 2_000_000));
+    let refused = world.asks("POST", "/main/v1/messages", "").await;
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    assert!(
+        refused.body.contains("have cost as much as they may"),
+        "{}",
+        refused.body
+    );
+    let free = world.asks("POST", "/main/v1/messages/count_tokens", "").await;
+    assert_eq!(free.status, 200, "what costs nothing goes on");
+    let mut plain = 0;
+    while let Ok(head) = heads.try_recv() {
+        assert!(head.contains("accept-encoding: identity"), "{head}");
+        plain += 1;
+    }
+    assert_eq!(plain, 3);
+}
+
+#[tokio::test]
+async fn a_key_that_the_api_repeats_does_not_come_inside() {
+    let body = format!("no such key: {KEY}");
+    let length = body.len();
+    let (address, _heads) = api(format!(
+        "HTTP/1.1 401 Unauthorized\r\ncontent-length: {length}\r\nx-request-id: {KEY}\r\n\r\n{body}"
+    ))
+    .await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let reply = world.asks("POST", "/main/v1/messages", "").await;
+    assert_eq!(
+        (reply.status, reply.body),
+        (401, format!("no such key: {}", "*".repeat(KEY.len())))
+    );
+    assert!(world.door.used().is_empty(), "what was refused costs nothing");
 }

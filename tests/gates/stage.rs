@@ -149,7 +149,7 @@ pub struct Case {
 
 impl Case {
     pub fn new(kind: TaskType, settings: &str) -> Self {
-        let (settings, _) = RepositorySettings::parse(settings, &Offer::default()).unwrap();
+        let settings = RepositorySettings::parse(settings, &Offer::default()).unwrap();
         Self {
             task: PlannedTask {
                 id: "TASK-001".parse().unwrap(),

@@ -18,7 +18,7 @@ const RUN: &str =
 #[tokio::test]
 async fn the_commit_that_broke_the_tests_is_found_by_halving() {
     let stage = Stage::new().await;
-    let (settings, _) = RepositorySettings::parse("test: sh run.sh\n", &Offer::default()).unwrap();
+    let settings = RepositorySettings::parse("test: sh run.sh\n", &Offer::default()).unwrap();
     let green = stage.commit(None, &[("run.sh", Some(RUN))]);
     let mut commits = vec![green.clone()];
     for name in ["one", "two", "broken", "three", "four"] {

@@ -267,7 +267,7 @@ async fn the_door_opens_to_what_is_allowed() {
 
 #[tokio::test]
 async fn what_uses_too_much_ends_with_the_limit_by_name() {
-    use autobuild::sandbox::Limit;
+    use autobuild::domain::isolation::Limit;
     let stage = Stage::new("limits");
     for level in offered().await {
         let (_, exit) = stage.tries("children", Who::Player, Way::At(level)).await.unwrap();

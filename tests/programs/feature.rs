@@ -38,7 +38,12 @@ fn rules() -> Vec<Rule> {
     let role = |holds, first: Reply, answer| Rule {
         holds,
         pick: Pick::Turn,
-        replies: vec![first, Reply::Tool("StructuredOutput", answer)],
+        // The last word is for programs that ask for one after the answer.
+        replies: vec![
+            first,
+            Reply::Tool("StructuredOutput", answer),
+            Reply::Text("Done.".to_owned()),
+        ],
     };
     vec![
         role(
@@ -77,9 +82,22 @@ async fn git(folder: &Path, args: &[&str]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[allow(clippy::too_many_lines, reason = "one story")]
 async fn a_whole_feature_is_built_with_the_real_claude() {
-    let Some(folder) = crate::real("claude") else { return };
+    if let Some(folder) = crate::real("claude") {
+        builds("claude", &folder, [2, 2, 2]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_feature_is_built_with_the_real_claude_by_way_of_the_agent_client_protocol() {
+    if let Some(folder) = crate::real("claude-agent-acp") {
+        builds("acp:claude-agent-acp", &folder, [3, 3, 3]).await;
+    }
+}
+
+/// One Feature with `agent`, whose program is in `folder`; planner, Player and Coach ask their model that often.
+#[allow(clippy::too_many_lines, reason = "one story")]
+async fn builds(agent: &str, folder: &Path, calls: [usize; 3]) {
     let model = FakeModel::start(rules()).await;
     let dir = tempfile::tempdir().unwrap();
     let repository = dir.path().join("tally");
@@ -108,9 +126,9 @@ async fn a_whole_feature_is_built_with_the_real_claude() {
     git(&repository, &["add", "-A"]).await;
     git(&repository, &["commit", "-q", "-m", "first"]).await;
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path))).unwrap();
+    let path = std::env::join_paths(std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path))).unwrap();
     let ran = Command::new(env!("CARGO_BIN_EXE_autobuild"))
-        .args(["demo", "--once", "--agent", "claude", "--repo"])
+        .args(["demo", "--once", "--agent", agent, "--repo"])
         .arg(&repository)
         .arg("--issue")
         .arg(dir.path().join("issue.md"))
@@ -128,7 +146,7 @@ async fn a_whole_feature_is_built_with_the_real_claude() {
     let seen = model.seen();
     let about = |text: &str| seen.iter().filter(|seen| seen.body.to_string().contains(text)).count();
     let counts = ["You are the planner.", "You are the Player.", "You are the Coach."].map(about);
-    assert_eq!(counts, [2, 2, 2], "two calls for each role");
+    assert_eq!(counts, calls, "calls of each role");
     assert!(
         about("House rule: count from one.") >= 4,
         "the instruction file reaches the agents"

@@ -19,8 +19,13 @@ mod contract;
 mod feature;
 #[path = "../model/mod.rs"]
 mod model;
+mod real;
 mod stage;
 
+use autobuild::domain::isolation::Bounds;
+use autobuild::domain::isolation::Level;
+use autobuild::sandbox::Sandbox;
+use autobuild::sandbox::SandboxOptions;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
@@ -32,7 +37,8 @@ fn stand_ins() -> PathBuf {
 
 /// The folder of the real program, if it is installed.
 fn real(program: &str) -> Option<PathBuf> {
-    let named = std::env::var_os(format!("AUTOBUILD_TEST_{}", program.to_uppercase())).map(PathBuf::from);
+    let variable = format!("AUTOBUILD_TEST_{}", program.to_uppercase().replace('-', "_"));
+    let named = std::env::var_os(&variable).map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = named.or_else(|| {
         let mut candidates = std::env::split_paths(&path).map(|folder| folder.join(program));
@@ -41,10 +47,7 @@ fn real(program: &str) -> Option<PathBuf> {
     let folder = found.and_then(|file| Some(file.parent()?.to_owned()));
     match &folder {
         Some(folder) => println!("the real {program} of {} is tried", folder.display()),
-        None => println!(
-            "skipped: no real {program} is installed (npm, or AUTOBUILD_TEST_{})",
-            program.to_uppercase()
-        ),
+        None => println!("skipped: no real {program} is installed (npm, or {variable})"),
     }
     folder
 }
@@ -63,16 +66,66 @@ fn inner(test: &str, folder: &Path, variables: &[(&str, &str)]) {
     assert!(ran.status.success() && said.contains("1 passed"), "{test}: {said}");
 }
 
-#[test]
-fn a_stand_in_for_claude_keeps_the_contract() {
-    let folder = stand_ins().join("claude/bin");
-    inner("contract::of_stand_ins", &folder, &[("CONTRACT_OF", "claude")]);
+fn sandbox_options() -> SandboxOptions {
+    SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild"))
+}
+
+/// Every stand-in, with the folder of its program.
+fn all_stand_ins() -> [(&'static str, PathBuf); 4] {
+    [
+        ("claude", "claude/bin"),
+        ("codex", "codex/bin"),
+        ("acp:claude-agent-acp", "acp/bin"),
+        ("acp:codex-acp", "acp/bin"),
+    ]
+    .map(|(agent, folder)| (agent, stand_ins().join(folder)))
+}
+
+/// Runs the contract of all stand-ins at once.
+fn keep_the_contract(level: &[(&str, &str)]) {
+    std::thread::scope(|threads| {
+        for (agent, folder) in all_stand_ins() {
+            threads.spawn(move || {
+                let variables = [&[("CONTRACT_OF", agent)], level].concat();
+                inner("contract::of_stand_ins", &folder, &variables);
+            });
+        }
+    });
 }
 
 #[test]
-fn a_stand_in_for_codex_keeps_the_contract() {
-    let folder = stand_ins().join("codex/bin");
-    inner("contract::of_stand_ins", &folder, &[("CONTRACT_OF", "codex")]);
+fn a_stand_in_for_each_program_keeps_the_contract() {
+    keep_the_contract(&[]);
+}
+
+#[tokio::test]
+async fn stand_ins_keep_the_contract_at_every_level_of_isolation_that_there_is() {
+    let mut tried = Vec::new();
+    for level in [Level::L0, Level::L1, Level::L2, Level::L3] {
+        let bounds = Bounds {
+            least: level,
+            most: level,
+        };
+        if Sandbox::probe(sandbox_options(), bounds).await.is_err() {
+            continue;
+        }
+        keep_the_contract(&[("CONTRACT_LEVEL", &u8::from(level).to_string())]);
+        tried.push(level.to_string());
+    }
+    println!("the contract holds at the levels {}", tried.join(", "));
+    assert!(tried.contains(&"L0".to_owned()));
+}
+
+#[test]
+fn a_persons_login_is_read_where_it_was_asked_for_and_never_changed() {
+    for (agent, folder) in all_stand_ins() {
+        if agent == "acp:codex-acp" {
+            continue;
+        }
+        let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let variables = [("CONTRACT_OF", agent), ("HOME", home.path().to_str().unwrap())];
+        inner("contract::of_a_persons_login", &folder, &variables);
+    }
 }
 
 #[test]
@@ -84,13 +137,28 @@ fn programs_that_are_too_old_or_missing_are_named_with_the_way_to_mend_it() {
 #[test]
 fn the_real_claude_keeps_the_contract() {
     if let Some(folder) = real("claude") {
-        inner("contract::of_the_real_claude", &folder, &[]);
+        inner("real::of_the_real_claude", &folder, &[]);
     }
 }
 
 #[test]
 fn the_real_codex_keeps_the_contract() {
     if let Some(folder) = real("codex") {
-        inner("contract::of_the_real_codex", &folder, &[]);
+        inner("real::of_the_real_codex", &folder, &[]);
+    }
+}
+
+#[test]
+fn the_real_claude_keeps_the_contract_by_way_of_the_agent_client_protocol() {
+    if let Some(folder) = real("claude-agent-acp") {
+        let variables = [("CONTRACT_OF", "acp:claude-agent-acp")];
+        inner("real::of_the_real_claude", &folder, &variables);
+    }
+}
+
+#[test]
+fn the_real_codex_keeps_the_contract_by_way_of_the_agent_client_protocol() {
+    if let Some(folder) = real("codex-acp") {
+        inner("real::of_the_real_codex", &folder, &[("CONTRACT_OF", "acp:codex-acp")]);
     }
 }

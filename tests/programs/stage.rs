@@ -14,11 +14,11 @@ use autobuild::config::Role;
 use autobuild::domain::blocked::AgentFailure;
 use autobuild::domain::ids::TaskId;
 use autobuild::domain::ids::TurnNumber;
+use autobuild::domain::isolation::Bounds;
 use autobuild::domain::isolation::Level;
 use autobuild::domain::secret::Secrets;
 use autobuild::domain::usage::Usage;
 use autobuild::sandbox::Sandbox;
-use autobuild::sandbox::SandboxOptions;
 use autobuild::sandbox::egress::Rules;
 use serde_json::Value;
 use serde_json::json;
@@ -33,21 +33,19 @@ pub const KEY: &str = "sk-test-0123456789-never-inside";
 
 pub struct Stage {
     pub dir: TempDir,
+    /// How far the agent is kept apart.
+    pub level: Level,
     backend: Backend,
 }
 
 impl Stage {
     /// An agent whose models are at `url`, kept apart as far as this machine can.
     pub async fn new(agent: &str, url: &str) -> Self {
-        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        fs::create_dir(dir.path().join("checkout")).unwrap();
-        fs::write(dir.path().join("checkout/README.md"), "hello\n").unwrap();
-        let sandbox = Sandbox::probe(
-            SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild")),
-            Level::L0.or_more(),
-        )
-        .await
-        .unwrap();
+        Self::at(agent, url, Level::L0.or_more()).await
+    }
+
+    /// The same within these bounds of isolation.
+    pub async fn at(agent: &str, url: &str, bounds: Bounds) -> Self {
         let api = |path: &str| ModelApi {
             url: Some(format!("{url}{path}").parse().unwrap()),
             key: Some(KEY.into()),
@@ -57,10 +55,23 @@ impl Stage {
             openai: api("/v1"),
             ..ModelSettings::default()
         };
+        Self::with(agent, &Access::service(models), bounds).await
+    }
+
+    /// The same with this access to models.
+    pub async fn with(agent: &str, access: &Access, bounds: Bounds) -> Self {
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        fs::create_dir(dir.path().join("checkout")).unwrap();
+        fs::write(dir.path().join("checkout/README.md"), "hello\n").unwrap();
+        let sandbox = Sandbox::probe(crate::sandbox_options(), bounds).await.unwrap();
         let agent: AgentCommand = agent.parse().unwrap();
         let folder = dir.path().join("agents");
-        let backend = Backend::new(&agent, &sandbox, &[], &folder, &Access::service(models));
-        Self { dir, backend }
+        let backend = Backend::new(&agent, &sandbox, &[], &folder, access);
+        Self {
+            dir,
+            level: sandbox.level(),
+            backend,
+        }
     }
 
     pub fn spec(&self, role: Role, case: &str) -> RunSpec {

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use autobuild::domain::isolation::Level;
+use autobuild::domain::isolation::Limits;
 use autobuild::sandbox::Exit;
 use autobuild::sandbox::Finished;
-use autobuild::sandbox::Limits;
 use autobuild::sandbox::Live;
 use autobuild::sandbox::OutputCap;
 use autobuild::sandbox::Sandbox;

@@ -3,8 +3,12 @@
 use crate::world::Plan;
 use crate::world::REPO;
 use crate::world::Setup;
+use crate::world::Task;
 use crate::world::World;
 use autobuild::config::Role;
+use autobuild::forge::NewApp;
+use autobuild::forge::NewCiJob;
+use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 
@@ -140,5 +144,139 @@ async fn planted_credentials_get_out_nowhere() {
     }
     assert!(turns.len() > 1, "the second turn was clean");
     nothing_got_out(&world).await;
+    world.end().await;
+}
+
+/// A token of the Player, one of the Coach and one of CI, each in a spelling that only its reader makes whole.
+const HIDDEN: [&str; 3] = [
+    "Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc",
+    "Xm3nB5vC7xZ9lK1jH2gF4dS6aP8oIuYtReWq",
+    "Tr5eW7qA9sD1fG3hJ5kL7zX9cV1bN3mQ2wEr",
+];
+
+/// Turn 1 leaves credentials where a glance misses them, turn 2 is clean; both say them in ways that Markdown mends.
+const HIDING_PLAYER: &str = r#"T=Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc
+HIDDEN=$(printf 'ghp\342\200\213_%s' "$T")
+COLOURED=$(printf 'ghp_Zq4x\033[0mW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc')
+B64=$(printf 'user:ghp_%s' "$T" | base64 -w0)
+HEX=$(printf 'ghp_%s' "$T" | od -An -tx1 | tr -d ' \n')
+mkdir -p hello
+if [ "$AUTOBUILD_TURN" = 1 ]; then
+  echo "auth: $B64" > hello/secret.yaml
+  echo "key = $HEX" > hello/hex.txt
+  printf '%s\n' '{"k": "\u0067hp_Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc"}' > hello/escaped.json
+  echo "see $HIDDEN" > hello/hidden.txt
+  echo x > "hello/a_ghp_$T.txt"
+else
+  rm -rf hello; mkdir hello; echo hello 1 > hello/1.txt
+  cat > tests/leak_test.sh <<'END'
+a=ghp_Zq4xW7vB2nM9; b=kL5jH8gF3dS6aP1oIuYtReTc
+printf '%s\n' "$(printf 'user:%s%s' $a $b | base64 -w0) ghp_Zq4x$(printf '\033')[0mW7vB2nM9$b"
+test -f hello/1.txt
+END
+fi
+echo "$B64 $HEX $COLOURED $HIDDEN"
+echo "$B64 $HEX $COLOURED $HIDDEN" >&2
+cat <<'END'
+{"summary": "Used ghp\u200b_Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc, dXNlcjpnaHBfWnE0eFc3dkIybk05a0w1akg4Z0YzZFM2YVAxb0l1WXRSZVRj.",
+"files_modified": ["ghp\\_Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc", "\\u0067hp_Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc"],
+"files_created": ["hello/1.txt"], "concerns": ["*ghp&#8203;_Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc*"], "ready_for_validation": true}
+END
+"#;
+
+/// It may only read, and leaves a file with a telling name all the same.
+const HIDING_COACH: &str = r#"echo x > left_ghp_Xm3nB5vC7xZ9lK1jH2gF4dS6aP8oIuYtReWq.txt
+cat <<'END'
+{"decision": "approve", "summary": "It has ghp\\_Xm3nB5vC7xZ9lK1jH2gF4dS6aP8oIuYtReWq.",
+"criteria": [{"criterion": 1, "met": true, "evidence": "hello/1.txt"}]}
+END
+"#;
+
+/// What our Apps said and did: every text that people read, and all that git holds.
+async fn said_by_us(world: &World) -> String {
+    let mut said = history(&world.forge.repository_dir(REPO).unwrap());
+    for thread in world.list("issues?state=all").await {
+        let number = thread["number"].as_u64().unwrap();
+        said.push_str(&world.answers(number).await);
+        if thread["pull_request"].is_null() {
+            continue;
+        }
+        said.push_str(&format!("{}{}", thread["title"], thread["body"]));
+        for review in world.reviews(number).await {
+            said.push_str(&review.2);
+        }
+        said.push_str(&format!("{:?}", world.list(&format!("pulls/{number}/comments")).await));
+        for commit in world.list(&format!("pulls/{number}/commits")).await {
+            let sha = commit["sha"].as_str().unwrap();
+            let runs = world.get(&format!("commits/{sha}/check-runs")).await;
+            let ours = runs["check_runs"].as_array().unwrap().iter();
+            ours.filter(|run| run["app"]["slug"] == "autobuild")
+                .for_each(|run| said.push_str(&run.to_string()));
+        }
+    }
+    said
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_encoded_escaped_or_hidden_gets_out_nowhere() {
+    let world = Setup::new()
+        .settings("max_turns: 2")
+        .command(Role::Player, HIDING_PLAYER)
+        .command(Role::Coach, HIDING_COACH)
+        .build()
+        .await;
+    world
+        .forge
+        .create_app(&NewApp {
+            slug: "actions",
+            owner: "acme",
+            permissions: &[("checks", "write")],
+            events: &[],
+            hook: None,
+        })
+        .unwrap();
+    let red = NewCiJob {
+        app: Some("actions"),
+        branches: "autobuild/*",
+        name: "build ghp&#8203;_Tr5eW7qA9sD1fG3hJ5kL7zX9cV1bN3mQ2wEr",
+        conclusion: Some("failure"),
+        summary: "failed with ghp\\_Tr5eW7qA9sD1fG3hJ5kL7zX9cV1bN3mQ2wEr and \u{1b}[1mghp_Tr5e\u{1b}[0mW7qA9sD1fG3hJ5kL7zX9cV1bN3mQ2wEr",
+    };
+    world.forge.set_ci(REPO, &[red]).unwrap();
+    let hidden = "Say ghp\u{200b}_Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc";
+    let task = Task::new(1)
+        .with("name", json!(hidden))
+        .with("description", json!(hidden));
+    world.script.plans(&Plan::of([task]));
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    let turns = world.feature().await.tasks[0].turns.clone();
+    let told = format!("{:?}", turns[0].verdict.as_ref().unwrap().items);
+    for place in [
+        "hello/secret.yaml:1 holds a GitHub token",
+        "hello/hex.txt:1 holds a GitHub token",
+        "hello/escaped.json:1 holds a GitHub token",
+        "hello/hidden.txt:1 holds a GitHub token",
+        "the name of the file hello/a_[masked]",
+    ] {
+        assert!(told.contains(place), "{place} is not named: {told}");
+    }
+    let told = format!("{:?}", turns[1].verdict);
+    assert!(told.contains("left_[masked]"), "{told}");
+    let said = said_by_us(&world).await;
+    let seen = said
+        .replace(['\\', '\u{200b}'], "")
+        .replace("&#8203;", "")
+        .replace("\u{1b}[0m", "");
+    assert!(seen.contains("[masked]") && seen.contains("build "), "{seen}");
+    for token in HIDDEN {
+        assert!(!seen.contains(token), "{token} in {seen}");
+        assert!(
+            !seen.to_lowercase().contains(&token.to_lowercase()),
+            "{token} in {seen}"
+        );
+    }
+    let base64 = ["dXNlcjpnaHBfWnE0eFc3", "6768705f5a713478"];
+    assert!(base64.iter().all(|part| !seen.contains(part)), "{seen}");
     world.end().await;
 }

@@ -2,16 +2,16 @@
 //! mode that surely only reads: the answer is the JSON that ends the last message, and what a reader wrote is found by
 //! comparing its checkout.
 
+mod consent;
+mod greeting;
 mod stream;
 mod wire;
 
 use crate::agents::Printed;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
-use crate::agents::access::Access;
 use crate::agents::access::Login;
 use crate::agents::access::Provider;
-use crate::agents::acp::stream::Script;
 use crate::agents::acp::stream::Stream;
 use crate::agents::answer;
 use crate::agents::answer::NoAnswer;
@@ -21,22 +21,22 @@ use crate::agents::command::program;
 use crate::agents::ending;
 use crate::agents::ending::Cut;
 use crate::agents::ending::Told;
-use crate::agents::ending::started;
 use crate::agents::journal::Journal;
 use crate::agents::journal::plain;
+use crate::agents::login::as_the_host;
+use crate::agents::means::Means;
+use crate::agents::means::limit;
+use crate::agents::past;
 use crate::agents::private::Account;
 use crate::agents::private::Private;
 use crate::agents::schema;
-use crate::agents::session;
 use crate::agents::session::Ended;
-use crate::agents::session::Patience;
 use crate::agents::session::Speech;
 use crate::config::CommandLine;
 use crate::config::Role;
 use crate::domain::blocked::AgentFailure;
+use crate::domain::isolation::Level;
 use crate::domain::trace::TraceKind;
-use crate::sandbox::OutputCap;
-use crate::sandbox::Sandbox;
 use crate::sandbox::Spec;
 use crate::sandbox::environment;
 use serde_json::Value;
@@ -46,51 +46,45 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// An agent that prints more than this is stopped.
-const MOST_OUTPUT: u64 = 256 << 20;
-const KEPT_OUTPUT: usize = 16 << 10;
-/// From being asked to end to being killed.
-const GRACE: Duration = Duration::from_secs(5);
-/// How long the agent may be silent while its model works.
-const MODEL: Duration = Duration::from_secs(330);
-/// How long it may be silent while one of its tools runs.
-const TOOL: Duration = Duration::from_secs(11 * 60);
 /// What the program may take to end once its input has ended.
 const LAST: Duration = Duration::from_secs(2);
+
+/// What is said when its time comes.
+#[derive(Debug)]
+pub(crate) struct Script {
+    /// Who the agent is in the loop.
+    pub(crate) role: Role,
+    /// Parameters of the session.
+    pub(crate) session: Value,
+    /// What it is told.
+    pub(crate) prompt: String,
+    /// What it may read.
+    pub(crate) checkout: PathBuf,
+    /// How far it is kept apart.
+    pub(crate) level: Level,
+}
 
 /// A configured agent.
 #[derive(Clone, Debug)]
 pub(crate) struct AcpAgent {
     command: CommandLine,
     program: OsString,
-    sandbox: Sandbox,
-    environment: Vec<String>,
-    runs: PathBuf,
-    access: Access,
+    means: Means,
 }
 
 impl AcpAgent {
-    pub(crate) fn new(
-        command: CommandLine,
-        sandbox: Sandbox,
-        environment: Vec<String>,
-        runs: PathBuf,
-        access: Access,
-    ) -> Self {
+    pub(crate) fn new(command: CommandLine, means: Means) -> Self {
         Self {
             program: program(&command),
             command,
-            sandbox,
-            environment,
-            runs,
-            access,
+            means,
         }
     }
 
     /// Whether its program is there. What it is and how old shows only in a run: it has no way to say so outside one.
     pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
         let failed = |error: std::io::Error| AgentFailure::Failed { how: error.to_string() };
-        let private = Private::make(&self.runs).map_err(|error| failed(std::io::Error::other(error)))?;
+        let private = Private::make(&self.means.runs).map_err(|error| failed(std::io::Error::other(error)))?;
         let env = environment(private.path(), &[]).map_err(failed)?;
         let path = env
             .iter()
@@ -113,55 +107,48 @@ impl AcpAgent {
         let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone());
         let told = spec.prompt.whole(&spec.schema);
         journal.note(TraceKind::Prompt { text: told.clone() });
-        let private = Private::make(&self.runs)?;
+        let private = Private::make(&self.means.runs)?;
         let order = self.order(spec, &private).await?;
         let mut stream = Stream::new(Script {
             role: spec.role,
-            session: session_of(spec),
+            session: session_of(spec, self.means.access.login),
             prompt: told,
+            checkout: spec.checkout.clone(),
+            level: self.means.sandbox.level(),
         });
-        let model = spec.idle.map_or(MODEL, |idle| idle.min(MODEL));
-        let patience = Patience {
-            model,
-            tool: model.max(TOOL),
-            last: LAST,
-        };
-        let listener: &mut dyn session::Listener = &mut stream;
-        let talk = (listener, &mut journal);
-        let ended = session::run(&self.sandbox, &order, Speech::Dialogue, patience, talk, cancel).await;
-        let ended = started(ended, self.command.program())?;
-        conclude(spec, stream, journal, &ended)
+        let what = (self.command.program(), &order, spec);
+        let ended = self
+            .means
+            .hear(what, (Speech::Dialogue, LAST), (&mut stream, &mut journal), cancel)
+            .await?;
+        past::counted(conclude(spec, stream, journal, &ended), None, &order)
     }
 
     async fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
-        order.env = private.environment(spec, &self.environment, Account::AsNamed)?;
-        order
-            .env
-            .push(("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".into(), "1".into()));
-        let config = private.folder("claude")?;
-        order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
+        order.env = private.environment(spec, &self.means.environment, Account::AsNamed)?;
         order.stdin = Stream::opening();
-        order.deadline = spec.deadline;
-        order.grace = GRACE;
-        order.stdout = OutputCap {
-            head: KEPT_OUTPUT,
-            tail: KEPT_OUTPUT,
-            stop_after: Some(MOST_OUTPUT),
-        };
-        order.stderr = order.stdout;
+        limit(&mut order, spec);
         let providers = [Provider::Anthropic, Provider::OpenAi];
-        if self.access.login == Login::Host {
-            for provider in providers {
-                self.access.as_the_host(&mut order, provider);
+        match self.means.access.login {
+            Login::Service => {
+                let config = private.folder("claude")?;
+                order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
+            }
+            Login::Host => {
+                for provider in providers {
+                    as_the_host(&mut order, private, provider)?;
+                }
             }
         }
         let addresses = self
+            .means
             .access
-            .lead(&mut order, spec, private, &providers, self.sandbox.level())
+            .lead(&mut order, spec, private, &providers, self.means.sandbox.level())
             .await?;
         if let Some((_, address)) = addresses.iter().find(|(provider, _)| *provider == Provider::OpenAi) {
             let home = codex::home(private, address, spec.model.as_deref())?;
+            order.env.retain(|(name, _)| name != "CODEX_HOME");
             order.env.extend(codex::variables(home));
         }
         Ok(order)
@@ -169,9 +156,13 @@ impl AcpAgent {
 }
 
 /// The session's parameters. What stands under `_meta` is for the adapters that know it; others leave it out.
-fn session_of(spec: &RunSpec) -> Value {
+fn session_of(spec: &RunSpec, login: Login) -> Value {
+    let sources: &[&str] = match login {
+        Login::Service => &[],
+        Login::Host => &["user"],
+    };
     let mut options = json!({
-        "settingSources": [],
+        "settingSources": sources,
         "strictMcpConfig": true,
         "maxTurns": spec.agent_turns,
         "outputFormat": { "type": "json_schema", "schema": schema::bare(&spec.schema) },
@@ -207,7 +198,11 @@ fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> 
 
 fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
     if let Some(message) = &stream.failed {
-        return Err(match message.to_lowercase().contains("maximum number of turns") {
+        let words = message.to_lowercase();
+        if words.contains("valid structured output") {
+            return Ok(Err(NoAnswer::Malformed(plain(&spec.secrets, message, 500))));
+        }
+        return Err(match words.contains("maximum number of turns") {
             true => AgentFailure::OutOfAgentTurns {
                 turns: spec.agent_turns,
             },
@@ -224,7 +219,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
             turns: spec.agent_turns,
         }),
         // An agent that was denied something may cancel its own turn; whether it answered shows below.
-        Some(_) => Ok(match &stream.structured {
+        Some(_) => Ok(match stream.handed_in() {
             Some(answer) => Ok(answer.clone()),
             None => answer::ending_object(&stream.text).map(schema::without_nulls),
         }),

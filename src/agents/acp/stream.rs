@@ -1,20 +1,25 @@
 //! The conversation with an agent, one line at a time: introduce ourselves, open a session, say the prompt, grant or
 //! refuse what the agent asks for, and listen until it stops.
 
+use crate::agents::acp::Script;
+use crate::agents::acp::consent;
+use crate::agents::acp::greeting;
 use crate::agents::acp::wire;
+use crate::agents::codex;
 use crate::agents::journal::Journal;
+use crate::agents::json::is_empty;
 use crate::agents::json::items;
 use crate::agents::json::micros;
 use crate::agents::json::number;
 use crate::agents::json::word;
 use crate::agents::session::Listener;
 use crate::agents::session::Next;
-use crate::config::Role;
+use crate::domain::blocked::AgentFailure;
 use crate::domain::trace::TraceKind;
 use crate::domain::usage::Tokens;
 use serde_json::Value;
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 const MAX_REMEMBERED: usize = 10_000;
 /// The longest text of an agent that is kept, from its end.
@@ -26,32 +31,17 @@ const NEW_SESSION: u64 = 1;
 const SET_MODE: u64 = 2;
 const PROMPT: u64 = 3;
 
-/// Modes in which an agent changes nothing, best first; and in which it asks for nothing.
-const READING_MODES: [&str; 1] = ["read-only"];
-const WRITING_MODES: [&str; 3] = ["agent-full-access", "full-access", "acceptEdits"];
-/// Kinds of tools that change nothing.
-const READING_TOOLS: [&str; 3] = ["read", "search", "think"];
-
-/// What is said when its time comes.
-#[derive(Debug)]
-pub(crate) struct Script {
-    /// Who the agent is in the loop.
-    pub(crate) role: Role,
-    /// Parameters of the session.
-    pub(crate) session: Value,
-    /// What it is told.
-    pub(crate) prompt: String,
-}
-
 /// What was heard so far.
 #[derive(Debug)]
 pub(crate) struct Stream {
     script: Script,
+    /// The request of ours that is not answered yet.
+    awaited: Option<u64>,
     session: Option<String>,
     /// What the agent said after its last tool call.
     pub(crate) text: String,
-    /// The answer, where the agent handed it in by a tool of its own.
-    pub(crate) structured: Option<Value>,
+    /// The answer with the call that handed it in, where the agent has a tool of its own for that.
+    structured: Option<(String, Value)>,
     /// Why it stopped.
     pub(crate) stop_reason: Option<String>,
     /// Why the conversation failed.
@@ -60,13 +50,18 @@ pub(crate) struct Stream {
     pub(crate) tokens: Tokens,
     /// Money, where it is told.
     pub(crate) usd_micros: Option<u64>,
-    open: BTreeSet<String>,
+    /// Whether the agent said that its own work broke; what it says then is why.
+    broken: bool,
+    retries: u32,
+    /// Calls of tools that have not come back; with the tool's name where it is not told yet with what it was called.
+    open: BTreeMap<String, Option<String>>,
 }
 
 impl Stream {
     pub(crate) fn new(script: Script) -> Self {
         Self {
             script,
+            awaited: Some(INITIALIZE),
             session: None,
             text: String::new(),
             structured: None,
@@ -74,8 +69,15 @@ impl Stream {
             failed: None,
             tokens: Tokens::default(),
             usd_micros: None,
-            open: BTreeSet::new(),
+            broken: false,
+            retries: 0,
+            open: BTreeMap::new(),
         }
+    }
+
+    /// The answer that was handed in by a tool.
+    pub(crate) fn handed_in(&self) -> Option<&Value> {
+        self.structured.as_ref().map(|(_, answer)| answer)
     }
 
     /// What is said first.
@@ -83,7 +85,17 @@ impl Stream {
         wire::request(INITIALIZE, "initialize", wire::introduction())
     }
 
+    fn ask(&mut self, id: u64, method: &str, params: Value) -> Next {
+        self.awaited = Some(id);
+        Next::Say(wire::request(id, method, params))
+    }
+
     fn reply(&mut self, id: u64, message: &Value, journal: &mut Journal) -> Next {
+        if self.awaited != Some(id) {
+            // An answer to what nobody asked, or a second one.
+            return Next::Listen;
+        }
+        self.awaited = None;
         if let Some(error) = message.get("error") {
             // A mode that cannot be set is no reason to stop: whether anything was written is looked at afterwards.
             if id == SET_MODE {
@@ -96,58 +108,47 @@ impl Stream {
         let result = message.get("result").unwrap_or(&Value::Null);
         match id {
             INITIALIZE => {
-                let agent = result.get("agentInfo").unwrap_or(&Value::Null);
                 journal.note(TraceKind::Started {
                     model: None,
                     tools: Vec::new(),
-                    version: Some(
-                        format!("{} {}", word(agent, "name"), word(agent, "version"))
-                            .trim()
-                            .to_owned(),
-                    ),
+                    version: Some(greeting::name(result)),
                 });
-                Next::Say(wire::request(NEW_SESSION, "session/new", self.script.session.clone()))
+                match greeting::unfit(result, journal) {
+                    Some(failure) => Next::Stop(failure),
+                    None => self.ask(NEW_SESSION, "session/new", self.script.session.clone()),
+                }
             }
             NEW_SESSION => self.session_opened(result),
             SET_MODE => self.say_prompt(),
-            PROMPT => {
+            _ => {
                 self.stop_reason = Some(word(result, "stopReason").to_owned());
                 self.tokens = tokens(result.get("usage").unwrap_or(&Value::Null));
+                if self.broken {
+                    self.failed = Some(self.text.trim().to_owned());
+                }
                 Next::Finished
             }
-            _ => Next::Listen,
         }
     }
 
     fn session_opened(&mut self, result: &Value) -> Next {
         let session = word(result, "sessionId").to_owned();
-        let modes = result.get("modes").unwrap_or(&Value::Null);
-        let wanted: &[&str] = match self.script.role {
-            Role::Player => &WRITING_MODES,
-            Role::Planner | Role::Designer | Role::Coach => &READING_MODES,
-        };
-        let offered = |mode: &&&str| {
-            items(modes, "availableModes")
-                .iter()
-                .any(|found| word(found, "id") == **mode)
-        };
-        let mode = wanted.iter().find(offered);
         self.session = Some(session.clone());
-        match mode {
-            Some(mode) if word(modes, "currentModeId") != *mode => {
+        match greeting::mode(result, self.script.role, self.script.level) {
+            Some(mode) => {
                 let params = json!({ "sessionId": session, "modeId": mode });
-                Next::Say(wire::request(SET_MODE, "session/set_mode", params))
+                self.ask(SET_MODE, "session/set_mode", params)
             }
-            Some(_) | None => self.say_prompt(),
+            None => self.say_prompt(),
         }
     }
 
-    fn say_prompt(&self) -> Next {
+    fn say_prompt(&mut self) -> Next {
         let params = json!({
             "sessionId": self.session,
             "prompt": [{ "type": "text", "text": self.script.prompt }],
         });
-        Next::Say(wire::request(PROMPT, "session/prompt", params))
+        self.ask(PROMPT, "session/prompt", params)
     }
 
     /// A request of the agent.
@@ -156,25 +157,22 @@ impl Stream {
             return Next::Say(wire::not_offered(id));
         }
         let call = params.get("toolCall").unwrap_or(&Value::Null);
-        let reads = READING_TOOLS.contains(&word(call, "kind"));
-        let kinds: &[&str] = match self.script.role == Role::Player || reads {
-            true => &["allow_once", "allow_always"],
-            false => {
-                journal.note(TraceKind::Denied {
-                    tool: word(call, "title").to_owned(),
-                    why: format!("a {} may only read and search", self.script.role),
-                });
+        let kinds: &[&str] = match consent::refusal(self.script.role, &self.script.checkout, call) {
+            None => &["allow_once", "allow_always"],
+            Some(why) => {
+                let tool = word(call, "title").to_owned();
+                journal.note(TraceKind::Denied { tool, why });
                 &["reject_once", "reject_always"]
             }
         };
         Next::Say(wire::permission(id, items(params, "options"), kinds))
     }
 
-    fn update(&mut self, update: &Value, journal: &mut Journal) {
+    fn update(&mut self, update: &Value, journal: &mut Journal) -> Next {
         match word(update, "sessionUpdate") {
             "agent_message_chunk" => {
-                let said = word(update.get("content").unwrap_or(&Value::Null), "text");
-                self.text.push_str(said);
+                self.text
+                    .push_str(word(update.get("content").unwrap_or(&Value::Null), "text"));
                 if self.text.len() > MAX_TEXT {
                     let cut = self.text.len() - MAX_TEXT / 2;
                     let cut = (cut..self.text.len()).find(|at| self.text.is_char_boundary(*at));
@@ -188,7 +186,36 @@ impl Stream {
                     self.usd_micros = micros(cost, "amount").or(self.usd_micros);
                 }
             }
+            "session_info_update" => return self.told(update, journal),
             _ => {}
+        }
+        Next::Listen
+    }
+
+    /// What one adapter says beside the protocol: that its work broke, or that it asks its model's API once more.
+    fn told(&mut self, update: &Value, journal: &mut Journal) -> Next {
+        if update.pointer("/_meta/codex/threadStatus/type").and_then(Value::as_str) == Some("systemError") {
+            self.broken = true;
+            self.text.clear();
+        }
+        let Some(error) = update.pointer("/_meta/codex/error") else {
+            return Next::Listen;
+        };
+        let why = match word(error, "additionalDetails") {
+            "" => word(error, "message"),
+            details => details,
+        };
+        self.retries = self.retries.saturating_add(1);
+        journal.note(TraceKind::Waiting {
+            attempt: self.retries,
+            delay_ms: 0,
+            why: why.to_owned(),
+        });
+        match codex::answer::is_unauthorised(why) {
+            true => Next::Stop(AgentFailure::NotAuthorised {
+                said: journal.plain(why, 500),
+            }),
+            false => Next::Listen,
         }
     }
 
@@ -196,23 +223,32 @@ impl Stream {
         let id = word(update, "toolCallId").to_owned();
         let name = update.pointer("/_meta/claudeCode/toolName").and_then(Value::as_str);
         let title = name.unwrap_or_else(|| word(update, "title"));
-        let input = update.get("rawInput").filter(|input| !input.is_null());
-        if title == "StructuredOutput" && input.is_some_and(|input| input.as_object().is_some_and(|o| !o.is_empty())) {
-            self.structured = input.cloned();
+        let input = update.get("rawInput").filter(|input| !is_empty(input));
+        if title == "StructuredOutput"
+            && let Some(answer) = input.filter(|input| input.is_object())
+        {
+            self.structured = Some((id.clone(), answer.clone()));
         }
+        let status = word(update, "status");
+        let ends = matches!(status, "completed" | "failed");
         if word(update, "sessionUpdate") == "tool_call" {
             self.flush(journal);
             if self.open.len() < MAX_REMEMBERED {
-                self.open.insert(id.clone());
+                self.open.insert(id.clone(), Some(title.to_owned()));
             }
-            journal.note(TraceKind::ToolCall {
-                id: id.clone(),
-                tool: title.to_owned(),
-                input: input.map(Value::to_string).unwrap_or_default(),
-            });
         }
-        let status = word(update, "status");
-        if matches!(status, "completed" | "failed") && self.open.remove(&id) {
+        // With what a tool is called may follow its name; it is told once, and at the end if not before.
+        let known = input.is_some() || ends || status == "in_progress";
+        if known && let Some(tool) = self.open.get_mut(&id).and_then(Option::take) {
+            let input = input.map(Value::to_string).unwrap_or_default();
+            let id = id.clone();
+            journal.note(TraceKind::ToolCall { id, tool, input });
+        }
+        if status == "failed" {
+            // The agent itself refused what was handed in.
+            self.structured.take_if(|(call, _)| *call == id);
+        }
+        if ends && self.open.remove(&id).is_some() {
             let content = update.get("content").or_else(|| update.get("rawOutput"));
             journal.note(TraceKind::ToolResult {
                 id,
@@ -243,10 +279,7 @@ impl Listener for Stream {
                 None => Next::Listen,
             },
             (Some(id), method) => self.asked(id, method, params, journal),
-            (None, "session/update") => {
-                self.update(params.get("update").unwrap_or(&Value::Null), journal);
-                Next::Listen
-            }
+            (None, "session/update") => self.update(params.get("update").unwrap_or(&Value::Null), journal),
             (None, _) => Next::Listen,
         }
     }
@@ -262,5 +295,140 @@ fn tokens(usage: &Value) -> Tokens {
         cached: number(usage, "cachedReadTokens"),
         cache_write: number(usage, "cachedWriteTokens"),
         output: number(usage, "outputTokens"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stream;
+    use crate::agents::acp::Script;
+    use crate::agents::journal::Journal;
+    use crate::agents::session::Listener;
+    use crate::agents::session::Next;
+    use crate::config::Role;
+    use crate::domain::isolation::Level;
+    use crate::domain::secret::Secrets;
+    use crate::domain::trace::TraceKind;
+    use crate::domain::usage::Usage;
+    use serde_json::Value;
+
+    struct Talk {
+        stream: Stream,
+        journal: Journal,
+    }
+
+    impl Talk {
+        fn new(role: Role) -> Self {
+            let script = Script {
+                role,
+                session: Value::Null,
+                prompt: "please".to_owned(),
+                checkout: "/co".into(),
+                level: Level::L3,
+            };
+            let journal = Journal::start(None, Secrets::default());
+            let stream = Stream::new(script);
+            Self { stream, journal }
+        }
+
+        /// What is said to a line; `finished` or nothing where nothing is.
+        fn hear(&mut self, line: &str) -> String {
+            match self.stream.hear(line.as_bytes(), &mut self.journal) {
+                Next::Listen => String::new(),
+                Next::Say(words) => {
+                    let said: Value = serde_json::from_slice(&words).unwrap();
+                    let outcome = said.pointer("/result/outcome/optionId").or_else(|| said.get("method"));
+                    outcome.and_then(Value::as_str).unwrap_or("no").to_owned()
+                }
+                Next::Stop(failure) => failure.to_string(),
+                Next::Finished => "finished".to_owned(),
+            }
+        }
+
+        fn update(&mut self, update: &str) {
+            let line = format!(r#"{{"method":"session/update","params":{{"update":{update}}}}}"#);
+            assert_eq!(self.hear(&line), "");
+        }
+    }
+
+    #[tokio::test]
+    async fn only_what_was_asked_is_answered_and_only_once() {
+        let mut talk = Talk::new(Role::Coach);
+        let early = r#"{"id":3,"result":{"stopReason":"end_turn"}}"#;
+        assert_eq!(talk.hear(early), "", "nothing was asked yet");
+        assert_eq!(talk.hear(r#"{"id":0,"result":{}}"#), "session/new");
+        assert_eq!(talk.hear(r#"{"id":0,"result":{}}"#), "", "the second answer");
+        assert_eq!(talk.hear(early), "");
+        assert_eq!(talk.hear(r#"{"id":1,"result":{"sessionId":"s"}}"#), "session/prompt");
+        assert_eq!(talk.hear(r#"{"id":1,"result":{"sessionId":"t"}}"#), "");
+        for odd in [
+            r#"{"id":"3"}"#,
+            r#"{"id":-3}"#,
+            r#"{"id":[]}"#,
+            "{}",
+            "[3]",
+            r#"{"id":99}"#,
+        ] {
+            assert_eq!(talk.hear(odd), "", "{odd}");
+        }
+        assert_eq!(talk.hear(r#"{"id":7,"method":"fs/write_text_file"}"#), "no");
+        assert_eq!(talk.hear(early), "finished");
+        assert_eq!(talk.hear(r#"{"id":3,"error":{"message":"no"}}"#), "");
+        assert_eq!(talk.stream.failed, None);
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_the_agent_itself_refused_is_none() {
+        let mut talk = Talk::new(Role::Coach);
+        let call = |status: &str| {
+            format!(
+                r#"{{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"StructuredOutput","rawInput":{{"a":1}},"status":"{status}"}}"#
+            )
+        };
+        talk.update(&call("in_progress"));
+        assert!(talk.stream.handed_in().is_some());
+        talk.update(&call("failed"));
+        assert_eq!(talk.stream.handed_in(), None);
+    }
+
+    #[tokio::test]
+    async fn a_call_is_told_once_with_what_it_was_called_with() {
+        let mut talk = Talk::new(Role::Coach);
+        talk.update(
+            r#"{"sessionUpdate":"tool_call","toolCallId":"1","title":"Read","rawInput":{},"status":"pending"}"#,
+        );
+        talk.update(r#"{"sessionUpdate":"tool_call_update","toolCallId":"1","rawInput":{"path":"a"}}"#);
+        talk.update(
+            r#"{"sessionUpdate":"tool_call_update","toolCallId":"1","rawInput":{"path":"a"},"status":"completed"}"#,
+        );
+        talk.update(r#"{"sessionUpdate":"tool_call","toolCallId":"2","title":"Glob","status":"pending"}"#);
+        talk.update(r#"{"sessionUpdate":"tool_call_update","toolCallId":"2","status":"failed"}"#);
+        assert!(!talk.stream.tool_runs());
+        let inputs: Vec<(String, String)> = talk
+            .journal
+            .end(Usage::default(), "")
+            .into_iter()
+            .filter_map(|event| match event.kind {
+                TraceKind::ToolCall { tool, input, .. } => Some((tool, input)),
+                _ => None,
+            })
+            .collect();
+        let expected = [("Read", r#"{"path":"a"}"#), ("Glob", "")];
+        assert_eq!(
+            inputs,
+            expected.map(|(tool, input)| (tool.to_owned(), input.to_owned()))
+        );
+    }
+
+    #[tokio::test]
+    async fn a_reader_gets_no_leave_to_read_elsewhere() {
+        let ask = |path: &str| {
+            format!(
+                r#"{{"id":0,"method":"session/request_permission","params":{{"toolCall":{{"kind":"read","locations":[{{"path":"{path}"}}]}},"options":[{{"kind":"allow_once","optionId":"yes"}},{{"kind":"reject_once","optionId":"no"}}]}}}}"#
+            )
+        };
+        assert_eq!(Talk::new(Role::Coach).hear(&ask("/co/a")), "yes");
+        assert_eq!(Talk::new(Role::Coach).hear(&ask("/etc/passwd")), "no");
+        assert_eq!(Talk::new(Role::Player).hear(&ask("/etc/passwd")), "yes");
     }
 }

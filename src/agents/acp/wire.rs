@@ -1,10 +1,8 @@
 //! The part of the Agent Client Protocol that is spoken here: requests that we make, and answers to the agent's.
 
+use crate::agents::acp::greeting::PROTOCOL;
 use serde_json::Value;
 use serde_json::json;
-
-/// The version of the protocol.
-const VERSION: u64 = 1;
 
 /// One message as a line.
 pub(crate) fn line(message: &Value) -> Vec<u8> {
@@ -21,7 +19,7 @@ pub(crate) fn request(id: u64, method: &str, params: Value) -> Vec<u8> {
 /// What we say of ourselves: that the agent must use its own hands, since we lend it none.
 pub(crate) fn introduction() -> Value {
     json!({
-        "protocolVersion": VERSION,
+        "protocolVersion": PROTOCOL,
         "clientCapabilities": { "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false },
         "clientInfo": { "name": "autobuild", "version": env!("CARGO_PKG_VERSION") },
     })

@@ -4,34 +4,18 @@ use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::access::Login;
 use crate::agents::access::Provider;
-use crate::agents::claude::COMMAND;
 use crate::agents::claude::ClaudeAgent;
 use crate::agents::claude::init::Asked;
 use crate::agents::claude::init::Tools;
+use crate::agents::login::as_the_host;
+use crate::agents::means::COMMAND;
+use crate::agents::means::limit;
 use crate::agents::private::Account;
 use crate::agents::private::Private;
 use crate::agents::schema;
 use crate::config::Role;
-use crate::sandbox::OutputCap;
 use crate::sandbox::Spec;
 use std::ffi::OsString;
-use std::time::Duration;
-
-/// An agent that prints more than this is stopped.
-const MOST_OUTPUT: u64 = 256 << 20;
-const KEPT_OUTPUT: usize = 16 << 10;
-/// From being asked to end to being killed.
-const GRACE: Duration = Duration::from_secs(5);
-
-/// Variables that are the same for every run.
-const FIXED: [(&str, &str); 6] = [
-    ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"),
-    ("CLAUDE_CODE_MAX_RETRIES", "3"),
-    ("DISABLE_AUTOUPDATER", "1"),
-    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-    ("DISABLE_TELEMETRY", "1"),
-    ("DISABLE_ERROR_REPORTING", "1"),
-];
 
 /// What a role's program is asked to be.
 pub(crate) fn asked(role: Role) -> Asked {
@@ -51,34 +35,30 @@ impl ClaudeAgent {
     pub(super) async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
         let system = private.write("system.md", spec.prompt.system().as_bytes())?;
         let mut order = Spec::new(self.program.name, &spec.checkout);
-        order.args = args(spec, system.into(), self.access.login);
-        order.env = private.environment(spec, &self.environment, Account::Ours)?;
-        order.env.extend(FIXED.map(|(name, value)| (name.into(), value.into())));
+        order.args = args(spec, system.into(), self.means.access.login);
+        order.env = private.environment(spec, &self.means.environment, Account::Ours)?;
         let command_ms = COMMAND.as_millis().to_string();
         for name in ["BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"] {
             order.env.push((name.into(), command_ms.clone().into()));
         }
         order.stdin = told.into_bytes();
-        order.deadline = spec.deadline;
-        order.grace = GRACE;
-        order.stdout = OutputCap {
-            head: KEPT_OUTPUT,
-            tail: KEPT_OUTPUT,
-            stop_after: Some(MOST_OUTPUT),
-        };
-        order.stderr = OutputCap {
-            stop_after: Some(MOST_OUTPUT),
-            ..order.stdout
-        };
-        match self.access.login {
+        limit(&mut order, spec);
+        match self.means.access.login {
             Login::Service => {
                 let config = private.folder("claude")?;
                 order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
             }
-            Login::Host => self.access.as_the_host(&mut order, Provider::Anthropic),
+            Login::Host => as_the_host(&mut order, private, Provider::Anthropic)?,
         }
-        self.access
-            .lead(&mut order, spec, private, &[Provider::Anthropic], self.sandbox.level())
+        self.means
+            .access
+            .lead(
+                &mut order,
+                spec,
+                private,
+                &[Provider::Anthropic],
+                self.means.sandbox.level(),
+            )
             .await?;
         Ok(order)
     }

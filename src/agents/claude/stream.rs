@@ -78,6 +78,20 @@ impl Stream {
         }
     }
 
+    /// Tokens of all its models, sub-agents' among them; the results' own figures leave those out.
+    pub(crate) fn told(&self) -> Option<Tokens> {
+        let models = self.result.as_ref()?.get("modelUsage")?.as_object()?;
+        Some(models.values().fold(Tokens::default(), |mut sum, model| {
+            sum += Tokens {
+                input: number(model, "inputTokens"),
+                cached: number(model, "cacheReadInputTokens"),
+                cache_write: number(model, "cacheCreationInputTokens"),
+                output: number(model, "outputTokens"),
+            };
+            sum
+        }))
+    }
+
     fn system(&mut self, line: &Value, journal: &mut Journal) -> Next {
         match word(line, "subtype") {
             "init" => self.init(line, journal),

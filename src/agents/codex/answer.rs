@@ -74,7 +74,7 @@ const UNKNOWN: [&str; 5] = [
     "not found",
     "may not exist",
 ];
-const UNAVAILABLE: [&str; 11] = [
+const UNAVAILABLE: [&str; 13] = [
     "high demand",
     "status 5",
     "529",
@@ -83,6 +83,8 @@ const UNAVAILABLE: [&str; 11] = [
     "server_error",
     "stream disconnected",
     "connection",
+    "unable to connect",
+    "econnreset",
     "network error",
     "timed out",
     "error sending request",
@@ -115,6 +117,11 @@ fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
     } else {
         AgentFailure::Failed { how: said }
     }
+}
+
+/// Whether trying again is no use: the credentials or the account are refused.
+pub(crate) fn is_unauthorised(message: &str) -> bool {
+    message.contains("401 Unauthorized") || message.contains("403 Forbidden")
 }
 
 /// Seconds in "try again in 20s" or "retry after 20 seconds".

@@ -7,28 +7,26 @@ mod stream;
 use crate::agents::Printed;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
-use crate::agents::access::Access;
 use crate::agents::access::Login;
 use crate::agents::access::NO_KEY;
 use crate::agents::access::Provider;
 use crate::agents::codex::stream::Stream;
 use crate::agents::ending::never_ran;
-use crate::agents::ending::started;
 use crate::agents::journal::Journal;
+use crate::agents::login::as_the_host;
+use crate::agents::means::Means;
+use crate::agents::means::limit;
+use crate::agents::past;
 use crate::agents::private::Account;
 use crate::agents::private::Private;
 use crate::agents::program::Program;
 use crate::agents::program::Version;
 use crate::agents::schema;
-use crate::agents::session;
-use crate::agents::session::Patience;
 use crate::agents::session::Speech;
 use crate::config::Role;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::isolation::Level;
 use crate::domain::trace::TraceKind;
-use crate::sandbox::OutputCap;
-use crate::sandbox::Sandbox;
 use crate::sandbox::Spec;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -37,15 +35,6 @@ use tokio_util::sync::CancellationToken;
 
 /// The oldest version that was seen to do all that is asked of it.
 const LEAST: Version = Version(0, 169, 0);
-/// An agent that prints more than this is stopped.
-const MOST_OUTPUT: u64 = 256 << 20;
-const KEPT_OUTPUT: usize = 16 << 10;
-/// From being asked to end to being killed.
-const GRACE: Duration = Duration::from_secs(5);
-/// How long the program may be silent while its model works.
-const MODEL: Duration = Duration::from_secs(330);
-/// How long it may be silent while one of its commands runs.
-const COMMAND: Duration = Duration::from_secs(11 * 60);
 /// What the program may take from its last word to its end.
 const LAST: Duration = Duration::from_secs(10);
 /// The variable in which it looks for a key.
@@ -55,27 +44,21 @@ const KEY: &str = "AUTOBUILD_MODEL_KEY";
 #[derive(Clone, Debug)]
 pub(crate) struct CodexAgent {
     program: Program,
-    sandbox: Sandbox,
-    environment: Vec<String>,
-    runs: PathBuf,
-    access: Access,
+    means: Means,
 }
 
 impl CodexAgent {
-    pub(crate) fn new(sandbox: Sandbox, environment: Vec<String>, runs: PathBuf, access: Access) -> Self {
+    pub(crate) fn new(means: Means) -> Self {
         Self {
             program: Program::new("codex", LEAST),
-            sandbox,
-            environment,
-            runs,
-            access,
+            means,
         }
     }
 
     /// Whether it can be run at all.
     pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
-        self.program.check(&self.sandbox, &self.runs).await?;
-        self.access.check(Provider::OpenAi)
+        self.program.check(&self.means.sandbox, &self.means.runs).await?;
+        self.means.access.check(Provider::OpenAi)
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
@@ -83,20 +66,15 @@ impl CodexAgent {
         let told = spec.prompt.whole(&spec.schema);
         journal.note(TraceKind::Prompt { text: told.clone() });
         self.check().await.map_err(never_ran)?;
-        let private = Private::make(&self.runs)?;
+        let private = Private::make(&self.means.runs)?;
         let order = self.order(spec, told, &private).await?;
         let mut stream = Stream::default();
-        let model = spec.idle.map_or(MODEL, |idle| idle.min(MODEL));
-        let patience = Patience {
-            model,
-            tool: model.max(COMMAND),
-            last: LAST,
-        };
-        let listener: &mut dyn session::Listener = &mut stream;
-        let talk = (listener, &mut journal);
-        let ended = session::run(&self.sandbox, &order, Speech::Once, patience, talk, cancel).await;
-        let ended = started(ended, self.program.name)?;
-        answer::conclude(spec, stream, journal, &ended)
+        let what = (self.program.name, &order, spec);
+        let ended = self
+            .means
+            .hear(what, (Speech::Once, LAST), (&mut stream, &mut journal), cancel)
+            .await?;
+        past::counted(answer::conclude(spec, stream, journal, &ended), None, &order)
     }
 
     async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
@@ -104,22 +82,22 @@ impl CodexAgent {
         let schema = private.write("strict-schema.json", schema.as_bytes())?;
         let mut order = Spec::new(self.program.name, &spec.checkout);
         order.args = self.args(spec, schema.into());
-        order.env = private.environment(spec, &self.environment, Account::Ours)?;
+        order.env = private.environment(spec, &self.means.environment, Account::Ours)?;
         order.stdin = told.into_bytes();
-        order.deadline = spec.deadline;
-        order.grace = GRACE;
-        order.stdout = OutputCap {
-            head: KEPT_OUTPUT,
-            tail: KEPT_OUTPUT,
-            stop_after: Some(MOST_OUTPUT),
-        };
-        order.stderr = order.stdout;
-        if self.access.login == Login::Host {
-            self.access.as_the_host(&mut order, Provider::OpenAi);
+        limit(&mut order, spec);
+        if self.means.access.login == Login::Host {
+            as_the_host(&mut order, private, Provider::OpenAi)?;
         }
         let addresses = self
+            .means
             .access
-            .lead(&mut order, spec, private, &[Provider::OpenAi], self.sandbox.level())
+            .lead(
+                &mut order,
+                spec,
+                private,
+                &[Provider::OpenAi],
+                self.means.sandbox.level(),
+            )
             .await?;
         if let Some((_, address)) = addresses.first() {
             let home = home(private, address, None)?;
@@ -131,7 +109,7 @@ impl CodexAgent {
 
     fn args(&self, spec: &RunSpec, schema: OsString) -> Vec<OsString> {
         // Where our own sandbox holds, the program's own only fails within it.
-        let sandbox = match (self.sandbox.level(), spec.role) {
+        let sandbox = match (self.means.sandbox.level(), spec.role) {
             (Level::L0, Role::Player) => "workspace-write",
             (Level::L0, Role::Planner | Role::Designer | Role::Coach) => "read-only",
             (Level::L1 | Level::L2 | Level::L3, _) => "danger-full-access",

@@ -1,6 +1,7 @@
 //! What the program says while it runs. Commands that fail inside its own sandbox are missing from it: it is no record
 //! to rely on.
 
+use crate::agents::codex::answer::is_unauthorised;
 use crate::agents::journal::Journal;
 use crate::agents::json::number;
 use crate::agents::json::word;
@@ -71,7 +72,7 @@ impl Stream {
             delay_ms: 0,
             why: message.to_owned(),
         });
-        match message.contains("401 Unauthorized") || message.contains("403 Forbidden") {
+        match is_unauthorised(message) {
             true => Next::Stop(AgentFailure::NotAuthorised {
                 said: journal.plain(message, 500),
             }),

@@ -135,6 +135,7 @@ fn first_turn(task: &PlannedTask) -> PlayerInput<'_> {
 
 fn red(output: &str) -> GateReport {
     GateReport {
+        isolation: None,
         setup: Some(Evidence::Passed(Finding {
             command: "cargo fetch".to_owned(),
             exit_code: Some(0),
@@ -265,6 +266,7 @@ fn first_look<'a>(task: &'a PlannedTask, gates: &'a GateReport) -> CoachInput<'a
 
 fn nothing_ran() -> GateReport {
     GateReport {
+        isolation: None,
         setup: None,
         tests: Evidence::Absent(Absence::NoCommand),
         excused: Vec::new(),

@@ -7,13 +7,12 @@ use crate::cli::assemble::Blueprint;
 use crate::cli::demo::sample::Material;
 use crate::cli::demo::sample::REPOSITORY;
 use crate::cli::network;
-use crate::config;
+use crate::config::SandboxSettings;
 use crate::domain::ci::CiTimes;
 use crate::domain::ids::AppId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::RepoId;
-use crate::domain::isolation::Bounds;
-use crate::domain::isolation::Level;
+use crate::domain::secret::Secrets;
 use crate::engine::Engine;
 use crate::engine::settings::Backoff;
 use crate::engine::settings::EngineSettings;
@@ -238,16 +237,11 @@ fn apps(forge: &Forge, hook: &str, secret: &str) -> anyhow::Result<(AppCredentia
     Ok((main, coach))
 }
 
-/// The demo obeys the one setting of the server that is about the safety of this machine.
-fn isolation() -> anyhow::Result<Bounds> {
-    let level = |name: &str, usual: Level| match std::env::var(name) {
-        Ok(text) => config::isolation(&text).map_err(|problem| anyhow::anyhow!("{name} {problem}")),
-        Err(_) => Ok(usual),
-    };
-    let usual = Bounds::default();
-    Ok(Bounds {
-        least: level("AUTOBUILD_SANDBOX_MIN_LEVEL", usual.least)?,
-        most: level("AUTOBUILD_SANDBOX_MAX_LEVEL", usual.most)?,
+/// The demo obeys the settings of the server that are about the safety of this machine.
+fn safety() -> anyhow::Result<SandboxSettings> {
+    SandboxSettings::of_process().map_err(|mistakes| {
+        let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!(lines.join("\n"))
     })
 }
 
@@ -259,7 +253,7 @@ fn blueprint(
     coach: &AppCredentials,
     secret: &str,
 ) -> anyhow::Result<Blueprint> {
-    let data_dir = folder.join("data");
+    let (data_dir, safety) = (folder.join("data"), safety()?);
     let agent = material.agent(folder)?;
     let key = |app: &AppCredentials| AppKey {
         id: AppId(app.id),
@@ -268,7 +262,11 @@ fn blueprint(
     let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
     let worker = assemble::worker_name();
     let settings = EngineSettings {
-        telemetry: assemble::telemetry(collector, &worker)?,
+        telemetry: assemble::telemetry(
+            collector,
+            &worker,
+            Secrets::new([&main.private_key, &coach.private_key]),
+        )?,
         write_spacing_ms: 0,
         // A person watches: what failed is tried again soon.
         backoff: Backoff {
@@ -299,7 +297,10 @@ fn blueprint(
         secrets: vec![SecretString::from(secret.to_owned())],
         settings,
         caps: Caps::None,
-        sandbox: SandboxOptions::own_binary(),
-        isolation: isolation()?,
+        sandbox: SandboxOptions {
+            limits: safety.limits,
+            ..SandboxOptions::own_binary()
+        },
+        isolation: safety.bounds,
     })
 }

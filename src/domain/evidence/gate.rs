@@ -4,6 +4,7 @@ use crate::domain::decision::Issue;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::ids::User;
+use crate::domain::isolation::Level;
 use serde::Deserialize;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -22,6 +23,9 @@ pub struct GateReport {
     /// The other Gates, in the order in which people read them.
     #[serde(default)]
     pub more: Vec<GateResult>,
+    /// How far the commands were kept apart; `None` where that was not written down.
+    #[serde(default)]
+    pub isolation: Option<Level>,
 }
 
 /// A failing test that is not held against the work.
@@ -126,6 +130,7 @@ impl GateReport {
             tests,
             excused: Vec::new(),
             more: Vec::new(),
+            isolation: None,
         }
     }
 

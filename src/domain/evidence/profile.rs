@@ -206,6 +206,7 @@ mod tests {
         match profile(
             kind,
             &GateReport {
+                isolation: None,
                 setup,
                 tests,
                 excused: Vec::new(),
@@ -303,6 +304,7 @@ mod tests {
         let mut red = finding(101, known(3, 2, 0));
         red.failing = vec!["a::b".to_owned(), "a::c".to_owned()];
         let gates = GateReport {
+            isolation: None,
             setup: None,
             tests: Evidence::Failed(red),
             excused: Vec::new(),

@@ -199,6 +199,11 @@ const FORMS: [Form; 125] = [
 static BEGINNINGS: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::new(FORMS.iter().map(|(beginning, ..)| *beginning)).ok());
 
+/// How the forms begin.
+pub(super) fn beginnings() -> impl Iterator<Item = &'static str> {
+    FORMS.iter().map(|(beginning, ..)| *beginning)
+}
+
 /// Finds what has one of the forms.
 pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     let Some(beginnings) = &*BEGINNINGS else { return };

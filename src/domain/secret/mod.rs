@@ -1,11 +1,14 @@
 //! What looks like a credential, and what is one: the one set of rules by which commits are refused and texts are masked.
-//! It knows the forms in which services print their tokens, keys in PEM form, passwords in addresses, values that are
-//! given to names like `api_key`, and every secret of this service in every usual spelling. It never repeats a value.
+//! It knows the forms in which services print their tokens, keys in PEM form, both also encoded and escaped, passwords in
+//! addresses, values that are given to names like `api_key`, and every secret of this service in every usual spelling. It
+//! never repeats a value.
 
 mod assignment;
+mod encoded;
 mod forms;
 mod shapes;
 mod spelling;
+mod view;
 
 use aho_corasick::AhoCorasick;
 use secrecy::ExposeSecret;
@@ -39,6 +42,16 @@ pub enum SecretKind {
     Header,
     /// A random value that is given to a name like `api_key`.
     Assigned,
+}
+
+impl SecretKind {
+    /// Whether it is one wherever and however it stands.
+    fn is_unmistakable(self) -> bool {
+        match self {
+            Self::Own | Self::PrivateKey | Self::Token(_) => true,
+            Self::Login | Self::Header | Self::Assigned => false,
+        }
+    }
 }
 
 impl fmt::Display for SecretKind {
@@ -116,6 +129,7 @@ impl Secrets {
     #[must_use]
     pub fn mask(&self, text: &str) -> String {
         let mut spans = self.spans(text.as_bytes(), assignment::Where::Anywhere);
+        spans.extend(self.seen(text));
         if spans.is_empty() {
             return text.to_owned();
         }
@@ -153,7 +167,12 @@ impl Secrets {
     /// Every credential in a file's content, in order, one of a kind for each place.
     #[must_use]
     pub fn find(&self, path: &str, content: &[u8]) -> Vec<Found> {
+        let wide = from_utf16(content);
+        let content = wide.as_deref().map_or(content, str::as_bytes);
         let mut spans = self.spans(content, assignment::Where::of(path, content));
+        if let Ok(text) = std::str::from_utf8(content) {
+            spans.extend(self.seen(text).into_iter().filter(|span| span.kind.is_unmistakable()));
+        }
         spans.retain(|span| span.sure == Sure::Yes);
         spans.sort_unstable_by_key(|span| (span.at.start, span.kind));
         let mut found: Vec<Found> = Vec::new();
@@ -187,9 +206,32 @@ impl Secrets {
         }
         forms::find(text, &mut spans);
         shapes::find(text, &mut spans);
+        encoded::find(text, &mut spans);
         assignment::find(text, place, &mut spans);
         spans
     }
+
+    /// The credentials that show when escapes are read and what is invisible is left out.
+    fn seen(&self, text: &str) -> Vec<Span> {
+        let Some(view) = view::View::of(text) else {
+            return Vec::new();
+        };
+        let spans = self.spans(&view.text, assignment::Where::Anywhere);
+        let placed = |span: Span| view.source(&span.at).map(|at| Span { at, ..span });
+        spans.into_iter().filter_map(placed).collect()
+    }
+}
+
+/// A text in UTF-16 that says so in its first bytes, as some editors and shells write it.
+fn from_utf16(content: &[u8]) -> Option<String> {
+    let unit: fn([u8; 2]) -> u16 = match content.get(..2)? {
+        [0xff, 0xfe] => u16::from_le_bytes,
+        [0xfe, 0xff] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let pairs = content.get(2..)?.as_chunks::<2>().0;
+    let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
+    Some(String::from_utf16_lossy(&units))
 }
 
 /// Bits of information in one character, were each drawn by its share in the text.

@@ -206,6 +206,87 @@ fn the_services_own_secrets_are_found_in_every_spelling() {
     }
 }
 
+fn base64(text: &str) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
+#[test]
+fn encoded_and_escaped_tokens_are_found_and_masked_whole() {
+    let token = format!("ghp_{}", &RANDOM[..36]);
+    let github = SecretKind::Token("a GitHub token");
+    let every = |write: fn(u8) -> String| token.bytes().map(write).collect::<String>();
+    let mut spellings: Vec<String> = ["", "x", "xy", "user:", "a longer beginning of something: "]
+        .map(|before| base64(&format!("{before}{token} and what follows")))
+        .to_vec();
+    let url_safe = base64(&format!("?>~{token}")).replace('+', "-").replace('/', "_");
+    spellings.extend([
+        url_safe,
+        every(|byte| format!("{byte:02x}")),
+        every(|byte| format!("{byte:02X}")),
+        every(|byte| format!("%{byte:02X}")),
+        every(|byte| format!("\\u{byte:04x}")),
+        every(|byte| format!("\\x{byte:02x}")),
+        token.replacen('h', "\\u0068", 1),
+        token.replacen('_', "\\_", 1),
+        token.replacen('_', "%5F", 1),
+    ]);
+    for spelling in spellings {
+        let text = format!("first\nvalue: \"{spelling}\";\n");
+        assert_eq!(found("src/x", &text), [(github, 2)], "{text}");
+        let masked = mask(&text);
+        let left = masked
+            .strip_prefix("first\nvalue: \"")
+            .and_then(|rest| rest.strip_suffix("\";\n"));
+        let left = left.unwrap_or_else(|| panic!("{masked}"));
+        let before = left.find("[masked]").unwrap_or_else(|| panic!("{masked}"));
+        assert!(spelling.starts_with(&left[..before]) && before < 50, "{masked}");
+        assert!(left.len() - before < 40, "too much is left: {masked}");
+    }
+}
+
+#[test]
+fn what_is_hidden_within_a_token_hides_no_token() {
+    let token = format!("ghp_{}", &RANDOM[..36]);
+    for hidden in ["\u{200b}", "\u{1b}[31m", "\u{ad}\u{feff}", "&#8203;"] {
+        let text = format!("see {}{hidden}{} there", &token[..9], &token[9..]);
+        assert_eq!(mask(&text), "see [masked] there", "{text:?}");
+        assert_eq!(found("a.txt", &text).len(), 1, "{text:?}");
+    }
+    let own = own("p@ss_W0rd*of-ours");
+    assert_eq!(own.mask("say p@&#8203;ss\\_W0rd\\*of-ours"), "say [masked]");
+}
+
+#[test]
+fn wrapped_and_encoded_keys_are_found() {
+    let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{RANDOM}\n{HEX}\n{RANDOM}\n-----END RSA PRIVATE KEY-----\n");
+    for encoded in [base64(&key), base64(&format!("tls.key\n{key}"))] {
+        let lines: Vec<&str> = encoded
+            .as_bytes()
+            .chunks(64)
+            .map(|line| std::str::from_utf8(line).unwrap())
+            .collect();
+        for text in [encoded.clone(), lines.join("\n"), lines.join("\\n")] {
+            assert_eq!(found("secret.yaml", &text), [(SecretKind::PrivateKey, 1)], "{text}");
+            assert!(!mask(&text).contains(&encoded[40..60]), "{}", mask(&text));
+        }
+    }
+}
+
+#[test]
+fn files_of_wide_characters_are_read() {
+    let text = format!("first\r\ntoken ghp_{}\r\n", &RANDOM[..36]);
+    for (mark, unit) in [
+        ([0xff, 0xfe], u16::to_le_bytes as fn(u16) -> [u8; 2]),
+        ([0xfe, 0xff], u16::to_be_bytes),
+    ] {
+        let mut content = mark.to_vec();
+        content.extend(text.encode_utf16().flat_map(unit));
+        let found = Secrets::default().find("settings.ps1", &content);
+        assert_eq!(found.iter().map(|found| found.line).collect::<Vec<_>>(), [2]);
+    }
+}
+
 #[test]
 fn parts_of_a_secret_are_secret_and_plain_words_are_not() {
     let key = format!("-----BEGIN PRIVATE KEY-----\n{RANDOM}\n{HEX}\n-----END PRIVATE KEY-----\n");
@@ -253,6 +334,12 @@ fn hostile_text_is_read_in_good_time() {
         "token=",
         "sk-",
         "Bearer ",
+        "Z2hwX",
+        "Z2hwX2dochBf",
+        "6768705f",
+        "LS0tLS1CRUdJTi",
+        "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t",
+        "\\u0067&#8203;",
     ] {
         let text = piece.repeat(400_000 / piece.len());
         assert!(!mask(&text).is_empty());

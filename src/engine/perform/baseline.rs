@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn whatever_changes_what_pre_flight_finds_asks_for_another_baseline() {
         let named = |text: &str| {
-            let (settings, _) = RepositorySettings::parse(text, &Offer::default()).unwrap();
+            let settings = RepositorySettings::parse(text, &Offer::default()).unwrap();
             let repository = Repository {
                 paths: &[],
                 read: &|_| None,

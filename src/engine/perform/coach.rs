@@ -19,6 +19,7 @@ use crate::domain::evidence::GateReport;
 use crate::domain::evidence::GateResult;
 use crate::domain::grounds;
 use crate::domain::ids::Sha;
+use crate::domain::secret::Secrets;
 use crate::domain::task;
 use crate::domain::task::Task;
 use crate::domain::task::Turn;
@@ -110,7 +111,7 @@ impl Look<'_> {
         };
         let read = |answer: &serde_json::Value| decision(answer, self.task, probing);
         let decision = self.scene.ask(self.settings, question, read).await?;
-        Ok((decision, compare(&checkout).await?))
+        Ok((decision, compare(&checkout, &self.scene.engine.secrets).await?))
     }
 
     /// Runs what the Coach asked for, in a copy of its own.
@@ -187,11 +188,11 @@ impl Look<'_> {
 }
 
 /// Whether an agent that may only read wrote.
-pub(super) async fn compare(checkout: &Checkout) -> Result<CheckoutState, Undone> {
+pub(super) async fn compare(checkout: &Checkout, secrets: &Secrets) -> Result<CheckoutState, Undone> {
     let paths = checkout.changed_paths().await?;
     Ok(match paths.is_empty() {
         true => CheckoutState::Unchanged,
-        false => CheckoutState::Changed(paths.iter().map(ToString::to_string).collect()),
+        false => CheckoutState::Changed(paths.iter().map(|path| secrets.mask(&path.to_string())).collect()),
     })
 }
 

@@ -83,7 +83,7 @@ pub(super) async fn ask<T>(
         schema,
     };
     let designed = scene.ask(settings, question, read).await?;
-    match compare(checkout).await {
+    match compare(checkout, &scene.engine.secrets).await {
         Ok(CheckoutState::Unchanged) => Ok(designed),
         Ok(CheckoutState::Changed(paths)) => {
             let named: Vec<&str> = paths.iter().take(MOST_NAMED).map(String::as_str).collect();

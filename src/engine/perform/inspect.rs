@@ -2,6 +2,7 @@
 
 use crate::config::RepositorySettings;
 use crate::domain::decision::Issue;
+use crate::domain::secret::Secrets;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ground::Ground;
@@ -75,11 +76,16 @@ fn item(finding: &PolicyFinding) -> Issue {
 }
 
 /// Findings in the working copy that no commit can hold. Those that are merely skipped are none.
-pub(super) fn refused(findings: &[TreeFinding]) -> Vec<Issue> {
+pub(super) fn refused(findings: &[TreeFinding], secrets: &Secrets) -> Vec<Issue> {
     findings
         .iter()
         .filter(|finding| finding.rejects())
-        .map(|finding| Issue::must_fix("unusable_file", &format!("The work was not taken: {finding}.")))
+        .map(|finding| {
+            Issue::must_fix(
+                "unusable_file",
+                &secrets.mask(&format!("The work was not taken: {finding}.")),
+            )
+        })
         .collect()
 }
 

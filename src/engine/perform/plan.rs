@@ -112,12 +112,6 @@ fn planned(
     commands: String,
 ) -> Planned {
     let mut notes: Vec<String> = checked.notes.iter().map(ToString::to_string).collect();
-    if !read.unused.is_empty() {
-        notes.push(format!(
-            "Settings that this version reads and does not act on: {}.",
-            read.unused.join(", ")
-        ));
-    }
     notes.extend(read.refused_hosts.clone());
     if paths.contains(".gitmodules") {
         notes.push("The repository has submodules: they are not checked out.".to_owned());

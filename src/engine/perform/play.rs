@@ -167,7 +167,7 @@ async fn commit(
     kind: CommitKind,
 ) -> Result<(Option<Prepared>, Vec<Issue>), Undone> {
     let changes = ground.checkout.take_out(&crate::git::TakeOutLimits::default()).await?;
-    let items: Vec<Issue> = inspect::refused(changes.findings());
+    let items: Vec<Issue> = inspect::refused(changes.findings(), &scene.engine.secrets);
     if changes.rejected() {
         return Ok((None, items));
     }

@@ -123,6 +123,10 @@ async fn an_import_copies_branches_and_leaves_the_source_as_it_was() {
     let (copy, branch) = BareRepo::import(&dir.path().join("copy.git"), &path).await.unwrap();
     assert_eq!(branch, "trunk");
     assert_eq!(copy.commit_id("refs/heads/trunk").await.unwrap(), Some(tip));
+    // Whoever may not give a folder away imports it as their own.
+    let _ = std::os::unix::fs::chown(source.dir(), Some(54_321), None);
+    let (_, branch) = BareRepo::import(&dir.path().join("again.git"), &path).await.unwrap();
+    assert_eq!(branch, "trunk", "another user's repository");
     let empty = BareRepo::init(&dir.path().join("empty.git"), "main").await.unwrap();
     let path = empty.dir().to_str().unwrap().to_owned();
     assert!(BareRepo::import(&dir.path().join("none.git"), &path).await.is_err());

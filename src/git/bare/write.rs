@@ -8,6 +8,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
+/// How a repository on this disk is read that belongs to another user, as one that is mounted into a container does: it was
+/// named by whoever started us. Git runs nothing there that such a repository could name.
+const WHOEVER_OWNS_IT: &str = "--upload-pack=git -c 'safe.directory=*' upload-pack";
+
 /// Who made a commit, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ident {
@@ -87,6 +91,7 @@ impl BareRepo {
             "-q",
             "--update-shallow",
             "--no-tags",
+            WHOEVER_OWNS_IT,
             "--end-of-options",
         ]);
         command.env("GIT_ALLOW_PROTOCOL", "file:http:https");
@@ -171,7 +176,14 @@ impl BareRepo {
 
 /// The branch that `source`'s HEAD names, if it names one, and the id HEAD stands for (empty: none).
 async fn head_of(repo: &BareRepo, source: &str) -> Result<(Option<String>, String), BareError> {
-    let mut command = repo.command(&["ls-remote", "--symref", "--end-of-options", source, "HEAD"]);
+    let mut command = repo.command(&[
+        "ls-remote",
+        "--symref",
+        WHOEVER_OWNS_IT,
+        "--end-of-options",
+        source,
+        "HEAD",
+    ]);
     command.env("GIT_ALLOW_PROTOCOL", "file:http:https");
     let done = finish(command, b"").await?;
     if done.code != Some(0) {

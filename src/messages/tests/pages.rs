@@ -223,6 +223,7 @@ fn check_runs_conclude_as_the_verdict_does() {
     let wave = messages::wave_check(&feature, &feature.gates[0]);
     let absent = crate::domain::feature::WaveGate {
         report: GateReport {
+            isolation: None,
             setup: None,
             tests: Evidence::Absent(Absence::NoCommand),
             excused: Vec::new(),

@@ -39,6 +39,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
 use crate::domain::ids::UserId;
+use crate::domain::isolation::Level;
 use crate::domain::plan::Check;
 use crate::domain::plan::Criterion;
 use crate::domain::plan::Factors;
@@ -144,12 +145,14 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
     };
     match exit_code {
         0 => GateReport {
+            isolation: Some(Level::L3),
             setup: Some(Evidence::Passed(finding("cargo fetch", Vec::new()))),
             tests: Evidence::Passed(finding("cargo test", Vec::new())),
             excused: evidence::excused(say),
             more: evidence::held(say),
         },
         _ => GateReport {
+            isolation: Some(Level::L0),
             setup: None,
             tests: Evidence::Failed(finding("cargo test", vec![say("auth::refresh_once")])),
             excused: evidence::excused(say),

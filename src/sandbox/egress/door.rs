@@ -1,6 +1,7 @@
 //! A run's door: two listeners, one set of rules, one token.
 
 use crate::domain::isolation::Level;
+use crate::domain::usage::Tokens;
 use crate::sandbox::egress::environment;
 use crate::sandbox::egress::log::Decision;
 use crate::sandbox::egress::log::Log;
@@ -77,6 +78,7 @@ impl Door {
         let closed = CancellationToken::new();
         let shared = Arc::new(Shared {
             allowance: Arc::new(Allowance::new(rules.caps.bytes)),
+            tally: Arc::default(),
             rules,
             token: token()?,
             log: Log::default(),
@@ -130,6 +132,12 @@ impl Door {
     #[must_use]
     pub fn log(&self) -> Vec<Decision> {
         self.shared.log.decisions()
+    }
+
+    /// What the calls of models used so far, by the model's name.
+    #[must_use]
+    pub fn used(&self) -> Vec<(String, Tokens)> {
+        self.shared.tally.used()
     }
 
     fn address(&self, level: Level) -> SocketAddr {

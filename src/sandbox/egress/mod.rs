@@ -3,7 +3,8 @@
 //! Inside there is no route; the launcher listens on a loopback port there and copies to the door's unix socket
 //! ([`bridge`]). Behind the door stand a proxy that connects to allowed hosts by name ([`Rules::hosts`]) and never to an
 //! address that is not public, and a reverse proxy that adds the key of the model's API ([`ModelRoute`]). The key is
-//! never inside, in a log or in an error. Nothing here looks into what is sent.
+//! never inside, in a log or in an error. Of what goes through a tunnel nothing is looked at; of a model's answers what the
+//! call used, and whether the key stands in them.
 
 mod address;
 mod bridge;
@@ -13,11 +14,13 @@ mod door;
 mod environment;
 mod errors;
 mod headers;
+mod heard;
 mod log;
 mod meter;
 mod models;
 mod rules;
 mod serve;
+mod tally;
 mod target;
 mod upstream;
 

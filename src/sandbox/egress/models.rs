@@ -3,21 +3,33 @@
 use crate::sandbox::egress::errors;
 use crate::sandbox::egress::errors::Body;
 use crate::sandbox::egress::headers;
+use crate::sandbox::egress::heard::Heard;
 use crate::sandbox::egress::log::Outcome;
 use crate::sandbox::egress::log::Refusal;
 use crate::sandbox::egress::rules::ModelRoute;
 use crate::sandbox::egress::serve::Shared;
+use crate::sandbox::egress::tally::Ear;
+use crate::sandbox::egress::tally::Form;
 use crate::sandbox::egress::upstream;
 use crate::sandbox::egress::upstream::NoAnswer;
+use bytes::Bytes;
 use http::HeaderValue;
 use http::Method;
 use http::Request;
 use http::Response;
 use http::StatusCode;
 use http::Uri;
+use http::header::ACCEPT_ENCODING;
+use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use secrecy::ExposeSecret;
+use std::sync::atomic::Ordering;
+
+/// Asking how long a text is costs nothing.
+const FREE: &str = "/count_tokens";
+/// What is shorter stands in answers by chance.
+const LEAST_KEY: usize = 8;
 
 /// Answers a request in origin form.
 pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Response<Body> {
@@ -40,8 +52,19 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         let message = format!("{} {rest} is not a request that this route passes on", request.method());
         return errors::of_model(StatusCode::FORBIDDEN, "permission_error", &message);
     }
+    let costs = request.method() == Method::POST && !rest.ends_with(FREE);
+    let most = shared.rules.caps.usd_micros;
+    if costs && most.is_some_and(|most| shared.tally.usd_micros() >= most) {
+        shared.log.note(&logged, Outcome::Refused(Refusal::UsedUp));
+        let message = "the calls of models in this run have cost as much as they may";
+        return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", message);
+    }
     shared.log.note(&logged, Outcome::Allowed);
-    forward(request, &rest, route)
+    let mut ear = Ear::new(&shared.tally);
+    if !costs {
+        ear.forget();
+    }
+    forward(request, &rest, route, ear)
         .await
         .unwrap_or_else(|why| why.response())
 }
@@ -54,33 +77,84 @@ fn not_found() -> Response<Body> {
     )
 }
 
-/// Whether a path lies at or below one of `allowed`, read the same way by everybody: nothing is written with percent
-/// signs that could also be written without, nothing leads upwards.
+/// Whether a path is one of `allowed`, or lies below one that ends with a slash, read the same way by everybody: nothing is
+/// written with percent signs that could also be written without, nothing leads upwards.
 fn is_allowed(path: &str, allowed: &[String]) -> bool {
     let is_odd = |part: &str| matches!(part, "." | "..");
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~:@!$&'()*+,=".contains(&byte);
     let is_safe = path.bytes().all(is_plain) && !path.contains("//") && !path.split('/').any(is_odd);
-    let lies_below = |prefix: &String| {
-        let rest = path.strip_prefix(prefix.trim_end_matches('/'));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    is_safe && allowed.iter().any(lies_below)
+    let fits = |known: &String| path == known || known.ends_with('/') && path.starts_with(known.as_str());
+    is_safe && allowed.iter().any(fits)
 }
 
-async fn forward(request: Request<Incoming>, rest: &str, route: &ModelRoute) -> Result<Response<Body>, NoAnswer> {
+async fn forward(
+    request: Request<Incoming>,
+    rest: &str,
+    route: &ModelRoute,
+    mut ear: Ear,
+) -> Result<Response<Body>, NoAnswer> {
     let (head, body) = request.into_parts();
     let (name, key) = &route.header;
     let mut key = HeaderValue::from_str(key.expose_secret()).map_err(|_| NoAnswer::Key)?;
     key.set_sensitive(true);
+    let sent = ear.sent();
+    let body = Heard::new(body, move |piece: Bytes| {
+        sent.fetch_add(u64::try_from(piece.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        piece
+    });
     let mut outward = Request::new(body.map_err(Into::into).boxed());
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));
-    let (head, body) = upstream::ask(outward).await?.into_parts();
+    // What is packed could not be read on its way.
+    let plain = HeaderValue::from_static("identity");
+    outward.headers_mut().insert(ACCEPT_ENCODING, plain);
+    let asked = upstream::ask(outward).await;
+    if !asked.as_ref().is_ok_and(|answer| answer.status().is_success()) {
+        ear.forget();
+    }
+    Ok(inward(asked?, route, ear))
+}
+
+/// An answer as the program gets it.
+fn inward(answer: Response<Incoming>, route: &ModelRoute, mut ear: Ear) -> Response<Body> {
+    let (head, body) = answer.into_parts();
+    let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    ear.begins(match kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
+        true => Form::Events,
+        false => Form::Whole,
+    });
+    let (_, key) = route.header.clone();
+    let body = Heard::new(body, move |piece: Bytes| {
+        ear.hear(&piece);
+        without(piece, key.expose_secret())
+    });
     let mut inward = Response::new(body.map_err(Into::into).boxed());
     *inward.status_mut() = head.status;
     *inward.headers_mut() = headers::inward(&head.headers);
-    Ok(inward)
+    inward
+}
+
+/// What an API sends, its key blotted out where it repeats that, at the same length.
+fn without(data: Bytes, header: &str) -> Bytes {
+    let key = header.strip_prefix("Bearer ").unwrap_or(header).as_bytes();
+    if key.len() < LEAST_KEY {
+        return data;
+    }
+    let places: Vec<usize> = (0..)
+        .zip(data.windows(key.len()))
+        .filter(|(_, part)| *part == key)
+        .map(|(at, _)| at)
+        .collect();
+    if places.is_empty() {
+        return data;
+    }
+    let mut bytes = data.to_vec();
+    for at in places {
+        let places = bytes.iter_mut().skip(at).take(key.len());
+        places.for_each(|byte| *byte = b'*');
+    }
+    bytes.into()
 }
 
 fn address(route: &ModelRoute, rest: &str, query: Option<&str>) -> Option<Uri> {
@@ -99,16 +173,18 @@ fn address(route: &ModelRoute, rest: &str, query: Option<&str>) -> Option<Uri> {
 mod tests {
     use super::address;
     use super::is_allowed;
+    use super::without;
     use crate::sandbox::egress::rules::ModelRoute;
 
     #[test]
-    fn only_what_lies_below_a_prefix_passes() {
-        let allowed = ["/v1/messages".to_owned(), "/v1/models/".to_owned()];
+    fn only_what_is_named_passes_and_what_lies_below_a_slash() {
+        let allowed = ["/v1/messages", "/v1/models/"].map(str::to_owned);
         let table = [
             ("/v1/messages", true),
-            ("/v1/messages/count_tokens", true),
-            ("/v1/messages/", true),
-            ("/v1/models", true),
+            ("/v1/messages/batches", false),
+            ("/v1/messages/", false),
+            ("/v1/models", false),
+            ("/v1/models/", true),
             ("/v1/models/claude-x", true),
             ("/v1/messagesx", false),
             ("/v1", false),
@@ -127,6 +203,19 @@ mod tests {
             assert_eq!(is_allowed(path, &allowed), passes, "{path}");
         }
         assert!(!is_allowed("/v1/messages", &[]));
+    }
+
+    #[test]
+    fn a_key_that_an_api_repeats_is_blotted_out() {
+        let table = [
+            ("no such key: sk-12345678", "sk-12345678", "no such key: ***********"),
+            ("sk-12345678sk-12345678", "Bearer sk-12345678", "**********************"),
+            ("nothing of it", "sk-12345678", "nothing of it"),
+            ("a short one", "s", "a short one"),
+        ];
+        for (said, key, expected) in table {
+            assert_eq!(without(said.into(), key), expected, "{said}");
+        }
     }
 
     #[test]

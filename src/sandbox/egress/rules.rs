@@ -56,7 +56,7 @@ pub struct ModelRoute {
     pub upstream: Url,
     /// The header that holds the key, and its whole value.
     pub header: (HeaderName, SecretString),
-    /// The paths that may be asked for, each with everything below it.
+    /// The paths that may be asked for; one that ends with a slash stands for everything below it.
     pub paths: Vec<String>,
 }
 
@@ -101,6 +101,8 @@ pub struct Caps {
     pub connections: usize,
     /// Bytes of the whole run, both ways together.
     pub bytes: u64,
+    /// What the calls of models may cost by the price table, in millionths of a dollar; `None` for as much as they do.
+    pub usd_micros: Option<u64>,
     /// How long looking a host up and connecting to it may take.
     pub connect: Duration,
     /// How long the head of a request may take to arrive.
@@ -116,6 +118,7 @@ impl Default for Caps {
         Self {
             connections: 64,
             bytes: 8 << 30,
+            usd_micros: None,
             connect: Duration::from_secs(15),
             head: Duration::from_secs(60),
             idle: Duration::from_secs(600),

@@ -11,6 +11,7 @@ use crate::sandbox::egress::meter::Meter;
 use crate::sandbox::egress::meter::Metered;
 use crate::sandbox::egress::models;
 use crate::sandbox::egress::rules::Rules;
+use crate::sandbox::egress::tally::Tally;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
@@ -44,6 +45,7 @@ pub(super) struct Shared {
     pub(super) token: SecretString,
     pub(super) log: Log,
     pub(super) allowance: Arc<Allowance>,
+    pub(super) tally: Arc<Tally>,
     /// Fires when the door closes.
     pub(super) closed: CancellationToken,
 }

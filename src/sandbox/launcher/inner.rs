@@ -167,7 +167,7 @@ fn limit(confinement: &Confinement) -> Result<(), String> {
     let mut all = vec![
         (Resource::Core, 0),
         (Resource::Fsize, limits.file),
-        (Resource::Cpu, limits.cpu.as_secs().max(1)),
+        (Resource::Cpu, limits.cpu.max(1)),
         (Resource::Nofile, MOST_FILES),
     ];
     // Elsewhere the system counts every process of the same user, the service's too.

@@ -14,7 +14,7 @@ mod wall;
 pub(crate) use canary::Song;
 
 use crate::domain::isolation::Level;
-use crate::sandbox::confine::Limit;
+use crate::domain::isolation::Limit;
 use crate::sandbox::launcher::family::ask_everything_to_end;
 use crate::sandbox::launcher::family::signal_everything;
 use crate::sandbox::launcher::family::stop_growing;

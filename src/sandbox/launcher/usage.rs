@@ -2,8 +2,8 @@
 //!
 //! Looking costs at most a fiftieth of one processor. What is over the limit between two looks is found at the next.
 
-use crate::sandbox::confine::Limit;
-use crate::sandbox::confine::Limits;
+use crate::domain::isolation::Limit;
+use crate::domain::isolation::Limits;
 use crate::sandbox::process_table;
 use crate::sandbox::process_table::Process;
 use std::fs;
@@ -23,7 +23,9 @@ const BLOCK: u64 = 512;
 
 /// Looks until something is over its limit, and gives that.
 pub(super) fn passed(limits: Limits, folders: &[PathBuf]) -> Limit {
-    let mut files_from = Instant::now();
+    // What ends at once needs no look, which would only take processors from it.
+    std::thread::sleep(LOOK_AT_PROCESSES);
+    let mut files_from = Instant::now() + LOOK_AT_FILES;
     loop {
         let begun = Instant::now();
         if let Some(passed) = processes_passed(limits) {
@@ -55,8 +57,8 @@ fn processes_passed(limits: Limits) -> Option<Limit> {
     let count = u64::try_from(family.len()).unwrap_or(u64::MAX);
     if count > limits.processes {
         Some(Limit::Processes(limits.processes))
-    } else if used / ticks > limits.cpu.as_secs() {
-        Some(Limit::Cpu(limits.cpu.as_secs()))
+    } else if used / ticks > limits.cpu {
+        Some(Limit::Cpu(limits.cpu))
     } else if resident.fold(0, u64::saturating_add) > limits.memory && in_use(&family, page) > limits.memory {
         Some(Limit::Memory(limits.memory))
     } else {

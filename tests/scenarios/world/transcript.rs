@@ -71,10 +71,14 @@ fn said(told: &mut String, head: &str, body: &Value) {
     writeln!(told, "=== {head}\n{}\n", text(body)).unwrap();
 }
 
-/// A line with every number of an id, every sha and every time replaced.
+/// A line with every number of an id, every sha, every time and the level of isolation replaced.
 fn mask(line: &str) -> String {
     if line.starts_with("created:") {
         return "created: TIME".to_owned();
+    }
+    // The machine's, not the story's.
+    if line.trim_start().starts_with("What ran here ran ") {
+        return line.split("What").next().unwrap_or_default().to_owned() + "What ran here ran at LEVEL.";
     }
     let mut masked = String::new();
     let mut word = String::new();

@@ -186,6 +186,7 @@ fn finding(failing: &[&str]) -> Finding {
 
 pub fn green() -> GateReport {
     GateReport {
+        isolation: None,
         setup: None,
         tests: Evidence::Passed(finding(&[])),
         excused: Vec::new(),
@@ -195,6 +196,7 @@ pub fn green() -> GateReport {
 
 pub fn red() -> GateReport {
     GateReport {
+        isolation: None,
         setup: None,
         tests: Evidence::Failed(finding(&["works"])),
         excused: Vec::new(),
@@ -204,6 +206,7 @@ pub fn red() -> GateReport {
 
 pub fn absent() -> GateReport {
     GateReport {
+        isolation: None,
         setup: None,
         tests: Evidence::Absent(Absence::NoCommand),
         excused: Vec::new(),

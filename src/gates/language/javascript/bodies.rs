@@ -18,10 +18,11 @@ pub(super) fn doing(source: &Source<'_>) -> Doing {
 
 fn statement(at: At<'_>, doing: &mut Doing) {
     match at.kind() {
-        "export_statement" => match at.field("declaration").or_else(|| at.field("value")) {
-            Some(inner) => statement(inner, doing),
-            None => {}
-        },
+        "export_statement" => {
+            if let Some(inner) = at.field("declaration").or_else(|| at.field("value")) {
+                statement(inner, doing);
+            }
+        }
         "lexical_declaration" | "variable_declaration" => {
             for declarator in at.children().filter(|part| part.is(&["variable_declarator"])) {
                 let name = declarator.field("name").filter(|name| name.is(&["identifier"]));

@@ -4,6 +4,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// The text without terminal colours and invisible characters, with plain line ends.
+#[must_use]
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -23,6 +24,14 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// How long the terminal's control sequence is that a text begins with, in bytes.
+pub(super) fn escape_length(text: &str) -> usize {
+    let mut chars = text.chars().peekable();
+    chars.next();
+    skip_escape(&mut chars);
+    text.len() - chars.map(char::len_utf8).sum::<usize>()
+}
+
 /// The rest of a terminal's control sequence: `[`, parameters, a letter.
 fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
     if chars.next_if_eq(&'[').is_some() {
@@ -32,7 +41,8 @@ fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
 }
 
 /// Controls, and what GitHub shows as nothing or lets change the order of other characters.
-pub(super) fn is_invisible(c: char) -> bool {
+#[must_use]
+pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

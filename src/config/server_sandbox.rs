@@ -1,0 +1,97 @@
+//! What the server's settings say of the sandbox: how far programs are kept apart, and what they may use up.
+
+use crate::config::server_parse::Parser;
+use crate::domain::isolation::Bounds;
+use crate::domain::isolation::Level;
+use crate::domain::isolation::Limits;
+
+/// The sandbox as the settings want it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// How far programs are kept apart.
+    pub bounds: Bounds,
+    /// What each of them may use up, with all that it starts.
+    pub limits: Limits,
+}
+
+impl Parser {
+    /// What is said of the sandbox; mistakes are remembered.
+    pub(crate) fn sandbox(&mut self) -> SandboxSettings {
+        let usual = SandboxSettings::default();
+        let (bounds, limits) = (usual.bounds, usual.limits);
+        SandboxSettings {
+            bounds: Bounds {
+                least: self.parse("SANDBOX_MIN_LEVEL", level).unwrap_or(bounds.least),
+                most: self.parse("SANDBOX_MAX_LEVEL", level).unwrap_or(bounds.most),
+            },
+            limits: Limits {
+                memory: self.parse("SANDBOX_MEMORY", size).unwrap_or(limits.memory),
+                processes: self.parse("SANDBOX_PROCESSES", processes).unwrap_or(limits.processes),
+                cpu: self.parse("SANDBOX_CPU", time).unwrap_or(limits.cpu),
+                file: self.parse("SANDBOX_FILE", size).unwrap_or(limits.file),
+                disk: self.parse("SANDBOX_DISK", size).unwrap_or(limits.disk),
+            },
+        }
+    }
+}
+
+fn level(text: &str) -> Result<Level, &'static str> {
+    let level = text.parse::<u8>().ok().and_then(|number| Level::try_from(number).ok());
+    level.ok_or("must be 0, 1, 2 or 3")
+}
+
+/// A whole number and the unit after it.
+fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let (unit, factor) = units.iter().find(|(unit, _)| text.ends_with(unit))?;
+    let number = text.strip_suffix(unit)?.trim_end();
+    let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+    number.parse::<u64>().ok().filter(|_| digits)?.checked_mul(*factor)
+}
+
+fn size(text: &str) -> Result<u64, &'static str> {
+    let units = [("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
+    let bytes = with_unit(text, &units).filter(|bytes| (1 << 20..=1 << 50).contains(bytes));
+    bytes.ok_or("must be a size from 1MiB to 1024TiB, such as 512MiB or 2GiB")
+}
+
+fn processes(text: &str) -> Result<u64, &'static str> {
+    let count = text.parse::<u64>().ok().filter(|count| (8..=1_000_000).contains(count));
+    count.ok_or("must be a whole number of processes from 8 to 1000000")
+}
+
+fn time(text: &str) -> Result<u64, &'static str> {
+    let seconds = with_unit(text, &[("s", 1), ("m", 60), ("h", 3_600)]);
+    let seconds = seconds.filter(|seconds| (1..=8_760 * 3_600).contains(seconds));
+    seconds.ok_or("must be a time from 1s to 8760h, such as 90m or 4h")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times_have_a_unit_and_bounds() {
+        assert_eq!((size("2GiB"), size("512 MiB")), (Ok(2 << 30), Ok(512 << 20)));
+        assert_eq!((time("90m"), time("4h")), (Ok(5_400), Ok(14_400)));
+        for wrong in [
+            "",
+            "2",
+            "2GB",
+            "0MiB",
+            "-1GiB",
+            "+1GiB",
+            "1.5GiB",
+            "GiB",
+            "99999999999999TiB",
+            "2GiB x",
+        ] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "4", "0s", "-1h", "h", "9999999999999999999h", "1d"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "7", "1000001", "-8", "many"] {
+            assert!(processes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What a run's calls of models used, as the models' own answers tell it: also those that something made which the run's
+//! program started, and that the program knows nothing of.
+
+use crate::domain::price;
+use crate::domain::usage::Tokens;
+use crate::domain::usage::Usage;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
+
+/// An answer, or one event of it, that is longer than this is not read.
+const MAX_HEARD: usize = 16 << 20;
+const MAX_MODELS: usize = 50;
+const MAX_MODEL: usize = 100;
+/// What a request counts that was broken off before its answer told anything.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// Tokens by the model that used them.
+#[derive(Debug, Default)]
+pub(super) struct Tally(Mutex<BTreeMap<String, Tokens>>);
+
+impl Tally {
+    pub(super) fn used(&self) -> Vec<(String, Tokens)> {
+        let used = self.kept();
+        used.iter().map(|(model, tokens)| (model.clone(), *tokens)).collect()
+    }
+
+    /// What all of it costs by the price table, in millionths of a dollar.
+    pub(super) fn usd_micros(&self) -> u64 {
+        let cost = |(model, tokens): (&String, &Tokens)| {
+            let usage = Usage {
+                tokens: *tokens,
+                ..Usage::default()
+            };
+            price::priced(usage, Some(model)).usd_micros.unwrap_or(0)
+        };
+        self.kept().iter().map(cost).fold(0, u64::saturating_add)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Tokens>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, model: &str, tokens: Tokens) {
+        let mut kept = self.kept();
+        let name = match kept.len() < MAX_MODELS || kept.contains_key(model) {
+            true => model,
+            false => "others",
+        };
+        *kept.entry(name.to_owned()).or_default() += tokens;
+    }
+}
+
+/// How an answer comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As one JSON value.
+    Whole,
+    /// As events, a line of JSON each.
+    Events,
+}
+
+/// Listens to one call of a model; counts it when the call is over, however it ended.
+#[derive(Debug)]
+pub(super) struct Ear {
+    tally: Arc<Tally>,
+    form: Form,
+    heard: Vec<u8>,
+    model: String,
+    tokens: Tokens,
+    sent: Arc<AtomicU64>,
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    Yes,
+    No,
+}
+
+impl Ear {
+    pub(super) fn new(tally: &Arc<Tally>) -> Self {
+        Self {
+            tally: Arc::clone(tally),
+            form: Form::Whole,
+            heard: Vec::new(),
+            model: String::new(),
+            tokens: Tokens::default(),
+            sent: Arc::default(),
+            counts: Counts::Yes,
+        }
+    }
+
+    /// Where the bytes of the request are counted.
+    pub(super) fn sent(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.sent)
+    }
+
+    /// The call was refused: it costs nothing.
+    pub(super) fn forget(&mut self) {
+        self.counts = Counts::No;
+    }
+
+    /// An answer begins.
+    pub(super) fn begins(&mut self, form: Form) {
+        self.form = form;
+    }
+
+    pub(super) fn hear(&mut self, bytes: &[u8]) {
+        if self.counts == Counts::No {
+            return;
+        }
+        let mut rest = bytes;
+        while self.form == Form::Events {
+            let Some(at) = rest.iter().position(|byte| *byte == b'\n') else {
+                break;
+            };
+            let (line, after) = rest.split_at(at);
+            self.keep(line);
+            self.read();
+            rest = after.get(1..).unwrap_or_default();
+        }
+        self.keep(rest);
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.heard.len().saturating_add(bytes.len()) <= MAX_HEARD {
+            self.heard.extend_from_slice(bytes);
+        }
+    }
+
+    /// Reads what was heard, and begins anew.
+    fn read(&mut self) {
+        let heard = std::mem::take(&mut self.heard);
+        let json = heard.strip_prefix(b"data:").unwrap_or(&heard);
+        let Ok(value) = serde_json::from_slice::<Value>(json) else {
+            return;
+        };
+        // Anthropic's first event holds them in `message`, OpenAI's last one in `response`.
+        let places = [Some(&value), value.get("message"), value.get("response")];
+        for place in places.into_iter().flatten() {
+            if let Some(model) = place.get("model").and_then(Value::as_str) {
+                self.model = model.chars().take(MAX_MODEL).collect();
+            }
+            if let Some(usage) = place.get("usage") {
+                self.tokens = at_least(self.tokens, tokens(usage));
+            }
+        }
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        if self.counts == Counts::No {
+            return;
+        }
+        self.read();
+        if self.tokens.total() == 0 {
+            self.tokens.input = self.sent.load(Ordering::Relaxed) / BYTES_PER_TOKEN;
+        }
+        self.tally.add(&self.model, self.tokens);
+    }
+}
+
+/// Figures of one call only grow: each event repeats what those before it said.
+fn at_least(one: Tokens, other: Tokens) -> Tokens {
+    Tokens {
+        input: one.input.max(other.input),
+        cached: one.cached.max(other.cached),
+        cache_write: one.cache_write.max(other.cache_write),
+        output: one.output.max(other.output),
+    }
+}
+
+fn tokens(usage: &Value) -> Tokens {
+    let number = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
+    let of_details = number("/input_tokens_details/cached_tokens").or(number("/prompt_tokens_details/cached_tokens"));
+    let input = number("/input_tokens").or(number("/prompt_tokens")).unwrap_or(0);
+    Tokens {
+        // OpenAI's figure holds the cached ones too.
+        input: input.saturating_sub(of_details.unwrap_or(0)),
+        cached: of_details.or(number("/cache_read_input_tokens")).unwrap_or(0),
+        cache_write: number("/cache_creation_input_tokens").unwrap_or(0),
+        output: number("/output_tokens").or(number("/completion_tokens")).unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ear;
+    use super::Form;
+    use super::Tally;
+    use crate::domain::usage::Tokens;
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+
+    fn heard(form: Form, pieces: &[&str]) -> Vec<(String, Tokens)> {
+        let tally = Arc::new(Tally::default());
+        let mut ear = Ear::new(&tally);
+        ear.sent().fetch_add(400, Ordering::Relaxed);
+        ear.begins(form);
+        for piece in pieces {
+            ear.hear(piece.as_bytes());
+        }
+        drop(ear);
+        tally.used()
+    }
+
+    fn used(model: &str, [input, cached, cache_write, output]: [u64; 4]) -> Vec<(String, Tokens)> {
+        let tokens = Tokens {
+            input,
+            cached,
+            cache_write,
+            output,
+        };
+        vec![(model.to_owned(), tokens)]
+    }
+
+    #[test]
+    fn every_form_of_an_answer_tells_what_it_used() {
+        let stream = [
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":10,",
+            "\"cache_read_input_tokens\":20,\"cache_creation_input_tokens\":30,\"output_tokens\":1}}}\n\n",
+            "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":40}}\n\ndata: no json\n\n",
+        ];
+        assert_eq!(heard(Form::Events, &stream), used("m", [10, 20, 30, 40]));
+        let whole = [
+            "{\n\"model\": \"m\", \"usage\":",
+            "{\"input_tokens\": 5, \"output_tokens\": 6}}",
+        ];
+        assert_eq!(heard(Form::Whole, &whole), used("m", [5, 0, 0, 6]));
+        let responses = [
+            "data: {\"response\":{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"input_tokens_details\":\
+                          {\"cached_tokens\":4},\"output_tokens\":2}}}\n",
+        ];
+        assert_eq!(heard(Form::Events, &responses), used("g", [5, 4, 0, 2]));
+        let chat = ["{\"model\":\"g\",\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2}}"];
+        assert_eq!(heard(Form::Whole, &chat), used("g", [9, 0, 0, 2]));
+    }
+
+    #[test]
+    fn a_call_that_was_broken_off_counts_what_was_sent() {
+        assert_eq!(heard(Form::Events, &["data: {\"typ"]), used("", [100, 0, 0, 0]));
+    }
+
+    #[test]
+    fn many_models_and_endless_lines_are_bounded() {
+        let tally = Arc::new(Tally::default());
+        for number in 0..1_000 {
+            let mut ear = Ear::new(&tally);
+            ear.hear(format!("{{\"model\":\"m{number}\",\"usage\":{{\"output_tokens\":1}}}}").as_bytes());
+        }
+        let all = tally.used();
+        assert!(all.len() <= super::MAX_MODELS + 1, "{}", all.len());
+        assert_eq!(all.iter().map(|(_, tokens)| tokens.output).sum::<u64>(), 1_000);
+        let mut ear = Ear::new(&tally);
+        for _ in 0..40 {
+            ear.hear(&vec![b'x'; 1 << 20]);
+        }
+        assert!(ear.heard.len() <= super::MAX_HEARD);
+    }
+}
