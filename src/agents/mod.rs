@@ -25,6 +25,7 @@ mod past;
 mod private;
 mod program;
 pub mod prompt;
+mod record;
 mod schema;
 mod script;
 mod script_usage;
@@ -40,6 +41,7 @@ pub use definition::DefinitionMistake;
 pub use definition::Definitions;
 pub use definition::Tool;
 pub use journal::Activity;
+pub use record::Record;
 pub use script::ScriptMistake;
 
 use crate::agents::acp::AcpAgent;
@@ -57,11 +59,7 @@ use crate::config::Strength;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
-use crate::domain::isolation::Level;
 use crate::domain::secret::Secrets;
-use crate::domain::trace::TraceEvent;
-use crate::domain::trace::TraceKind;
-use crate::domain::usage::Usage;
 use crate::sandbox::Sandbox;
 use crate::sandbox::egress::Rules;
 use serde_json::Value;
@@ -141,58 +139,6 @@ pub enum RunError {
         /// What the system said.
         source: io::Error,
     },
-}
-
-/// What is known of one or more runs of one request, whether they gave an answer or not. Credentials are masked in
-/// all of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
-    /// The end of what was printed, for people.
-    pub log: String,
-    /// What was used.
-    pub usage: Usage,
-    /// What happened, in order.
-    pub events: Vec<TraceEvent>,
-    /// The model that worked, as its program names it.
-    pub model: Option<String>,
-    /// How far it was kept apart; `None` where no program ran.
-    pub level: Option<Level>,
-    /// How many runs there were: 1, or 2 with a repair.
-    pub runs: u32,
-    /// Whether one of them worked and did not tell what it used.
-    pub untold: bool,
-}
-
-impl Record {
-    /// Whether its events show that a model worked: it spoke, or had a tool called.
-    fn shows_work(&self) -> bool {
-        self.events.iter().any(|event| match event.kind {
-            TraceKind::Text { .. } | TraceKind::ToolCall { .. } | TraceKind::ToolResult { .. } => true,
-            TraceKind::Prompt { .. }
-            | TraceKind::Started { .. }
-            | TraceKind::Denied { .. }
-            | TraceKind::Waiting { .. }
-            | TraceKind::Used { .. }
-            | TraceKind::Ended { .. } => false,
-        })
-    }
-
-    /// What an earlier run of the same request left, followed by this one's.
-    fn after(mut self, earlier: Self) -> Self {
-        let mut usage = earlier.usage;
-        usage += self.usage;
-        let mut events = earlier.events;
-        events.append(&mut self.events);
-        Self {
-            usage,
-            events,
-            runs: earlier.runs + self.runs,
-            untold: earlier.untold || self.untold,
-            model: self.model.or(earlier.model),
-            level: self.level.or(earlier.level),
-            log: self.log,
-        }
-    }
 }
 
 /// What a run printed, before anyone looked whether it is a valid answer.

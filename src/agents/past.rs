@@ -1,9 +1,10 @@
 //! What the run's door saw going to its model past the program: calls of something that the program started, which it knows
-//! nothing of.
+//! nothing of, or that it did not live to tell; and how long the model's API asked to be left alone.
 
 use crate::agents::Printed;
 use crate::agents::Record;
 use crate::agents::RunError;
+use crate::domain::blocked::AgentFailure;
 use crate::domain::price;
 use crate::domain::usage::Tokens;
 use crate::domain::usage::Usage;
@@ -19,11 +20,21 @@ pub(crate) fn counted(
     let passed = order.confine.door.as_ref().map(|door| door.used()).unwrap_or_default();
     match outcome {
         Ok(mut printed) => {
-            add(&mut printed.record, told, &passed);
+            let more = add(&mut printed.record, told, &passed);
+            if more > 0 {
+                tracing::warn!(
+                    tokens = more,
+                    "a run called its model past its program: {more} tokens more than it told"
+                );
+            }
             Ok(printed)
         }
         Err(RunError::Agent { failure, mut record }) => {
             add(&mut record, told, &passed);
+            let failure = waiting(
+                failure,
+                order.confine.door.as_ref().and_then(|door| door.told_to_wait()),
+            );
             Err(RunError::Agent { failure, record })
         }
         Err(RunError::Cancelled { mut record }) => {
@@ -34,14 +45,29 @@ pub(crate) fn counted(
     }
 }
 
-fn add(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)]) {
+/// The failure with the time to wait that the API told, where the program did not pass it on.
+fn waiting(failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
+    match failure {
+        AgentFailure::RateLimited {
+            said,
+            retry_after_seconds,
+        } => AgentFailure::RateLimited {
+            said,
+            retry_after_seconds: retry_after_seconds.max(seconds),
+        },
+        other => other,
+    }
+}
+
+/// Adds what the program did not tell; gives how many tokens that is.
+fn add(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)]) -> u64 {
     let told = told.unwrap_or(record.usage.tokens);
     let mut all = Tokens::default();
     for (_, tokens) in passed {
         all += *tokens;
     }
     if all.total() <= told.total() {
-        return;
+        return 0;
     }
     let more = Tokens {
         input: all.input.saturating_sub(told.input),
@@ -57,22 +83,20 @@ fn add(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)]) {
         price::priced(usage, Some(model)).usd_micros
     };
     let dearest = passed.iter().filter_map(cost).max().unwrap_or(0);
-    tracing::warn!(
-        tokens = more.total(),
-        "a run called its model past its program: {} tokens more than it told",
-        more.total()
-    );
     record.usage.tokens += more;
     if let Some(usd_micros) = &mut record.usage.usd_micros {
         *usd_micros = usd_micros.saturating_add(dearest);
         record.usage.estimated = true;
     }
+    more.total()
 }
 
 #[cfg(test)]
 mod tests {
     use super::add;
+    use super::waiting;
     use crate::agents::Record;
+    use crate::domain::blocked::AgentFailure;
     use crate::domain::usage::Tokens;
     use crate::domain::usage::Usage;
 
@@ -96,6 +120,22 @@ mod tests {
         };
         add(&mut record, told, passed);
         record.usage
+    }
+
+    #[test]
+    fn the_longest_wait_that_anybody_was_told_counts() {
+        let limited = |retry_after_seconds| AgentFailure::RateLimited {
+            said: String::new(),
+            retry_after_seconds,
+        };
+        for (told, seen, expected) in [
+            (None, Some(3_600), Some(3_600)),
+            (Some(9), Some(5), Some(9)),
+            (Some(9), None, Some(9)),
+        ] {
+            assert_eq!(waiting(limited(told), seen), limited(expected));
+        }
+        assert_eq!(waiting(AgentFailure::OutputLimit, Some(5)), AgentFailure::OutputLimit);
     }
 
     #[test]

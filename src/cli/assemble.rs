@@ -16,6 +16,7 @@ use crate::engine::roster::RoleBackends;
 use crate::engine::roster::Roster;
 use crate::engine::running::Running;
 use crate::engine::settings::EngineSettings;
+use crate::gates::Remembered;
 use crate::git::ForgeAccess;
 use crate::git::Mirrors;
 use crate::github::App;
@@ -145,6 +146,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
         secrets,
         coach_installations: CoachInstallations::default(),
         running: Running::default(),
+        remembered: Remembered::default(),
         data_folder,
     }))
 }

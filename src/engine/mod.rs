@@ -28,6 +28,7 @@ use crate::engine::data_folder::DataFolder;
 use crate::engine::roster::Roster;
 use crate::engine::running::Running;
 use crate::engine::settings::EngineSettings;
+use crate::gates::Remembered;
 use crate::git::Mirrors;
 use crate::github::Client;
 use crate::github::WriteSpacing;
@@ -58,6 +59,8 @@ pub struct Engine {
     pub coach_installations: CoachInstallations,
     /// What this process performs right now.
     pub running: Running,
+    /// What the Gates need not run again.
+    pub remembered: Remembered,
     /// Nobody else uses the data folder.
     pub data_folder: DataFolder,
 }

@@ -21,9 +21,9 @@ use crate::gates::language::Role;
 use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
 use crate::gates::overlay::Side;
+use crate::gates::remembered;
+use crate::gates::remembered::Hope;
 use crate::gates::said;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
 use crate::gates::verify::Run;
 use crate::git::RawChange;
 use std::collections::BTreeSet;
@@ -183,16 +183,7 @@ fn module(path: &str) -> String {
 async fn attempt(run: &Run<'_>, chosen: &Chosen, changes: &[&RawChange]) -> Result<Evidence, GateError> {
     let subject = run.subject;
     let overlay = Overlay::of(subject.mirror, changes, Side::Before).await?;
-    let stand = Stand::with(
-        run.bench,
-        (subject.mirror, subject.head),
-        subject.settings,
-        (chosen.clone(), From::Cache),
-        Some(&overlay),
-        run.cancel,
-    )
-    .await?;
-    stand.tests().await
+    remembered::tests(run, chosen, (subject.head, &overlay), Hope::Green).await
 }
 
 /// Whether none of the tests that passed before gave a result: then it was not they that ran.

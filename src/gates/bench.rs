@@ -1,6 +1,7 @@
 //! Where Gates run, how long they may take, and what can go wrong with the place itself.
 
 use crate::domain::secret::Secrets;
+use crate::gates::remembered::Remembered;
 use crate::git::GitError;
 use crate::sandbox::Sandbox;
 use crate::sandbox::egress::Ceiling;
@@ -23,6 +24,8 @@ pub struct Bench {
     pub secrets: Secrets,
     /// When commands are stopped.
     pub deadlines: Deadlines,
+    /// What tests said before.
+    pub remembered: Remembered,
 }
 
 /// When commands are stopped.

@@ -25,8 +25,8 @@ use crate::gates::language::bodies::hollowed;
 use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
 use crate::gates::red;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
+use crate::gates::remembered;
+use crate::gates::remembered::Hope;
 use crate::gates::verify::Run;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -81,18 +81,8 @@ fn red_before_green(report: &GateReport) -> Option<&Evidence> {
 
 /// The tests on the change's commit with these files in place of its own.
 async fn with(run: &Run<'_>, chosen: &Chosen, files: &[Put]) -> Result<Evidence, GateError> {
-    let subject = run.subject;
     let overlay = Overlay::of_bytes(files.to_vec());
-    let stand = Stand::with(
-        run.bench,
-        (subject.mirror, subject.head),
-        subject.settings,
-        (chosen.clone(), From::Cache),
-        Some(&overlay),
-        run.cancel,
-    )
-    .await?;
-    stand.tests().await
+    remembered::tests(run, chosen, (run.subject.head, &overlay), Hope::Red).await
 }
 
 /// A path, its bytes and its mode.

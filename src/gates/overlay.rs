@@ -7,13 +7,15 @@ use crate::gates::place::Place;
 use crate::git::Blob;
 use crate::git::Mirror;
 use crate::git::RawChange;
+use sha2::Digest;
+use sha2::Sha256;
 use std::io;
 
 /// The largest file that is put in place.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 
-/// The bytes of a file and its mode.
-type Content = (Vec<u8>, u32);
+/// The bytes of a file, its mode, and a name for these bytes: git's, or a digest of them.
+type Content = (Vec<u8>, u32, String);
 
 /// What is put where. An entry without content takes the file away.
 pub(crate) struct Overlay {
@@ -39,7 +41,7 @@ impl Overlay {
         let oids: Vec<&str> = there.map(|(_, oid)| oid.as_str()).collect();
         let mut blobs = mirror.blobs(&oids, MAX_FILE).await?.into_iter();
         let mut entries = Vec::new();
-        for (change, (mode, _)) in changes.iter().zip(versions) {
+        for (change, (mode, oid)) in changes.iter().zip(versions) {
             // A path that is not text cannot be named to a test runner either.
             let Some(path) = change.path.to_str().map(str::to_owned) else {
                 continue;
@@ -48,7 +50,7 @@ impl Overlay {
                 0 => entries.push((path, None)),
                 mode => {
                     if let Some(Blob::Bytes(bytes)) = blobs.next() {
-                        entries.push((path, Some((bytes, mode))));
+                        entries.push((path, Some((bytes, mode, oid))));
                     }
                 }
             }
@@ -60,15 +62,32 @@ impl Overlay {
 
     /// These files, each with its bytes and mode.
     pub(crate) fn of_bytes(files: Vec<(String, Vec<u8>, u32)>) -> Self {
-        let entries = files.into_iter().map(|(path, bytes, mode)| (path, Some((bytes, mode))));
+        let entries = files.into_iter().map(|(path, bytes, mode)| {
+            let digest = format!("{:x}", Sha256::digest(&bytes));
+            (path, Some((bytes, mode, digest)))
+        });
         Self {
             entries: entries.collect(),
         }
     }
 
+    /// These, and then those of `other`.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.entries.extend(other.entries);
+        self
+    }
+
     /// Every path that it writes or takes away.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|(path, _)| path.as_str())
+    }
+
+    /// Every path with the mode and the name of what is put there; none: it is taken away.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = (&str, Option<(u32, &str)>)> {
+        self.entries.iter().map(|(path, content)| {
+            let version = content.as_ref().map(|(_, mode, name)| (*mode, name.as_str()));
+            (path.as_str(), version)
+        })
     }
 
     /// Puts everything in its place.
@@ -78,7 +97,7 @@ impl Overlay {
             for (path, content) in entries {
                 let done = match content {
                     None => files::clear(&root, &path),
-                    Some((bytes, mode)) => files::put(&root, &path, &bytes, mode),
+                    Some((bytes, mode, _)) => files::put(&root, &path, &bytes, mode),
                 };
                 done.map_err(|error| io::Error::other(format!("{path}: {error}")))?;
             }

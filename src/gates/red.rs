@@ -19,10 +19,10 @@ use crate::gates::language::Role;
 use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
 use crate::gates::overlay::Side;
+use crate::gates::remembered;
+use crate::gates::remembered::Hope;
 use crate::gates::said;
 use crate::gates::sites::Site;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
 use crate::gates::unproven;
 use crate::gates::unproven::Named;
 use crate::gates::verify::Run;
@@ -266,14 +266,5 @@ async fn on_old_code(run: &Run<'_>, chosen: &Chosen) -> Result<Evidence, GateErr
     };
     let changes: Vec<&RawChange> = run.change.raw.iter().filter(is_of_tests).collect();
     let overlay = Overlay::of(subject.mirror, &changes, Side::After).await?;
-    let stand = Stand::with(
-        run.bench,
-        (subject.mirror, subject.fork),
-        subject.settings,
-        (chosen.clone(), From::Cache),
-        Some(&overlay),
-        run.cancel,
-    )
-    .await?;
-    stand.tests().await
+    remembered::tests(run, chosen, (subject.fork, &overlay), Hope::Red).await
 }

@@ -76,6 +76,7 @@ mod tests {
         let file = |at: usize| TreeEntry {
             path: RepoPath::from(at.to_string().as_str()),
             mode: 0o100_644,
+            oid: "0".repeat(40),
         };
         (0..many).map(file).collect()
     }

@@ -52,6 +52,8 @@ pub struct TreeEntry {
     pub path: RepoPath,
     /// The file mode; `0o160000` is a submodule.
     pub mode: u32,
+    /// The name of its content.
+    pub oid: String,
 }
 
 /// The files of a commit.
@@ -300,10 +302,11 @@ fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 fn tree_entry(line: &[u8]) -> Option<TreeEntry> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let head = std::str::from_utf8(line.get(..tab)?).ok()?;
-    let mode = u32::from_str_radix(head.split(' ').next()?, 8).ok()?;
+    let mut words = head.split(' ');
     Some(TreeEntry {
+        mode: u32::from_str_radix(words.next()?, 8).ok()?,
+        oid: words.nth(1)?.to_owned(),
         path: RepoPath::new(line.get(tab.saturating_add(1)..)?),
-        mode,
     })
 }
 

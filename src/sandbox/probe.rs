@@ -47,6 +47,10 @@ const REMEDIES: &[(&str, &str)] = &[
     ("Unknown option", "bubblewrap is too old: 0.8 or newer is needed"),
 ];
 
+/// What the first level lacks on an older kernel.
+const UNBOUND_SIGNALS: &str =
+    "a kernel, 6.12 or newer, that keeps programs from signalling other processes of this user";
+
 const NO_PROC: &str =
     "/proc is not mounted here, and without it nothing can be kept apart or watched (mount -t proc proc /proc)";
 
@@ -90,11 +94,12 @@ impl Sandbox {
         // A canary that cannot do it without isolation either proves nothing.
         let mut offered = Level::L0;
         match trial.at(&options, Level::L0).await {
-            Ok(song) if song.read && song.connected && song.saw => {
+            Ok(song) if song.read && song.connected && song.saw && song.signalled => {
                 for level in LEVELS.into_iter().filter(|level| *level <= bounds.most) {
                     match trial.at(&options, level).await.and_then(|song| blocks(level, song)) {
-                        Ok(()) => {
+                        Ok(lacks) => {
                             offered = level;
+                            missing.extend(lacks.map(|lacks| format!("{level}: {lacks}")));
                             break;
                         }
                         Err(reason) => missing.push(format!("{level}: {}", with_remedy(&reason))),
@@ -157,17 +162,19 @@ impl Trial {
     }
 }
 
-/// Whether what the canary could do is no more than the level allows.
-fn blocks(level: Level, song: Song) -> Result<(), String> {
+/// Whether what the canary could do is no more than the level allows; gives what this machine lacks of the whole level.
+fn blocks(level: Level, song: Song) -> Result<Option<&'static str>, String> {
     let misses = [
         (song.read, "a file that was not given was read"),
         (song.connected, "a listener of the machine was reached"),
         // The lower levels live in the machine's own list of processes.
         (song.saw && level == Level::L3, "a process outside was seen"),
+        (song.signalled && level >= Level::L2, "a process outside was signalled"),
     ];
     match misses.into_iter().find(|(missed, _)| *missed) {
         Some((_, what)) => Err(format!("{what} in spite of it")),
-        None => Ok(()),
+        // Landlock binds signals since Linux 6.12.
+        None => Ok(song.signalled.then_some(UNBOUND_SIGNALS)),
     }
 }
 
@@ -196,8 +203,14 @@ mod tests {
             read: false,
             connected: false,
             saw: true,
+            signalled: false,
         };
-        assert!(blocks(Level::L1, quiet).is_ok() && blocks(Level::L3, quiet).is_err());
+        assert!(blocks(Level::L1, quiet) == Ok(None) && blocks(Level::L3, quiet).is_err());
+        let loud = Song {
+            signalled: true,
+            ..quiet
+        };
+        assert!(blocks(Level::L1, loud).is_ok_and(|lacks| lacks.is_some()) && blocks(Level::L2, loud).is_err());
         assert!(blocks(Level::L1, Song { read: true, ..quiet }).is_err());
         let reached = Song {
             connected: true,

@@ -2,7 +2,7 @@
 
 use rustix::process::Pid;
 use rustix::process::Signal;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs;
 
 /// One line of the process table.
@@ -10,6 +10,7 @@ use std::fs;
 pub(crate) struct Process {
     pub(crate) pid: i32,
     pub(crate) parent: i32,
+    pub(crate) group: i32,
     pub(crate) session: i32,
     /// Clock ticks since boot.
     pub(crate) started: u64,
@@ -25,7 +26,8 @@ impl Process {
         let (pid, rest) = stat.split_once(' ')?;
         let mut fields = rest.rsplit_once(')')?.1.split_ascii_whitespace();
         let parent = fields.nth(1)?.parse().ok()?;
-        let session = fields.nth(1)?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
+        let session = fields.next()?.parse().ok()?;
         let mut number = |skipped: usize| fields.nth(skipped)?.parse::<u64>().ok();
         let used = [number(7)?, number(0)?, number(0)?, number(0)?];
         let started = number(4)?;
@@ -33,6 +35,7 @@ impl Process {
         Some(Self {
             pid: pid.parse().ok()?,
             parent,
+            group,
             session,
             started,
             ticks: used.into_iter().fold(0, u64::saturating_add),
@@ -61,17 +64,28 @@ pub(crate) fn all() -> Vec<Process> {
 
 /// The processes below `ancestors`, at any depth.
 pub(crate) fn descendants(table: &[Process], ancestors: &[i32]) -> Vec<Process> {
-    let mut family: HashSet<i32> = ancestors.iter().copied().collect();
-    let mut found = Vec::new();
-    loop {
-        let joins = |process: &&Process| family.contains(&process.parent) && !family.contains(&process.pid);
-        let generation: Vec<Process> = table.iter().filter(joins).copied().collect();
-        if generation.is_empty() {
-            return found;
-        }
-        family.extend(generation.iter().map(|process| process.pid));
-        found.extend(generation);
+    // Each process is looked at once: whoever forks as fast as it can makes deep families.
+    let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
+    for process in table {
+        children.entry(process.parent).or_default().push(*process);
     }
+    let mut open = ancestors.to_vec();
+    let mut found = Vec::new();
+    while let Some(parent) = open.pop() {
+        for child in children.remove(&parent).unwrap_or_default() {
+            if !ancestors.contains(&child.pid) {
+                open.push(child.pid);
+                found.push(child);
+            }
+        }
+    }
+    found
+}
+
+/// How many processes and threads there are on the whole machine, in one short read.
+pub(crate) fn count() -> Option<u64> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_ascii_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
 }
 
 #[cfg(test)]
@@ -86,6 +100,7 @@ mod tests {
             Some(Process {
                 pid: 42,
                 parent: 7,
+                group: 42,
                 session: 9,
                 started: 777,
                 ticks: 26,
@@ -100,6 +115,7 @@ mod tests {
         let process = |pid, parent| Process {
             pid,
             parent,
+            group: 0,
             session: 0,
             started: 0,
             ticks: 0,

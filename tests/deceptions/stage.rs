@@ -32,6 +32,7 @@ use autobuild::domain::secret::Secrets;
 use autobuild::gates;
 use autobuild::gates::Bench;
 use autobuild::gates::Deadlines;
+use autobuild::gates::Remembered;
 use autobuild::gates::Subject;
 use autobuild::git::ForgeAccess;
 use autobuild::git::Mirror;
@@ -156,6 +157,7 @@ impl Stage {
             caches: folder.path().join("caches"),
             secrets: Secrets::default(),
             deadlines: Deadlines::default(),
+            remembered: Remembered::default(),
         };
         Self {
             bases: bases.into_iter().map(|base| Base::of(base, &commits)).collect(),
@@ -166,9 +168,10 @@ impl Stage {
         }
     }
 
-    /// The same stage, whose Gates keep and look for build caches in another folder.
+    /// The same stage, whose Gates keep and look for build caches in another folder and remember nothing.
     pub fn with_caches(mut self, folder: PathBuf) -> Self {
         self.bench.caches = folder;
+        self.bench.remembered = Remembered::default();
         self
     }
 

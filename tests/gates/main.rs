@@ -5,6 +5,7 @@
 mod caches;
 mod judging;
 mod network;
+mod remembering;
 mod stage;
 mod waves;
 

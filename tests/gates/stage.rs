@@ -20,6 +20,7 @@ use autobuild::domain::secret::Secrets;
 use autobuild::domain::task::Origin;
 use autobuild::gates::Bench;
 use autobuild::gates::Deadlines;
+use autobuild::gates::Remembered;
 use autobuild::gates::Subject;
 use autobuild::gates::preflight;
 use autobuild::gates::verify;
@@ -80,6 +81,7 @@ impl Stage {
                 setup: Duration::from_secs(300),
                 test: Duration::from_secs(300),
             },
+            remembered: Remembered::default(),
         };
         Self { dir, bench, mirror }
     }

@@ -64,6 +64,8 @@ const fn probe(number: &'static str, probe: &'static str, what: &'static str) ->
     item(number, what, Trial::Probe(probe, Who::Player))
 }
 
+const OWN_NETWORK: &str = "in a network that nobody else is in";
+const PORTS_ALONE: &str = "Landlock binds ports, not addresses";
 const SAME_LIST: &str = "the machine's own list of processes";
 
 const ITEMS: &[Item] = &[
@@ -125,6 +127,16 @@ const ITEMS: &[Item] = &[
         "remotes that are commands or files",
         Trial::Planted(Plant::Remotes),
     ),
+    probe("–", "fast_open", "TCP by sending, without connecting"),
+    probe("–", "shared_memory", "shared memory of the service (System V)"),
+    Item {
+        known: &[(Level::L2, OWN_NETWORK), (Level::L3, OWN_NETWORK)],
+        ..probe("–", "listening", "listen for connections")
+    },
+    Item {
+        known: &[(Level::L1, PORTS_ALONE)],
+        ..probe("–", "proxy_port_elsewhere", "the proxy's port at another address")
+    },
     Item {
         known: &[(Level::L1, SAME_LIST), (Level::L2, SAME_LIST)],
         ..probe("–", "command_lines", "read other processes' command lines")

@@ -110,6 +110,28 @@ def service_port():
     )
 
 
+def fast_open():
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as out:
+        out.settimeout(3)
+        out.sendto(b"data", 0x20000000, ("127.0.0.1", int(P["TCP"])))
+
+
+def listening():
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as here:
+        here.listen()
+
+
+def shared_memory():
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.shmat.restype = ctypes.c_void_p
+    at = libc.shmat(int(P["SHARED"]), None, 0)
+    return at not in (None, ctypes.c_void_p(-1).value)
+
+
+def proxy_port_elsewhere():
+    connect(socket.AF_INET, ("127.0.0.2", int(P["ELSEWHERE"])))
+
+
 def datagram():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         out.settimeout(3)

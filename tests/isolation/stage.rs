@@ -58,6 +58,8 @@ pub struct Stage {
     service: Child,
     handle: OwnedFd,
     ports: BTreeMap<&'static str, String>,
+    /// The number of memory that anybody of this user may attach.
+    shared: String,
     _sockets: Vec<UnixListener>,
     pub straggler: String,
 }
@@ -66,6 +68,7 @@ impl Drop for Stage {
     fn drop(&mut self) {
         let _ = self.service.kill();
         let _ = self.service.wait();
+        let _ = Command::new("ipcrm").args(["-m", &self.shared]).status();
     }
 }
 
@@ -107,11 +110,14 @@ impl Stage {
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
+        let made = Command::new("ipcmk").args(["--shmem", "4096"]).output().unwrap();
+        let shared = String::from_utf8(made.stdout).unwrap();
         // A duplicate stays open over exec, as a handle that our own parent left open would.
         let handle = rustix::io::dup(fs::File::open(below("secret")).unwrap()).unwrap();
         let number = u64::from(std::process::id()) % 9_000 + 1_000;
         Self {
             straggler: format!("120.{number}{}", name.len()),
+            shared: shared.rsplit(' ').next().unwrap().trim().to_owned(),
             folder,
             service,
             handle,
@@ -141,6 +147,7 @@ impl Stage {
             path("TMPDIR", "home"),
             ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
             ("P_VARIABLE".into(), VARIABLE.into()),
+            ("P_SHARED".into(), self.shared.clone().into()),
             ("P_PID".into(), self.service.id().to_string().into()),
             ("P_HANDLE".into(), self.handle.as_raw_fd().to_string().into()),
             ("P_STRAGGLER".into(), self.straggler.clone().into()),
@@ -186,8 +193,12 @@ impl Stage {
             Who::Player => spec.confine.write.push(self.below("checkout")),
             Who::Coach => spec.confine.read.push(self.below("checkout")),
         }
-        if item == "past_the_proxy" {
+        if ["past_the_proxy", "proxy_port_elsewhere"].contains(&item) {
             let door = self.door().await;
+            let elsewhere = TcpListener::bind(("127.0.0.2", door.port())).unwrap();
+            std::thread::spawn(move || elsewhere.incoming().for_each(drop));
+            spec.env.retain(|(name, _)| name != "P_ELSEWHERE");
+            spec.env.push(("P_ELSEWHERE".into(), door.port().to_string().into()));
             spec.env.extend(door.environment(level));
             spec.confine.door = Some(Arc::new(door));
         }
@@ -217,6 +228,7 @@ fn listeners(folder: &Path, name: &str) -> (BTreeMap<&'static str, String>, Vec<
         ("P_TCP", "127.0.0.1:0"),
         ("P_TCP6", "[::1]:0"),
         ("P_EVERYWHERE", "0.0.0.0:0"),
+        ("P_ELSEWHERE", "127.0.0.2:0"),
     ] {
         if let Ok(listener) = TcpListener::bind(address) {
             ports.insert(port, listener.local_addr().unwrap().port().to_string());

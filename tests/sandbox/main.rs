@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use autobuild::domain::isolation::Level;
+use autobuild::domain::isolation::Limit;
 use autobuild::domain::isolation::Limits;
 use autobuild::sandbox::Exit;
 use autobuild::sandbox::Finished;

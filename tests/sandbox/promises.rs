@@ -273,6 +273,57 @@ async fn no_handle_no_terminal_and_no_new_rights_reach_the_program() {
 }
 
 #[tokio::test]
+async fn whoever_doubles_itself_is_stopped_before_it_fills_the_machine() {
+    if LEVEL == Level::L0 || !is_offered(LEVEL).await {
+        return;
+    }
+    let limits = Limits {
+        processes: 200,
+        ..Limits::default()
+    };
+    let options = SandboxOptions {
+        limits,
+        ..SandboxOptions::with_launcher(LAUNCHER)
+    };
+    let folder = folder();
+    let bomb = "grows() { grows | grows & }; grows; sleep 900";
+    let spec = marked(shell(folder.path(), bomb), &mark("m-grows"));
+    let finished = Sandbox::at(options, LEVEL).run(&spec, &CancellationToken::new()).await.unwrap();
+    // Who is nobody meets the limit of the system itself, which only refuses.
+    let refused = finished.stderr.text().to_lowercase().contains("fork");
+    assert!(finished.exit == Exit::OverLimit(Limit::Processes(200)) || refused, "{:?}", finished.exit);
+    assert_eq!(alive(&mark("m-grows")), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_no_folder_shows_counts_too() {
+    // Without isolation there is no limit.
+    if LEVEL == Level::L0 || !is_offered(LEVEL).await {
+        return;
+    }
+    let limits = Limits {
+        memory: 96 << 20,
+        disk: 64 << 20,
+        ..Limits::default()
+    };
+    let options = SandboxOptions {
+        limits,
+        ..SandboxOptions::with_launcher(LAUNCHER)
+    };
+    let in_memory = "import os, time; f = os.memfd_create('m'); [os.write(f, b'x' * (1 << 20)) for _ in range(200)]; time.sleep(900)";
+    for (script, limit) in [
+        ("exec 3> deleted; rm deleted; head -c 100M /dev/zero >&3; sleep 900", Limit::Disk(limits.disk)),
+        ("seq 30000 | xargs touch; sleep 900", Limit::Disk(limits.disk)),
+        (&*format!("python3 -c \"{in_memory}\""), Limit::Memory(limits.memory)),
+    ] {
+        let folder = folder();
+        let sandbox = Sandbox::at(options.clone(), LEVEL);
+        let finished = sandbox.run(&shell(folder.path(), script), &CancellationToken::new()).await;
+        assert_eq!(finished.unwrap().exit, Exit::OverLimit(limit), "{script}");
+    }
+}
+
+#[tokio::test]
 async fn arguments_pass_through_unchanged() {
     if !is_offered(LEVEL).await {
         return;

@@ -9,6 +9,7 @@ mod forms;
 mod shapes;
 mod spelling;
 mod view;
+mod wide;
 
 use aho_corasick::AhoCorasick;
 use secrecy::ExposeSecret;
@@ -167,7 +168,7 @@ impl Secrets {
     /// Every credential in a file's content, in order, one of a kind for each place.
     #[must_use]
     pub fn find(&self, path: &str, content: &[u8]) -> Vec<Found> {
-        let wide = from_utf16(content);
+        let wide = wide::read(content);
         let content = wide.as_deref().map_or(content, str::as_bytes);
         let mut spans = self.spans(content, assignment::Where::of(path, content));
         if let Ok(text) = std::str::from_utf8(content) {
@@ -220,18 +221,6 @@ impl Secrets {
         let placed = |span: Span| view.source(&span.at).map(|at| Span { at, ..span });
         spans.into_iter().filter_map(placed).collect()
     }
-}
-
-/// A text in UTF-16 that says so in its first bytes, as some editors and shells write it.
-fn from_utf16(content: &[u8]) -> Option<String> {
-    let unit: fn([u8; 2]) -> u16 = match content.get(..2)? {
-        [0xff, 0xfe] => u16::from_le_bytes,
-        [0xfe, 0xff] => u16::from_be_bytes,
-        _ => return None,
-    };
-    let pairs = content.get(2..)?.as_chunks::<2>().0;
-    let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
-    Some(String::from_utf16_lossy(&units))
 }
 
 /// Bits of information in one character, were each drawn by its share in the text.

@@ -12,7 +12,11 @@ mod examples;
 mod forgiving;
 mod fresh;
 mod gone;
+<<<<<<< HEAD
 mod loosened;
+=======
+mod less;
+>>>>>>> main
 mod marks;
 mod orphans;
 mod pairs;

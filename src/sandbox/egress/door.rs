@@ -140,6 +140,12 @@ impl Door {
         self.shared.tally.used()
     }
 
+    /// For how many seconds a model's API asked to be left alone when it answered last.
+    #[must_use]
+    pub fn told_to_wait(&self) -> Option<u64> {
+        self.shared.tally.told_to_wait()
+    }
+
     fn address(&self, level: Level) -> SocketAddr {
         let port = match level {
             Level::L0 | Level::L1 => self.port,

@@ -21,6 +21,7 @@ use http::StatusCode;
 use http::Uri;
 use http::header::ACCEPT_ENCODING;
 use http::header::CONTENT_TYPE;
+use http::header::RETRY_AFTER;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use secrecy::ExposeSecret;
@@ -110,10 +111,18 @@ async fn forward(
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
     let asked = upstream::ask(outward).await;
-    if !asked.as_ref().is_ok_and(|answer| answer.status().is_success()) {
+    let answer = asked.inspect_err(|_| ear.forget())?;
+    if !answer.status().is_success() {
         ear.forget();
     }
-    Ok(inward(asked?, route, ear))
+    ear.told_to_wait(retry_after(&answer));
+    Ok(inward(answer, route, ear))
+}
+
+/// The seconds that an answer asks to wait for. Programs keep it to themselves.
+fn retry_after(answer: &Response<Incoming>) -> Option<u64> {
+    let told = answer.headers().get(RETRY_AFTER)?.to_str().ok()?;
+    told.trim().parse().ok().filter(|_| !answer.status().is_success())
 }
 
 /// An answer as the program gets it.

@@ -20,9 +20,12 @@ const MAX_MODEL: usize = 100;
 /// What a request counts that was broken off before its answer told anything.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// Tokens by the model that used them.
+/// Tokens by the model that used them, and how long a model's API asked to be left alone.
 #[derive(Debug, Default)]
-pub(super) struct Tally(Mutex<BTreeMap<String, Tokens>>);
+pub(super) struct Tally {
+    used: Mutex<BTreeMap<String, Tokens>>,
+    wait: AtomicU64,
+}
 
 impl Tally {
     pub(super) fn used(&self) -> Vec<(String, Tokens)> {
@@ -42,8 +45,13 @@ impl Tally {
         self.kept().iter().map(cost).fold(0, u64::saturating_add)
     }
 
+    /// For how many seconds the API asked to be left alone when it answered last; none where it did not.
+    pub(super) fn told_to_wait(&self) -> Option<u64> {
+        Some(self.wait.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
+    }
+
     fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Tokens>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn add(&self, model: &str, tokens: Tokens) {
@@ -104,6 +112,11 @@ impl Ear {
     /// The call was refused: it costs nothing.
     pub(super) fn forget(&mut self) {
         self.counts = Counts::No;
+    }
+
+    /// The call was answered, with so many seconds to wait before the next where it says so.
+    pub(super) fn told_to_wait(&self, seconds: Option<u64>) {
+        self.tally.wait.store(seconds.unwrap_or(0), Ordering::Relaxed);
     }
 
     /// An answer begins.

@@ -1,5 +1,6 @@
 //! The canary: a harmless program that tries what a sandbox must refuse, and says what it could do.
 
+use rustix::process::Pid;
 use serde::Deserialize;
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -19,6 +20,14 @@ pub(crate) struct Song {
     pub(crate) connected: bool,
     /// See a process outside.
     pub(crate) saw: bool,
+    /// Signal it.
+    pub(crate) signalled: bool,
+}
+
+/// Whether a signal that does nothing reaches the process of this number.
+fn is_signalled(number: &str) -> bool {
+    let process = number.parse().ok().and_then(Pid::from_raw);
+    process.is_some_and(|process| rustix::process::test_kill_process(process).is_ok())
 }
 
 /// Tries; its arguments are a file, a port of this machine, and the number of a process.
@@ -33,6 +42,7 @@ pub(super) fn main(arguments: &[String]) -> ExitCode {
         read: std::fs::read(file).is_ok(),
         connected: TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), PATIENCE).is_ok(),
         saw: Path::new("/proc").join(process).exists(),
+        signalled: is_signalled(process),
     };
     match serde_json::to_writer(std::io::stdout(), &song) {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,17 +3,27 @@
 use crate::domain::isolation::Level;
 use crate::sandbox::launcher::started::Started;
 use crate::sandbox::process_table;
+use rustix::process::Pid;
 use rustix::process::Signal;
 use std::collections::HashSet;
 
 /// How often the launcher looks for new processes before it kills what grows too fast to be counted.
 const STOPPING_ROUNDS: usize = 100;
 
-/// Signals every process below this one, wherever it moved: a new session or a second fork does not leave the family.
-pub(super) fn signal_everything(signal: Signal) {
+/// Kills every process below this one, wherever it moved: a new session or a second fork does not leave the family.
+///
+/// Before anybody is looked for, one signal goes to all that can be reached at once, however fast they make new ones:
+/// behind a wall to what built it, with which the system ends all behind it, else to the program's own group.
+pub(super) fn kill_everything(started: &Started, level: Level) {
+    if let Some(main) = Pid::from_raw(started.main) {
+        let _ = match level {
+            Level::L0 | Level::L1 => rustix::process::kill_process_group(main, Signal::KILL),
+            Level::L2 | Level::L3 => rustix::process::kill_process(main, Signal::KILL),
+        };
+    }
     let own = rustix::process::getpid().as_raw_nonzero().get();
     for process in process_table::descendants(&process_table::all(), &[own]) {
-        process.signal(signal);
+        process.signal(Signal::KILL);
     }
 }
 
@@ -29,13 +39,19 @@ pub(super) fn ask_everything_to_end(started: &Started, level: Level) {
     }
 }
 
-/// Stops every process below this one until none is new: what is killed one by one could start others meanwhile.
+/// Stops every process below this one until none is new: what is killed one by one could start others meanwhile. Groups
+/// are stopped whole, but never our own, which a program may have joined.
 pub(super) fn stop_growing() {
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let mut stopped = HashSet::new();
+    let (mut stopped, mut groups) = (HashSet::new(), HashSet::from([own]));
     for _ in 0..STOPPING_ROUNDS {
         let mut news = false;
         for process in process_table::descendants(&process_table::all(), &[own]) {
+            if groups.insert(process.group)
+                && let Some(group) = Pid::from_raw(process.group)
+            {
+                let _ = rustix::process::kill_process_group(group, Signal::STOP);
+            }
             if stopped.insert((process.pid, process.started)) {
                 process.signal(Signal::STOP);
                 news = true;

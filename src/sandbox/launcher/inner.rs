@@ -7,8 +7,10 @@ use crate::sandbox::launcher::ending;
 use crate::sandbox::launcher::files;
 use crate::sandbox::launcher::find;
 use crate::sandbox::launcher::open_numbers;
+use crate::sandbox::launcher::priority_of_session;
 use crate::sandbox::launcher::say;
 use crate::sandbox::launcher::syscalls;
+use crate::sandbox::process_table;
 use crate::sandbox::protocol::Confinement;
 use crate::sandbox::protocol::Order;
 use crate::sandbox::protocol::Report;
@@ -36,6 +38,9 @@ const MOST_FILES: u64 = 65_536;
 const THREADS_PER_PROCESS: u64 = 4;
 /// The system rather ends a program than the service.
 const ENDED_FIRST: &str = "800";
+
+/// The priority of a program.
+const LOWERED: i32 = 5;
 
 /// Runs as the inner launcher; its arguments are the numbers of the handles of the order and of the program's input.
 pub(super) fn main(numbers: &[String]) -> ExitCode {
@@ -82,7 +87,7 @@ fn start(order: &Order, input: File, control: &mut UnixStream) -> Report {
     };
     let mut command = Command::new(&program);
     command.arg0(order.program()).args(order.args()).current_dir(&cwd);
-    command.env_clear().envs(order.env()).stdin(input).process_group(0);
+    command.env_clear().envs(order.env()).stdin(input);
     let started = match order.confinement.level {
         Level::L0 | Level::L1 => in_this_place(order, command, control),
         Level::L2 | Level::L3 => beside(order, command, control),
@@ -110,10 +115,13 @@ enum Failed {
     Starting(std::io::Error),
 }
 
-/// Becomes the program; it dies with the outer launcher.
+/// Becomes the program; it dies with the outer launcher. A session of its own keeps the two apart also where the system
+/// deals out processors by session.
 fn in_this_place(order: &Order, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .and_then(|()| rustix::process::setsid())
         .map_err(|error| Failed::Confining(error.to_string()))?;
+    priority_of_session(LOWERED);
     limit(&order.confinement)
         .and_then(|()| confine(&order.confinement))
         .map_err(Failed::Confining)?;
@@ -124,6 +132,7 @@ fn in_this_place(order: &Order, mut command: Command, control: &mut UnixStream) 
 /// Starts the program from a thread that gave up its rights, and stays: to say how it ended, and as its bridge.
 fn beside(order: &Order, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
     let confinement = order.confinement.clone();
+    command.process_group(0);
     limit(&confinement).map_err(Failed::Confining)?;
     bridge(&confinement.way).map_err(|error| Failed::Confining(format!("its way out: {error}")))?;
     let mut telling = control
@@ -170,10 +179,14 @@ fn limit(confinement: &Confinement) -> Result<(), String> {
         (Resource::Cpu, limits.cpu.max(1)),
         (Resource::Nofile, MOST_FILES),
     ];
-    // Elsewhere the system counts every process of the same user, the service's too.
-    if confinement.level >= Level::L2 {
-        all.push((Resource::Nproc, processes));
-    }
+    // Where there is no wall the system counts all others of the same user too: as many as there are now may stay.
+    let others = match confinement.level {
+        Level::L0 | Level::L1 => process_table::count(),
+        Level::L2 | Level::L3 => Some(0),
+    };
+    all.extend(others.map(|others| (Resource::Nproc, processes.saturating_add(others))));
+    // However many they are, our own processes come first.
+    let _ = rustix::process::setpriority_process(None, LOWERED);
     for (resource, most) in all {
         let known = rustix::process::getrlimit(resource);
         let lower = |known: Option<u64>| Some(known.map_or(most, |known| known.min(most)));

@@ -16,7 +16,7 @@ pub(crate) use canary::Song;
 use crate::domain::isolation::Level;
 use crate::domain::isolation::Limit;
 use crate::sandbox::launcher::family::ask_everything_to_end;
-use crate::sandbox::launcher::family::signal_everything;
+use crate::sandbox::launcher::family::kill_everything;
 use crate::sandbox::launcher::family::stop_growing;
 use crate::sandbox::launcher::started::Started;
 use crate::sandbox::launcher::started::start;
@@ -27,7 +27,6 @@ use crate::sandbox::protocol::Said;
 use rustix::fs::MemfdFlags;
 use rustix::process::Resource;
 use rustix::process::Rlimit;
-use rustix::process::Signal;
 use rustix::process::WaitOptions;
 use rustix::process::WaitStatus;
 use std::fs;
@@ -55,6 +54,9 @@ pub(crate) const CANARY: &str = "canary";
 /// How long the launcher waits between two looks at what still runs while it kills.
 const SWEEP_PAUSE: Duration = Duration::from_millis(2);
 
+/// The priority of a launcher that counts, where it may have it.
+const RAISED: i32 = -20;
+
 /// Runs as the launcher. Called by `main` before anything else, in a process with one thread.
 #[must_use]
 pub fn launcher_main() -> ExitCode {
@@ -81,7 +83,7 @@ fn serve() -> std::io::Result<()> {
         true => fed_input(&mut lifeline, order.stdin_length)?,
         false => (input(&mut lifeline, order.stdin_length)?, None),
     };
-    confine()?;
+    confine(order.confinement.level)?;
     let started = match start(&order, input) {
         Ok(started) => started,
         Err(report) => {
@@ -143,8 +145,15 @@ fn fed_input(lifeline: &mut UnixStream, length: u64) -> std::io::Result<(File, O
 }
 
 /// A session without a terminal, adoption of orphans, no new rights through set-uid programs, no core files.
-fn confine() -> std::io::Result<()> {
+fn confine(level: Level) -> std::io::Result<()> {
+    if level != Level::L0 {
+        // Whoever fills the machine with processes must not keep this one from counting them; the inner one goes back.
+        let _ = rustix::process::setpriority_process(None, RAISED);
+    }
     rustix::process::setsid()?;
+    if level != Level::L0 {
+        priority_of_session(RAISED);
+    }
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     rustix::thread::set_no_new_privs(true)?;
     rustix::process::setrlimit(
@@ -155,6 +164,11 @@ fn confine() -> std::io::Result<()> {
         },
     )?;
     Ok(())
+}
+
+/// The priority of this session, where the system deals out processors by session.
+fn priority_of_session(priority: i32) {
+    let _ = fs::write("/proc/self/autogroup", priority.to_string());
 }
 
 /// What can happen while the program runs.
@@ -250,11 +264,14 @@ fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order
             }
             Ok(Event::OverLimit(limit)) => {
                 say(lifeline, &Report::OverLimit(limit));
-                stop_growing();
-                signal_everything(Signal::KILL);
+                kill_everything(started, level);
+                if level < Level::L2 {
+                    stop_growing();
+                    kill_everything(started, level);
+                }
                 kill_from = Some(Instant::now());
             }
-            Err(mpsc::RecvTimeoutError::Timeout) => signal_everything(Signal::KILL),
+            Err(mpsc::RecvTimeoutError::Timeout) => kill_everything(started, level),
             Ok(Event::AllGone) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
         }
     }

@@ -66,6 +66,28 @@ const NEVER: &[i64] = &[
     libc::SYS_nfsservctl,
 ];
 
+/// Refused where the machine's own namespaces are the program's too: memory, queues and semaphores that are reached by a
+/// number and outlive everybody, and being connected to, which no rule of Landlock binds.
+const NEVER_AMONG_OTHERS: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_listen,
+];
+
+/// Calls that send, each with the place of its flags: with one of them they connect too, past the rule of Landlock.
+const SENDING: &[(i64, u8)] = &[(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)];
+
 /// Those that only one kind of processor has.
 #[cfg(target_arch = "x86_64")]
 const NEVER_HERE: &[i64] = &[
@@ -82,9 +104,10 @@ const NEVER_HERE: &[i64] = &[];
 /// The second way into an x86 kernel, where it is built in: the same calls under other numbers.
 #[cfg(target_arch = "x86_64")]
 const SECOND_WAY: i64 = 0x4000_0000;
-/// `ioctl`, `ptrace`, `kexec_load`, `process_vm_readv`, `process_vm_writev` as the second way numbers them.
+/// `ioctl`, `ptrace`, `kexec_load`, `process_vm_readv`, `process_vm_writev`, `sendmsg`, `sendmmsg` as the second way
+/// numbers them.
 #[cfg(target_arch = "x86_64")]
-const SECOND_NUMBERS: &[i64] = &[514, 521, 528, 539, 540];
+const SECOND_NUMBERS: &[i64] = &[514, 521, 528, 539, 540, 518, 538];
 
 const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWNS,
@@ -149,6 +172,14 @@ fn refused(sockets: Sockets) -> Result<Rules, Failure> {
     let typing = ways.map(|way| rule(vec![SeccompCondition::new(1, Dword, SeccompCmpOp::Eq, way)]));
     rules.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
     rules.insert(libc::SYS_socket, socket_rules(sockets)?);
+    if sockets != Sockets::OfItsOwn {
+        rules.extend(NEVER_AMONG_OTHERS.iter().map(|call| (*call, Vec::new())));
+        let flag = u64::from(libc::MSG_FASTOPEN.unsigned_abs());
+        for (call, place) in SENDING {
+            let connects = SeccompCondition::new(*place, Dword, SeccompCmpOp::MaskedEq(flag), flag);
+            rules.insert(*call, vec![rule(vec![connects])?]);
+        }
+    }
     Ok(rules)
 }
 

@@ -1,11 +1,13 @@
 //! What a program with everything below it uses up, looked at again and again while it runs.
 //!
-//! Looking costs at most a fiftieth of one processor. What is over the limit between two looks is found at the next.
+//! Looking costs at most a fiftieth of one processor, but where processes grow in number it does not wait. What is over
+//! the limit between two looks is found at the next.
 
 use crate::domain::isolation::Limit;
 use crate::domain::isolation::Limits;
 use crate::sandbox::process_table;
 use crate::sandbox::process_table::Process;
+use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -15,31 +17,45 @@ use std::time::Instant;
 
 /// The least time between two looks at the processes, and at the files.
 const LOOK_AT_PROCESSES: Duration = Duration::from_millis(50);
+/// The time between two counts of all processes of the machine, which cost next to nothing.
+const COUNT: Duration = Duration::from_millis(10);
 const LOOK_AT_FILES: Duration = Duration::from_secs(1);
 /// Looking takes at most one part of this many of the time.
 const SHARE: u32 = 50;
 /// A block of `stat`.
 const BLOCK: u64 = 512;
+/// What an entry of a folder costs at least.
+const LEAST: u64 = 4_096;
+/// How the target of a handle to a file in memory begins.
+const IN_MEMORY: &[u8] = b"/memfd:";
 
 /// Looks until something is over its limit, and gives that.
 pub(super) fn passed(limits: Limits, folders: &[PathBuf]) -> Limit {
     // What ends at once needs no look, which would only take processors from it.
-    std::thread::sleep(LOOK_AT_PROCESSES);
-    let mut files_from = Instant::now() + LOOK_AT_FILES;
+    let (mut looked, mut files_from) = (Instant::now(), Instant::now() + LOOK_AT_FILES);
+    let (mut pause, mut known) = (LOOK_AT_PROCESSES, process_table::count().unwrap_or_default());
     loop {
+        std::thread::sleep(COUNT);
         let begun = Instant::now();
-        if let Some(passed) = processes_passed(limits) {
-            return passed;
+        let now = process_table::count().unwrap_or(u64::MAX);
+        // Whoever makes many processes is not waited for.
+        let grows = now.saturating_sub(known) > limits.processes / 4;
+        if grows || begun.duration_since(looked) >= pause {
+            if let Some(passed) = processes_passed(limits) {
+                return passed;
+            }
+            let cost = begun.elapsed().saturating_mul(SHARE);
+            pause = cost.clamp(LOOK_AT_PROCESSES, LOOK_AT_FILES);
+            (looked, known) = (Instant::now(), now);
         }
         if files_from <= begun {
-            if disk_passed(folders, limits.disk) {
-                return Limit::Disk(limits.disk);
+            let begun = Instant::now();
+            if let Some(passed) = files_passed(limits, folders) {
+                return passed;
             }
             let cost = begun.elapsed().saturating_mul(SHARE);
             files_from = Instant::now() + cost.max(LOOK_AT_FILES);
         }
-        let cost = begun.elapsed().saturating_mul(SHARE);
-        std::thread::sleep(cost.clamp(LOOK_AT_PROCESSES, LOOK_AT_FILES));
     }
 }
 
@@ -82,12 +98,59 @@ fn proportional(rollup: &str) -> Option<u64> {
     Some(kibibytes.saturating_mul(1_024))
 }
 
-/// Whether more than `most` bytes lie below `folders`. Files that hide below names too long to be looked at count as
-/// more.
-fn disk_passed(folders: &[PathBuf], most: u64) -> bool {
+fn files_passed(limits: Limits, folders: &[PathBuf]) -> Option<Limit> {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let family = process_table::descendants(&process_table::all(), &[own]);
+    let unnamed = unnamed(family.iter().map(|process| process.pid));
+    if unnamed.in_memory > limits.memory {
+        Some(Limit::Memory(limits.memory))
+    } else if disk_passed(folders, limits.disk, unnamed.on_disk) {
+        Some(Limit::Disk(limits.disk))
+    } else {
+        None
+    }
+}
+
+/// Bytes of files that no folder holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Unnamed {
+    on_disk: u64,
+    in_memory: u64,
+}
+
+/// What is kept in files that only the handles of these processes lead to: deleted ones, and those that live in memory
+/// and are nobody's resident pages.
+fn unnamed(processes: impl Iterator<Item = i32>) -> Unnamed {
+    let (mut seen, mut sum) = (HashSet::new(), Unnamed::default());
+    for process in processes {
+        let handles = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten();
+        for handle in handles.flatten() {
+            let Ok(meta) = fs::metadata(handle.path()) else {
+                continue;
+            };
+            if !meta.is_file() || meta.nlink() > 0 || !seen.insert((meta.dev(), meta.ino())) {
+                continue;
+            }
+            let leads = fs::read_link(handle.path()).unwrap_or_default();
+            let kept = match leads.as_os_str().as_encoded_bytes().starts_with(IN_MEMORY) {
+                true => &mut sum.in_memory,
+                false => &mut sum.on_disk,
+            };
+            *kept = kept.saturating_add(meta.blocks().saturating_mul(BLOCK));
+        }
+    }
+    sum
+}
+
+/// Whether more than `most` bytes lie below `folders`, beside `others`. An empty file costs a place in the file system
+/// too; files that hide below names too long to be looked at count as more.
+fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> bool {
     let mut open: Vec<PathBuf> = folders.to_vec();
-    let mut sum = 0_u64;
+    let mut sum = others;
     while let Some(folder) = open.pop() {
+        if sum > most {
+            return true;
+        }
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::InvalidFilename => return true,
@@ -95,16 +158,13 @@ fn disk_passed(folders: &[PathBuf], most: u64) -> bool {
         };
         for entry in entries.flatten() {
             let Ok(meta) = entry.metadata() else { continue };
-            sum = sum.saturating_add(meta.blocks().saturating_mul(BLOCK));
+            sum = sum.saturating_add(meta.blocks().saturating_mul(BLOCK).max(LEAST));
             if meta.is_dir() {
                 open.push(entry.path());
             }
         }
-        if sum > most {
-            return true;
-        }
     }
-    false
+    sum > most
 }
 
 #[cfg(test)]
@@ -128,8 +188,17 @@ mod tests {
         fs::write(deep.join("file"), vec![1; 1 << 20]).unwrap();
         let link = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(folder.path(), link.path().join("link")).unwrap();
-        assert!(disk_passed(&[folder.path().to_path_buf()], 1_000_000));
-        assert!(!disk_passed(&[folder.path().to_path_buf()], 2_000_000));
-        assert!(!disk_passed(&[link.path().to_path_buf()], 1_000_000));
+        assert!(disk_passed(&[folder.path().to_path_buf()], 1_000_000, 0));
+        assert!(!disk_passed(&[folder.path().to_path_buf()], 2_000_000, 0));
+        assert!(disk_passed(&[folder.path().to_path_buf()], 2_000_000, 1_000_000));
+        assert!(!disk_passed(&[link.path().to_path_buf()], 1_000_000, 0));
+    }
+
+    #[test]
+    fn empty_files_are_not_free() {
+        let folder = tempfile::tempdir().unwrap();
+        (0..100).for_each(|number| fs::write(folder.path().join(number.to_string()), "").unwrap());
+        assert!(disk_passed(&[folder.path().to_path_buf()], 99 * LEAST, 0));
+        assert!(!disk_passed(&[folder.path().to_path_buf()], 100 * LEAST, 0));
     }
 }

@@ -55,7 +55,10 @@ pub(super) fn start(order: &Order, input: File) -> io::Result<(i32, UnixStream)>
             (command, vec![own, OwnedFd::from(arguments)])
         }
     };
-    command.args(inner).env_clear().current_dir("/").process_group(0);
+    command.args(inner).env_clear().current_dir("/");
+    if confinement.level >= Level::L2 {
+        command.process_group(0);
+    }
     let child = command.stdin(OwnedFd::from(theirs)).spawn()?;
     drop((held, order_file, input));
     let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
