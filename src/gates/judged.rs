@@ -39,7 +39,7 @@ pub(crate) async fn integrity(
     let mut findings = looked(run).await?;
     findings.extend(by_running);
     findings.retain(|finding| !is_refuted(run, tests, finding));
-    findings.extend(up_to_date(tests));
+    findings.extend(up_to_date(run.change, tests));
     let shown = ran::compared(run, tests, &mut findings).await?;
     People::read(run).await?.mark(run.change, &mut findings);
     let demanded = findings
@@ -147,12 +147,19 @@ fn not_executable(change: &Change) -> Vec<IntegrityFinding> {
 }
 
 /// What make says where a file in the place of a target keeps it from running anything.
-fn up_to_date(tests: &Evidence) -> Option<IntegrityFinding> {
+fn up_to_date(change: &Change, tests: &Evidence) -> Option<IntegrityFinding> {
     let Evidence::Passed(finding) = tests else { return None };
     let mut said = finding.output.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = said.next().filter(|_| said.next().is_none())?;
     let is_idle = line.starts_with("make") && (line.ends_with("is up to date.") || line.contains("Nothing to be done"));
-    is_idle.then(|| IntegrityFinding {
+    let target = line.split(['\'', '`', '"']).nth(1).unwrap_or_default();
+    // What stood there before kept the tests from running before.
+    let below = format!("{target}/");
+    let was_there = change
+        .base
+        .iter()
+        .any(|path| path == target || path.starts_with(&below));
+    (is_idle && !was_there).then(|| IntegrityFinding {
         rule: Rule::RunnerWeakened,
         path: String::new(),
         line: None,

@@ -46,8 +46,7 @@ fn of_line(line: &str) -> Vec<String> {
     let mut values = Vec::new();
     let mut rest = line;
     while let Some(at) = rest.find(['"', '\'', '`']) {
-        let (quote, after) = rest.split_at(at);
-        let _before = quote;
+        let after = rest.get(at..).unwrap_or_default();
         let mark = after.chars().next().unwrap_or('"');
         let inner = after.get(mark.len_utf8()..).unwrap_or_default();
         let Some(end) = inner.find(mark) else { break };
