@@ -12,11 +12,8 @@ mod examples;
 mod forgiving;
 mod fresh;
 mod gone;
-<<<<<<< HEAD
-mod loosened;
-=======
 mod less;
->>>>>>> main
+mod loosened;
 mod marks;
 mod orphans;
 mod pairs;
