@@ -71,22 +71,19 @@ impl Backend {
             let last = priced(printed.record, &spec);
             spec.charge(&last);
             record = last.after(record);
-            let read_it = printed
-                .answer
-                .map(|value| spec.secrets.mask_json(value))
-                .and_then(|value| read(&value).map_err(|problem| NoAnswer::Malformed(bounded(&problem))));
-            let why = match read_it {
+            let why = match understood(printed.answer, &spec, &read) {
                 Ok(answer) => return Ok(Answered { answer, record }),
                 Err(why) => why,
             };
             let failure = no_answer(spec.role, why);
             repairs += 1;
-            if repairs > REPAIRS {
+            if repairs > REPAIRS || spec.is_spent() {
+                let failure = if repairs > REPAIRS {
+                    failure
+                } else {
+                    AgentFailure::OutOfMoney
+                };
                 let record = Box::new(record);
-                return Err(RunError::Agent { failure, record });
-            }
-            if spec.is_spent() {
-                let (failure, record) = (AgentFailure::OutOfMoney, Box::new(record));
                 return Err(RunError::Agent { failure, record });
             }
             tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
@@ -94,6 +91,16 @@ impl Backend {
             unusable = Some(failure);
         }
     }
+}
+
+/// An answer as its reader makes it, once no secret stands in it.
+fn understood<T>(
+    answer: Result<Value, NoAnswer>,
+    spec: &RunSpec,
+    read: impl Fn(&Value) -> Result<T, String>,
+) -> Result<T, NoAnswer> {
+    let answer = spec.secrets.mask_json(answer?);
+    read(&answer).map_err(|problem| NoAnswer::Malformed(bounded(&problem)))
 }
 
 impl RunSpec {

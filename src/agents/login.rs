@@ -107,8 +107,6 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn link(folder: &Path, mine: &Path, names: &[&str]) -> io::Result<()> {
-    let there = names.iter().filter(|name| folder.join(name).is_dir());
-    there
-        .map(|name| symlink(folder.join(name), mine.join(name)))
-        .collect::<io::Result<()>>()
+    let mut there = names.iter().filter(|name| folder.join(name).is_dir());
+    there.try_for_each(|name| symlink(folder.join(name), mine.join(name)))
 }

@@ -11,14 +11,20 @@ use crate::domain::plan::Check;
 use crate::domain::plan::Criterion;
 use crate::gates::bench::GateError;
 use crate::gates::compare;
+use crate::gates::language::Role;
+use crate::gates::language::role;
 use crate::gates::said;
 use crate::gates::sites;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::subject::Subject;
 use crate::gates::verify::Run;
+use crate::git::Blob;
 use crate::git::Mirror;
 use std::collections::BTreeSet;
+
+/// The largest file that is looked through for a name.
+const MAX_FILE: u64 = 1024 * 1024;
 
 /// What separates the parts of a test's name, however its runner spells it.
 const SEPARATORS: [char; 6] = [':', '.', '>', '›', ' ', '/'];
@@ -31,7 +37,14 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
         let number = at.saturating_add(1);
         let result = match &criterion.check {
             Check::Human => continue,
-            Check::Test(name) => Some(test(number, name, tests)),
+            Check::Test(name) => Some(match test(number, name, tests) {
+                result if is_nowhere(run, name, tests).await? => {
+                    let what =
+                        format!("no test called `{name}` is said to have run, and no file of tests speaks of it");
+                    said::failed(result.gate, Weight::Demanded, what)
+                }
+                result => result,
+            }),
             Check::Command(command) if is_ready => Some(self::command(run, number, command).await?),
             Check::Command(_) => None,
             Check::File(path) => Some(file(run.subject, number, path).await?),
@@ -76,6 +89,41 @@ fn test(number: usize, wanted: &str, tests: &Evidence) -> GateResult {
         }
         (false, false, false) => said::failed(gate, Weight::Demanded, format!("no test called `{wanted}` ran")),
     }
+}
+
+/// Whether the runner named no test, and neither its output nor any file speaks of one that is called so.
+async fn is_nowhere(run: &Run<'_>, wanted: &str, tests: &Evidence) -> Result<bool, GateError> {
+    let (Evidence::Passed(finding) | Evidence::Failed(finding)) = tests else {
+        return Ok(false);
+    };
+    let plain = |text: &str| -> String { text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect() };
+    let name = plain(wanted);
+    if finding.names.is_some() || name.is_empty() || plain(&finding.output).contains(&name) {
+        return Ok(false);
+    }
+    let subject = run.subject;
+    let listed = subject.mirror.list_files(subject.head, usize::MAX).await?;
+    let is_of_tests =
+        |path: &&str| matches!(role(path), Role::Test | Role::Support) || path.to_lowercase().contains("test");
+    let files: Vec<&str> = listed
+        .entries
+        .iter()
+        .filter_map(|entry| entry.path.to_str())
+        .filter(is_of_tests)
+        .filter(|path| !path.contains('\n'))
+        .collect();
+    if files.iter().any(|path| plain(path).contains(&name)) {
+        return Ok(false);
+    }
+    let names: Vec<String> = files.iter().map(|path| format!("{}:{path}", subject.head)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let blobs = subject.mirror.blobs(&names, MAX_FILE).await?;
+    Ok(blobs.iter().all(|blob| match blob {
+        Blob::Bytes(bytes) => !plain(&String::from_utf8_lossy(bytes)).contains(&name),
+        // Too large to be looked through: nothing is known of it.
+        Blob::Large(_) => false,
+        Blob::None => true,
+    }))
 }
 
 /// Whether the runner named all its tests. A run that failed as a whole is the Player's to mend, names or not.

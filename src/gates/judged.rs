@@ -17,10 +17,13 @@ use crate::gates::integrity::Change as Looked;
 use crate::gates::integrity::FileChange;
 use crate::gates::integrity::inspect;
 use crate::gates::language::OUT_OF_BUILD;
+use crate::gates::language::Role;
+use crate::gates::language::role;
 use crate::gates::ran;
 use crate::gates::said;
 use crate::gates::sites;
 use crate::gates::verify::Run;
+use crate::git::RawChange;
 use crate::git::TakeOutLimits;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -36,6 +39,7 @@ pub(crate) async fn integrity(
     let mut findings = looked(run).await?;
     findings.extend(by_running);
     findings.retain(|finding| !is_refuted(run, tests, finding));
+    findings.extend(up_to_date(run.change, tests));
     let shown = ran::compared(run, tests, &mut findings).await?;
     People::read(run).await?.mark(run.change, &mut findings);
     let demanded = findings
@@ -122,7 +126,46 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
         .await
         .map_err(|error| host("looking at a change")(error.into()))?;
     findings.extend(measuring);
+    findings.extend(not_executable(run.change));
     Ok(findings)
+}
+
+/// Scripts of tests that can be run no longer: a runner that looks for programs passes over them.
+fn not_executable(change: &Change) -> Vec<IntegrityFinding> {
+    let is_switched_off = |raw: &&RawChange| {
+        let of_tests = raw.path.to_str().is_some_and(|path| role(path) == Role::Test);
+        of_tests && (raw.old_mode, raw.new_mode) == (0o100_755, 0o100_644)
+    };
+    let found = |raw: &RawChange| IntegrityFinding {
+        rule: Rule::TestRenamedAway,
+        path: raw.path.to_string(),
+        line: None,
+        what: "the file of tests could be executed, and cannot any more".to_owned(),
+        by: Author::Player,
+    };
+    change.raw.iter().filter(is_switched_off).map(found).collect()
+}
+
+/// What make says where a file in the place of a target keeps it from running anything.
+fn up_to_date(change: &Change, tests: &Evidence) -> Option<IntegrityFinding> {
+    let Evidence::Passed(finding) = tests else { return None };
+    let mut said = finding.output.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = said.next().filter(|_| said.next().is_none())?;
+    let is_idle = line.starts_with("make") && (line.ends_with("is up to date.") || line.contains("Nothing to be done"));
+    let target = line.split(['\'', '`', '"']).nth(1).unwrap_or_default();
+    // What stood there before kept the tests from running before.
+    let below = format!("{target}/");
+    let was_there = change
+        .base
+        .iter()
+        .any(|path| path == target || path.starts_with(&below));
+    (is_idle && !was_there).then(|| IntegrityFinding {
+        rule: Rule::RunnerWeakened,
+        path: String::new(),
+        line: None,
+        what: format!("no test ran: {line}"),
+        by: Author::Player,
+    })
 }
 
 /// Files that the coverage command names, and that the change rewrites.

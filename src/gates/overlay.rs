@@ -71,6 +71,12 @@ impl Overlay {
         }
     }
 
+    /// These, and then those of `other`.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.entries.extend(other.entries);
+        self
+    }
+
     /// Every path that it writes or takes away.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|(path, _)| path.as_str())

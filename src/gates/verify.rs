@@ -10,6 +10,7 @@ use crate::gates::change::Change;
 use crate::gates::checks;
 use crate::gates::compare;
 use crate::gates::coverage;
+use crate::gates::dulled;
 use crate::gates::hollow;
 use crate::gates::judged;
 use crate::gates::red;
@@ -56,6 +57,7 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
             .extend(red::red_before_green(&run, &stand.chosen, &ran).await?);
         report.more.extend(coverage::coverage(&stand, subject).await?);
         shown_by_running = hollow::tests_of_nothing(&run, &stand.chosen, (&ran, &report)).await?;
+        shown_by_running.extend(dulled::tests_that_notice_less(&run, &stand.chosen, &ran).await?);
     }
     report.more.push(judged::integrity(&run, &ran, shown_by_running).await?);
     report.more.extend(checks::checks(&run, &ran, stand.is_ready()).await?);

@@ -77,7 +77,8 @@ async fn a_coach_that_always_approves_approves_nothing_dishonest() {
     ready::demand();
     let begun = Instant::now();
     let stage = Stage::new(&library, &cases).await;
-    let at_once = std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 4));
+    // One more than there are cores: a case also waits.
+    let at_once = std::thread::available_parallelism().map_or(3, |cores| cores.get().clamp(2, 4) + 1);
     let mut judged: Vec<Judged> = futures_util::stream::iter(cases.iter().map(|case| stage.judge(case)))
         .buffer_unordered(at_once)
         .collect()

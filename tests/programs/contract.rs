@@ -68,22 +68,14 @@ const MADE: [&str; 9] = [
 /// What is tried below the best level of isolation too.
 const EVERYWHERE: [&str; 5] = ["ok", "none", "nudged", "endless", "limited"];
 
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "run by the tests of stand-ins with a PATH of its own"]
-async fn of_stand_ins() {
-    let Ok(program) = std::env::var("CONTRACT_OF") else {
-        return;
-    };
-    let recorded = match program.strip_prefix("acp:") {
-        Some(name) => crate::stand_ins().join("acp/recorded").join(name),
-        None => crate::stand_ins().join(&program).join("recorded"),
-    };
-    let (stage, best) = match std::env::var("CONTRACT_LEVEL") {
+/// At the level of isolation that is asked for, else at the best; and whether it is that.
+async fn staged(program: &str) -> (Stage, bool) {
+    match std::env::var("CONTRACT_LEVEL") {
         Ok(level) => {
             let level = Level::try_from(level.parse::<u8>().unwrap()).unwrap();
             (
                 Stage::at(
-                    &program,
+                    program,
                     NOWHERE,
                     Bounds {
                         least: level,
@@ -94,8 +86,21 @@ async fn of_stand_ins() {
                 false,
             )
         }
-        Err(_) => (Stage::new(&program, NOWHERE).await, true),
+        Err(_) => (Stage::new(program, NOWHERE).await, true),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "run by the tests of stand-ins with a PATH of its own"]
+async fn of_stand_ins() {
+    let Ok(program) = std::env::var("CONTRACT_OF") else {
+        return;
     };
+    let recorded = match program.strip_prefix("acp:") {
+        Some(name) => crate::stand_ins().join("acp/recorded").join(name),
+        None => crate::stand_ins().join(&program).join("recorded"),
+    };
+    let (stage, best) = staged(&program).await;
     let mut tried = 0;
     for (case, expected) in ENDS {
         let there = MADE.contains(&case) || recorded.join(format!("{case}.jsonl")).is_file();

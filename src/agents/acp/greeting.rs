@@ -89,9 +89,9 @@ mod tests {
             (info("@agentclientprotocol/claude-agent-acp", "0.100.0"), ""),
             (
                 info("@agentclientprotocol/claude-agent-acp", "0.48.9"),
-                "\"claude-agent-acp\" 0.48.9 is too old",
+                "version 0.48.9; at least 0.49.0",
             ),
-            (info("@agentclientprotocol/codex-acp", "new"), "is too old"),
+            (info("@agentclientprotocol/codex-acp", "new"), "at least 2.6.0"),
             (info("someone-else", "0.0.1"), ""),
             (json!({}), ""),
             (json!({ "protocolVersion": 2 }), "version 2 of the Agent"),

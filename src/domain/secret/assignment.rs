@@ -65,6 +65,8 @@ const MOST: usize = 200;
 pub(super) enum Where {
     /// A file that people write, or a text of unknown kind.
     Anywhere,
+    /// A file of values for the environment, where nothing is put into quotes.
+    Environment,
     /// A file that programs write: lock files, snapshots, maps, pictures, archives.
     Generated,
 }
@@ -84,14 +86,21 @@ impl Where {
         let binary = content.iter().take(8_000).any(|byte| *byte == 0);
         match binary || NAMES.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending)) {
             true => Self::Generated,
+            false if is_environment(name) => Self::Environment,
             false => Self::Anywhere,
         }
     }
 }
 
+/// `.env` and its kin, other than those that show what is to be filled in.
+fn is_environment(name: &str) -> bool {
+    let shown = ["example", "sample", "template", "dist", "defaults"];
+    name.starts_with(".env") && !shown.iter().any(|word| name.contains(word))
+}
+
 /// Finds such values.
 pub(super) fn find(text: &[u8], place: Where, spans: &mut Vec<Span>) {
-    let (Some(finder), Where::Anywhere) = (&*FINDER, place) else {
+    let (Some(finder), Where::Anywhere | Where::Environment) = (&*FINDER, place) else {
         return;
     };
     let mut done = 0;
@@ -106,7 +115,7 @@ pub(super) fn find(text: &[u8], place: Where, spans: &mut Vec<Span>) {
         if name > MAX_NAME || is_harmless(line.get(..name).unwrap_or_default()) {
             continue;
         }
-        let Some((start, length)) = value(line, name) else {
+        let Some((start, length)) = value(line, name, place) else {
             continue;
         };
         let at = found.end() + start..found.end() + start + length;
@@ -131,7 +140,7 @@ fn is_harmless(rest_of_name: &[u8]) -> bool {
 }
 
 /// Where the value of the name that ends at `from` stands in the line, and how long it is, if it is a credential.
-fn value(line: &[u8], from: usize) -> Option<(usize, usize)> {
+fn value(line: &[u8], from: usize, place: Where) -> Option<(usize, usize)> {
     let mut at = from;
     let mut given = false;
     let mut quote = None;
@@ -164,7 +173,7 @@ fn value(line: &[u8], from: usize) -> Option<(usize, usize)> {
         Some(quote) => next == Some(quote) || next == Some(b'\\'),
         None => next.is_none_or(|byte| byte.is_ascii_whitespace() || b",;&\"'`#}".contains(&byte)),
     };
-    (ends && is_random(value, quote.is_some())).then_some((at, length))
+    (ends && is_random(value, quote.is_some() || place == Where::Environment)).then_some((at, length))
 }
 
 /// The value of `: &str = "…"`.

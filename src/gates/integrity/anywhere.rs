@@ -70,7 +70,8 @@ fn secrets(change: &Change<'_>, file: &FileChange) -> Vec<IntegrityFinding> {
         .collect()
 }
 
-/// Conflicts that were never resolved: an opening marker and, further on, its closing one, both at the start of a line.
+/// Conflicts that were never resolved: an opening marker and, further on, its closing one, both at the start of a line; or a
+/// closing one alone, as git writes it.
 fn merge_markers(file: &FileChange) -> Vec<IntegrityFinding> {
     let before = file.before.bytes().map_or(0, |bytes| conflicts(bytes).len());
     let after = file.after.bytes().map_or_else(Vec::new, conflicts);
@@ -95,10 +96,19 @@ fn conflicts(bytes: &[u8]) -> Vec<u32> {
         if line.starts_with(b"<<<<<<< ") {
             open = Some(number);
         } else if line.starts_with(b">>>>>>> ") {
-            found.extend(open.take());
+            let alone = is_as_git_writes(line).then_some(number);
+            found.extend(open.take().or(alone));
         }
     }
     found
+}
+
+/// `>>>>>>> 3f2a1b0 (what the commit says)`.
+fn is_as_git_writes(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    let mut words = text.split_whitespace().skip(1);
+    let is_id = |word: &str| (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    words.next().is_some_and(is_id) && words.next().is_none_or(|word| word.starts_with('('))
 }
 
 fn too_large(limit: u64, file: &FileChange) -> Option<IntegrityFinding> {

@@ -9,6 +9,7 @@ mod checks;
 mod examples;
 mod fresh;
 mod gone;
+mod less;
 mod marks;
 mod orphans;
 mod pairs;

@@ -2,8 +2,10 @@
 
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
+use crate::gates::integrity::Version;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::gone::Gone;
+use crate::gates::integrity::less;
 use crate::gates::integrity::reading::ReadFile;
 use crate::gates::language;
 use crate::gates::language::Role;
@@ -30,48 +32,102 @@ pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding>
     let of_tests = files
         .iter()
         .filter(|file| file.role == Role::Test && language::of(file.path).is_none());
-    of_tests.flat_map(|file| in_file(file, files, gone)).collect()
+    let included = files
+        .iter()
+        .filter(|file| file.role == Role::Support && language::of(file.path).is_none());
+    let included = included.filter_map(|file| fewer_assertions(file, gone));
+    of_tests
+        .flat_map(|file| in_file(file, files, gone))
+        .chain(included)
+        .collect()
 }
 
-fn in_file(file: &ReadFile<'_>, files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding> {
-    let text = |bytes: Option<&[u8]>| {
-        bytes
-            .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
-            .unwrap_or_default()
+/// Code that tests take in from a file of another kind, with fewer assertions of a value than before.
+fn fewer_assertions(file: &ReadFile<'_>, gone: &Gone) -> Option<IntegrityFinding> {
+    let (before, after) = (text(&file.file.before), text(&file.file.after));
+    let times = |text: &str| {
+        words(text)
+            .iter()
+            .filter(|word| EQUALITIES.contains(&word.as_str()))
+            .count()
     };
-    let (before, after) = (text(file.file.before.bytes()), text(file.file.after.bytes()));
+    let is_less = file.file.after != Version::Absent && times(&after) < times(&before);
+    let what = "what tests take in from this file asserts less";
+    (is_less && !gone.explains(&words(&before), "")).then(|| finding(Rule::AssertionRemoved, file.path, Some(1), what))
+}
+
+/// Assertions of a value.
+const EQUALITIES: [&str; 6] = [
+    "assert_eq",
+    "assertEqual",
+    "assertEquals",
+    "toBe",
+    "toEqual",
+    "strictEqual",
+];
+
+fn in_file(file: &ReadFile<'_>, files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding> {
+    let (before, after) = (text(&file.file.before), text(&file.file.after));
     if !before.trim().is_empty() && after.trim().is_empty() {
-        let name = language::file_name(file.path);
-        let moved = files.iter().any(|other| {
-            other.path != file.path && other.role == Role::Test && is_much_of(&before, &text(other.file.after.bytes()))
-        });
-        let words: Vec<String> = before
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .map(str::to_owned)
-            .collect();
-        let what = "the tests of this file are gone";
-        let explained = moved || gone.explains(&words, name);
-        return if explained {
-            Vec::new()
-        } else {
-            vec![finding(Rule::TestDeleted, file.path, None, what)]
-        };
+        return gone_file(file, &before, files, gone).into_iter().collect();
     }
-    let skips = |text: &str| text.lines().filter(|line| is_skip(line)).count();
-    let known = skips(&before);
+    let mut findings = skips(file, &before, &after);
+    if file.file.before != Version::Absent && !gone.explains(&words(&before), "") {
+        findings.extend(less::find(file, (&before, &after), files));
+    }
+    findings
+}
+
+/// What a file says; nothing where it is not there.
+fn text(version: &Version) -> String {
+    version
+        .bytes()
+        .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+        .unwrap_or_default()
+}
+
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.map(str::to_owned).collect()
+}
+
+/// A file of tests that is gone, or that stands where its runner does not look.
+fn gone_file(file: &ReadFile<'_>, before: &str, files: &[ReadFile<'_>], gone: &Gone) -> Option<IntegrityFinding> {
+    let name = language::file_name(file.path);
+    let is_here = |other: &&ReadFile<'_>| {
+        other.path != file.path && other.role == Role::Test && is_much_of(before, &text(&other.file.after))
+    };
+    if let Some(moved) = files.iter().find(is_here) {
+        let hidden = is_marked(name) && !is_marked(language::file_name(moved.path));
+        let what = format!(
+            "the tests of `{}` stand in a file that is no longer named as a test",
+            file.path
+        );
+        return hidden.then(|| finding(Rule::TestRenamedAway, moved.path, Some(1), what));
+    }
+    let what = "the tests of this file are gone";
+    (!gone.explains(&words(before), name)).then(|| finding(Rule::TestDeleted, file.path, None, what))
+}
+
+/// Whether a file's name says that it holds tests, as the runners of most languages look for it.
+fn is_marked(name: &str) -> bool {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
+    ["test", "spec"]
+        .iter()
+        .any(|mark| stem.starts_with(mark) || stem.ends_with(mark))
+}
+
+fn skips(file: &ReadFile<'_>, before: &str, after: &str) -> Vec<IntegrityFinding> {
+    let count = |text: &str| text.lines().filter(|line| is_skip(line)).count();
+    if count(after) <= count(before) {
+        return Vec::new();
+    }
     let new = (1_u32..)
         .zip(after.lines())
         .filter(|(_, line)| is_skip(line) && !before.contains(line.trim()));
-    if skips(&after) <= known {
-        return Vec::new();
-    }
     new.map(|(number, line)| {
-        finding(
-            Rule::SkipAdded,
-            file.path,
-            Some(number),
-            format!("{} skips the test", quoted(line)),
-        )
+        let what = format!("{} skips the test", quoted(line));
+        finding(Rule::SkipAdded, file.path, Some(number), what)
     })
     .collect()
 }

@@ -11,6 +11,17 @@ pub struct Doing {
     pub bodies: Vec<Body>,
     /// Values and statements outside of them.
     pub values: Vec<Value>,
+    /// Modules that are only there for tests.
+    pub modules: Vec<TestModule>,
+}
+
+/// Tests inside a file of code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestModule {
+    /// Its name.
+    pub name: String,
+    /// Its bytes in the file.
+    pub range: Range<usize>,
 }
 
 /// A function that can be made to do nothing.

@@ -187,7 +187,7 @@ fn is_run(path: &str) -> bool {
 }
 
 /// Whether a pattern of any of the usual kinds takes in a path: glob, folder, or regular expression.
-fn matches(pattern: &str, path: &str) -> bool {
+pub(super) fn matches(pattern: &str, path: &str) -> bool {
     let plain = pattern.replace("<rootDir>", "").replace('\\', "");
     let plain = plain
         .trim_start_matches('!')

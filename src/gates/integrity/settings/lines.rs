@@ -5,6 +5,8 @@ use super::command::runs_checks;
 use super::command::runs_less;
 use super::command::runs_tests;
 use super::command::weakness;
+use super::kinds::is_ci;
+use super::kinds::is_script;
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::integrity::Version;
@@ -15,7 +17,7 @@ use crate::gates::language::outline::quoted;
 use std::borrow::Cow;
 
 /// What makes CI tolerate, or not run at all.
-const TOLERANT: [&str; 19] = [
+const TOLERANT: [&str; 21] = [
     "continue-on-error: true",
     "allow_failure: true",
     "allow_failures:",
@@ -27,6 +29,8 @@ const TOLERANT: [&str; 19] = [
     "ignorefailures",
     "ignore_failure",
     "continueonerror: true",
+    "ignore_error: true",
+    "ignore_outcome = true",
     "skip_tests",
     "-dskiptests",
     "-x test",
@@ -63,65 +67,6 @@ pub(super) fn find(files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
 /// What a file says; nothing where it is not there.
 pub(super) fn text(version: &Version) -> Cow<'_, str> {
     version.bytes().map(String::from_utf8_lossy).unwrap_or_default()
-}
-
-fn is_ci(path: &str) -> bool {
-    let name = file_name(path).to_lowercase();
-    let folders = [
-        ".github/workflows/",
-        ".github/actions/",
-        ".circleci/",
-        ".buildkite/",
-        ".gitlab/",
-        ".semaphore/",
-        ".teamcity/",
-        ".azure-pipelines/",
-        ".woodpecker/",
-        ".forgejo/workflows/",
-        ".gitea/workflows/",
-    ];
-    let starts = [
-        ".gitlab-ci",
-        "azure-pipelines",
-        "jenkinsfile",
-        ".travis",
-        ".drone",
-        ".woodpecker",
-        "bitbucket-pipelines",
-        "appveyor",
-        ".appveyor",
-        ".cirrus",
-        "codefresh",
-        "cloudbuild",
-        "buildspec",
-        ".build.y",
-    ];
-    folders.iter().any(|folder| path.starts_with(folder))
-        || !path.contains('/') && starts.iter().any(|start| name.starts_with(start))
-}
-
-fn is_script(path: &str) -> bool {
-    let name = file_name(path);
-    let named = [
-        "Makefile",
-        "makefile",
-        "GNUmakefile",
-        "justfile",
-        "Justfile",
-        "Taskfile.yml",
-        "Taskfile.yaml",
-        "Rakefile",
-        "noxfile.py",
-        "tasks.py",
-        "run-tests",
-        "run_tests",
-        "package-scripts.js",
-        "lefthook.yml",
-    ];
-    named.contains(&name)
-        || [".mk", ".sh", ".bash", ".ps1", ".cmd", ".bat"]
-            .iter()
-            .any(|end| name.ends_with(end))
 }
 
 /// The lines of `one` that `other` has not, with their numbers; layout and comments do not count.
@@ -176,6 +121,17 @@ fn in_ci(file: &ReadFile<'_>, moved_to: &[Cow<'_, str>]) -> Vec<IntegrityFinding
         .map(|(_, line)| *line)
         .filter(|line| runs_checks(plain(line)) && !line.contains("name:") && !elsewhere(line))
         .collect();
+    let tests = |text: &str| {
+        text.lines()
+            .any(|line| runs_tests(plain(line)) && !line.contains("name:"))
+    };
+    if tests(&before)
+        && !tests(&after)
+        && lost.iter().any(|line| runs_tests(plain(line)))
+        && file.file.after != Version::Absent
+    {
+        findings.push(at("CI no longer runs any tests".to_owned()));
+    }
     let replaced = new
         .iter()
         .filter(|(_, line)| runs_checks(line) && !line.contains("name:"))
@@ -216,8 +172,10 @@ fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
         let ignored =
             line.trim().trim_start_matches('@').starts_with('-') && runs_tests(line) && !line.trim().starts_with("- ");
         let leaves = file.file.before != Version::Absent
-            && (matches!(plain(line), "exit 0" | "set +e" | "exit" | ".IGNORE: test" | ".IGNORE:")
-                || ends_well_anyway(plain(line)));
+            && (matches!(
+                plain(line),
+                "exit 0" | "set +e" | "exit" | ".IGNORE: test" | ".IGNORE:" | "ignore_error: true"
+            ) || ends_well_anyway(plain(line)));
         let heard = |weak: &&str| !after.contains("pipefail") || weak.contains(['|', '-', ' ']);
         // After `set -e` the first failure ends the script.
         let ends = |weak: &&str| *weak != ";" || !(after.contains("set -e") && file.path.ends_with("sh"));

@@ -4,7 +4,10 @@ mod codecov;
 mod command;
 mod flat;
 mod judge;
+mod kinds;
 mod lines;
+mod make;
+mod runs;
 
 use crate::domain::integrity::IntegrityFinding;
 use crate::gates::integrity::Change;
@@ -23,6 +26,8 @@ pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>]) -> Vec<Integrity
         findings.extend(in_settings(change, file));
     }
     findings.extend(lines::find(files));
+    findings.extend(make::find(change, files));
+    findings.extend(runs::find(change, files));
     findings
 }
 

@@ -3,6 +3,7 @@
 use super::answers::answers;
 use super::is_test_code;
 use crate::gates::language::bodies::Doing;
+use crate::gates::language::bodies::TestModule;
 use crate::gates::language::outline::Source;
 use crate::gates::language::syntax::At;
 
@@ -13,6 +14,11 @@ pub(super) fn doing(source: &Source<'_>) -> Doing {
     open.reverse();
     while let Some(at) = open.pop() {
         if is_test_code(source, at) {
+            let is_module = at.is(&["mod_item"]) && at.field("body").is_some();
+            doing.modules.extend(is_module.then(|| TestModule {
+                name: at.field_text("name").to_owned(),
+                range: at.range(),
+            }));
             continue;
         }
         match at.kind() {

@@ -1,6 +1,7 @@
 //! What a Rust test checks, and how much.
 
 use super::FLOW;
+use super::perhaps;
 use super::reached;
 use crate::gates::language::flow::heard;
 use crate::gates::language::outline::Check;
@@ -11,6 +12,22 @@ use crate::gates::language::syntax::At;
 /// Every check of a body.
 pub(super) fn in_body(body: At<'_>) -> Vec<Check> {
     body.below().filter_map(|at| check(at, body)).collect()
+}
+
+/// `#[should_panic]`: that something panics, and with which words where it says so.
+pub(super) fn expected_panic(attribute: At<'_>) -> Option<Check> {
+    let words = attribute.words();
+    let named = words.iter().find(|word| !matches!(word.as_str(), "#" | "["))?;
+    let says = words.iter().any(|word| word == "expected" || word == "=");
+    (named == "should_panic").then(|| Check {
+        line: attribute.line(),
+        tolerance: None,
+        strength: if says { Strength::Strong } else { Strength::Weak },
+        words: words
+            .into_iter()
+            .filter(|word| !matches!(word.as_str(), "#" | "[" | "]"))
+            .collect(),
+    })
 }
 
 /// Whether an assertion, in whatever form, begins here.
@@ -25,6 +42,14 @@ fn check(at: At<'_>, body: At<'_>) -> Option<Check> {
         strength
     } else {
         strength.min(Strength::Silenced)
+    };
+    let strength = match (
+        perhaps::is_in_an_answer(at, body),
+        perhaps::is_filtered_by_itself(at, body),
+    ) {
+        (_, true) => strength.min(Strength::Silenced),
+        (true, false) => strength.min(Strength::Weak),
+        (false, false) => strength,
     };
     let mut words = whole.iter().flat_map(|part| part.words()).collect::<Vec<_>>();
     words.insert(0, at.text().to_owned());
@@ -60,11 +85,16 @@ fn by_macro(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
         .collect();
     let anything = tokens.text().split_whitespace().collect::<String>();
     let strength = match name {
+        _ if perhaps::falls_back(at, tokens, &arguments) => Strength::Weak,
         "assert" if anything.starts_with("(matches!(") && takes_everything(&anything) => Strength::Trivial,
         "assert" | "debug_assert" | "prop_assert" | "check" => condition(arguments.first()?),
         "assert_eq" | "debug_assert_eq" | "prop_assert_eq" => {
             let (left, right) = (arguments.first()?, arguments.get(1)?);
-            equality(left, right, calls(inner)).min(as_bound(at, left, right))
+            let strength = equality(left, right, calls(inner)).min(as_bound(at, left, right));
+            match perhaps::is_echo(at, tokens) {
+                true => strength.min(Strength::Same),
+                false => strength,
+            }
         }
         "assert_ne" | "debug_assert_ne" | "prop_assert_ne" => {
             equality(arguments.first()?, arguments.get(1)?, true).min(Strength::Weak)
@@ -182,6 +212,8 @@ fn condition(words: &[String]) -> Strength {
         }
         _ if sides.is_some_and(|(left, right)| left == right && !left.contains(&".")) => Strength::Trivial,
         _ if sides.is_some_and(|(left, right)| left == right) => Strength::Weak,
+        [.., "is_finite" | "is_normal" | "is_nan"] => Strength::Weak,
+        all if all.contains(&"contains") && all.iter().any(|word| matches!(*word, ".." | "..=")) => Strength::Weak,
         [.., "is_ok" | "is_some" | "is_err"] | ["!", .., "is_empty" | "is_none"] | [.., ">=", "0"] | [.., "!=", _] => {
             Strength::Weak
         }

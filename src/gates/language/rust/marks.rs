@@ -2,6 +2,7 @@
 
 use super::attribute;
 use super::checks::macro_call;
+use super::is_test;
 use super::is_test_code;
 use super::reached;
 use super::stubs;
@@ -33,12 +34,13 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
             marks.extend(stubs::as_error(source, at));
         }
         "function_item" if at.field_text("name") == "eq" && source.role == Role::Source => {
-            let body = at.field("body").map(At::phrase).unwrap_or_default();
-            let what = "`eq` is always `true`, so that every comparison holds";
-            marks.extend((body == "{ true }").then(|| Mark::at(Rule::AssertionTrivial, at, what)));
+            let what = "`eq` does not look at what it compares with, so that comparisons say nothing";
+            marks.extend(is_blind(at).then(|| Mark::at(Rule::AssertionTrivial, at, what)));
         }
         "function_item" => {
+            marks.extend(own_version(source, at));
             marks.extend(stubs::with_excuse(source, at));
+            marks.extend(stubs::idle(source, at));
             marks.extend(reached::lets_go(source, at));
         }
         "macro_definition" if ASSERTIONS.contains(&at.field_text("name")) => {
@@ -56,6 +58,45 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
         "line_comment" | "block_comment" => marks.extend(by_comment(source, at)),
         _ => {}
     }
+}
+
+/// A function inside of a test that is called like one of the product in the same file: the test tries its own.
+fn own_version(source: &Source<'_>, function: At<'_>) -> Option<Mark> {
+    let test = function
+        .ancestors()
+        .find(|outer| outer.is(&["function_item"]) && is_test(*outer))?;
+    let name = function.field_text("name");
+    let mut others = source
+        .root
+        .below()
+        .filter(|at| at.is(&["function_item"]) && at.field_text("name") == name);
+    let is_product = others.any(|other| !test.holds(other) && !is_test_code(source, other));
+    let what = format!("`{name}` inside of a test stands in for the product's own");
+    is_product.then(|| Mark::at(Rule::ShadowModule, function, what))
+}
+
+/// Whether a comparison never asks for the other side, and does not say that all differ.
+fn is_blind(function: At<'_>) -> bool {
+    let Some(body) = function.field("body") else {
+        return false;
+    };
+    let parameters = function.field("parameters").into_iter().flat_map(At::children);
+    let other = parameters
+        .filter_map(|at| at.field("pattern"))
+        .last()
+        .map_or("", At::text);
+    let is_put_away = |at: At<'_>| {
+        at.ancestors()
+            .any(|outer| outer.is(&["let_declaration"]) && outer.field_text("pattern") == "_")
+    };
+    let asks = body
+        .below()
+        .any(|at| at.kind().ends_with("identifier") && at.text() == other && !is_put_away(at));
+    let takes_self = function
+        .parent()
+        .and_then(At::parent)
+        .is_some_and(|outer| outer.is(&["impl_item"]) && outer.field_text("trait").contains("PartialEq"));
+    takes_self && !asks && body.phrase() != "{ false }" && !body.phrase().contains("matches !")
 }
 
 /// The function that a place stands in, for a key that survives a move.
@@ -115,6 +156,7 @@ fn by_attribute(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     }
     if matches!(words.as_slice(), ["coverage", "off", ..] | ["no_coverage", ..])
         || words.contains(&"coverage") && words.contains(&"off")
+        || words.first() == Some(&"cfg") && words.iter().any(|word| word.starts_with("tarpaulin"))
     {
         let what = format!("{} keeps code out of the coverage", quoted(at.text()));
         return Some(Mark {

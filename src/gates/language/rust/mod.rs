@@ -7,6 +7,7 @@ mod conditions;
 mod examples;
 mod macros;
 mod marks;
+mod perhaps;
 mod reached;
 mod shadows;
 mod skips;
@@ -16,6 +17,7 @@ mod watched;
 use crate::gates::language::Language;
 use crate::gates::language::Role;
 use crate::gates::language::flow::Flow;
+use crate::gates::language::outline::Check;
 use crate::gates::language::outline::Function;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Outline;
@@ -187,6 +189,8 @@ fn function(source: &Source<'_>, at: At<'_>, file_skips: &[Mark], outline: &mut 
     skips.extend(attributes(at).filter_map(condition_mark));
     skips.extend(attributes(at).filter_map(ignore_mark));
     skips.extend(skips::early_return(body));
+    let panics: Vec<Check> = attributes(at).filter_map(checks::expected_panic).collect();
+    skips.extend(skips::own_panic(body).filter(|_| !panics.is_empty()));
     outline.tests.push(Test {
         name,
         scope: modules
@@ -198,7 +202,7 @@ fn function(source: &Source<'_>, at: At<'_>, file_skips: &[Mark], outline: &mut 
         words: rows(at).chain(body.words()).collect(),
         work: work(body),
         skips,
-        checks: checks::in_body(body),
+        checks: checks::in_body(body).into_iter().chain(panics).collect(),
     });
 }
 

@@ -35,6 +35,29 @@ const GIVING: [&str; 8] = [
     "map_or",
 ];
 
+/// Methods that hand items to a closure only when, or as far as, somebody asks for what they give.
+const LAZY: [&str; 7] = [
+    "map",
+    "inspect",
+    "filter_map",
+    "flat_map",
+    "filter",
+    "map_while",
+    "and_then",
+];
+
+/// Whether nobody asks for what a call gives: it is a statement, or has a name that nothing mentions again.
+fn is_dropped(call: At<'_>) -> bool {
+    call.parent().is_some_and(|outer| match outer.kind() {
+        "expression_statement" => true,
+        "let_declaration" => {
+            let name = outer.field_text("pattern").trim_start_matches("mut ");
+            name == "_" || mentions(outer, name).next().is_none()
+        }
+        _ => false,
+    })
+}
+
 /// Functions that take a closure and never call it.
 const DROPPING: [&str; 4] = ["drop", "forget", "black_box", "size_of_val"];
 
@@ -58,6 +81,7 @@ pub(super) fn swallows(outer: At<'_>, inner: At<'_>) -> bool {
         "catch_unwind" => is_let_go(outer) || !is_answered(outer),
         // Threads of a scope tell their panics to it.
         "spawn" | "spawn_blocking" | "spawn_local" => function.kind() != "field_expression" && is_let_go(outer),
+        _ if LAZY.contains(&name) && function.is(&["field_expression"]) && is_dropped(outer) => in_closure(),
         _ if DROPPING.contains(&name) => in_closure(),
         _ if GIVING.contains(&name) && function.is(&["field_expression"]) => {
             in_closure()

@@ -43,6 +43,21 @@ pub(super) fn early_return(body: At<'_>) -> Option<Mark> {
     Some(Mark::at(Rule::SkipAdded, condition, what))
 }
 
+/// A panic of the test's own that nothing decides over: where one is expected, it is that one.
+pub(super) fn own_panic(body: At<'_>) -> Option<Mark> {
+    let is_panic = |at: &At<'_>| at.is(&["macro_invocation"]) && at.field_text("macro") == "panic";
+    let statements = body.children().filter_map(|at| match at.kind() {
+        "expression_statement" => at.children().next(),
+        _ => Some(at),
+    });
+    let at = statements.into_iter().find(is_panic)?;
+    let what = format!("the test panics by itself, as it expects: {}", quoted(at.text()));
+    Some(Mark {
+        key: "own panic".to_owned(),
+        ..Mark::at(Rule::AssertionTrivial, at, what)
+    })
+}
+
 /// The condition on which a statement leaves the test: `if … { return; }`, `let … else { return };`, `match … { … => return }`.
 fn left_on(statement: At<'_>) -> Option<At<'_>> {
     // An error that is returned is a failure.

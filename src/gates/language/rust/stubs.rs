@@ -20,8 +20,8 @@ pub(super) fn by_macro(source: &Source<'_>, at: At<'_>, name: &str, tokens: At<'
     let never = || words.first().is_some_and(|word| word == "false");
     let stub = match name {
         "todo" | "unimplemented" => true,
-        "panic" => says() || nothing() && is_whole_body(at),
-        "unreachable" => is_whole_body(at) || says(),
+        "panic" => says() || is_put_off(&words) || nothing() && is_whole_body(at),
+        "unreachable" => is_whole_body(at) || says() || is_put_off(&words),
         "assert" | "debug_assert" => {
             never() && (is_promise(&words.get(1..).unwrap_or_default().join(" ")) || is_whole_body(at))
         }
@@ -39,6 +39,19 @@ pub(super) fn by_macro(source: &Source<'_>, at: At<'_>, name: &str, tokens: At<'
         key: format!("{} {name}", within(at)),
         ..Mark::at(Rule::Stub, at, what)
     })
+}
+
+/// Whether a panic says that something will come later.
+fn is_put_off(words: &[String]) -> bool {
+    let text = words.join(" ").to_lowercase();
+    let later = [
+        "not supported yet",
+        "not yet supported",
+        "not handled yet",
+        "not yet handled",
+        "not done yet",
+    ];
+    later.iter().any(|said| text.contains(said))
 }
 
 /// `Err("not implemented".into())`, or a function that is nothing but an error of that name.
@@ -91,6 +104,48 @@ pub(super) fn with_excuse(source: &Source<'_>, function: At<'_>) -> Option<Mark>
     stub.then(|| Mark {
         key: format!("{} comment", function.field_text("name")),
         ..Mark::at(Rule::Stub, comment, what)
+    })
+}
+
+/// Answers that say that there is nothing.
+const NOTHING: [&str; 13] = [
+    "0",
+    "0.0",
+    "None",
+    "Ok(0)",
+    "Ok(0.0)",
+    "Ok(None)",
+    "Ok(Vec::new())",
+    "Ok(vec![])",
+    "Vec::new()",
+    "vec![]",
+    "String::new()",
+    "Default::default()",
+    "std::iter::empty()",
+];
+
+/// A function of no type's that answers that there is nothing, whatever it is given: methods may do that for a trait.
+pub(super) fn idle(source: &Source<'_>, function: At<'_>) -> Option<Mark> {
+    let body = function.field("body")?;
+    let beside = |at: At<'_>| at.is(&["impl_item", "trait_item", "function_item", "macro_definition"]);
+    let is_free = !function.ancestors().any(beside) && !super::attributes(function).any(|at| at.text().contains("cfg"));
+    let takes = function
+        .field("parameters")
+        .is_some_and(|all| all.children().any(|at| at.is(&["parameter"])));
+    let is_let_go = |at: &At<'_>| at.is(&["let_declaration"]) && at.field_text("pattern") == "_";
+    let mut work = body
+        .children()
+        .filter(|at| !is_let_go(at) && !at.kind().ends_with("_comment"));
+    let (answer, more) = (work.next()?, work.next());
+    let says_nothing = more.is_none() && NOTHING.contains(&answer.text());
+    let what = format!(
+        "`{}` answers {} whatever it is given",
+        function.field_text("name"),
+        quoted(answer.text())
+    );
+    (is_free && takes && says_nothing && !is_test_code(source, function)).then(|| Mark {
+        key: format!("{} idle", function.field_text("name")),
+        ..Mark::at(Rule::Stub, function, what)
     })
 }
 

@@ -5,7 +5,7 @@ use crate::gates::language::settings::Less;
 use crate::gates::language::settings::Watched;
 use crate::gates::language::settings::watched;
 
-pub(super) static WATCHED: [Watched; 31] = [
+pub(super) static WATCHED: [Watched; 40] = [
     watched("lib.test", Rule::RunnerWeakened, Less::SwitchedOff),
     watched("lib.doctest", Rule::RunnerWeakened, Less::SwitchedOff),
     watched("lib.harness", Rule::RunnerWeakened, Less::SwitchedOff),
@@ -18,6 +18,15 @@ pub(super) static WATCHED: [Watched; 31] = [
     watched("workspace.default-members", Rule::RunnerWeakened, Less::LooksAt),
     watched("workspace.exclude", Rule::RunnerWeakened, Less::LeavesOut),
     watched("target.*.runner", Rule::RunnerWeakened, Less::Present),
+    watched("env.UPDATE*", Rule::RunnerWeakened, Less::Present),
+    watched("env.BLESS*", Rule::RunnerWeakened, Less::Present),
+    watched("env.INSTA_*", Rule::RunnerWeakened, Less::Present),
+    watched("env.OVERWRITE*", Rule::RunnerWeakened, Less::Present),
+    watched("env.TRYBUILD*", Rule::RunnerWeakened, Less::Present),
+    watched("env.PROPTEST_*", Rule::RunnerWeakened, Less::Present),
+    watched("env.QUICKCHECK_*", Rule::RunnerWeakened, Less::Present),
+    watched("env.SKIP*", Rule::RunnerWeakened, Less::Present),
+    watched("env.NEXTEST*", Rule::RunnerWeakened, Less::Present),
     watched("alias.test", Rule::RunnerWeakened, Less::Present),
     watched("alias.t", Rule::RunnerWeakened, Less::Present),
     watched("profile.*.default-filter", Rule::RunnerWeakened, Less::Present),
