@@ -215,18 +215,22 @@ async fn at_once(stores: &[Store]) {
     for number in 0..stores.len() {
         holds.push(held(&stores[0], &format!("e{number}")).await);
     }
-    let parallel = u32::try_from(stores.len()).unwrap();
-    let budget = Budget {
-        feature: allowed(FULL, parallel),
-        ..Budget::default()
-    };
-    let mut starting = tokio::task::JoinSet::new();
-    for (number, (store, hold)) in stores.iter().cloned().zip(holds).enumerate() {
-        let new = new_run(Some(u16::try_from(number).unwrap() + 1));
-        starting.spawn(async move { begun(&store, &hold, &new, &budget).await.1.unwrap() });
+    let all = allowed(FULL, u32::try_from(stores.len()).unwrap());
+    let mut budgets = [Budget::default(); 3];
+    (budgets[0].feature, budgets[1].installation, budgets[2].server) = (all, all, all);
+    for budget in budgets {
+        let mut starting = tokio::task::JoinSet::new();
+        for (number, (store, hold)) in stores.iter().cloned().zip(holds.clone()).enumerate() {
+            let new = new_run(Some(u16::try_from(number).unwrap() + 1));
+            starting.spawn(async move { begun(&store, &hold, &new, &budget).await });
+        }
+        let begun = starting.join_all().await;
+        let shares: Vec<u64> = begun.iter().filter_map(|(_, share)| *share).collect();
+        assert_eq!(shares.iter().sum::<u64>(), FULL, "{shares:?} of {budget:?}");
+        for (id, _) in begun {
+            stores[0].end_run(&ended(&id, Some(0))).await.unwrap();
+        }
     }
-    let shares = starting.join_all().await;
-    assert_eq!(shares.iter().sum::<u64>(), FULL, "{shares:?}");
 }
 
 async fn a_lost_run_counts_with_its_share_and_once(db: Database) {

@@ -4,6 +4,9 @@ use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::gone::Gone;
+use crate::gates::integrity::loosened::asks_less;
+use crate::gates::integrity::loosened::is_count;
+use crate::gates::integrity::loosened::is_wider;
 use crate::gates::integrity::places::Grown;
 use crate::gates::integrity::places::Kind;
 use crate::gates::integrity::places::is_gone_through;
@@ -190,6 +193,10 @@ impl<'a> Weighing<'a> {
                     shown(new)
                 ),
             ),
+            Strength::Strong if asks_less(old, new) && !self.is_made_of_each(old, one, other) => (
+                Rule::AssertionRemoved,
+                format!("`{name}` asserted {}, and now only {}", shown(old), shown(new)),
+            ),
             Strength::Strong if widened => (
                 Rule::AssertionRemoved,
                 format!("`{name}` lets a number be further off: {}", shown(new)),
@@ -238,29 +245,17 @@ impl<'a> Weighing<'a> {
     fn is_kept(&self, old: &Check, one: Placed<'a>, other: Placed<'a>) -> bool {
         let after = self.all_checks(&other.test.words, &other.test.checks, self.new_helpers);
         let checks_something = after.iter().any(|check| check.strength == Strength::Strong);
-        let is_new = |new: &&&Check| !one.test.checks.iter().any(|known| known.words == new.words);
         let again = occurrences(&old.words, &other.test.words) >= occurrences(&old.words, &one.test.words).max(1);
-        checks_something
-            && (again
-                || after
-                    .iter()
-                    .filter(|new| is_new(new))
-                    .any(|new| is_gone_through(old, new, &other.test.words)))
+        checks_something && (again || self.is_made_of_each(old, one, other))
     }
-}
 
-/// Whether a number may be further off than before; from an exact one, further than rounding explains.
-fn is_wider(old: &Check, new: &Check) -> bool {
-    new.tolerance.is_some_and(|new| match old.tolerance {
-        Some(old) => new > old * 1.000_001,
-        None => new >= 1.0,
-    })
-}
-
-/// Whether a check only counts.
-fn is_count(check: &Check) -> bool {
-    let counts = ["len", "length", "toHaveLength", "lengthOf", "size", "count"];
-    check.words.iter().any(|word| counts.contains(&word.as_str()))
+    /// Whether a new check of the test is made of each of several values, among them those of the old one.
+    fn is_made_of_each(&self, old: &Check, one: Placed<'a>, other: Placed<'a>) -> bool {
+        let after = self.all_checks(&other.test.words, &other.test.checks, self.new_helpers);
+        let is_new = |new: &&&Check| !one.test.checks.iter().any(|known| known.words == new.words);
+        let mut new = after.iter().filter(is_new);
+        new.any(|new| is_gone_through(&old.words, new, &other.test.words))
+    }
 }
 
 fn shown(check: &Check) -> String {

@@ -3,6 +3,7 @@
 use crate::domain::integrity::IntegrityFinding;
 use crate::gates::integrity::finding;
 use crate::gates::integrity::reading::ReadFile;
+use crate::gates::language::Role;
 use crate::gates::language::outline::Mark;
 
 /// Every mark that the change adds; one that only moved to another file is not new.
@@ -20,6 +21,7 @@ pub(super) fn find(files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
         dropped.extend(known);
     }
     let mut findings = Vec::new();
+    new.retain(|(_, mark)| !is_filled_in(mark, files));
     for (path, mark) in new {
         match dropped.iter().position(|old| is_same(old, mark)) {
             Some(at) => drop(dropped.swap_remove(at)),
@@ -27,6 +29,24 @@ pub(super) fn find(files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
         }
     }
     findings
+}
+
+/// Whether a method does nothing because others fill it in: a class of the change does, and the product calls it; or it
+/// says that others must, and a class of the change is derived from its own.
+fn is_filled_in(mark: &Mark, files: &[ReadFile<'_>]) -> bool {
+    let Some(open) = &mark.open else { return false };
+    if let Some(class) = open.strip_suffix('*') {
+        let mut overrides = files.iter().flat_map(|file| file.after.overrides.iter());
+        return overrides.any(|method| method.starts_with(class));
+    }
+    let name = open.rsplit('.').next().unwrap_or_default();
+    let overridden = files.iter().any(|file| file.after.overrides.contains(open));
+    let mut sources = files.iter().filter(|file| file.role == Role::Source);
+    let called = sources.any(|file| {
+        let mut functions = file.after.functions.iter();
+        functions.any(|function| function.words.iter().any(|word| word == name))
+    });
+    overridden && called
 }
 
 fn is_same(one: &Mark, other: &Mark) -> bool {

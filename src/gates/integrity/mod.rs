@@ -5,11 +5,15 @@
 
 mod anywhere;
 mod bare;
+mod borrowed;
 mod checks;
+mod constants;
 mod examples;
+mod forgiving;
 mod fresh;
 mod gone;
 mod less;
+mod loosened;
 mod marks;
 mod orphans;
 mod pairs;
@@ -115,6 +119,9 @@ pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     findings.extend(orphans::find(change, &files));
     findings.extend(unknown::find(&files, &gone));
     findings.extend(marks::find(&files));
+    findings.extend(constants::find(change, &files, &gone));
+    findings.extend(forgiving::find(&files));
+    findings.extend(borrowed::find(change, &files));
     findings.extend(bare::find(&files));
     findings.extend(settings::find(change, &files));
     findings.extend(replaced::find(change, &files));

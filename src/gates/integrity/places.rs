@@ -65,25 +65,31 @@ impl Grown<'_> {
 
     /// Whether a check of a test that is gone is made here.
     pub(super) fn took(&self, check: &[String], test: &[String]) -> bool {
-        self.gained(check) || self.has_new_check(check) && (self.is_part_of(test) || self.holds_all(test))
+        self.gained(check)
+            || self.has_new_check(check) && (self.is_part_of(test) || self.holds_all(test))
+            || self.kind == Kind::Test && self.goes_through(check)
+    }
+
+    /// Whether a new check here is made of each of several values, among them those of the check.
+    fn goes_through(&self, check: &[String]) -> bool {
+        let is_new = |new: &&Check| self.old_checks.iter().all(|old| old.words != new.words);
+        let mut new = self.checks.iter().filter(is_new);
+        new.any(|new| is_gone_through(check, new, self.after))
     }
 }
 
 /// Whether a check is made of each of several values, among them those of an old one: in a loop, or in a function of the
 /// test's own.
-pub(super) fn is_gone_through(old: &Check, new: &Check, test: &[String]) -> bool {
+pub(super) fn is_gone_through(old: &[String], new: &Check, test: &[String]) -> bool {
     let through = test
         .iter()
         .any(|word| THROUGH.contains(&word.as_str()) || matches!(word.as_str(), "|" | "=>" | "lambda" | "def" | "fn"));
     let (own, there) = (values(&new.words), values(test));
-    let (wanted, asked) = (names(&old.words), names(&new.words));
-    let missing: Vec<&str> = values(&old.words)
-        .into_iter()
-        .filter(|value| !own.contains(value))
-        .collect();
+    let (wanted, asked) = (names(old), names(&new.words));
+    let missing: Vec<&str> = values(old).into_iter().filter(|value| !own.contains(value)).collect();
     through
         && new.strength == Strength::Strong
-        && missing.len() < values(&old.words).len()
+        && missing.len() < values(old).len()
         && missing.iter().all(|value| there.contains(value))
         && wanted.is_subset(&asked)
 }

@@ -146,9 +146,24 @@ fn is_uncalled(flow: &Flow, outer: At<'_>, body: At<'_>) -> bool {
     let thrown_away = |at: At<'_>| {
         at.parent()
             .is_some_and(|outer| outer.is(&["expression_statement"]) || outer.phrase() == format!("void {}", at.text()))
+            || is_only_there(at)
     };
     let mentions = body
         .below()
         .filter(|at| at.kind().ends_with("identifier") && at.text() == name.text() && !thrown_away(*at));
     mentions.count() < 2
+}
+
+/// Whether a name is asked for being there, and not called: `assert check`, `assert.ok(check)`.
+fn is_only_there(at: At<'_>) -> bool {
+    let Some(outer) = at.parent() else { return false };
+    let called = outer.parent().map_or("", |call| call.field_text("function"));
+    let of_truth = [
+        "assert",
+        "assert.ok",
+        "callable",
+        "self.assertTrue",
+        "self.assertIsNotNone",
+    ];
+    outer.is(&["assert_statement"]) || outer.is(&["arguments", "argument_list"]) && of_truth.contains(&called)
 }

@@ -22,6 +22,14 @@ pub struct Outline {
     pub tests: Vec<Test>,
     /// Other functions.
     pub functions: Vec<Function>,
+    /// Functions that always answer the same.
+    pub constants: Vec<Constant>,
+    /// Functions that run what they are given, and go on without a word whatever comes of it.
+    pub forgiving: Vec<(String, u32)>,
+    /// What it takes from tests, or from their tools: a path, a module.
+    pub borrowed: Vec<Replaced>,
+    /// What its classes put in the place of a method of another class: `Listener.started`.
+    pub overrides: Vec<String>,
     /// Names of what the file defines.
     pub defines: Vec<String>,
     /// Names of files that this one makes part of the program.
@@ -40,6 +48,17 @@ pub struct Outline {
     pub settings: Vec<Setting>,
     /// Code in its documentation.
     pub examples: Vec<Example>,
+}
+
+/// A function that always answers the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// Its name.
+    pub name: String,
+    /// Whether it is given something, and makes nothing of it; or gives nothing back.
+    pub ignores: bool,
+    /// Whether the words about it say that the real thing is still to come.
+    pub promised: bool,
 }
 
 /// Code in documentation, which some runners run.
@@ -206,6 +225,9 @@ pub struct Mark {
     pub what: String,
     /// What makes it the same mark in another version of the file.
     pub key: String,
+    /// The method, as `Class.method`, that a class may put another in the place of: then nothing is wrong with it. As
+    /// `Class.*` where any class derived from its own will do.
+    pub open: Option<String>,
 }
 
 impl Mark {
@@ -217,6 +239,7 @@ impl Mark {
             line: at.line(),
             what: what.into(),
             key: shorten(&at.phrase(), 400),
+            open: None,
         }
     }
 }
@@ -265,4 +288,24 @@ pub fn is_promise(message: &str) -> bool {
             .next()
             .is_some_and(|first| matches!(first, "todo" | "fixme"))
         || text == "stub"
+}
+
+/// Whether the words about a function that always answers the same say that the real thing is still to come.
+#[must_use]
+pub fn is_makeshift(words: &str, ignores: bool) -> bool {
+    let text = words.to_lowercase();
+    let always = [
+        "real implementation",
+        "mock implementation",
+        "placeholder",
+        "mock data",
+        "dummy data",
+        "fake data",
+        "sample data",
+        "simulat",
+        "not implemented",
+    ];
+    let of_what_ignores = ["for now", "hard-coded", "hardcoded", "todo", "fixme", "in production"];
+    always.iter().any(|phrase| text.contains(phrase))
+        || ignores && of_what_ignores.iter().any(|phrase| text.contains(phrase))
 }

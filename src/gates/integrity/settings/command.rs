@@ -63,7 +63,16 @@ const CHECKERS: [&str; 20] = [
     "prettier --check",
 ];
 /// What makes a failure pass, or a run smaller.
-const WEAK: [&str; 32] = [
+const WEAK: [&str; 41] = [
+    "pytest -c ",
+    "--test-reporter=.",
+    "--test-reporter .",
+    "--reporter=.",
+    "--reporter .",
+    "pythonoptimize",
+    "python -o ",
+    "python3 -o ",
+    "python3 -oo ",
     "success_codes",
     "|| true",
     "||true",

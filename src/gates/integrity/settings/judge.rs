@@ -29,7 +29,7 @@ pub(super) fn judge(
     let (before, after) = (values(old), values(new));
     let what = match watched.how {
         Less::Lowered => lowered(before, after),
-        Less::LeavesOut => leaves_out(change, watched.rule, before, after),
+        Less::LeavesOut => leaves_out(change, watched, before, after),
         Less::LooksAt => looks_at(change, watched.rule, old, new),
         Less::SwitchedOn => {
             (is(after, "true") && !is(before, "true")).then(|| "is switched on, which lets failures pass".to_owned())
@@ -63,8 +63,9 @@ pub(super) fn judge(
 
 /// A program that stands in the repository.
 fn own_program(change: &Change<'_>, after: &[String]) -> Option<String> {
-    let stands_here = |word: &&String| change.head.contains(word.trim_start_matches("./"));
-    let program = after.iter().find(stands_here)?;
+    let stands_here = |word: &&str| change.head.contains(word.trim_start_matches("./"));
+    let words = after.iter().flat_map(|value| value.split([' ', '=']));
+    let program = words.into_iter().find(stands_here)?;
     Some(format!("is {} now, which takes part in every run", quoted(program)))
 }
 
@@ -111,7 +112,8 @@ const USUAL: [&str; 12] = [
     "no cover",
 ];
 
-fn leaves_out(change: &Change<'_>, rule: Rule, before: &[String], after: &[String]) -> Option<String> {
+fn leaves_out(change: &Change<'_>, watched: &Watched, before: &[String], after: &[String]) -> Option<String> {
+    let rule = watched.rule;
     let wanted = if rule == Rule::CoverageWeakened {
         Role::Source
     } else {
@@ -123,7 +125,7 @@ fn leaves_out(change: &Change<'_>, rule: Rule, before: &[String], after: &[Strin
         .filter(|value| !before.contains(value))
         .filter(|value| !usual(value));
     let there = |value: &&String| {
-        let by_lines = rule == Rule::CoverageWeakened && value.contains(' ');
+        let by_lines = watched.name.contains("exclude_") || rule == Rule::CoverageWeakened && value.contains(' ');
         by_lines
             || change
                 .head

@@ -30,6 +30,32 @@ fn deceptions_are_caught() {
             Some(9),
         ),
         (
+            "a mock answers the test itself",
+            &[(
+                t,
+                "",
+                "it('adds', async () => {\n  const sum = vi.fn().mockResolvedValue(4);\n  expect(await sum(2, 2)).toBe(4);\n});\n",
+            )],
+            Rule::AssertionTrivial,
+            Some(3),
+        ),
+        (
+            "assertions replaced where they are required",
+            &[(
+                "test/helpers.js",
+                "",
+                "require('node:assert').strictEqual = () => {};\n",
+            )],
+            Rule::ShadowModule,
+            Some(1),
+        ),
+        (
+            "a loader of its own",
+            &[("test/helpers.js", "", "Module._load = (name) => fakes[name];\n")],
+            Rule::ShadowModule,
+            Some(1),
+        ),
+        (
             "its own answer",
             &[(
                 t,
@@ -442,6 +468,17 @@ fn honest_changes_pass() {
         ("renamed suite", &[(t, T, &change("'calc'", "'the calculator'"))]),
         ("renamed function", &[(t, T, &change("add", "sum"))]),
         ("moved", &[(t, T, ""), ("src/math.test.ts", "", T)]),
+        (
+            "rows, with what they share in the test",
+            &[(
+                t,
+                T,
+                &change(
+                    "    expect(got).toEqual(7);\n  });\n",
+                    "    expect(got).toEqual(7);\n  });\n\n  it.each([['8', 8]])('parses %s', (text, n) => {\n    expect(parse(text)).toBe(n);\n  });\n",
+                ),
+            )],
+        ),
         (
             "prettier",
             &[(

@@ -28,6 +28,38 @@ fn deceptions_are_caught() {
             Some(13),
         ),
         (
+            "one of several will do",
+            &[(t, T, &change("add(2, 2) == 4", "add(2, 2) in (4, 5, \"six\")"))],
+            Rule::AssertionRemoved,
+            Some(6),
+        ),
+        (
+            "another answer will do too",
+            &[(
+                t,
+                T,
+                &change("add(2, 2) == 4", "add(2, 2) == 4 or add(2, 2) == \"four\""),
+            )],
+            Rule::AssertionRemoved,
+            Some(6),
+        ),
+        (
+            "the expected value is only the message",
+            &[(t, U, &in_unittest("assertEqual(add", "assertTrue(add"))],
+            Rule::AssertionRemoved,
+            Some(6),
+        ),
+        (
+            "the answer is written first",
+            &[(
+                t,
+                "GOLDEN = Path(__file__)\n\n\ndef test_a():\n    assert f() == GOLDEN.read_text()\n",
+                "GOLDEN = Path(__file__)\n\n\ndef test_a():\n    GOLDEN.write_text(f())\n    assert f() == GOLDEN.read_text()\n",
+            )],
+            Rule::AssertionRemoved,
+            Some(6),
+        ),
+        (
             "a fixture",
             &[(t, T, &change("def test_parses", "@pytest.fixture\ndef test_parses"))],
             Rule::TestRenamedAway,

@@ -8,6 +8,7 @@ use super::calls::makes_test;
 use super::calls::suites_around;
 use super::calls::title;
 use super::checks;
+use super::names::is_empty;
 use super::skips::skips_of_test;
 use crate::gates::language::outline::Function;
 use crate::gates::language::outline::Outline;
@@ -92,7 +93,19 @@ fn is_reached(at: At<'_>) -> bool {
                 .never
                 .contains(&outer.field_text("condition").trim_matches(['(', ')', ' ']));
         let uncalled = outer.is(&FUNCTIONS) && is_uncalled(outer);
-        if left || never || uncalled {
+        let over_nothing = outer.is(&["for_in_statement"]) && outer.field("right").is_some_and(is_empty)
+            || outer.is(&["call_expression"])
+                && matches!(
+                    outer
+                        .field("function")
+                        .map_or("", |function| function.field_text("property")),
+                    "forEach" | "map"
+                )
+                && outer
+                    .field("function")
+                    .and_then(|function| function.field("object"))
+                    .is_some_and(is_empty);
+        if left || never || uncalled || over_nothing {
             return false;
         }
         inner = outer;

@@ -2,6 +2,7 @@
 
 use super::FLOW;
 use super::names::is_imported;
+use super::stored::is_written_first;
 use super::strength::by_pattern;
 use super::strength::condition;
 use super::strength::equality;
@@ -26,7 +27,10 @@ fn check(at: At<'_>, body: At<'_>) -> Option<Check> {
         "member_expression" if at.field_text("property") == "should" => (top(at).0, Strength::Strong),
         _ => return None,
     };
-    let strength = heard(&FLOW, whole, body, strength);
+    let mut strength = heard(&FLOW, whole, body, strength);
+    if is_written_first(whole, body) {
+        strength = strength.min(Strength::Same);
+    }
     Some(Check {
         line: whole.line(),
         words: whole.words(),

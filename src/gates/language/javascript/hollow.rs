@@ -12,7 +12,11 @@ pub(super) fn nothing_done(function: At<'_>) -> Option<String> {
         "statement_block" => body.children().collect(),
         _ => vec![body],
     };
-    if !statements.iter().all(|statement| gives_nothing(*statement)) {
+    let talks = statements.iter().any(|statement| says_so(*statement));
+    if !statements
+        .iter()
+        .all(|statement| gives_nothing(*statement) || talks && gives_an_empty_thing(*statement))
+    {
         return None;
     }
     let comments = function.below().filter(|part| part.is(&["comment"]));
@@ -40,6 +44,12 @@ fn gives_nothing(at: At<'_>) -> bool {
         }),
         _ => is_nothing(at),
     }
+}
+
+/// `return []`, `return false`: what nobody had to work for.
+fn gives_an_empty_thing(at: At<'_>) -> bool {
+    let value = at.children().next().filter(|_| at.is(&["return_statement"]));
+    value.is_some_and(|value| matches!(value.text(), "[]" | "{}" | "\"\"" | "''" | "0" | "false" | "true"))
 }
 
 /// `undefined as any`, `{} as Job`, `null!`: a value that only looks like one to the compiler.
@@ -88,6 +98,11 @@ fn is_relied_upon(function: At<'_>) -> bool {
     }
 }
 
+/// Whether a method is of a class that does nothing on purpose, or fills in what another class asks for.
+pub(super) fn is_of_idle_class(function: At<'_>) -> bool {
+    function.is(&["method_definition"]) && !is_of_plain_class(function)
+}
+
 /// Whether a method is of a class that stands for itself: it derives from nothing, implements nothing, is no null object.
 fn is_of_plain_class(method: At<'_>) -> bool {
     let class = method
@@ -103,7 +118,7 @@ fn is_of_plain_class(method: At<'_>) -> bool {
 }
 
 /// Whether a name says that nothing is meant to be done, or that others may fill it in.
-fn is_on_purpose(name: &str) -> bool {
+pub(super) fn is_on_purpose(name: &str) -> bool {
     let small = name.to_lowercase();
     let words = [
         "noop", "nothing", "ignore", "null", "silent", "dummy", "empty", "disabled", "fake", "default",

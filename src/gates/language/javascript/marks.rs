@@ -2,6 +2,7 @@
 //! tests.
 
 use super::answers;
+use super::swallows::forgives_what_it_is_given;
 use crate::domain::integrity::Rule;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Mark;
@@ -43,10 +44,26 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
             outline.marks.extend(exit_code(source, at));
             outline.marks.extend(assigned_tool(source, at));
             outline.marks.extend(answers::by_assignment(source, at));
+            outline.marks.extend(own_loader(source, at));
+            outline.replaced.extend(cached(source, at));
+        }
+        "try_statement" if source.role == Role::Support && is_of_global(at) && forgives_what_it_is_given(at) => {
+            let what = "what is run here may fail without anybody hearing of it";
+            outline.marks.push(Mark::at(Rule::AssertionRemoved, at, what));
         }
         "variable_declarator" | "function_declaration" => outline.marks.extend(own_tool(source, at)),
         "import_statement" => outline.marks.extend(imported_tool(source, at)),
         "member_expression" | "binary_expression" => outline.marks.extend(differs(source, at)),
+        "string_fragment" if source.role == Role::Source && at.text().contains('/') && at.text().contains("test") => {
+            outline.borrowed.push(Replaced {
+                name: at.text().to_owned(),
+                line: at.line(),
+                what: format!(
+                    "{} takes from the tests what the product should do",
+                    quoted(at.whole_line())
+                ),
+            });
+        }
         "comment" => outline.marks.extend(uncovered(source, at)),
         _ => {}
     }
@@ -88,6 +105,12 @@ fn exit_code(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let what = format!("{} decides over the exit code of the tests", quoted(at.text()));
     ((left == "process.exitCode" || replaces) && (for_tests || at_exit(at)))
         .then(|| Mark::at(Rule::ExitInTest, at, what))
+}
+
+/// Whether a place is part of what a name of all tests is given: `globalThis.it = …`
+fn is_of_global(at: At<'_>) -> bool {
+    let mut outer = at.ancestors().filter(|outer| outer.is(&["assignment_expression"]));
+    outer.any(|outer| outer.field_text("left").starts_with("global"))
 }
 
 fn shadow(at: At<'_>) -> Mark {
@@ -133,7 +156,8 @@ fn assigned_tool(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let tool = of_all.is_some_and(|name| TOOLS.contains(&name))
         || ["assert.", "expect.", "assert[", "expect["]
             .iter()
-            .any(|root| left.starts_with(root));
+            .any(|root| left.starts_with(root))
+        || left.starts_with("require(") && ["assert", "chai", "expect"].iter().any(|tool| left.contains(tool));
     let made = at
         .field("right")
         .is_some_and(|right| right.is(&["arrow_function", "function_expression", "object"]));
@@ -197,6 +221,28 @@ fn mocked(source: &Source<'_>, at: At<'_>) -> Option<Replaced> {
         name: first.text().trim_matches(['"', '\'', '`']).to_owned(),
         line: at.line(),
         what: format!("{} puts something else in its place", quoted(at.text())),
+    })
+}
+
+/// `Module._load = …`: every import may lead elsewhere.
+fn own_loader(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let ends = ["._load", "._resolveFilename", ".prototype.require", "._extensions"];
+    let left = at.field_text("left");
+    let loads = left.contains("odule") && ends.iter().any(|end| left.contains(end));
+    let what = format!("{} decides what imports lead to", quoted(at.text()));
+    (loads && source.role != Role::Source).then(|| Mark::at(Rule::ShadowModule, at, what))
+}
+
+/// `require.cache[require.resolve("./queue")] = …`
+fn cached(source: &Source<'_>, at: At<'_>) -> Option<Replaced> {
+    let left = at
+        .field("left")
+        .filter(|left| left.text().starts_with("require.cache["))?;
+    let path = left.below().find(|part| part.is(&["string"]))?;
+    (source.role != Role::Source).then(|| Replaced {
+        name: path.text().trim_matches(['"', '\'', '`']).to_owned(),
+        line: at.line(),
+        what: format!("{} puts something else in its place", quoted(left.text())),
     })
 }
 

@@ -5,12 +5,14 @@ mod bodies;
 mod calls;
 mod cases;
 mod checks;
+mod constants;
 mod hollow;
 mod marks;
 mod names;
 mod shadows;
 mod skips;
 mod stand_ins;
+mod stored;
 mod strength;
 mod stubs;
 mod swallows;
@@ -50,7 +52,8 @@ pub static JAVASCRIPT: Language = Language {
     shadows: shadows::shadows,
 };
 
-static WATCHED: [Watched; 46] = [
+static WATCHED: [Watched; 47] = [
+    watched("node-options", Rule::RunnerWeakened, Less::Program),
     watched("scripts.test", Rule::RunnerWeakened, Less::Command),
     watched("scripts.test:*", Rule::RunnerWeakened, Less::Command),
     watched("scripts.pretest", Rule::RunnerWeakened, Less::Command),
@@ -219,13 +222,20 @@ fn outline(source: &Source<'_>) -> Outline {
                     named_function(at, value, &mut outline);
                 }
             }
-            "class_declaration" | "interface_declaration" | "type_alias_declaration" | "enum_declaration" => {
+            "class_declaration" | "class" => {
+                outline.defines.push(at.field_text("name").to_owned());
+                constants::overrides(at, &mut outline);
+            }
+            "interface_declaration" | "type_alias_declaration" | "enum_declaration" => {
                 outline.defines.push(at.field_text("name").to_owned());
             }
             "for_in_statement" if source.role != Role::Source => outline.tables.push(Table::at(at)),
             "array" if source.role != Role::Source && is_table(at) => outline.tables.push(Table::at(at)),
             "pair" if source.role == Role::Settings => outline.settings.extend(setting(at)),
             _ => {}
+        }
+        if source.role == Role::Source && at.is(&FUNCTIONS) {
+            constants::constant(source.root, at, &mut outline);
         }
         if source.role != Role::Source {
             stand_ins::at(at, &mut outline);

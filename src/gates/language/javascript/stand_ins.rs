@@ -1,5 +1,6 @@
 //! What a JavaScript test file takes from others, and what it makes itself and then calls by name.
 
+use super::names::assigned;
 use super::names::root;
 use crate::gates::language::outline::Import;
 use crate::gates::language::outline::Outline;
@@ -107,4 +108,32 @@ fn is_canned(function: At<'_>) -> bool {
     body.below()
         .filter(|at| at.is(&["call_expression", "new_expression", "await_expression"]))
         .all(|at| at.is(&["call_expression"]) && own(at) || at.field_text("constructor").ends_with("Error"))
+}
+
+/// Whether a value is what a mock answers that the test itself made, and that nothing else ever sees.
+pub(super) fn is_own_mock(subject: At<'_>) -> bool {
+    let call = match subject.kind() {
+        "await_expression" => subject.children().next(),
+        _ => Some(subject),
+    };
+    let name = call
+        .filter(|call| call.is(&["call_expression"]))
+        .and_then(|call| call.field("function"))
+        .filter(|name| name.is(&["identifier"]));
+    let Some((name, made)) = name.and_then(|name| Some((name, assigned(name)?))) else {
+        return false;
+    };
+    let body = made.ancestors().find(|outer| outer.is(&["statement_block", "program"]));
+    let is_called = |at: At<'_>| {
+        at.parent()
+            .is_some_and(|outer| outer.field("function").is_some_and(|function| function.is_same(at)))
+    };
+    let seen = |at: At<'_>| {
+        let declared = at.parent().is_some_and(|outer| outer.is(&["variable_declarator"]));
+        at.is(&["identifier", "shorthand_property_identifier"])
+            && at.text() == name.text()
+            && !declared
+            && !is_called(at)
+    };
+    is_mock(made) && body.is_some_and(|body| !body.below().any(seen))
 }

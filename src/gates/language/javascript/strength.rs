@@ -1,7 +1,9 @@
 //! How much a JavaScript assertion says of its subject.
 
+use super::FUNCTIONS;
 use super::names::assigned;
 use super::names::is_imported;
+use super::stand_ins::is_own_mock;
 use crate::gates::language::outline::Strength;
 use crate::gates::language::syntax::At;
 
@@ -23,6 +25,9 @@ const WEAK_IF_NEGATED: [&str; 12] = [
 
 /// How much `expect(subject)` says with the matcher at the end of its chain.
 pub(super) fn matched(subject: At<'_>, names: &[&str], matcher: &str, expected: &[At<'_>]) -> Strength {
+    if is_own_mock(subject) {
+        return Strength::Trivial;
+    }
     let negated = names.contains(&"not");
     let first = expected.first().copied();
     let strength = match matcher {
@@ -89,7 +94,7 @@ pub(super) fn by_pattern(pattern: At<'_>) -> Strength {
     }
 }
 
-fn is_constant(at: At<'_>) -> bool {
+pub(super) fn is_constant(at: At<'_>) -> bool {
     match at.kind() {
         "ternary_expression" => {
             let ends = at.field("consequence").zip(at.field("alternative"));
@@ -174,6 +179,7 @@ pub(super) fn condition(at: At<'_>) -> Strength {
         }
         "arrow_function" | "function_expression" | "array" | "object" => Strength::Trivial,
         "identifier" if is_imported(at) => Strength::Same,
+        "identifier" if assigned(at).is_some_and(|value| value.is(&FUNCTIONS)) => Strength::Trivial,
         "identifier" | "member_expression" | "new_expression" => Strength::Weak,
         "unary_expression" if at.text().starts_with("!!") => {
             let inner = at.field("argument").and_then(|inner| inner.field("argument"));

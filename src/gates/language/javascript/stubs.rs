@@ -28,16 +28,24 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
         let key = named(at).map_or_else(|| within(at), |name| name.text().to_owned());
         marks.push(Mark {
             key,
+            open: method_of(at),
             ..Mark::at(Rule::Stub, at, what)
         });
     }
-    if thrown.is_some_and(promises) && !is_abstract(source.root, at) {
+    let later = || is_whole(at) && thrown.is_some_and(|what| what.text().to_lowercase().contains(" yet"));
+    if (thrown.is_some_and(promises) || later()) && !is_abstract(source.root, at) {
         let what = format!("{} stands where the work should be", quoted(at.text()));
         marks.push(Mark {
             key: within(at),
             ..Mark::at(Rule::Stub, at, what)
         });
     }
+}
+
+/// Whether a statement is all that its function does.
+fn is_whole(at: At<'_>) -> bool {
+    let block = at.parent().filter(|block| block.is(&["statement_block"]));
+    block.is_some_and(|block| block.children().count() == 1 && block.parent().is_some_and(|outer| outer.is(&FUNCTIONS)))
 }
 
 fn promises(thrown: At<'_>) -> bool {
@@ -72,7 +80,7 @@ fn within(at: At<'_>) -> String {
 }
 
 /// Whether others are meant to fill a method in: its class says so, or a class of the file does it.
-fn is_abstract(root: At<'_>, at: At<'_>) -> bool {
+pub(super) fn is_abstract(root: At<'_>, at: At<'_>) -> bool {
     let Some(class) = at
         .ancestors()
         .find(|outer| outer.is(&["class_declaration", "abstract_class_declaration", "class"]))
@@ -96,4 +104,15 @@ fn is_abstract(root: At<'_>, at: At<'_>) -> bool {
             .any(|part| part.is(&["method_definition"]) && part.field_text("name") == method)
     };
     class.is(&["abstract_class_declaration"]) || named || !name.is_empty() && root.below().filter(derives).any(fills_in)
+}
+
+/// A method as `Class.method`.
+fn method_of(function: At<'_>) -> Option<String> {
+    let class = function
+        .ancestors()
+        .find(|outer| outer.is(&["class_declaration", "class"]))?;
+    let name = function
+        .is(&["method_definition"])
+        .then(|| function.field_text("name"))?;
+    Some(format!("{}.{name}", class.field_text("name")))
 }

@@ -160,3 +160,29 @@ fn is_about_the_error_alone(handler: At<'_>, call: At<'_>) -> bool {
     let truth = matches!(call.field_text("function"), "assert" | "assert.ok" | "expect");
     truth && !caught.is_empty() && given.len() == 1 && given.first().is_some_and(|first| first.text() == caught)
 }
+
+/// Whether a `try` runs what a function around it was given, and goes on without a word whatever comes of it.
+pub(super) fn forgives_what_it_is_given(tried: At<'_>) -> bool {
+    let functions: Vec<At<'_>> = tried.ancestors().filter(|outer| outer.is(&FUNCTIONS)).collect();
+    let Some(outermost) = functions.last() else {
+        return false;
+    };
+    let given: Vec<&str> = functions
+        .iter()
+        .filter_map(|function| function.field("parameters").or_else(|| function.field("parameter")))
+        .flat_map(At::below)
+        .filter(|part| part.is(&["identifier"]))
+        .map(At::text)
+        .collect();
+    let runs = |part: At<'_>| part.is(&["call_expression"]) && given.contains(&part.field_text("function"));
+    let idle = |part: At<'_>| {
+        part.is(&["continue_statement", "break_statement", "empty_statement"])
+            || part
+                .children()
+                .all(|call| call.field_text("function").starts_with("console."))
+    };
+    let body = tried.field("handler").and_then(|handler| handler.field("body"));
+    tried.field("body").is_some_and(|body| body.below().any(runs))
+        && body.is_some_and(|body| body.children().all(idle))
+        && !outermost.below().any(|part| part.is(&["throw_statement"]))
+}

@@ -6,8 +6,11 @@ use super::decorators;
 use super::is_nothing;
 use super::skips::skips_of_test;
 use super::statements;
+use super::swallows::is_async;
+use super::swallows::is_never_awaited;
 use crate::gates::language::outline::Function;
 use crate::gates::language::outline::Outline;
+use crate::gates::language::outline::Strength;
 use crate::gates::language::outline::Test;
 use crate::gates::language::outline::Work;
 use crate::gates::language::syntax::At;
@@ -65,11 +68,17 @@ pub(super) fn function(at: At<'_>, unwanted: &[&str], outline: &mut Outline) {
         {
             return;
         }
+        let mut checks = checks::in_body(body);
+        if is_async(at) && is_never_awaited(at) {
+            checks
+                .iter_mut()
+                .for_each(|check| check.strength = check.strength.min(Strength::Silenced));
+        }
         outline.functions.push(Function {
             name,
             line: at.line(),
             words: body.words(),
-            checks: checks::in_body(body),
+            checks,
         });
         return;
     }

@@ -3,6 +3,7 @@
 use super::FLOW;
 use super::names::is_imported;
 use super::stand_ins::is_own_mock;
+use super::stored::is_written_first;
 use super::strength::compared;
 use super::strength::condition;
 use super::strength::is_constant;
@@ -23,13 +24,30 @@ pub(super) fn in_body(body: At<'_>) -> Vec<Check> {
 
 fn check(at: At<'_>, body: At<'_>) -> Option<Check> {
     let strength = strength_of(at)?;
-    let strength = heard(&FLOW, at, body, strength);
+    let mut strength = heard(&FLOW, at, body, strength);
+    if is_written_first(at, body) {
+        strength = strength.min(Strength::Same);
+    }
     Some(Check {
         line: at.line(),
-        words: at.words(),
+        words: words_of(at),
         strength,
         tolerance: tolerance(at),
     })
+}
+
+/// The words of a check without the message of `assertTrue(condition, message)`.
+fn words_of(at: At<'_>) -> Vec<String> {
+    let name = at.field_text("function").rsplit('.').next().unwrap_or_default();
+    let condition = at.field("arguments").and_then(|given| given.children().next());
+    match condition.filter(|_| is_about_truth(name)) {
+        Some(condition) => std::iter::once(name.to_owned()).chain(condition.words()).collect(),
+        None => at.words(),
+    }
+}
+
+fn is_about_truth(name: &str) -> bool {
+    matches!(name, "assertTrue" | "assertFalse" | "assertIsNone" | "assertIsNotNone")
 }
 
 /// How much a place says by itself, if it checks something.
@@ -57,19 +75,13 @@ fn call(at: At<'_>) -> Option<Strength> {
     let first = || arguments.first().copied();
     let both = || first().zip(arguments.get(1).copied());
     Some(match name {
-        "assertTrue" => first().map_or(Strength::Strong, condition),
+        "assertTrue" => first().map_or(Strength::Strong, |first| truth(first, arguments.get(1).copied())),
         "assertFalse" => first().map_or(Strength::Strong, denied),
         "assertEqual" | "assertEquals" | "assertIs" | "assertListEqual" | "assertDictEqual" | "assertAlmostEqual" => {
             both().map_or(Strength::Strong, |(left, right)| compared(left, "==", right))
         }
         "assertIsNotNone" | "assertNotEqual" | "assertIsInstance" | "assertIsNot" => {
-            if first().is_some_and(is_constant) {
-                Strength::Trivial
-            } else if first().is_some_and(is_imported) {
-                Strength::Same
-            } else {
-                Strength::Weak
-            }
+            first().map_or(Strength::Weak, there)
         }
         "assertGreaterEqual" => both().map_or(Strength::Strong, |(left, right)| compared(left, ">=", right)),
         "raises" | "assertRaises" | "assertRaisesRegex" | "warns" => {
@@ -92,6 +104,25 @@ fn call(at: At<'_>) -> Option<Strength> {
         }
         _ => return None,
     })
+}
+
+/// How much is said by asserting that something is true; what was to be the expected value is only the message.
+fn truth(condition_asserted: At<'_>, message: Option<At<'_>>) -> Strength {
+    match message {
+        Some(message) if is_constant(message) && !message.is(&["string"]) => Strength::Weak,
+        _ => condition(condition_asserted),
+    }
+}
+
+/// How much is said by asserting that something is there.
+fn there(at: At<'_>) -> Strength {
+    if is_constant(at) {
+        Strength::Trivial
+    } else if is_imported(at) {
+        Strength::Same
+    } else {
+        Strength::Weak
+    }
 }
 
 /// How much is said by asserting that something does not hold.

@@ -7,10 +7,12 @@ use super::patches::assignment;
 use super::patches::patch;
 use super::skips::skip_statement;
 use super::statements;
+use super::swallows::forgiving;
 use crate::domain::integrity::Rule;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Outline;
+use crate::gates::language::outline::Replaced;
 use crate::gates::language::outline::Source;
 use crate::gates::language::outline::quoted;
 use crate::gates::language::role::in_support_folder;
@@ -26,6 +28,9 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
             outline.marks.extend(own_assertion(source, at));
         }
         "assignment" => assignment(source, at, outline),
+        "try_statement" if for_tests => outline
+            .forgiving
+            .extend(forgiving(at).map(|name| (name.to_owned(), at.line()))),
         "call" | "raise_statement" => {
             if for_tests && at.field_text("function") == "getattr" && at.text().contains("pytest.mark") {
                 let what = format!("{} makes a mark whose name is hidden", quoted(at.text()));
@@ -35,9 +40,13 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
                 outline.marks.extend(skip_statement(at).filter(|_| !in_hook(at)));
             }
             outline.marks.extend(exit(source, at));
+            outline.marks.extend(unreadable(at).filter(|_| for_tests));
             patch(source, at, outline);
         }
         "string_content" if at.text().contains("PYTEST_CURRENT_TEST") => outline.marks.extend(differs(source, at)),
+        "string_content" | "import_from_statement" | "import_statement" if !for_tests => {
+            outline.borrowed.extend(borrowed(at));
+        }
         "string_content" if for_tests && at.text().contains("PYTEST_ADDOPTS") => {
             let what = format!("{} decides which tests are run", quoted(at.whole_line()));
             outline.marks.push(Mark::at(Rule::RunnerWeakened, at, what));
@@ -53,6 +62,33 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
         }
         _ => {}
     }
+}
+
+/// `exec(b64decode(…))`
+fn unreadable(at: At<'_>) -> Option<Mark> {
+    let hides = ["b64decode", "fromhex", "unhexlify", "decompress"];
+    let runs = matches!(at.field_text("function"), "exec" | "eval");
+    let what = format!("{} runs what nobody can read", quoted(at.text()));
+    (runs && hides.iter().any(|word| at.text().contains(word))).then(|| Mark::at(Rule::RunnerWeakened, at, what))
+}
+
+/// Something that belongs to tests and is used here: a path, a module of theirs, what makes mocks.
+fn borrowed(at: At<'_>) -> Option<Replaced> {
+    let named = at.field("module_name").or_else(|| at.field("name"));
+    let name = named.map_or(at.text(), At::text);
+    let of_tests = ["tests.", "test."].iter().any(|start| name.starts_with(start));
+    let belongs = match at.kind() {
+        "string_content" => name.contains("test") && name.contains('/'),
+        _ => of_tests || name == "unittest.mock" || name == "unittest" && at.text().ends_with("import mock"),
+    };
+    belongs.then(|| Replaced {
+        name: name.to_owned(),
+        line: at.line(),
+        what: format!(
+            "{} takes from the tests what the product should do",
+            quoted(at.whole_line())
+        ),
+    })
 }
 
 /// The function around a place.

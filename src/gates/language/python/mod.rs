@@ -3,6 +3,7 @@
 mod bodies;
 mod cases;
 mod checks;
+mod constants;
 mod hooks;
 mod marks;
 mod names;
@@ -10,6 +11,7 @@ mod patches;
 mod shadows;
 mod skips;
 mod stand_ins;
+mod stored;
 mod strength;
 mod stubs;
 mod swallows;
@@ -124,8 +126,16 @@ fn outline(source: &Source<'_>) -> Outline {
     let unwanted = unwanted(source.root);
     for at in source.root.below() {
         match at.kind() {
-            "function_definition" => function(at, &unwanted, &mut outline),
-            "class_definition" => outline.defines.push(at.field_text("name").to_owned()),
+            "function_definition" => {
+                function(at, &unwanted, &mut outline);
+                if source.role == Role::Source {
+                    constants::constant(source.root, at, &mut outline);
+                }
+            }
+            "class_definition" => {
+                outline.defines.push(at.field_text("name").to_owned());
+                constants::overrides(at, &mut outline);
+            }
             "assignment"
                 if source.role != Role::Source
                     && !at.ancestors().any(|outer| outer.is(&["function_definition"]))

@@ -81,11 +81,7 @@ fn own_answer(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let left = at.field("left").filter(|left| left.is(&["attribute"]))?;
     let right = at.field("right")?;
     let body = function_of(at)?;
-    let answered = |part: At<'_>| {
-        part.is(&["call"])
-            && part.field_text("function") == left.text()
-            && part.ancestors().any(|outer| outer.is(&["assert_statement"]))
-    };
+    let answered = |part: At<'_>| part.is(&["call"]) && part.field_text("function") == left.text() && is_in_check(part);
     let answers = source.role == Role::Test && (right.is(&["lambda"]) || is_mock(right)) && body.below().any(answered);
     let what = format!("{} puts an answer in the place of what is tested", quoted(at.text()));
     answers.then(|| Mark::at(Rule::ShadowModule, at, what))
@@ -112,6 +108,7 @@ fn is_of_test_tools(at: At<'_>, left: &str) -> bool {
 /// `monkeypatch.setattr` and `patch` for every test at once: in a fixture that is used without being asked for.
 pub(super) fn patch(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
     let called = at.field_text("function");
+    outline.marks.extend(own_answer_by_patch(source, at));
     let Some(first) = at.field("arguments").and_then(|list| list.children().next()) else {
         return;
     };
@@ -149,6 +146,44 @@ pub(super) fn patch(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
         line: at.line(),
         what: format!("{} puts something else in its place", quoted(at.text())),
     });
+}
+
+/// `monkeypatch.setattr(rates, "convert", …)` where the same test asserts something of `rates.convert()`.
+fn own_answer_by_patch(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let called = at.field_text("function");
+    let plain = |part: At<'_>| part.text().trim_matches(['"', '\'']).to_owned();
+    let mut given = at.field("arguments")?.children();
+    let (first, second) = (given.next()?, given.next());
+    let by_name = second.filter(|second| second.is(&["string"])).map(plain);
+    let target = match (first.is(&["string"]), by_name) {
+        (true, _) => plain(first),
+        (false, Some(name)) if called.ends_with(".setitem") && first.text() == "globals()" => name,
+        (false, Some(name)) => format!("{}.{name}", first.text()),
+        (false, None) => return None,
+    };
+    let patches = [".setattr", ".setitem", "patch", "patch.object"]
+        .iter()
+        .any(|end| called.ends_with(end));
+    let decorated = at.ancestors().find(|outer| outer.is(&["decorated_definition"]));
+    let test = function_of(at).or_else(|| decorated?.field("definition"))?;
+    let is_it = |name: &str| !name.is_empty() && (target == name || target.ends_with(&format!(".{name}")));
+    let asked = |part: At<'_>| part.is(&["call"]) && is_it(part.field_text("function")) && is_in_check(part);
+    let answers = source.role == Role::Test && patches && !at.text().contains("wraps") && test.below().any(asked);
+    let what = format!("{} puts an answer in the place of what is tested", quoted(at.text()));
+    answers.then(|| Mark::at(Rule::ShadowModule, at, what))
+}
+
+/// Whether a place is part of what an assertion is about.
+fn is_in_check(at: At<'_>) -> bool {
+    at.ancestors().any(|outer| {
+        outer.is(&["assert_statement"])
+            || outer.is(&["call"])
+                && outer
+                    .field_text("function")
+                    .rsplit('.')
+                    .next()
+                    .is_some_and(|name| name.starts_with("assert"))
+    })
 }
 
 /// Whether the function that patches something calls just that.

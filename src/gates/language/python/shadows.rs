@@ -92,6 +92,50 @@ const REAL: [&str; 82] = [
     "zoneinfo",
 ];
 
+/// Packages that nearly every program installs. Where they are not installed, a file of that name only looks like them.
+const INSTALLED: [&str; 40] = [
+    "aiohttp",
+    "attr",
+    "boto3",
+    "botocore",
+    "bs4",
+    "celery",
+    "certifi",
+    "click",
+    "cryptography",
+    "dateutil",
+    "django",
+    "dotenv",
+    "fastapi",
+    "flask",
+    "freezegun",
+    "httpx",
+    "jinja2",
+    "jsonschema",
+    "jwt",
+    "lxml",
+    "matplotlib",
+    "numpy",
+    "orjson",
+    "pandas",
+    "psycopg2",
+    "pydantic",
+    "pytest_asyncio",
+    "pytz",
+    "redis",
+    "requests",
+    "responses",
+    "rich",
+    "scipy",
+    "setuptools",
+    "six",
+    "sqlalchemy",
+    "starlette",
+    "toml",
+    "urllib3",
+    "yaml",
+];
+
 /// Modules that Python itself imports at every start.
 const AT_START: [&str; 2] = ["sitecustomize", "usercustomize"];
 
@@ -123,7 +167,7 @@ fn by_path(glance: &Glance<'_>) -> Option<Shadow> {
         _ => false,
     };
     let at_start = AT_START.contains(&module) || glance.path.ends_with(".pth");
-    let what = match (at_start, REAL.contains(&module)) {
+    let what = match (at_start, REAL.contains(&module) || INSTALLED.contains(&module)) {
         (true, _) => "Python runs this file at every start, before any test".to_owned(),
         (false, true) => format!("this file is imported in place of the real module `{module}`"),
         (false, false) => return None,

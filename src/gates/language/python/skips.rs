@@ -4,6 +4,7 @@ use super::checks;
 use super::decorators;
 use super::names::defined;
 use super::names::root;
+use super::swallows::is_async;
 use super::swallows::runs_what_it_decorates;
 use super::swallows::swallows_inside;
 use crate::domain::integrity::Rule;
@@ -31,6 +32,7 @@ pub(super) fn skips_of_test(at: At<'_>, classes: &[At<'_>], body: At<'_>) -> Vec
         .filter_map(skip_decorator)
         .collect();
     skips.extend(decorators(at).filter_map(hollow_decorator));
+    skips.extend(unawaited(at, classes));
     skips.extend(body.below().filter_map(skip_statement));
     skips.extend(
         at.ancestors()
@@ -46,6 +48,24 @@ pub(super) fn skips_of_test(at: At<'_>, classes: &[At<'_>], body: At<'_>) -> Vec
     );
     skips.extend(checks::early_return(body));
     skips
+}
+
+/// A coroutine in a plain test case of unittest, which makes it and does not wait for it.
+fn unawaited(at: At<'_>, classes: &[At<'_>]) -> Option<Mark> {
+    let bases = classes.first().and_then(|class| class.field("superclasses"))?;
+    let of_unittest = root(at).children().any(|part| {
+        part.is(&["import_from_statement"])
+            && part.field_text("module_name") == "unittest"
+            && part.below().any(|name| name.text() == "TestCase")
+    });
+    let plain = bases
+        .children()
+        .any(|base| base.text() == "unittest.TestCase" || base.text() == "TestCase" && of_unittest);
+    let what = format!(
+        "`{}` is a coroutine that the test case does not wait for",
+        at.field_text("name")
+    );
+    (is_async(at) && plain).then(|| Mark::at(Rule::SkipAdded, at, what))
 }
 
 /// A decorator of the same file that does not run the test, or hears its failures and says nothing.

@@ -235,6 +235,7 @@ pub(super) fn compared(left: At<'_>, operator: &str, right: At<'_>) -> Strength 
         }
         _ if is_constant(left) && is_constant(right) || is_own_mock(left) => Strength::Trivial,
         "==" if equals_all(left) || equals_all(right) => Strength::Trivial,
+        "in" if matches!(left.text(), "\"\"" | "''" | "b\"\"") => Strength::Trivial,
         "in" if right.children().any(|item| item.phrase() == left.phrase()) => Strength::Same,
         "in" if right.field_text("function") == "range" => Strength::Weak,
         ">=" if counts && right.text() == "0" => Strength::Trivial,

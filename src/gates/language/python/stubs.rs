@@ -20,6 +20,7 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
         "raise_statement" => marks.extend(raised(source.root, at)),
         "function_definition" => marks.extend(empty(source.root, at)),
         "call" if at.field_text("function") == "NotImplementedError" => marks.extend(thrown_otherwise(at)),
+        "assert_statement" | "return_statement" | "pass_statement" => marks.extend(rest_to_come(at)),
         _ => {}
     }
 }
@@ -42,10 +43,46 @@ fn raised(root: At<'_>, at: At<'_>) -> Option<Mark> {
     let promise = match raised {
         "NotImplementedError" => whole || message.is_empty() || is_promise(&message) || !is_refusal(&message),
         "NotImplemented" => true,
-        _ => raised.starts_with(char::is_uppercase) && is_promise(&message),
+        _ => raised.starts_with(char::is_uppercase) && (is_promise(&message) || whole && message.contains(" yet")),
     };
     let what = format!("{} stands where the work should be", quoted(at.text()));
-    (promise && !is_abstract(root, function)).then(|| stub(at, function.field_text("name"), what))
+    let class = class_of(function).filter(|_| is_refusal(&message));
+    let open = class.map(|class| format!("{}.*", class.field_text("name")));
+    (promise && !is_abstract(root, function)).then(|| Mark {
+        open,
+        ..stub(at, function.field_text("name"), what)
+    })
+}
+
+/// The place in a function where the rest of its work is only promised: `assert False, "not implemented"`,
+/// `return NotImplemented`, and `pass` under words that say what is to be done.
+fn rest_to_come(at: At<'_>) -> Option<Mark> {
+    let function = at.ancestors().find(|outer| outer.is(&["function_definition"]))?;
+    let name = function.field_text("name");
+    let of_function = at
+        .parent()
+        .is_some_and(|block| function.field("body").is_some_and(|body| body.is_same(block)));
+    let under_promise = || {
+        let comments = at.parent().into_iter().flat_map(At::everything);
+        let above = comments
+            .filter(|part| part.is(&["comment"]) && part.line() < at.line())
+            .last();
+        above.is_some_and(|part| {
+            part.line() >= at.line().saturating_sub(2) && is_promise(part.text().trim_start_matches(['#', ' ']))
+        })
+    };
+    let promises = match at.kind() {
+        "pass_statement" => of_function && under_promise(),
+        "return_statement" => {
+            at.children()
+                .next()
+                .is_some_and(|value| value.text() == "NotImplemented")
+                && !name.starts_with('_')
+        }
+        _ => is_note(at, false),
+    };
+    let what = format!("{} stands where the rest of the work should be", quoted(at.text()));
+    promises.then(|| stub(at, name, what))
 }
 
 /// Whether the words of an error say that something is refused for good, not still to be done.
@@ -188,20 +225,32 @@ fn empty(root: At<'_>, at: At<'_>) -> Option<Mark> {
         ]
         .iter()
         .any(|start| name.starts_with(start));
-    let class = class_of(at);
-    let does_nothing_on_purpose = class.is_some_and(|class| {
+    let nested = at.ancestors().any(|outer| outer.is(&["function_definition"]));
+    let stands_for_work = !decorated && !hook && !is_of_idle_class(at) && !nested && !is_abstract(root, at);
+    stands_for_work.then(|| Mark {
+        open: method_of(at),
+        ..stub(at, name, what)
+    })
+}
+
+/// A method as `Class.method`.
+fn method_of(function: At<'_>) -> Option<String> {
+    let class = class_of(function)?.field_text("name");
+    Some(format!("{class}.{}", function.field_text("name")))
+}
+
+/// Whether a method is of a class that does nothing on purpose, or fills in what another class asks for.
+pub(super) fn is_of_idle_class(function: At<'_>) -> bool {
+    class_of(function).is_some_and(|class| {
         let name = class.field_text("name");
         class.field("superclasses").is_some()
             || ["Null", "Noop", "NoOp", "Dummy", "Fake", "Silent", "Empty", "Disabled"]
                 .iter()
                 .any(|word| name.contains(word))
-    });
-    let nested = at.ancestors().any(|outer| outer.is(&["function_definition"]));
-    let stands_for_work = !decorated && !hook && !does_nothing_on_purpose && !nested && !is_abstract(root, at);
-    stands_for_work.then(|| stub(at, name, what))
+    })
 }
 
-fn class_of(function: At<'_>) -> Option<At<'_>> {
+pub(super) fn class_of(function: At<'_>) -> Option<At<'_>> {
     let outer = function
         .ancestors()
         .find(|outer| outer.is(&["class_definition", "function_definition"]))?;
@@ -209,7 +258,7 @@ fn class_of(function: At<'_>) -> Option<At<'_>> {
 }
 
 /// Whether others are meant to fill a method in: it is marked so, its class says so, or a class of the file does it.
-fn is_abstract(root: At<'_>, function: At<'_>) -> bool {
+pub(super) fn is_abstract(root: At<'_>, function: At<'_>) -> bool {
     let marked = decorators(function).any(|at| {
         ["abstractmethod", "abstractproperty", "overload"]
             .iter()

@@ -44,7 +44,7 @@ pub(super) fn swallows(outer: At<'_>, inner: At<'_>) -> bool {
             let second = outer.field("right").is_some_and(|right| right.is_same(inner));
             second && outer.parent().is_some_and(|at| at.is(&["expression_statement"]))
         }
-        "function_definition" => is_async(outer) && is_never_awaited(outer),
+        "function_definition" => (is_async(outer) || yields(outer)) && is_never_awaited(outer),
         "call" => {
             let called = outer.field_text("function").rsplit('.').next().unwrap_or_default();
             let apart = matches!(
@@ -89,15 +89,19 @@ pub(super) fn swallows_inside(definition: At<'_>) -> bool {
     tries || exits
 }
 
-fn is_async(function: At<'_>) -> bool {
+/// Whether a function is a generator, which runs only where somebody goes through it.
+fn yields(function: At<'_>) -> bool {
+    function.below().any(|at| at.is(&["yield"]))
+}
+
+pub(super) fn is_async(function: At<'_>) -> bool {
     function.parts().next().is_some_and(|first| first.text() == "async")
 }
 
-/// Whether a coroutine of a test is only made: `check()` as a statement of its own, and nothing else.
-fn is_never_awaited(function: At<'_>) -> bool {
+/// Whether a coroutine is only made: `check()` as a statement of its own, and nothing else.
+pub(super) fn is_never_awaited(function: At<'_>) -> bool {
     let Some(body) = function.parent() else { return false };
     let name = function.field_text("name");
-    let inside = function.ancestors().any(|outer| outer.is(&["function_definition"]));
     let mut uses = body
         .below()
         .filter(|at| {
@@ -109,7 +113,7 @@ fn is_never_awaited(function: At<'_>) -> bool {
         call.and_then(At::parent)
             .is_some_and(|outer| outer.is(&["expression_statement"]))
     };
-    inside && uses.peek().is_some() && uses.all(only_made)
+    uses.peek().is_some() && uses.all(only_made)
 }
 
 /// Whether a block that is to raise something raises it itself: then it says nothing of what else is in it.
@@ -119,6 +123,41 @@ pub(super) fn raises_itself(call: At<'_>) -> bool {
         .filter(|with| contexts(*with).any(|context| context.is_same(call)))
         .and_then(|with| with.field("body"));
     body.is_some_and(|body| body.children().any(|at| at.is(&["raise_statement"])))
+}
+
+/// The function around a `try` that runs what that function was given, and goes on without a word whatever comes of it.
+pub(super) fn forgiving(tried: At<'_>) -> Option<&str> {
+    let functions: Vec<At<'_>> = tried
+        .ancestors()
+        .filter(|outer| outer.is(&["function_definition"]))
+        .collect();
+    let outermost = functions.last()?;
+    let given: Vec<&str> = functions
+        .iter()
+        .filter_map(|function| function.field("parameters"))
+        .flat_map(At::below)
+        .filter(|part| part.is(&["identifier"]))
+        .map(At::text)
+        .collect();
+    let runs = |part: At<'_>| part.is(&["call"]) && given.contains(&part.field_text("function"));
+    let idle = |part: At<'_>| {
+        part.is(&["pass_statement", "continue_statement", "break_statement"])
+            || part.is(&["expression_statement"])
+                && part.children().all(|call| call.is(&["call", "ellipsis", "string"]))
+    };
+    let says_nothing = |clause: At<'_>| {
+        let body = clause.children().find(|part| part.is(&["block"]));
+        is_silent(clause) && body.is_some_and(|body| body.children().all(idle))
+    };
+    let mut clauses = tried
+        .children()
+        .filter(|part| part.is(&["except_clause", "except_group_clause"]));
+    let forgives = tried.field("body").is_some_and(|body| body.below().any(runs))
+        && clauses.any(says_nothing)
+        && !outermost
+            .below()
+            .any(|part| part.is(&["raise_statement", "assert_statement", "else_clause"]));
+    forgives.then(|| outermost.field_text("name"))
 }
 
 /// Whether a decorator of this file mentions what it decorates.

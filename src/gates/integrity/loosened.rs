@@ -1,0 +1,91 @@
+//! Whether a check asks for less than the one whose place it took.
+
+use crate::gates::integrity::words::names;
+use crate::gates::integrity::words::values;
+use crate::gates::language::outline::Check;
+
+/// Words that compare one thing with another.
+const COMPARES: [&str; 24] = [
+    "==",
+    "===",
+    "!=",
+    "!==",
+    "<",
+    ">",
+    "<=",
+    ">=",
+    "in",
+    "is",
+    "toBe",
+    "toEqual",
+    "toStrictEqual",
+    "toMatchObject",
+    "toContain",
+    "equal",
+    "strictEqual",
+    "deepEqual",
+    "deepStrictEqual",
+    "eql",
+    "equals",
+    "assertEqual",
+    "assertIn",
+    "assertAlmostEqual",
+];
+/// Words that let one of several do.
+const CHOOSES: [&str; 8] = ["in", "or", "||", "includes", "toContain", "oneOf", "some", "any"];
+/// Words that ask whether something is true, or there.
+const TRUTH: [&str; 7] = [
+    "ok",
+    "isOk",
+    "truthy",
+    "toBeTruthy",
+    "toBeDefined",
+    "toHaveProperty",
+    "assertIsNotNone",
+];
+/// Words that expect an error.
+const RAISES: [&str; 3] = ["raises", "assertRaises", "assertRaisesRegex"];
+
+fn has(check: &Check, list: &[&str]) -> bool {
+    check.words.iter().any(|word| list.contains(&word.as_str()))
+}
+
+/// Whether only a part of what was asked is asked now: what was compared with a value is compared with nothing, or what
+/// was to be one value may be one of several.
+pub(super) fn asks_less(old: &Check, new: &Check) -> bool {
+    let (was, is) = (values(&old.words), values(&new.words));
+    let known = names(&old.words);
+    let says_nothing_new = names(&new.words)
+        .iter()
+        .all(|name| known.contains(name) || is.contains(name) || TRUTH.contains(name) || CHOOSES.contains(name));
+    let is_truth = |value: &str| matches!(value, "True" | "true" | "None" | "null" | "undefined");
+    let lost = was.iter().any(|value| !is.contains(value) && !is_truth(value));
+    let asked = has(old, &COMPARES) || has(old, &["match"]);
+    let cut_off =
+        lost && asked && !has(new, &COMPARES) && is.iter().all(|value| was.contains(value) || known.contains(value));
+    let several =
+        has(new, &CHOOSES) && !has(old, &CHOOSES) && is.len() > was.len() && was.iter().all(|value| is.contains(value));
+    says_nothing_new && (cut_off || several) || lets_more_errors(old, new)
+}
+
+/// Whether another error will do besides the one that was expected.
+fn lets_more_errors(old: &Check, new: &Check) -> bool {
+    let (was, is) = (names(&old.words), names(&new.words));
+    let mut more = is.difference(&was).peekable();
+    let is_error = |name: &&str| name.ends_with("Error") || name.ends_with("Exception");
+    has(old, &RAISES) && has(new, &RAISES) && was.is_subset(&is) && more.peek().is_some() && more.all(is_error)
+}
+
+/// Whether a number may be further off than before; from an exact one, further than rounding explains.
+pub(super) fn is_wider(old: &Check, new: &Check) -> bool {
+    new.tolerance.is_some_and(|new| match old.tolerance {
+        Some(old) => new > old * 1.000_001,
+        None => new >= 1.0,
+    })
+}
+
+/// Whether a check only counts.
+pub(super) fn is_count(check: &Check) -> bool {
+    let counts = ["len", "length", "toHaveLength", "lengthOf", "size", "count"];
+    check.words.iter().any(|word| counts.contains(&word.as_str()))
+}
