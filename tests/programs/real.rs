@@ -154,6 +154,11 @@ async fn of_the_real_claude() {
         !stage.dir.path().join("planted").exists(),
         "what the repository planted was run"
     );
+    calls_are_keyed_and_fresh(&model);
+}
+
+/// Every call has the key, and runs begin with a context of their own.
+fn calls_are_keyed_and_fresh(model: &FakeModel) {
     let keyed = |header: &(String, String)| header.0 == "x-api-key" && header.1 == KEY;
     assert!(model.seen().iter().all(|seen| seen.headers.iter().any(keyed)));
     let begins = |body: &Value| {

@@ -276,12 +276,13 @@ fn wrapped_and_encoded_keys_are_found() {
 #[test]
 fn files_of_wide_characters_are_read() {
     let text = format!("first\r\ntoken ghp_{}\r\n", &RANDOM[..36]);
-    for (mark, unit) in [
-        ([0xff, 0xfe], u16::to_le_bytes as fn(u16) -> [u8; 2]),
-        ([0xfe, 0xff], u16::to_be_bytes),
+    let encoded = |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
+    for (mark, letters) in [
+        ([0xff, 0xfe], encoded(u16::to_le_bytes)),
+        ([0xfe, 0xff], encoded(u16::to_be_bytes)),
     ] {
         let mut content = mark.to_vec();
-        content.extend(text.encode_utf16().flat_map(unit));
+        content.extend(letters);
         let found = Secrets::default().find("settings.ps1", &content);
         assert_eq!(found.iter().map(|found| found.line).collect::<Vec<_>>(), [2]);
     }

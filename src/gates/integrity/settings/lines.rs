@@ -141,7 +141,13 @@ fn in_ci(file: &ReadFile<'_>, moved_to: &[Cow<'_, str>]) -> Vec<IntegrityFinding
     } else if let Some(line) = lost.first().filter(|_| lost.len() > replaced) {
         findings.push(at(format!("CI no longer runs {}", quoted(plain(line)))));
     }
-    let trigger = |line: &&str| {
+    findings.extend(starts_less(file, &gone, &new));
+    findings
+}
+
+/// A trigger of the CI that is gone with none in its place.
+fn starts_less(file: &ReadFile<'_>, gone: &[(u32, &str)], new: &[(u32, &str)]) -> Option<IntegrityFinding> {
+    let is_trigger = |line: &&str| {
         ["push:", "pull_request:", "pull_request"].contains(&plain(line))
             || line.contains("on: [push")
             || line.contains("on: push")
@@ -149,15 +155,29 @@ fn in_ci(file: &ReadFile<'_>, moved_to: &[Cow<'_, str>]) -> Vec<IntegrityFinding
     let starts = new
         .iter()
         .any(|(_, line)| line.contains("push") || line.contains("pull_request"));
-    if let Some(line) = gone
-        .iter()
-        .map(|(_, line)| *line)
-        .find(trigger)
-        .filter(|_| !starts && file.file.after != Version::Absent)
-    {
-        findings.push(at(format!("CI no longer starts by {}", quoted(plain(line)))));
+    if starts || file.file.after == Version::Absent {
+        return None;
     }
-    findings
+    let line = gone.iter().map(|(_, line)| *line).find(is_trigger)?;
+    let what = format!("CI no longer starts by {}", quoted(plain(line)));
+    Some(finding(Rule::CiWeakened, file.path, None, what))
+}
+
+/// Whether a line of a script lets the failure of what it or another line runs go unheard.
+fn hides_failures(file: &ReadFile<'_>, line: &str, after: &str) -> bool {
+    let ignored =
+        line.trim().trim_start_matches('@').starts_with('-') && runs_tests(line) && !line.trim().starts_with("- ");
+    let leaves = file.file.before != Version::Absent
+        && (matches!(
+            plain(line),
+            "exit 0" | "set +e" | "exit" | ".IGNORE: test" | ".IGNORE:" | "ignore_error: true"
+        ) || ends_well_anyway(plain(line)));
+    let heard = |weak: &&str| !after.contains("pipefail") || weak.contains(['|', '-', ' ']);
+    // After `set -e` the first failure ends the script.
+    let ends = |weak: &&str| *weak != ";" || !(after.contains("set -e") && file.path.ends_with("sh"));
+    let weak = weakness(line).filter(|_| runs_tests(line)).filter(heard).filter(ends);
+    let weak = weak.or_else(|| is_caught(plain(line), after).then_some("if"));
+    ignored || leaves || weak.is_some()
 }
 
 fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
@@ -169,19 +189,7 @@ fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
     let (gone, new) = (more(&before, &after), more(&after, &before));
     let mut findings = Vec::new();
     for (number, line) in &new {
-        let ignored =
-            line.trim().trim_start_matches('@').starts_with('-') && runs_tests(line) && !line.trim().starts_with("- ");
-        let leaves = file.file.before != Version::Absent
-            && (matches!(
-                plain(line),
-                "exit 0" | "set +e" | "exit" | ".IGNORE: test" | ".IGNORE:" | "ignore_error: true"
-            ) || ends_well_anyway(plain(line)));
-        let heard = |weak: &&str| !after.contains("pipefail") || weak.contains(['|', '-', ' ']);
-        // After `set -e` the first failure ends the script.
-        let ends = |weak: &&str| *weak != ";" || !(after.contains("set -e") && file.path.ends_with("sh"));
-        let weak = weakness(line).filter(|_| runs_tests(line)).filter(heard).filter(ends);
-        let weak = weak.or_else(|| is_caught(plain(line), &after).then_some("if"));
-        if ignored || leaves || weak.is_some() {
+        if hides_failures(file, line, &after) {
             findings.push(at(
                 Some(*number),
                 format!("{} lets failures pass or leaves tests out", quoted(line)),
