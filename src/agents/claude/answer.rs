@@ -14,6 +14,7 @@ use crate::agents::json;
 use crate::agents::json::word;
 use crate::agents::session::Ended;
 use crate::domain::blocked::AgentFailure;
+use crate::sandbox::Exit;
 use serde_json::Value;
 
 const MAX_SAID: usize = 500;
@@ -36,7 +37,12 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
 
 fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
     let Some(result) = &stream.result else {
-        return Err(ending::without_a_word(&spec.secrets, &ended.finished));
+        // The program leaves without waiting until its last line is read, so that a long result is torn. The answer was
+        // printed before as well.
+        let is_torn = stream.as_asked && ended.finished.exit == Exit::Exited(0);
+        let taken = stream.taken.as_ref().filter(|_| is_torn);
+        let failure = || ending::without_a_word(&spec.secrets, &ended.finished);
+        return taken.map(|answer| Ok(answer.clone())).ok_or_else(failure);
     };
     if !stream.as_asked {
         let what = "it never said what it may use".to_owned();

@@ -5,7 +5,7 @@ use crate::agents::json::items;
 use serde_json::Value;
 
 /// Adds the answer's own tool to whatever is asked for.
-const ANSWER_TOOL: &str = "StructuredOutput";
+pub(crate) const ANSWER_TOOL: &str = "StructuredOutput";
 
 /// What a role's program is asked to be.
 #[derive(Clone, Copy, Debug)]

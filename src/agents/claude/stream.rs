@@ -2,6 +2,7 @@
 
 use crate::agents::access::Login;
 use crate::agents::claude::init;
+use crate::agents::claude::init::ANSWER_TOOL;
 use crate::agents::claude::init::Asked;
 use crate::agents::journal::Journal;
 use crate::agents::json::items;
@@ -39,6 +40,10 @@ pub(crate) struct Stream {
     pub(crate) result: Option<Value>,
     /// The last answer that fits the schema as the program sees it.
     pub(crate) structured: Option<Value>,
+    /// The last answer that was handed in, by its call.
+    handed_in: Option<(String, Value)>,
+    /// The last answer that was handed in and taken.
+    pub(crate) taken: Option<Value>,
     /// Why the last answer that was handed in did not fit.
     pub(crate) refused_answer: Option<String>,
     /// Tokens of all results.
@@ -60,6 +65,8 @@ impl Stream {
             told_to_wait_ms: None,
             result: None,
             structured: None,
+            handed_in: None,
+            taken: None,
             refused_answer: None,
             tokens: Tokens::default(),
             messages: BTreeMap::new(),
@@ -173,6 +180,9 @@ impl Stream {
                     if self.open.len() < MAX_REMEMBERED {
                         self.open.insert(id.clone(), tool.clone());
                     }
+                    if tool == ANSWER_TOOL {
+                        self.handed_in = block.get("input").map(|input| (id.clone(), input.clone()));
+                    }
                     let input = block.get("input").map(Value::to_string).unwrap_or_default();
                     journal.note(TraceKind::ToolCall { id, tool, input });
                 }
@@ -209,8 +219,12 @@ impl Stream {
             let id = word(block, "tool_use_id").to_owned();
             let failed = block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
             let output = said(block.get("content"));
-            if failed && self.open.get(&id).is_some_and(|tool| tool == "StructuredOutput") {
-                self.refused_answer = Some(journal.plain(&output, 2_000));
+            if self.open.get(&id).is_some_and(|tool| tool == ANSWER_TOOL) {
+                let handed_in = self.handed_in.take().filter(|(call, _)| *call == id);
+                match failed {
+                    true => self.refused_answer = Some(journal.plain(&output, 2_000)),
+                    false => self.taken = handed_in.map(|(_, answer)| answer),
+                }
             }
             self.open.remove(&id);
             journal.note(TraceKind::ToolResult { id, failed, output });
