@@ -206,7 +206,8 @@ pub enum Strength {
     Trivial,
     /// Nothing: it is never reached, or its failure is swallowed.
     Silenced,
-    /// That something is as itself, or that what is imported is there: alone, that is no test.
+    /// That something is as itself, that what is imported is there, or that anything is there where a value was meant:
+    /// alone, that is no test.
     Same,
     /// That something is there, or is no error; or a value, but on a condition.
     Weak,

@@ -6,6 +6,7 @@ use super::stored::is_written_first;
 use super::strength::by_pattern;
 use super::strength::condition;
 use super::strength::equality;
+use super::strength::is_constant;
 use super::strength::matched;
 use crate::domain::integrity::Rule;
 use crate::gates::language::flow::heard;
@@ -126,7 +127,12 @@ fn by_assert(at: At<'_>) -> Option<(At<'_>, Strength)> {
     let given = arguments(at);
     let first = given.first().copied();
     let strength = match method {
-        "" | "ok" | "truthy" | "isOk" | "true" | "isTrue" => first.map_or(Strength::Trivial, condition),
+        "" | "ok" | "truthy" | "isOk" | "true" | "isTrue" => match given.get(1) {
+            // What was to be the expected value is only the message.
+            Some(message) if message.is(&["array", "object"]) => Strength::Same,
+            Some(message) if is_constant(*message) && !message.is(&["string", "template_string"]) => Strength::Same,
+            _ => first.map_or(Strength::Trivial, condition),
+        },
         "equal" | "strictEqual" | "deepEqual" | "deepStrictEqual" | "is" | "same" => first
             .zip(given.get(1).copied())
             .map_or(Strength::Strong, |(left, right)| equality(left, right)),

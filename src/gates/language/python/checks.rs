@@ -109,7 +109,8 @@ fn call(at: At<'_>) -> Option<Strength> {
 /// How much is said by asserting that something is true; what was to be the expected value is only the message.
 fn truth(condition_asserted: At<'_>, message: Option<At<'_>>) -> Strength {
     match message {
-        Some(message) if is_constant(message) && !message.is(&["string"]) => Strength::Weak,
+        Some(message) if message.is(&["list", "tuple", "dictionary", "set"]) => Strength::Same,
+        Some(message) if is_constant(message) && !message.is(&["string", "concatenated_string"]) => Strength::Same,
         _ => condition(condition_asserted),
     }
 }
