@@ -5,6 +5,9 @@ use crate::world::Reply;
 use crate::world::World;
 use crate::world::read_head;
 use crate::world::server;
+use autobuild::domain::price;
+use autobuild::domain::usage::Tokens;
+use autobuild::domain::usage::Usage;
 use autobuild::sandbox::egress::Door;
 use autobuild::sandbox::egress::ModelRoute;
 use autobuild::sandbox::egress::Rules;
@@ -299,7 +302,16 @@ async fn every_call_of_a_model_is_counted_whoever_makes_it_and_ends_at_what_they
     let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
     let (address, mut heads) = api(answer).await;
     let mut rules = route(&format!("http://{address}"));
-    rules.caps.usd_micros = Some(7_000_000);
+    let one = Usage {
+        tokens: Tokens {
+            input: 1_000_000,
+            output: 1,
+            ..Tokens::default()
+        },
+        ..Usage::default()
+    };
+    let cost = price::priced(one, Some("claude-sonnet-5")).usd_micros.unwrap();
+    rules.caps.usd_micros = Some(cost + 1);
     let world = World::open(rules).await;
     for _ in 0..2 {
         assert_eq!(world.asks("POST", "/main/v1/messages", "").await.status, 200);
