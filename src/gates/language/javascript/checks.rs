@@ -127,12 +127,7 @@ fn by_assert(at: At<'_>) -> Option<(At<'_>, Strength)> {
     let given = arguments(at);
     let first = given.first().copied();
     let strength = match method {
-        "" | "ok" | "truthy" | "isOk" | "true" | "isTrue" => match given.get(1) {
-            // What was to be the expected value is only the message.
-            Some(message) if message.is(&["array", "object"]) => Strength::Same,
-            Some(message) if is_constant(*message) && !message.is(&["string", "template_string"]) => Strength::Same,
-            _ => first.map_or(Strength::Trivial, condition),
-        },
+        "" | "ok" | "truthy" | "isOk" | "true" | "isTrue" => truth(&given),
         "equal" | "strictEqual" | "deepEqual" | "deepStrictEqual" | "is" | "same" => first
             .zip(given.get(1).copied())
             .map_or(Strength::Strong, |(left, right)| equality(left, right)),
@@ -154,6 +149,16 @@ fn by_assert(at: At<'_>) -> Option<(At<'_>, Strength)> {
             strength
         },
     ))
+}
+
+/// The strength of an assertion that takes a condition and a message.
+fn truth(given: &[At<'_>]) -> Strength {
+    match given.get(1) {
+        // What was to be the expected value is only the message.
+        Some(message) if message.is(&["array", "object"]) => Strength::Same,
+        Some(message) if is_constant(*message) && !message.is(&["string", "template_string"]) => Strength::Same,
+        _ => given.first().map_or(Strength::Trivial, |first| condition(*first)),
+    }
 }
 
 /// Whether a block throws by itself, whatever else is in it.
