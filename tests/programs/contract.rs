@@ -117,7 +117,7 @@ async fn of_stand_ins() {
     reads_only(&stage).await;
     let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
-    assert!(after < Duration::from_secs(10), "{after:?}");
+    crate::say_cancelled(&format!("the stand-in for {program}"), stage.level, after);
     says_what_it_used(&stage, &program, told, usage).await;
     let mut spec = stage.spec(Role::Coach, "silent");
     spec.idle = Some(Duration::from_millis(500));

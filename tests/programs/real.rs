@@ -139,8 +139,7 @@ async fn of_the_real_claude() {
     assert!(!made.contains(KEY), "the key is inside: {made}");
     let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
-    println!("{agent}: cancelled within {after:?}");
-    assert!(after < Duration::from_secs(10), "{after:?}");
+    crate::say_cancelled(&format!("the real {agent}"), stage.level, after);
     assert!(
         told && usage.usd_micros > Some(0),
         "its way to the model tells: {usage:?}"
@@ -223,7 +222,7 @@ async fn of_the_real_codex() {
     }
     let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
-    assert!(after < Duration::from_secs(10), "{after:?}");
+    crate::say_cancelled(&format!("the real {agent}"), stage.level, after);
     assert!(told && usage.estimated, "its way to the model tells: {usage:?}");
     assert!(usage.usd_micros > Some(0), "{usage:?}");
     assert_eq!(stage.left_behind(), Vec::<String>::new());
