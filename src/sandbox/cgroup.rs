@@ -211,13 +211,13 @@ fn candidates(root: &Path, own: &str) -> Vec<PathBuf> {
 
 /// Whether systemd says so, or the group is the whole tree that a container was given.
 fn is_delegated(folder: &Path, root: &Path) -> bool {
-    let marked = |name: &&str| {
+    let marked = |name: &str| {
         let mut value = [0; 8];
-        let read = rustix::fs::getxattr(folder, *name, &mut value[..]);
+        let read = rustix::fs::getxattr(folder, name, &mut value[..]);
         read.is_ok_and(|length| value.get(..length) == Some(b"1"))
     };
     // Only the root of the whole machine has no type.
-    DELEGATED.iter().any(|name| marked(&name)) || (folder == root && folder.join("cgroup.type").exists())
+    DELEGATED.iter().any(|name| marked(name)) || (folder == root && folder.join("cgroup.type").exists())
 }
 
 fn figure(events: &str, name: &str) -> Option<u64> {
