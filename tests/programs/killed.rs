@@ -83,6 +83,7 @@ struct World {
 }
 
 impl World {
+    #[allow(clippy::too_many_lines, reason = "one world, put together in order")]
     async fn new(program: &Path, level: Level) -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let options = ForgeOptions {
@@ -221,6 +222,7 @@ impl World {
     }
 }
 
+#[allow(clippy::too_many_lines, reason = "one story")]
 async fn killed_and_started_again(program: &Path, level: Level) {
     let world = World::new(program, level).await;
     let mut service = world.start();

@@ -30,6 +30,7 @@ fn text(word: &str) -> String {
     word.to_owned()
 }
 
+#[allow(clippy::too_many_lines, reason = "one of each failure")]
 fn agent_failures() -> Vec<AgentFailure> {
     vec![
         AgentFailure::NotFound {
