@@ -146,6 +146,12 @@ async fn says_what_it_used(stage: &Stage, program: &str, told: bool, usage: Usag
         "claude" => {
             assert!(told && usage.estimated && usage.usd_micros > Some(0), "{usage:?}");
             assert!(usage.tokens.input > 0 && usage.tokens.output > 0, "{usage:?}");
+            let worked = (stage.worked("long").await, stage.worked("turns").await);
+            assert_eq!(
+                worked,
+                (false, true),
+                "what the program itself says of a failure is no work"
+            );
         }
         "codex" => {
             assert!(!told, "{program} tells at the end alone: {usage:?}");

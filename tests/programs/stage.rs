@@ -124,6 +124,17 @@ impl Stage {
         (word(ended), told, usage)
     }
 
+    /// Whether a run that fails shows that its model worked.
+    pub async fn worked(&self, case: &str) -> bool {
+        match self
+            .ask(&self.spec(Role::Player, case), &CancellationToken::new())
+            .await
+        {
+            Err(RunError::Agent { record, .. }) => record.shows_work(),
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// Cancels a run as soon as its first tool is called; gives how it ended, after how long, and as [`Stage::uses`].
     pub async fn cancelled(&self, case: &str) -> (String, Duration, bool, Usage) {
         let mut spec = self.spec(Role::Player, case);

@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 
 /// A model that asks us to wait longer than this is waited for without a program.
 const LONGEST_WAIT_MS: u64 = 120_000;
+/// Whose words those are that the program itself puts into a model's mouth.
+const SYNTHETIC: &str = "<synthetic>";
 /// A token is rarely shorter than this.
 const BYTES_PER_TOKEN: usize = 3;
 /// Most open calls, and most messages, that are remembered.
@@ -175,6 +177,10 @@ impl Stream {
             self.error = Some(error.to_owned());
         }
         let message = line.get("message").unwrap_or(&Value::Null);
+        if word(message, "model") == SYNTHETIC {
+            // The program's own words about a failure: no model worked, and the result says them again.
+            return Next::Listen;
+        }
         self.count(message);
         for block in items(message, "content") {
             match word(block, "type") {

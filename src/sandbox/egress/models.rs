@@ -25,7 +25,6 @@ use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use secrecy::ExposeSecret;
-use std::sync::atomic::Ordering;
 
 /// Asking how long a text is costs nothing.
 const FREE: &str = "/count_tokens";
@@ -100,7 +99,7 @@ async fn forward(
     key.set_sensitive(true);
     let sent = ear.sent();
     let body = Heard::new(body, move |piece: Bytes| {
-        sent.fetch_add(u64::try_from(piece.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        sent.note(&piece);
         piece
     });
     let mut outward = Request::new(body.map_err(Into::into).boxed());

@@ -19,6 +19,8 @@ const MAX_MODELS: usize = 50;
 const MAX_MODEL: usize = 100;
 /// What is kept of the words with which an API refuses.
 const MAX_SAID: usize = 2_000;
+/// What is kept of the beginning of a request.
+const MAX_HEAD: usize = 4_000;
 /// What a request counts that was broken off before its answer told anything.
 const BYTES_PER_TOKEN: u64 = 4;
 
@@ -93,8 +95,47 @@ pub(super) struct Ear {
     heard: Vec<u8>,
     model: String,
     tokens: Tokens,
-    sent: Arc<AtomicU64>,
+    sent: Arc<Sent>,
     counts: Counts,
+    came: Came,
+}
+
+/// The request of a call, as far as it went out.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    bytes: AtomicU64,
+    head: Mutex<Vec<u8>>,
+}
+
+impl Sent {
+    /// A piece goes out.
+    pub(super) fn note(&self, piece: &[u8]) {
+        let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
+        self.bytes.fetch_add(length, Ordering::Relaxed);
+        let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MAX_HEAD.saturating_sub(head.len());
+        head.extend(piece.iter().take(room));
+    }
+
+    /// The model that the beginning of the request names.
+    fn model(&self) -> Option<String> {
+        let head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&head);
+        let (_, after) = text.split_once("\"model\"")?;
+        let name = after.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+        let (name, _) = name.split_once('"')?;
+        Some(name.chars().take(MAX_MODEL).collect())
+    }
+}
+
+/// What came of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Came {
+    /// Nothing yet: the model may be at work.
+    Nothing,
+    /// Its head, and so far not a byte more. An answer that stays so is none of a model.
+    Head,
+    Words,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,11 +155,12 @@ impl Ear {
             tokens: Tokens::default(),
             sent: Arc::default(),
             counts: Counts::Yes,
+            came: Came::Nothing,
         }
     }
 
-    /// Where the bytes of the request are counted.
-    pub(super) fn sent(&self) -> Arc<AtomicU64> {
+    /// Who is told of the request.
+    pub(super) fn sent(&self) -> Arc<Sent> {
         Arc::clone(&self.sent)
     }
 
@@ -133,6 +175,7 @@ impl Ear {
             // What is free to ask is answered also by an API that serves nobody, and tells nothing of that.
             return;
         }
+        self.came = Came::Head;
         let wait = asked_to_wait.filter(|_| refused);
         self.tally.wait.store(wait.unwrap_or(0), Ordering::Relaxed);
         self.tally.refusal().clear();
@@ -157,6 +200,7 @@ impl Ear {
                 return;
             }
         }
+        self.came = Came::Words;
         let mut rest = bytes;
         while self.form == Form::Events {
             let Some(at) = rest.iter().position(|byte| *byte == b'\n') else {
@@ -198,12 +242,15 @@ impl Ear {
 
 impl Drop for Ear {
     fn drop(&mut self) {
-        if self.counts != Counts::Yes {
+        if self.counts != Counts::Yes || self.came == Came::Head {
             return;
         }
         self.read();
         if self.tokens.total() == 0 {
-            self.tokens.input = self.sent.load(Ordering::Relaxed) / BYTES_PER_TOKEN;
+            self.tokens.input = self.sent.bytes.load(Ordering::Relaxed) / BYTES_PER_TOKEN;
+        }
+        if self.model.is_empty() {
+            self.model = self.sent.model().unwrap_or_default();
         }
         self.tally.add(&self.model, self.tokens);
     }
@@ -239,12 +286,14 @@ mod tests {
     use super::Tally;
     use crate::domain::usage::Tokens;
     use std::sync::Arc;
-    use std::sync::atomic::Ordering;
 
     fn heard(form: Form, pieces: &[&str]) -> Vec<(String, Tokens)> {
         let tally = Arc::new(Tally::default());
         let mut ear = Ear::new(&tally);
-        ear.sent().fetch_add(400, Ordering::Relaxed);
+        ear.sent().note(&[b' '; 370]);
+        ear.sent().note(b"{\"model\" : \"asked\", \"x\":\"\"}   ");
+        assert_eq!(ear.sent().bytes.load(std::sync::atomic::Ordering::Relaxed), 400);
+        ear.answered(false, None);
         ear.begins(form);
         for piece in pieces {
             ear.hear(piece.as_bytes());
@@ -287,7 +336,17 @@ mod tests {
 
     #[test]
     fn a_call_that_was_broken_off_counts_what_was_sent() {
-        assert_eq!(heard(Form::Events, &["data: {\"typ"]), used("", [100, 0, 0, 0]));
+        assert_eq!(heard(Form::Events, &["data: {\"typ"]), used("asked", [100, 0, 0, 0]));
+        let tally = Arc::new(Tally::default());
+        let silent = Ear::new(&tally);
+        silent.sent().note(&[b' '; 400]);
+        drop(silent);
+        assert_eq!(tally.used(), used("", [100, 0, 0, 0]), "the model may have worked");
+    }
+
+    #[test]
+    fn an_answer_without_a_word_is_none_of_a_model_and_costs_nothing() {
+        assert_eq!(heard(Form::Events, &[]), Vec::new());
     }
 
     #[test]
