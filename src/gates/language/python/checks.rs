@@ -84,7 +84,7 @@ fn call(at: At<'_>) -> Option<Strength> {
             first().map_or(Strength::Weak, there)
         }
         "assertGreaterEqual" => both().map_or(Strength::Strong, |(left, right)| compared(left, ">=", right)),
-        "raises" | "assertRaises" | "assertRaisesRegex" | "warns" => {
+        "raises" | "RaisesGroup" | "assertRaises" | "assertRaisesRegex" | "warns" | "deprecated_call" => {
             if raises_itself(at) {
                 Strength::Trivial
             } else if first().is_some_and(catches_everything) {
