@@ -47,26 +47,37 @@ pub(super) struct Change {
     pub state: Option<String>,
     /// Rows of tables that changed, as the row's name and its new cells.
     pub rows: Vec<String>,
+    /// Other new sentences in bold at the start of a line, each with the new ones of the list below it.
+    pub notes: Vec<String>,
 }
 
 /// Remembers a text that is edited again and again.
 #[derive(Debug, Default)]
 pub(super) struct Edited {
     state: String,
+    head: Vec<String>,
     rows: HashMap<String, Vec<String>>,
+    notes: Vec<String>,
 }
 
 impl Edited {
     /// Takes the text as it is now; says what is new in it.
     pub(super) fn take(&mut self, text: &str) -> Change {
         let mut change = Change::default();
+        let mut in_note = false;
         for line in spoken(&clean(text)) {
-            if line.starts_with("**") && change.state.is_none() {
+            let is_bold = line.starts_with("**");
+            in_note = is_bold && change.state.is_some() || in_note && line.starts_with("- ");
+            if in_note {
+                change.notes.push(cut(&plain(&line)));
+            } else if is_bold {
                 change.state = Some(plain(&line));
             } else if let Some(cells) = cells(&line) {
                 change.rows.extend(self.row(cells));
             }
         }
+        let before = std::mem::replace(&mut self.notes, change.notes.clone());
+        change.notes.retain(|note| !before.contains(note));
         change.state = change.state.filter(|state| *state != self.state);
         if let Some(state) = &change.state {
             self.state.clone_from(state);
@@ -76,15 +87,25 @@ impl Edited {
 
     /// A row seen before is news if a cell of it changed.
     fn row(&mut self, cells: Vec<String>) -> Option<String> {
+        if cells.first().is_some_and(|name| name == "task") {
+            self.head = cells;
+            return None;
+        }
         let (name, rest) = cells.split_first()?;
         let before = self.rows.insert(name.clone(), rest.to_vec())?;
+        let headings = self
+            .head
+            .iter()
+            .skip(1)
+            .map(String::as_str)
+            .chain(std::iter::repeat(""));
         let new: Vec<&str> = rest
             .iter()
             .zip(&before)
-            .filter(|(now, then)| now != then)
-            .map(|(now, _)| now.as_str())
-            // Numbers and links stand elsewhere.
-            .filter(|cell| cell.starts_with(char::is_alphabetic))
+            .zip(headings)
+            // Numbers, links and costs stand elsewhere.
+            .filter(|((now, then), heading)| now != then && *heading != "cost" && now.starts_with(char::is_alphabetic))
+            .map(|((now, _), _)| now.as_str())
             .collect();
         (!new.is_empty()).then(|| cut(&format!("{name}: {}", new.join(" · "))))
     }
@@ -156,7 +177,7 @@ mod tests {
     use super::*;
 
     const LIVING: &str = "## FEAT-1: Tally\n\n**State: building.** Wave 1 of 2 is at work.\n\n```mermaid\n**not this**\n```\n\
-                          | task | state |\n|---|---|\n| **TASK-001** Lines | pending |\n| **TASK-002** Top | pending |\n";
+                          | task | state | cost |\n|---|---|---|\n| **TASK-001** Lines | pending | – |\n| **TASK-002** Top | pending | – |\n";
 
     #[test]
     fn an_edit_shows_only_what_is_new() {
@@ -165,9 +186,29 @@ mod tests {
         assert_eq!(first.state.as_deref(), Some("State: building. Wave 1 of 2 is at work."));
         assert_eq!(first.rows, Vec::<String>::new());
         assert_eq!(edited.take(LIVING), Change::default());
-        let second = edited.take(&LIVING.replace("Lines | pending", "Lines | [turn](http://f/2) 1"));
+        let second = edited.take(&LIVING.replace("Lines | pending | –", "Lines | [turn](http://f/2) 1 | unknown"));
         assert_eq!(second.state, None);
         assert_eq!(second.rows, ["TASK-001 Lines: turn 1"]);
+    }
+
+    #[test]
+    fn what_is_waited_for_is_news_once_and_again_when_it_comes_back() {
+        let waits = |until: &str| {
+            let note =
+                format!("at work.\n\n**Waiting for `it`**, for now:\n\n- TASK-001 goes on at {until}\n\n- other\n\nx");
+            LIVING.replace("at work.", &note)
+        };
+        let mut edited = Edited::default();
+        edited.take(LIVING);
+        let mut notes = |text: &str| edited.take(text).notes;
+        assert_eq!(
+            notes(&waits("14:00")),
+            ["Waiting for it, for now:", "- TASK-001 goes on at 14:00", "- other"]
+        );
+        assert_eq!(notes(&waits("14:00")), Vec::<String>::new());
+        assert_eq!(notes(&waits("15:00")), ["- TASK-001 goes on at 15:00"]);
+        assert_eq!(notes(LIVING), Vec::<String>::new());
+        assert_eq!(notes(&waits("14:00")).len(), 3);
     }
 
     #[test]
