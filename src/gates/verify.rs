@@ -13,11 +13,13 @@ use crate::gates::coverage;
 use crate::gates::dulled;
 use crate::gates::hollow;
 use crate::gates::judged;
+use crate::gates::needless;
 use crate::gates::red;
 use crate::gates::rerun;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::subject::Subject;
+use crate::gates::unheard;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -57,6 +59,8 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
             .extend(red::red_before_green(&run, &stand.chosen, &ran).await?);
         report.more.extend(coverage::coverage(&stand, subject).await?);
         shown_by_running = hollow::tests_of_nothing(&run, &stand.chosen, (&ran, &report)).await?;
+        shown_by_running.extend(needless::tests_of_anything(&run, &stand.chosen, &ran).await?);
+        shown_by_running.extend(unheard::tests_that_nobody_hears(&run, &stand.chosen, &ran).await?);
         shown_by_running.extend(dulled::tests_that_notice_less(&run, &stand.chosen, &ran).await?);
     }
     report.more.push(judged::integrity(&run, &ran, shown_by_running).await?);
