@@ -126,10 +126,7 @@ impl Stage {
 
     /// Whether a run that fails shows that its model worked.
     pub async fn worked(&self, case: &str) -> bool {
-        match self
-            .ask(&self.spec(Role::Player, case), &CancellationToken::new())
-            .await
-        {
+        match self.ask(&self.spec(Role::Coach, case), &CancellationToken::new()).await {
             Err(RunError::Agent { record, .. }) => record.shows_work(),
             other => panic!("{other:?}"),
         }
