@@ -22,6 +22,7 @@ use autobuild::domain::ids::RepoId;
 use autobuild::domain::isolation::Bounds;
 use autobuild::domain::isolation::Level;
 use autobuild::domain::routing::Waits;
+use autobuild::domain::secret::Secrets;
 use autobuild::engine::settings::Backoff;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
@@ -289,7 +290,13 @@ impl Setup {
                 environment: Vec::new(),
                 access: Access::service(ModelSettings::default()),
             },
-            secrets: vec![SecretString::from(SECRET)],
+            secrets: Secrets::new(
+                [main]
+                    .into_iter()
+                    .chain(coach)
+                    .map(|app| &app.private_key)
+                    .chain([&SecretString::from(SECRET)]),
+            ),
             settings: EngineSettings {
                 write_spacing_ms: 0,
                 grace: Duration::from_millis(200),
