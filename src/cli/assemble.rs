@@ -178,6 +178,7 @@ async fn isolation(mut options: SandboxOptions, data_dir: &Path, bounds: Bounds)
             );
         }
     }
+    tracing::info!("memory and processes are limited by {}", sandbox.limits_held_by());
     Ok(sandbox)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::domain::isolation::Level;
 use crate::domain::isolation::Limits;
+use crate::sandbox::cgroup::Groups;
 use crate::sandbox::egress::INSIDE_PORT;
 use crate::sandbox::protocol::Confinement;
 use crate::sandbox::protocol::Way;
@@ -57,6 +58,8 @@ pub struct Sandbox {
     pub(crate) options: Arc<SandboxOptions>,
     pub(crate) level: Level,
     missing: Arc<str>,
+    /// Where programs get control groups, or why they get none.
+    pub(crate) groups: Arc<Result<Groups, String>>,
 }
 
 impl Sandbox {
@@ -71,6 +74,7 @@ impl Sandbox {
             options: Arc::new(options),
             level,
             missing: Arc::default(),
+            groups: Arc::new(Err("not looked for".to_owned())),
         }
     }
 
@@ -78,6 +82,25 @@ impl Sandbox {
     pub(crate) fn missing_for_more(self, missing: &str) -> Self {
         let missing = missing.into();
         Self { missing, ..self }
+    }
+
+    /// The same where the kernel holds the limits too, if a control group was delegated to this process.
+    pub(crate) fn in_groups(self) -> Self {
+        let groups = match self.level {
+            Level::L0 => Err("without isolation nothing is limited".to_owned()),
+            Level::L1 | Level::L2 | Level::L3 => Groups::take(),
+        };
+        let groups = Arc::new(groups);
+        Self { groups, ..self }
+    }
+
+    /// Who holds memory and processes to their limits, for people.
+    #[must_use]
+    pub fn limits_held_by(&self) -> String {
+        match self.groups.as_ref() {
+            Ok(groups) => format!("the kernel, in control groups below {}", groups.home().display()),
+            Err(reason) => format!("the launcher, which watches: {reason}"),
+        }
     }
 
     /// What is missing on this machine for more isolation, and how to mend it; empty where there is no more.

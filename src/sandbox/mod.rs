@@ -7,6 +7,7 @@
 //! becomes the program, at L2 and L3 behind the wall of bubblewrap. A program that cannot be kept apart is not started.
 
 mod capture;
+mod cgroup;
 mod choice;
 mod confine;
 pub mod egress;

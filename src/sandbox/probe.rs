@@ -114,7 +114,7 @@ impl Sandbox {
         if offered < min {
             return Err(ProbeError::TooLow { min, offered, missing });
         }
-        Ok(Self::at(options, offered).missing_for_more(&missing))
+        Ok(Self::at(options, offered).missing_for_more(&missing).in_groups())
     }
 }
 

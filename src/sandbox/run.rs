@@ -1,5 +1,7 @@
 //! Running one program: order, watch, collect.
 
+use crate::domain::isolation::Limit;
+use crate::sandbox::cgroup::Group;
 use crate::sandbox::choice::Sandbox;
 use crate::sandbox::launcher::LAUNCHER_COMMAND;
 use crate::sandbox::live;
@@ -76,7 +78,9 @@ impl Sandbox {
         let heard = running.converse(spec, &frame, cancel).await;
         running.end(&heard).await;
         let outcome = heard.reports.into_iter().find_map(Report::outcome);
+        let starved = running.group.as_ref().is_some_and(Group::ran_out_of_memory);
         let exit = match (heard.stopped, outcome) {
+            (None, _) if starved => Exit::OverLimit(Limit::Memory(self.options.limits.memory)),
             // Whoever is told to end at once may not have come to it.
             (Some(stopped), Some(Err(StartError::Isolation(_)))) => stopped,
             (None, Some(Err(StartError::Isolation(reason)))) => {
@@ -110,6 +114,10 @@ impl Sandbox {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        let group = match self.groups.as_ref() {
+            Ok(groups) => Some(groups.make(self.options.limits)?),
+            Err(_) => None,
+        };
         let (mut child, entry) = Entry::started(|| {
             let child = command.spawn()?;
             let pid = child.id().and_then(|id| i32::try_from(id).ok()).unwrap_or_default();
@@ -117,6 +125,10 @@ impl Sandbox {
         })?;
         // The command holds the launcher's end of the lifeline too.
         drop(command);
+        // The launcher starts nothing before it has its order.
+        if let Some(group) = &group {
+            group.admit(entry.pid())?;
+        }
         let pipes = Arc::new(Pipes::new(spec.stdout, spec.stderr));
         let pumps = [
             pump(child.stdout.take(), Arc::clone(&pipes), Pipes::stdout, live.heard),
@@ -127,6 +139,7 @@ impl Sandbox {
             lifeline: UnixStream::from_std(ours)?,
             said: live.said,
             _entry: entry,
+            group,
             child,
             pipes,
             pumps,
@@ -141,6 +154,7 @@ struct Running {
     said: Option<mpsc::Receiver<Vec<u8>>>,
     /// Held until the launcher has been collected.
     _entry: Entry,
+    group: Option<Group>,
     child: Child,
     pipes: Arc<Pipes>,
     pumps: [AbortOnDropHandle<()>; 2],
@@ -184,6 +198,9 @@ impl Running {
     async fn end(&mut self, heard: &Heard) {
         if !heard.reports.contains(&Report::Swept) {
             let _ = self.child.start_kill();
+            if let Some(group) = &self.group {
+                group.kill();
+            }
         }
         let _ = self.child.wait().await;
         if !heard.reports.contains(&Report::Swept) {

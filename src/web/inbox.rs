@@ -89,6 +89,7 @@ impl Inbox {
             "level": sandbox.level().to_string(),
             "means": sandbox.level().means(),
             "missing": sandbox.missing(),
+            "limits": sandbox.limits_held_by(),
         })
     }
 

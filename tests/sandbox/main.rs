@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+use autobuild::domain::isolation::Bounds;
 use autobuild::domain::isolation::Level;
 use autobuild::domain::isolation::Limit;
 use autobuild::domain::isolation::Limits;
@@ -33,6 +34,7 @@ async fn is_offered(level: Level) -> bool {
         let options = SandboxOptions::with_launcher(LAUNCHER);
         let probed = Sandbox::probe(options, Level::L0.or_more()).await.unwrap();
         eprintln!("offered here: {} ({})", probed.level(), probed.missing());
+        eprintln!("limits are held by {}", probed.limits_held_by());
         probed.level()
     };
     let offered = level <= *OFFERED.get_or_init(probe).await;

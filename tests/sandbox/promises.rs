@@ -324,6 +324,41 @@ async fn what_no_folder_shows_counts_too() {
 }
 
 #[tokio::test]
+async fn where_the_kernel_holds_the_limits_memory_counts_that_no_process_has() {
+    // Without isolation there is no limit.
+    if LEVEL == Level::L0 || !is_offered(LEVEL).await {
+        return;
+    }
+    let limits = Limits {
+        memory: 96 << 20,
+        ..Limits::default()
+    };
+    let options = SandboxOptions {
+        limits,
+        ..SandboxOptions::with_launcher(LAUNCHER)
+    };
+    let exactly = Bounds {
+        least: LEVEL,
+        most: LEVEL,
+    };
+    let sandbox = Sandbox::probe(options, exactly).await.unwrap();
+    if !sandbox.limits_held_by().starts_with("the kernel") {
+        eprintln!("{LEVEL}: limits are held by {}", sandbox.limits_held_by());
+        return;
+    }
+    let on_its_way = "import os, socket, time; a, b = socket.socketpair()\n\
+                      for _ in range(200):\n  f = os.memfd_create('m'); os.write(f, b'x' * (1 << 20)); \
+                      socket.send_fds(a, [b'x'], [f]); os.close(f)\n\
+                      time.sleep(900)";
+    let folder = folder();
+    let mut spec = shell(folder.path(), "");
+    spec.program = "python3".into();
+    spec.args = ["-c", on_its_way].map(OsString::from).to_vec();
+    let finished = sandbox.run(&spec, &CancellationToken::new()).await.unwrap();
+    assert_eq!(finished.exit, Exit::OverLimit(Limit::Memory(limits.memory)), "{finished:?}");
+}
+
+#[tokio::test]
 async fn arguments_pass_through_unchanged() {
     if !is_offered(LEVEL).await {
         return;

@@ -53,6 +53,7 @@ pub(super) struct Change {
 #[derive(Debug, Default)]
 pub(super) struct Edited {
     state: String,
+    head: Vec<String>,
     rows: HashMap<String, Vec<String>>,
 }
 
@@ -76,15 +77,25 @@ impl Edited {
 
     /// A row seen before is news if a cell of it changed.
     fn row(&mut self, cells: Vec<String>) -> Option<String> {
+        if cells.first().is_some_and(|name| name == "task") {
+            self.head = cells;
+            return None;
+        }
         let (name, rest) = cells.split_first()?;
         let before = self.rows.insert(name.clone(), rest.to_vec())?;
+        let headings = self
+            .head
+            .iter()
+            .skip(1)
+            .map(String::as_str)
+            .chain(std::iter::repeat(""));
         let new: Vec<&str> = rest
             .iter()
             .zip(&before)
-            .filter(|(now, then)| now != then)
-            .map(|(now, _)| now.as_str())
-            // Numbers and links stand elsewhere.
-            .filter(|cell| cell.starts_with(char::is_alphabetic))
+            .zip(headings)
+            // Numbers, links and costs stand elsewhere.
+            .filter(|((now, then), heading)| now != then && *heading != "cost" && now.starts_with(char::is_alphabetic))
+            .map(|((now, _), _)| now.as_str())
             .collect();
         (!new.is_empty()).then(|| cut(&format!("{name}: {}", new.join(" · "))))
     }
@@ -156,7 +167,7 @@ mod tests {
     use super::*;
 
     const LIVING: &str = "## FEAT-1: Tally\n\n**State: building.** Wave 1 of 2 is at work.\n\n```mermaid\n**not this**\n```\n\
-                          | task | state |\n|---|---|\n| **TASK-001** Lines | pending |\n| **TASK-002** Top | pending |\n";
+                          | task | state | cost |\n|---|---|---|\n| **TASK-001** Lines | pending | – |\n| **TASK-002** Top | pending | – |\n";
 
     #[test]
     fn an_edit_shows_only_what_is_new() {
@@ -165,7 +176,7 @@ mod tests {
         assert_eq!(first.state.as_deref(), Some("State: building. Wave 1 of 2 is at work."));
         assert_eq!(first.rows, Vec::<String>::new());
         assert_eq!(edited.take(LIVING), Change::default());
-        let second = edited.take(&LIVING.replace("Lines | pending", "Lines | [turn](http://f/2) 1"));
+        let second = edited.take(&LIVING.replace("Lines | pending | –", "Lines | [turn](http://f/2) 1 | unknown"));
         assert_eq!(second.state, None);
         assert_eq!(second.rows, ["TASK-001 Lines: turn 1"]);
     }
