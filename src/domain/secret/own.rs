@@ -11,17 +11,20 @@ use std::ops::Range;
 /// How much of a spelling is looked for first; none is shorter.
 const BEGINNING: usize = spelling::LEAST;
 
+/// What follows a beginning, in each spelling that has it.
+type Rests = Vec<Box<[u8]>>;
+
 /// The spellings of all known secrets.
 pub(super) struct Own {
     beginnings: AhoCorasick,
-    /// For each beginning what follows it in the spellings that have it.
-    rests: Vec<Vec<Box<[u8]>>>,
+    /// For each beginning, in order.
+    rests: Vec<Rests>,
 }
 
 impl Own {
     /// Takes every spelling of these values; nothing where all are so short or plain that they are left out.
     pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Option<Self> {
-        let mut spellings: BTreeMap<Vec<u8>, Vec<Box<[u8]>>> = BTreeMap::new();
+        let mut spellings: BTreeMap<Vec<u8>, Rests> = BTreeMap::new();
         for value in values {
             for spelled in spelling::of(value.expose_secret()) {
                 if let Some((beginning, rest)) = spelled.as_bytes().split_at_checked(BEGINNING) {
@@ -29,7 +32,7 @@ impl Own {
                 }
             }
         }
-        let (beginnings, mut rests): (Vec<Vec<u8>>, Vec<Vec<Box<[u8]>>>) = spellings.into_iter().unzip();
+        let (beginnings, mut rests): (Vec<Vec<u8>>, Vec<Rests>) = spellings.into_iter().unzip();
         for rests in &mut rests {
             rests.sort_unstable();
             rests.dedup();

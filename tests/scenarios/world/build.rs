@@ -290,13 +290,7 @@ impl Setup {
                 environment: Vec::new(),
                 access: Access::service(ModelSettings::default()),
             },
-            secrets: Secrets::new(
-                [main]
-                    .into_iter()
-                    .chain(coach)
-                    .map(|app| &app.private_key)
-                    .chain([&SecretString::from(SECRET)]),
-            ),
+            secrets: secrets(main, coach),
             settings: EngineSettings {
                 write_spacing_ms: 0,
                 grace: Duration::from_millis(200),
@@ -323,6 +317,11 @@ impl Setup {
             },
         }
     }
+}
+
+fn secrets(main: &AppCredentials, coach: Option<&AppCredentials>) -> Secrets {
+    let keys = std::iter::once(main).chain(coach).map(|app| &app.private_key);
+    Secrets::new(keys.chain([&SecretString::from(SECRET)]))
 }
 
 fn autobuild_app(forge: &Forge, hook: &str) -> (AppCredentials, u64) {
