@@ -2,6 +2,7 @@
 
 use crate::agents::Backend;
 use crate::agents::Record;
+use crate::agents::Replaced;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::answer::NoAnswer;
@@ -55,8 +56,10 @@ impl Backend {
                     let last = counted(*last, &spec, failure.class().after_work());
                     spec.charge(&last);
                     record = last.after(record);
-                    if spec.falls_back(&failure) {
-                        tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "trying the fallback model");
+                    if let Some(by) = spec.falls_back(&failure) {
+                        let model = spec.model.replace(by.clone()).unwrap_or_default();
+                        tracing::warn!(role = %spec.role, run_key = %spec.run_key, %model, %by, "the fallback model is tried: {failure}");
+                        record.replaced = Some(Replaced { failure, by });
                         continue;
                     }
                     let record = Box::new(record);
@@ -104,15 +107,13 @@ fn understood<T>(
 }
 
 impl RunSpec {
-    /// Takes the fallback model, once, where the failure is the model's and money is left.
-    fn falls_back(&mut self, failure: &AgentFailure) -> bool {
-        let helps = failure.class().another_model_may_help();
-        let Some(fallback) = self.fallback_model.take().filter(|_| helps) else {
-            return false;
-        };
-        let other = self.model.as_ref() != Some(&fallback);
-        self.model = Some(fallback);
-        other && !self.is_spent()
+    /// The fallback model, once, where the failure is the model's, the fallback is another and money is left.
+    fn falls_back(&mut self, failure: &AgentFailure) -> Option<String> {
+        if !failure.class().another_model_may_help() || self.is_spent() {
+            return None;
+        }
+        let fallback = self.fallback_model.take()?;
+        (self.model.as_ref() != Some(&fallback)).then_some(fallback)
     }
 
     /// Whether nothing is left for another run.
@@ -150,13 +151,14 @@ fn after_host(error: RunError, unusable: Option<AgentFailure>, record: Record) -
     }
 }
 
-/// A record with an estimate of its money, where its program told tokens alone, and without secrets.
+/// A record with the model that was asked, where its program names none, with an estimate of its money, where its program
+/// told tokens alone, and without secrets.
 fn priced(record: Record, spec: &RunSpec) -> Record {
-    let model = record.model.as_deref().or(spec.model.as_deref());
+    let model = record.model.or_else(|| spec.model.clone());
     Record {
-        usage: price::priced(record.usage, model),
+        usage: price::priced(record.usage, model.as_deref()),
         // The program names it, and it is shown among figures.
-        model: record.model.map(|model| plain(&spec.secrets, &model, MAX_MODEL)),
+        model: model.map(|model| plain(&spec.secrets, &model, MAX_MODEL)),
         ..record
     }
 }
@@ -323,6 +325,29 @@ mod tests {
         };
         let record = stage.ask_as(&spec).await.unwrap().record;
         assert_eq!((record.usage.usd_micros, record.untold), (Some(2_000_000), true));
+    }
+
+    #[tokio::test]
+    async fn a_run_is_that_of_the_model_that_answered_and_costs_what_that_one_costs() {
+        let stage =
+            Stage::playing("- {fail: unavailable, retry_after: 900}\n- {usage: {input: 1000000}, answer: {n: 7}}\n");
+        let spec = RunSpec {
+            model: Some("claude-opus-4-8".to_owned()),
+            fallback_model: Some("claude-haiku-4-5".to_owned()),
+            ..stage.spec(Role::Player, "r1")
+        };
+        let record = stage.ask_as(&spec).await.unwrap().record;
+        assert_eq!(record.model.as_deref(), Some("claude-haiku-4-5"));
+        assert_eq!((record.usage.usd_micros, record.runs), (Some(1_000_000), 2));
+        let replaced = record.replaced.unwrap();
+        assert_eq!(replaced.by, "claude-haiku-4-5");
+        assert_eq!(
+            replaced.failure,
+            AgentFailure::Unavailable {
+                said: "as scripted".to_owned(),
+                retry_after_seconds: Some(900),
+            }
+        );
     }
 
     #[tokio::test]

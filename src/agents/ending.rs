@@ -131,6 +131,7 @@ pub(crate) fn printed(
         level: Some(ended.finished.level),
         runs: 1,
         untold: false,
+        replaced: None,
     };
     match outcome {
         Ok(answer) => Ok(Printed { answer, record }),

@@ -42,6 +42,7 @@ pub use definition::Definitions;
 pub use definition::Tool;
 pub use journal::Activity;
 pub use record::Record;
+pub use record::Replaced;
 pub use script::ScriptMistake;
 
 use crate::agents::acp::AcpAgent;

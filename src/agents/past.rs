@@ -4,11 +4,16 @@
 use crate::agents::Printed;
 use crate::agents::Record;
 use crate::agents::RunError;
+use crate::agents::journal::plain;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::price;
+use crate::domain::secret::Secrets;
 use crate::domain::usage::Tokens;
 use crate::domain::usage::Usage;
 use crate::sandbox::Spec;
+
+/// Most characters of an API's answer that are kept.
+const MAX_WORDS: usize = 600;
 
 /// The outcome of a run with what the door of `order` saw beside what the program told; `told` where it told more than
 /// stands in the record.
@@ -16,8 +21,10 @@ pub(crate) fn counted(
     outcome: Result<Printed, RunError>,
     told: Option<Tokens>,
     order: &Spec,
+    secrets: &Secrets,
 ) -> Result<Printed, RunError> {
-    let passed = order.confine.door.as_ref().map(|door| door.used()).unwrap_or_default();
+    let door = order.confine.door.as_ref();
+    let passed = door.map(|door| door.used()).unwrap_or_default();
     match outcome {
         Ok(mut printed) => {
             let more = add(&mut printed.record, told, &passed);
@@ -31,10 +38,9 @@ pub(crate) fn counted(
         }
         Err(RunError::Agent { failure, mut record }) => {
             add(&mut record, told, &passed);
-            let failure = waiting(
-                failure,
-                order.confine.door.as_ref().and_then(|door| door.told_to_wait()),
-            );
+            let words = door.map(|door| door.refused_with()).unwrap_or_default();
+            let failure = in_full(failure, &plain(secrets, &words, MAX_WORDS));
+            let failure = waiting(failure, door.and_then(|door| door.told_to_wait()));
             Err(RunError::Agent { failure, record })
         }
         Err(RunError::Cancelled { mut record }) => {
@@ -45,6 +51,22 @@ pub(crate) fn counted(
     }
 }
 
+/// The failure with what the API answered, where programs keep that to themselves and operators alone read it.
+fn in_full(mut failure: AgentFailure, words: &str) -> AgentFailure {
+    let said = match &mut failure {
+        AgentFailure::RateLimited { said, .. }
+        | AgentFailure::Unavailable { said, .. }
+        | AgentFailure::NotAuthorised { said }
+        | AgentFailure::NoSuchModel { said, .. }
+        | AgentFailure::RequestRefused { said, .. } => said,
+        _ => return failure,
+    };
+    if !words.is_empty() && !said.contains(words) {
+        *said = format!("{said}; its API answered: {words}");
+    }
+    failure
+}
+
 /// The failure with the time to wait that the API told, where the program did not pass it on.
 fn waiting(failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
     match failure {
@@ -52,6 +74,13 @@ fn waiting(failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
             said,
             retry_after_seconds,
         } => AgentFailure::RateLimited {
+            said,
+            retry_after_seconds: retry_after_seconds.max(seconds),
+        },
+        AgentFailure::Unavailable {
+            said,
+            retry_after_seconds,
+        } => AgentFailure::Unavailable {
             said,
             retry_after_seconds: retry_after_seconds.max(seconds),
         },
@@ -94,6 +123,7 @@ fn add(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)]) -
 #[cfg(test)]
 mod tests {
     use super::add;
+    use super::in_full;
     use super::waiting;
     use crate::agents::Record;
     use crate::domain::blocked::AgentFailure;
@@ -123,6 +153,17 @@ mod tests {
     }
 
     #[test]
+    fn what_the_api_answered_is_added_where_operators_alone_read_it() {
+        let told = |said: &str| AgentFailure::NotAuthorised { said: said.to_owned() };
+        let full = in_full(told("HTTP 401"), "{\"message\": \"no\"}");
+        assert_eq!(full, told("HTTP 401; its API answered: {\"message\": \"no\"}"));
+        assert_eq!(in_full(full.clone(), "{\"message\": \"no\"}"), full);
+        assert_eq!(in_full(told("HTTP 401"), ""), told("HTTP 401"));
+        let refused = AgentFailure::ModelRefused { said: "no".to_owned() };
+        assert_eq!(in_full(refused.clone(), "words"), refused, "people read that");
+    }
+
+    #[test]
     fn the_longest_wait_that_anybody_was_told_counts() {
         let limited = |retry_after_seconds| AgentFailure::RateLimited {
             said: String::new(),
@@ -134,6 +175,11 @@ mod tests {
             (Some(9), None, Some(9)),
         ] {
             assert_eq!(waiting(limited(told), seen), limited(expected));
+            let unavailable = |retry_after_seconds| AgentFailure::Unavailable {
+                said: String::new(),
+                retry_after_seconds,
+            };
+            assert_eq!(waiting(unavailable(told), seen), unavailable(expected));
         }
         assert_eq!(waiting(AgentFailure::OutputLimit, Some(5)), AgentFailure::OutputLimit);
     }

@@ -1,5 +1,6 @@
 //! What is known of runs, whatever they came to.
 
+use crate::domain::blocked::AgentFailure;
 use crate::domain::isolation::Level;
 use crate::domain::trace::TraceEvent;
 use crate::domain::trace::TraceKind;
@@ -23,11 +24,23 @@ pub struct Record {
     pub runs: u32,
     /// Whether one of them worked and did not tell what it used.
     pub untold: bool,
+    /// What the fallback model stood in for, where it was taken.
+    pub replaced: Option<Replaced>,
+}
+
+/// A model that was not to be had, and the one that was asked in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// Why it was not to be had.
+    pub failure: AgentFailure,
+    /// The fallback model.
+    pub by: String,
 }
 
 impl Record {
     /// Whether its events show that a model worked: it spoke, or had a tool called.
-    pub(super) fn shows_work(&self) -> bool {
+    #[must_use]
+    pub fn shows_work(&self) -> bool {
         self.events.iter().any(|event| match event.kind {
             TraceKind::Text { .. } | TraceKind::ToolCall { .. } | TraceKind::ToolResult { .. } => true,
             TraceKind::Prompt { .. }
@@ -50,6 +63,7 @@ impl Record {
             events,
             runs: earlier.runs + self.runs,
             untold: earlier.untold || self.untold,
+            replaced: self.replaced.or(earlier.replaced),
             model: self.model.or(earlier.model),
             level: self.level.or(earlier.level),
             log: self.log,

@@ -46,7 +46,7 @@ fn micros(value: &Value) -> Option<u64> {
 
 /// The failures of a model that a step may name.
 pub(crate) const FAILURES: &str = "rate_limited, unavailable, not_authorised, no_such_model, model_refused, \
-                                   prompt_too_long, output_limit, out_of_agent_turns, out_of_money";
+                                   request_refused, prompt_too_long, output_limit, out_of_agent_turns, out_of_money";
 
 /// The failure of that name.
 pub(crate) fn failure(word: &str, retry_after_seconds: Option<u64>) -> Option<AgentFailure> {
@@ -56,13 +56,17 @@ pub(crate) fn failure(word: &str, retry_after_seconds: Option<u64>) -> Option<Ag
             said,
             retry_after_seconds,
         },
-        "unavailable" => AgentFailure::Unavailable { said },
+        "unavailable" => AgentFailure::Unavailable {
+            said,
+            retry_after_seconds,
+        },
         "not_authorised" => AgentFailure::NotAuthorised { said },
         "no_such_model" => AgentFailure::NoSuchModel {
             model: "scripted".to_owned(),
             said,
         },
         "model_refused" => AgentFailure::ModelRefused { said },
+        "request_refused" => AgentFailure::RequestRefused { status: 400, said },
         "prompt_too_long" => AgentFailure::PromptTooLong,
         "output_limit" => AgentFailure::OutputLimit,
         "out_of_agent_turns" => AgentFailure::OutOfAgentTurns { turns: 1 },

@@ -38,6 +38,18 @@ pub struct Before {
     pub waited: i64,
     /// What the run was allowed, in millionths of a dollar or in tokens; none without a limit.
     pub share: Option<u64>,
+    /// How far the run got.
+    pub got: Got,
+}
+
+/// How far a run got before it failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Got {
+    /// Its model did nothing: the next run would ask for the very same.
+    #[default]
+    Nowhere,
+    /// Its model worked. The next run begins with less to read, and with what a Player had done.
+    ToWork,
 }
 
 /// What comes next.
@@ -62,6 +74,10 @@ pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64
             Some(_) => Route::NextShare,
             None => Route::Retry,
         },
+        FailureClass::Unfit => match before.got {
+            Got::Nowhere => Route::Block,
+            Got::ToWork => Route::Retry,
+        },
         FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused => Route::Block,
         FailureClass::NoProgram | FailureClass::Run => Route::Retry,
     }
@@ -70,6 +86,9 @@ pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64
 fn asked_seconds(failure: &AgentFailure) -> Option<u64> {
     match failure {
         AgentFailure::RateLimited {
+            retry_after_seconds, ..
+        }
+        | AgentFailure::Unavailable {
             retry_after_seconds, ..
         } => *retry_after_seconds,
         _ => None,
@@ -123,10 +142,18 @@ mod tests {
 
     #[test]
     fn a_limit_is_waited_for_as_long_as_it_asks_and_longer_each_time() {
-        let unavailable = AgentFailure::Unavailable { said: String::new() };
+        let unavailable = |retry_after_seconds| AgentFailure::Unavailable {
+            said: String::new(),
+            retry_after_seconds,
+        };
         assert_eq!(
-            [0, 1, 2, 3, 4, 60].map(|n| parked(&unavailable, n, 0.0)),
+            [0, 1, 2, 3, 4, 60].map(|n| parked(&unavailable(None), n, 0.0)),
             [60, 120, 240, 480, 900, 900]
+        );
+        assert_eq!(
+            parked(&unavailable(Some(1_800)), 0, 0.0),
+            1_800,
+            "overload may name a time too"
         );
         assert_eq!(parked(&limited(Some(3_600)), 0, 0.0), 3_600);
         assert_eq!(parked(&limited(Some(5)), 0, 0.0), 60, "not sooner than the first wait");
@@ -162,6 +189,19 @@ mod tests {
                 "{failure}"
             );
         }
+        let too_long = |got| {
+            let before = Before {
+                got,
+                ..Before::default()
+            };
+            route(&AgentFailure::PromptTooLong, &before, &Waits::PRODUCT, 0.0)
+        };
+        assert_eq!(
+            too_long(Got::Nowhere),
+            Route::Block,
+            "the same prompt gets the same answer"
+        );
+        assert_eq!(too_long(Got::ToWork), Route::Retry);
         let shared = Before {
             share: Some(1),
             ..Before::default()

@@ -55,7 +55,7 @@ fn out_of_turns(turns: u32) -> String {
 fn agent_failed(failure: &AgentFailure, max: usize) -> String {
     let why = agent(failure, max);
     match failure.class() {
-        FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused => {
+        FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused | FailureClass::Unfit => {
             format!("An agent could not do its work, and another try would not help: {why}. That used up no turn.")
         }
         FailureClass::Closed => {
@@ -134,13 +134,17 @@ fn agent(failure: &AgentFailure, max: usize) -> String {
         ),
         AgentFailure::NotAsAsked { what } => format!("it did not start as it was asked to: {}", trimmed(what, max)),
         AgentFailure::RateLimited { .. } => "the model's API limits the rate".to_owned(),
-        AgentFailure::Unavailable { said } => format!("the model's API is not available: {}", trimmed(said, max)),
+        AgentFailure::Unavailable { .. } => "the model's API is not available".to_owned(),
         AgentFailure::NotAuthorised { .. } => {
             "the model's API refuses the service's account; whoever runs AutoBuild finds the details in its log"
                 .to_owned()
         }
         AgentFailure::NoSuchModel { model, .. } => format!("the model {} is not available", code(model, max)),
         AgentFailure::ModelRefused { said } => format!("the model refused the work: {}", trimmed(said, max)),
+        AgentFailure::RequestRefused { status, .. } => format!(
+            "the model's API refuses what its program asks (HTTP {status}); whoever runs AutoBuild finds the details in its \
+             log"
+        ),
         AgentFailure::PromptTooLong => "the work is too long for the model".to_owned(),
         AgentFailure::OutputLimit => "the model stopped at its limit of output".to_owned(),
         AgentFailure::OutOfAgentTurns { turns } => format!("it made {turns} calls of its model, as many as it may"),

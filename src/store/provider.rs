@@ -164,12 +164,17 @@ impl Store {
         Ok(fenced)
     }
 
-    /// Remembers a provider that refuses our credentials, for operators.
-    pub async fn provider_refuses_us(&self, provider: &str, said: &str, now: Millis) -> Result<(), StoreError> {
-        let cause = Trouble::NotAuthorised.to_string();
-        let said = explained(said);
+    /// Remembers a provider that did not serve us `now`, and is not to be asked before `until`.
+    pub async fn provider_refused(
+        &self,
+        provider: &str,
+        cause: Trouble,
+        said: &str,
+        (now, until): (Millis, Millis),
+    ) -> Result<(), StoreError> {
+        let (cause, said) = (cause.to_string(), explained(said));
         self.db
-            .run(FAILED, args![provider, &cause, &said, now.0, now.0])
+            .run(FAILED, args![provider, &cause, &said, now.0, until.0])
             .await?;
         Ok(())
     }

@@ -23,7 +23,7 @@ fn block(reply: &Reply) -> (Value, &'static str) {
         Reply::BrokenTool(name) => (tool(name, &json!({})), "tool_use"),
         Reply::Refusal => (text("no"), "refusal"),
         Reply::CutOff => (text("and so on"), "max_tokens"),
-        Reply::Status(..) | Reply::Drop | Reply::Stall => (text("on its way"), "end_turn"),
+        Reply::Status(..) | Reply::Raw(..) | Reply::Drop | Reply::Stall => (text("on its way"), "end_turn"),
     }
 }
 

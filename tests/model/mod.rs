@@ -46,6 +46,8 @@ pub enum Reply {
     Dear(&'static str, Value),
     /// No answer but this status, with a text and perhaps a time to wait.
     Status(u16, &'static str, Option<u32>),
+    /// An answer as it stands: status, more headers, body.
+    Raw(u16, &'static str, &'static str),
     /// The connection ends in the middle.
     Drop,
     /// Nothing more comes.

@@ -26,7 +26,9 @@ fn item(reply: &Reply) -> Value {
         Reply::Tool(name, input) | Reply::Dear(name, input) => call(name, input.to_string()),
         Reply::BrokenTool(name) => call(name, "{not json".to_owned()),
         Reply::Text(words) => text(words),
-        Reply::Refusal | Reply::CutOff | Reply::Status(..) | Reply::Drop | Reply::Stall => text("on its way"),
+        Reply::Refusal | Reply::CutOff | Reply::Status(..) | Reply::Raw(..) | Reply::Drop | Reply::Stall => {
+            text("on its way")
+        }
     }
 }
 

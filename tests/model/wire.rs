@@ -98,6 +98,11 @@ async fn answer(socket: &mut Socket, method: &str, seen: Seen, shared: &Shared) 
         };
         return whole(socket, status, &problem(kind, text), wait).await;
     }
+    if let Reply::Raw(status, headers, body) = reply {
+        let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n{headers}\r\n", body.len());
+        send(socket, head.as_bytes()).await?;
+        return send(socket, body.as_bytes()).await;
+    }
     let events = match of_anthropic {
         true if !streams => return whole(socket, 200, &anthropic::message(&model, &reply), None).await,
         true => anthropic::events(&model, &reply),

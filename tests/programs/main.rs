@@ -17,6 +17,7 @@
 
 mod contract;
 mod feature;
+mod killed;
 #[path = "../model/mod.rs"]
 mod model;
 mod real;
@@ -29,6 +30,7 @@ use autobuild::sandbox::SandboxOptions;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 /// Stand-ins and what they print.
 fn stand_ins() -> PathBuf {
@@ -64,6 +66,18 @@ fn inner(test: &str, folder: &Path, variables: &[(&str, &str)]) {
         .unwrap();
     let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success() && said.contains("1 passed"), "{test}: {said}");
+    for line in said.lines().filter(|line| line.contains(CANCELLED)) {
+        println!("{line}");
+    }
+}
+
+/// What a line says that tells how long a cancellation took.
+const CANCELLED: &str = ", cancelled in the middle of a command: ended after ";
+
+/// Says how long a cancelled run took to end with all that it had started, and fails where that is too long.
+fn say_cancelled(whose: &str, level: Level, after: Duration) {
+    println!("{whose} at {level}{CANCELLED}{} ms", after.as_millis());
+    assert!(after < Duration::from_secs(10), "{after:?}");
 }
 
 fn sandbox_options() -> SandboxOptions {

@@ -177,6 +177,7 @@ fn word(ended: Result<Answered<Value>, RunError>) -> String {
         AgentFailure::NotAuthorised { .. } => "not authorised",
         AgentFailure::NoSuchModel { .. } => "no such model",
         AgentFailure::ModelRefused { .. } => "refused",
+        AgentFailure::RequestRefused { .. } => "request refused",
         AgentFailure::PromptTooLong => "too long",
         AgentFailure::OutputLimit => "cut off",
         AgentFailure::OutOfAgentTurns { .. } => "out of turns",

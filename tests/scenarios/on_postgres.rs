@@ -1,5 +1,6 @@
 //! The core stories once more, on PostgreSQL.
 
+use crate::pipes::Pipes;
 use crate::postgres;
 use crate::world::ADMIN;
 use crate::world::ISSUE;
@@ -9,6 +10,13 @@ use crate::world::Setup;
 use crate::world::Task;
 use crate::world::WRITER;
 use crate::world::World;
+use autobuild::config::MonthlyBudget;
+use autobuild::config::Role;
+use autobuild::domain::budget::Limits;
+use sqlx::Connection;
+use sqlx::PgConnection;
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 async fn world(settings: &str) -> World {
     let database = postgres::database().await;
@@ -80,5 +88,98 @@ async fn a_suspension_and_a_cancel_hold() {
     let comment = world.say(WRITER, ISSUE, "/autobuild cancel").await;
     assert_eq!(world.reactions(comment).await, ["eyes", "rocket"]);
     assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+/// A Player that says where it works, waits for the story, and costs all that it may.
+const PLAYER: &str = r#"
+update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"update":%s}}\n' "$1"; }
+read -r _; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}'
+read -r _; echo '{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}'
+read -r _
+pwd > "$WORLD/started"
+read -r _ < "$WORLD/go"
+n=${AUTOBUILD_TASK##*0}
+mkdir -p hello; echo "hello $n" > "hello/$n.txt"
+update '{"sessionUpdate":"usage_update","used":1,"size":2,"cost":{"amount":0.5,"currency":"USD"}}'
+update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"{\"summary\": \"Hello.\", \"files_modified\": [], \"files_created\": [\"hello/'$n'.txt\"], \"ready_for_validation\": true}"}}'
+echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
+"#;
+
+/// Runs of Players that began, what is set aside for those that have not ended, and what the others used.
+async fn drawn(database: &str) -> (i64, i64, i64) {
+    let mut connection = PgConnection::connect(database).await.unwrap();
+    let drawn = sqlx::query_as(
+        "SELECT COUNT(*), CAST(COALESCE(SUM(CASE state WHEN 'running' THEN reserved_micros END), 0) AS BIGINT), \
+         CAST(COALESCE(SUM(usd_micros), 0) AS BIGINT) FROM run WHERE role = 'player'",
+    );
+    let drawn = drawn.fetch_one(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    drawn
+}
+
+/// Waits until so many Players were told that what is left is set aside for others.
+async fn held_back(world: &World, wanted: usize) {
+    let store = &world.engine.store;
+    let mut wakeups = store.wakeups();
+    let held = async {
+        loop {
+            let effects = store.unfinished_effects().await.unwrap();
+            let held = effects.iter().filter(|effect| {
+                let why = effect.last_error.as_deref().unwrap_or_default();
+                effect.kind == "play" && why.contains("set aside for runs that have not ended")
+            });
+            if held.count() == wanted {
+                return;
+            }
+            wakeups.next().await;
+        }
+    };
+    let held = tokio::time::timeout(Duration::from_secs(60), held).await;
+    assert!(held.is_ok(), "{:?}", store.unfinished_effects().await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_replicas_never_start_more_together_than_their_months_purse_allows() {
+    let database = postgres::database().await;
+    let budget = MonthlyBudget {
+        server: Limits {
+            usd_micros: Some(2_000_000),
+            ..Limits::default()
+        },
+        ..MonthlyBudget::default()
+    };
+    let setup = Setup::new()
+        .settings("max_parallel_tasks: 6")
+        .database(database.clone())
+        .budget(budget)
+        .replicas(2)
+        .acp(Role::Player, PLAYER);
+    let mut pipes = Pipes::new(setup.folder());
+    let world = setup.build().await;
+    world.script.plans(&Plan::of((1..=6).map(Task::new)));
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    let mut homes = BTreeSet::new();
+    for _ in 0..4 {
+        let home = pipes.started().await;
+        homes.insert(home.contains("/data-2/"));
+    }
+    assert_eq!(homes.len(), 2, "both work, with three agents at most in each");
+    held_back(&world, 2).await;
+    assert_eq!(
+        drawn(&database).await,
+        (4, 2_000_000, 0),
+        "the purse is set aside to the last cent"
+    );
+    for _ in 0..4 {
+        pipes.go().await;
+    }
+    world.settle().await;
+    assert_eq!(drawn(&database).await, (4, 0, 2_000_000), "nothing more began");
+    assert_eq!(world.tasks().await, ["blocked"; 6]);
+    let said = world.answers(ISSUE).await.replace("\\$", "$");
+    let month = "the $2.00 that the server's `AUTOBUILD_BUDGET_USD_PER_MONTH` allows";
+    assert!(said.contains(month), "{said}");
     world.end().await;
 }

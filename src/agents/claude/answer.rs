@@ -97,12 +97,21 @@ fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure 
             said,
             retry_after_seconds: stream.told_to_wait_ms.map(|ms| ms.div_ceil(1_000)),
         },
-        ("server_error" | "overloaded", _) | (_, Some(500..)) => AgentFailure::Unavailable { said },
+        ("server_error" | "overloaded", _) | (_, Some(408 | 409 | 425 | 500..)) => unavailable(said),
+        (_, Some(status @ 400..)) => AgentFailure::RequestRefused { status, said },
         _ if text.starts_with("Not logged in") || text.contains("Please run /login") => {
             AgentFailure::NotAuthorised { said }
         }
-        (_, None) if word(result, "terminal_reason") == "api_error" => AgentFailure::Unavailable { said },
+        (_, None) if word(result, "terminal_reason") == "api_error" => unavailable(said),
         _ => AgentFailure::Failed { how: said },
+    }
+}
+
+/// How long to wait is not told by the program, only by its way to the model.
+fn unavailable(said: String) -> AgentFailure {
+    AgentFailure::Unavailable {
+        said,
+        retry_after_seconds: None,
     }
 }
 

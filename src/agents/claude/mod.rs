@@ -65,6 +65,11 @@ impl ClaudeAgent {
         drop(private);
         let ended = ended?;
         let told = stream.told();
-        past::counted(answer::conclude(spec, stream, journal, &ended), told, &order)
+        past::counted(
+            answer::conclude(spec, stream, journal, &ended),
+            told,
+            &order,
+            &spec.secrets,
+        )
     }
 }

@@ -147,11 +147,17 @@ impl Stream {
             delay_ms,
             why: why.clone(),
         });
+        let too_long = delay_ms > LONGEST_WAIT_MS;
+        let retry_after_seconds = Some(delay_ms.div_ceil(1_000));
         match error {
             "authentication_failed" => Next::Stop(AgentFailure::NotAuthorised { said: why }),
-            "rate_limit" if delay_ms > LONGEST_WAIT_MS => Next::Stop(AgentFailure::RateLimited {
+            "rate_limit" if too_long => Next::Stop(AgentFailure::RateLimited {
                 said: why,
-                retry_after_seconds: Some(delay_ms.div_ceil(1_000)),
+                retry_after_seconds,
+            }),
+            _ if too_long => Next::Stop(AgentFailure::Unavailable {
+                said: why,
+                retry_after_seconds,
             }),
             "rate_limit" => {
                 self.told_to_wait_ms = Some(delay_ms);

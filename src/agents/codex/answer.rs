@@ -109,7 +109,10 @@ fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
         let model = model.unwrap_or_default().to_owned();
         AgentFailure::NoSuchModel { model, said }
     } else if has(&UNAVAILABLE) {
-        AgentFailure::Unavailable { said }
+        AgentFailure::Unavailable {
+            said,
+            retry_after_seconds: retry_after(&words),
+        }
     } else if has(&REFUSED) {
         AgentFailure::ModelRefused { said }
     } else if has(&TOO_MUCH) {

@@ -74,7 +74,12 @@ impl CodexAgent {
             .means
             .hear(what, (Speech::Once, LAST), (&mut stream, &mut journal), cancel)
             .await?;
-        past::counted(answer::conclude(spec, stream, journal, &ended), None, &order)
+        past::counted(
+            answer::conclude(spec, stream, journal, &ended),
+            None,
+            &order,
+            &spec.secrets,
+        )
     }
 
     async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {

@@ -47,6 +47,8 @@ pub(super) struct Change {
     pub state: Option<String>,
     /// Rows of tables that changed, as the row's name and its new cells.
     pub rows: Vec<String>,
+    /// Other new sentences in bold at the start of a line, each with the new ones of the list below it.
+    pub notes: Vec<String>,
 }
 
 /// Remembers a text that is edited again and again.
@@ -55,19 +57,27 @@ pub(super) struct Edited {
     state: String,
     head: Vec<String>,
     rows: HashMap<String, Vec<String>>,
+    notes: Vec<String>,
 }
 
 impl Edited {
     /// Takes the text as it is now; says what is new in it.
     pub(super) fn take(&mut self, text: &str) -> Change {
         let mut change = Change::default();
+        let mut in_note = false;
         for line in spoken(&clean(text)) {
-            if line.starts_with("**") && change.state.is_none() {
+            let is_bold = line.starts_with("**");
+            in_note = is_bold && change.state.is_some() || in_note && line.starts_with("- ");
+            if in_note {
+                change.notes.push(cut(&plain(&line)));
+            } else if is_bold {
                 change.state = Some(plain(&line));
             } else if let Some(cells) = cells(&line) {
                 change.rows.extend(self.row(cells));
             }
         }
+        let before = std::mem::replace(&mut self.notes, change.notes.clone());
+        change.notes.retain(|note| !before.contains(note));
         change.state = change.state.filter(|state| *state != self.state);
         if let Some(state) = &change.state {
             self.state.clone_from(state);
@@ -179,6 +189,26 @@ mod tests {
         let second = edited.take(&LIVING.replace("Lines | pending | –", "Lines | [turn](http://f/2) 1 | unknown"));
         assert_eq!(second.state, None);
         assert_eq!(second.rows, ["TASK-001 Lines: turn 1"]);
+    }
+
+    #[test]
+    fn what_is_waited_for_is_news_once_and_again_when_it_comes_back() {
+        let waits = |until: &str| {
+            let note =
+                format!("at work.\n\n**Waiting for `it`**, for now:\n\n- TASK-001 goes on at {until}\n\n- other\n\nx");
+            LIVING.replace("at work.", &note)
+        };
+        let mut edited = Edited::default();
+        edited.take(LIVING);
+        let mut notes = |text: &str| edited.take(text).notes;
+        assert_eq!(
+            notes(&waits("14:00")),
+            ["Waiting for it, for now:", "- TASK-001 goes on at 14:00", "- other"]
+        );
+        assert_eq!(notes(&waits("14:00")), Vec::<String>::new());
+        assert_eq!(notes(&waits("15:00")), ["- TASK-001 goes on at 15:00"]);
+        assert_eq!(notes(LIVING), Vec::<String>::new());
+        assert_eq!(notes(&waits("14:00")).len(), 3);
     }
 
     #[test]

@@ -133,6 +133,7 @@ impl Ended {
         } else {
             // An agent's own words may be the reason.
             let text = clean(&text);
+            let text = text.trim_end_matches('.');
             format!("\n{text}.\n  repository  {repository}\n  transcript  {transcript}")
         };
         // The exit code stands also where nobody reads any more.

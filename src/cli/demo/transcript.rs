@@ -145,7 +145,7 @@ impl Transcript {
 
     /// A comment was edited: only what is new in it.
     fn change(&mut self, change: &Change) {
-        if change.state.is_none() && change.rows.is_empty() {
+        if change.state.is_none() && change.rows.is_empty() && change.notes.is_empty() {
             self.hidden += 1;
         }
         if let Some(state) = &change.state {
@@ -157,6 +157,10 @@ impl Transcript {
         for row in &change.rows {
             let line = format!("{:6.1}s   · {row}", self.seconds());
             self.line(&line, Tone::Quiet);
+        }
+        for note in &change.notes {
+            let line = format!("{:6.1}s   · {note}", self.seconds());
+            self.line(&line, Tone::Plain);
         }
     }
 

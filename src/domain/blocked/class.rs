@@ -15,6 +15,9 @@ pub enum FailureClass {
     Closed,
     /// The model does not want this work; another may.
     Refused,
+    /// What is asked does not fit the model: there is more to read than it takes, or its API does not take the request.
+    /// Another may take it. What did not fit from the start gets the same answer again.
+    Unfit,
     /// The share of the budget is used up.
     Spent,
     /// The run itself came to nothing, and another may not. What a Player had done by then is kept, and the next run
@@ -32,12 +35,12 @@ impl AgentFailure {
             Self::NoSuchModel { .. } => FailureClass::NoModel,
             Self::RateLimited { .. } | Self::Unavailable { .. } => FailureClass::Closed,
             Self::ModelRefused { .. } => FailureClass::Refused,
+            Self::PromptTooLong | Self::RequestRefused { .. } => FailureClass::Unfit,
             Self::OutOfMoney => FailureClass::Spent,
             Self::Failed { .. }
             | Self::TimedOut { .. }
             | Self::WentSilent { .. }
             | Self::TooMuchOutput { .. }
-            | Self::PromptTooLong
             | Self::OutputLimit
             | Self::OutOfAgentTurns { .. }
             | Self::ReportMissing
@@ -53,7 +56,7 @@ impl FailureClass {
     #[must_use]
     pub fn after_work(self) -> bool {
         match self {
-            Self::NoProgram | Self::Unusable | Self::NoModel | Self::Closed => false,
+            Self::NoProgram | Self::Unusable | Self::NoModel | Self::Closed | Self::Unfit => false,
             Self::Refused | Self::Spent | Self::Run => true,
         }
     }
@@ -62,7 +65,7 @@ impl FailureClass {
     #[must_use]
     pub fn another_model_may_help(self) -> bool {
         match self {
-            Self::NoModel | Self::Closed | Self::Refused => true,
+            Self::NoModel | Self::Closed | Self::Refused | Self::Unfit => true,
             Self::NoProgram | Self::Unusable | Self::Spent | Self::Run => false,
         }
     }

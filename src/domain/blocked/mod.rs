@@ -38,7 +38,7 @@ pub enum BlockReason {
         what: String,
     },
     /// An agent gave no usable result after every try.
-    #[error("no usable result after every try: {failure}")]
+    #[error("no usable result of an agent: {failure}")]
     AgentFailed {
         /// How.
         failure: AgentFailure,
@@ -193,6 +193,8 @@ pub enum AgentFailure {
     Unavailable {
         /// Its words.
         said: String,
+        /// How long it asked us to wait, where it did.
+        retry_after_seconds: Option<u64>,
     },
     /// The model's API refuses the credentials, or there is no credit. Trying again helps nobody.
     #[error("the model's API refuses the credentials or the account: {said}")]
@@ -211,6 +213,14 @@ pub enum AgentFailure {
     /// The model refused to do it.
     #[error("the model refused the work: {said}")]
     ModelRefused {
+        /// Its words.
+        said: String,
+    },
+    /// The model's API does not take what the program asks: a mistake of the program, or a setting that does not fit.
+    #[error("the model's API refuses the request (HTTP {status}): {said}")]
+    RequestRefused {
+        /// The status of its answer.
+        status: u64,
         /// Its words.
         said: String,
     },

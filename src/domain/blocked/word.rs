@@ -19,6 +19,7 @@ impl AgentFailure {
             Self::NotAuthorised { .. } => "not_authorised",
             Self::NoSuchModel { .. } => "no_such_model",
             Self::ModelRefused { .. } => "model_refused",
+            Self::RequestRefused { .. } => "request_refused",
             Self::PromptTooLong => "prompt_too_long",
             Self::OutputLimit => "output_limit",
             Self::OutOfAgentTurns { .. } => "out_of_agent_turns",

@@ -6,6 +6,8 @@ use crate::domain::remedy::plain;
 
 const COMPARE_VERSIONS: &str =
     "Ask whoever runs AutoBuild to compare the agent program's version with the one that is supported";
+const COMPARE_SETTINGS: &str = "Ask whoever runs AutoBuild to compare the agent program's version, its model and a gateway in between: the log has \
+     what the API said";
 const HIGHER_LIMIT: &str =
     "Ask whoever runs AutoBuild for a higher limit at the model's provider, or run fewer tasks at once";
 const WAIT: &str = "Wait until the model's provider is available again, or have a fallback model set";
@@ -50,6 +52,7 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
             code(model)
         ),
         AgentFailure::ModelRefused { .. } => OTHER_WORDS.to_owned(),
+        AgentFailure::RequestRefused { .. } => COMPARE_SETTINGS.to_owned(),
         AgentFailure::PromptTooLong => SHORTER.to_owned(),
         AgentFailure::OutputLimit => "Split the task, or set a model that may write more".to_owned(),
         AgentFailure::OutOfAgentTurns { turns } => format!(

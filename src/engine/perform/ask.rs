@@ -138,8 +138,8 @@ impl Scene<'_> {
             progress.over(&ended).await;
             match ended {
                 Ok(answered) => return Ok(answered.answer),
-                Err(RunError::Agent { failure, .. }) => {
-                    if let Some(undone) = self.routed(&opened, failure).await? {
+                Err(RunError::Agent { failure, record }) => {
+                    if let Some(undone) = self.routed(&opened, failure, &record).await? {
                         return Err(undone);
                     }
                 }
@@ -161,11 +161,18 @@ impl Scene<'_> {
         let open = async |model: Option<&str>| self.open_run(settings, agent, model, question, deadline).await;
         let fallback = agent.fallback_model();
         match open(wanted.as_deref()).await {
-            Err(Undone::Parked { .. }) if fallback.is_some() && fallback != wanted => Ok(Start {
-                opened: open(fallback.as_deref()).await?,
-                model: fallback,
-                fallback: None,
-            }),
+            Err(Undone::Parked { wait, why }) if fallback.is_some() && fallback != wanted => {
+                match open(fallback.as_deref()).await {
+                    Err(Undone::Parked { wait: other, .. }) if wait.until < other.until => {
+                        Err(Undone::Parked { wait, why })
+                    }
+                    opened => Ok(Start {
+                        opened: opened?,
+                        model: fallback,
+                        fallback: None,
+                    }),
+                }
+            }
             opened => Ok(Start {
                 opened: opened?,
                 model: wanted,

@@ -1,4 +1,4 @@
-//! Around every run of an agent: a share of the budget before it, what it used after it, and where its failure leads.
+//! Around every run of an agent: a share of the budget before it, what it used after it.
 
 use crate::agents::Answered;
 use crate::agents::Backend;
@@ -6,7 +6,6 @@ use crate::agents::Record;
 use crate::agents::RunError;
 use crate::config::RepositorySettings;
 use crate::config::Role;
-use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::FailureClass;
 use crate::domain::budget;
 use crate::domain::budget::Allowed;
@@ -22,24 +21,17 @@ use crate::domain::cost::Spending;
 use crate::domain::cost::Waiting;
 use crate::domain::ids::Millis;
 use crate::domain::price;
-use crate::domain::routing;
-use crate::domain::routing::Before;
-use crate::domain::routing::Route;
 use crate::domain::trace;
 use crate::domain::usage::Usage;
-use crate::engine::job::ApiWait;
 use crate::engine::job::LimitedBy;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
+use crate::engine::perform::provider::provider_of;
 use crate::store::EndedRun;
 use crate::store::NewRun;
 use crate::store::Started;
-use crate::store::Trouble;
 use std::time::Duration;
-
-/// What people are told in place of a provider's words about credentials, which are the operator's.
-const WITHOUT_DETAIL: &str = "whoever runs this server finds the answer of the API in its log";
 
 /// How far back a repository's history tells what its tasks cost: 90 days.
 const HISTORY_MS: i64 = 90 * 24 * 3_600_000;
@@ -50,7 +42,10 @@ pub(super) struct Opened {
     /// What it may use.
     pub share: Share,
     tells: Tells,
-    provider: String,
+    /// The kind of agent.
+    pub kind: &'static str,
+    /// Whose service it needs.
+    pub provider: String,
     model: Option<String>,
     at: Millis,
 }
@@ -67,7 +62,7 @@ impl Scene<'_> {
     ) -> Result<Opened, Undone> {
         let waits = &self.engine.settings.waits;
         let kind = agent.kind();
-        let provider = model.map_or_else(|| kind.to_owned(), |model| format!("{kind}/{model}"));
+        let provider = provider_of(kind, model);
         let new = NewRun {
             installation: self.job.installation(),
             feature: self.key(),
@@ -96,6 +91,7 @@ impl Scene<'_> {
                 id,
                 share,
                 tells: call.tells,
+                kind,
                 provider,
                 model: new.model,
                 at: new.at,
@@ -123,29 +119,6 @@ impl Scene<'_> {
             installation: allowed(engine.budget.installation, engine.agents_per_installation),
             server: allowed(engine.budget.server, slots),
         }
-    }
-
-    /// Others were refused: this work waits with them, though not for ever.
-    fn wait_with_others(&self, provider: String, until: Millis) -> Undone {
-        let waited = self.waited();
-        if waited >= self.engine.settings.waits.in_all {
-            let said = format!("it has not served for {} hours", waited / 3_600_000);
-            return Undone::Hopeless(AgentFailure::Unavailable { said });
-        }
-        let why = format!("{provider} does not serve others");
-        let wait = ApiWait {
-            provider,
-            trouble: None,
-            until,
-        };
-        Undone::Parked { wait, why }
-    }
-
-    /// How long this effect has waited for a provider, in milliseconds.
-    fn waited(&self) -> i64 {
-        let now = self.engine.now();
-        let since = self.job.effect.parked_since.unwrap_or(now);
-        now.0.saturating_sub(since.0).max(0)
     }
 
     /// Writes down what a run used and how it ended.
@@ -180,56 +153,11 @@ impl Scene<'_> {
             model: record.and_then(|record| record.model.clone()),
             at,
         };
-        let store = &self.engine.store;
-        store.end_run(&run).await?;
-        if ended.is_ok() {
-            store.provider_served(&opened.provider, &self.job.effect.id, at).await?;
+        self.engine.store.end_run(&run).await?;
+        match ended {
+            Ok(answered) => self.served(opened, &answered.record).await,
+            Err(_) => Ok(()),
         }
-        Ok(())
-    }
-
-    /// Where an agent's failure leads; none where it may go on with the next share at once.
-    pub(super) async fn routed(&self, opened: &Opened, failure: AgentFailure) -> Result<Option<Undone>, Undone> {
-        let known = self.engine.store.provider_trouble(&opened.provider).await?;
-        let before = Before {
-            failures: known.map_or(0, |known| known.failures),
-            waited: self.waited(),
-            share: opened.share.usd_micros.or(opened.share.tokens),
-        };
-        let route = routing::route(&failure, &before, &self.engine.settings.waits, jitter());
-        Ok(Some(match route {
-            Route::NextShare => return Ok(None),
-            Route::Retry => Undone::Agent(failure),
-            Route::Park(wait) => self.parked(opened, &failure, wait),
-            Route::Block => self.hopeless(opened, failure).await?,
-        }))
-    }
-
-    fn parked(&self, opened: &Opened, failure: &AgentFailure, wait: i64) -> Undone {
-        let trouble = match failure {
-            AgentFailure::RateLimited { .. } => Trouble::RateLimited,
-            _ => Trouble::Unavailable,
-        };
-        Undone::Parked {
-            wait: ApiWait {
-                provider: opened.provider.clone(),
-                trouble: Some(trouble),
-                until: self.engine.now().plus(wait),
-            },
-            why: failure.to_string(),
-        }
-    }
-
-    /// What a provider says of credentials is for operators alone.
-    async fn hopeless(&self, opened: &Opened, failure: AgentFailure) -> Result<Undone, Undone> {
-        let AgentFailure::NotAuthorised { said } = failure else {
-            return Ok(Undone::Hopeless(failure));
-        };
-        let (provider, now) = (&opened.provider, self.engine.now());
-        tracing::error!(%provider, "{provider} refuses the credentials or the account: {said}");
-        self.engine.store.provider_refuses_us(provider, &said, now).await?;
-        let said = WITHOUT_DETAIL.to_owned();
-        Ok(Undone::Hopeless(AgentFailure::NotAuthorised { said }))
     }
 }
 
@@ -290,9 +218,4 @@ fn known(record: &Record) -> Known {
         true => Known::Part,
         false => Known::All,
     }
-}
-
-/// 0 to 1 by chance, so that what was refused together does not come back together.
-fn jitter() -> f64 {
-    f64::from(getrandom::u32().unwrap_or(u32::MAX / 2)) / f64::from(u32::MAX)
 }

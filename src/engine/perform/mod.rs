@@ -23,6 +23,7 @@ mod plan;
 mod play;
 mod preflight;
 mod progress;
+mod provider;
 mod pulls;
 mod push;
 mod review;

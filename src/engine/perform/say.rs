@@ -100,10 +100,12 @@ pub(super) async fn comment_once(
     Ok(repo.create_comment(number, &format!("{text}\n\n{marker}")).await?.id)
 }
 
-/// Writes or edits the living comment from the state as it is now; `run` 0 follows from no event and makes none.
+/// Writes or edits the living comment from the state as it is now; `run` 0 follows from no event and makes one only where
+/// something waits for a model, which nobody would hear of before there is a plan.
 pub(super) async fn living(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let feature = &scene.feature;
-    if run == 0 && feature.living.is_none() {
+    let spending = scene.spending().await?;
+    if run == 0 && feature.living.is_none() && spending.waiting.is_empty() {
         return Ok(Done::Nothing);
     }
     let spacing = scene.engine.settings.write_spacing_ms;
@@ -112,7 +114,7 @@ pub(super) async fn living(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> 
     {
         return Err(Undone::Waiting { until });
     }
-    let text = messages::living(feature, &scene.spending().await?, &scene.links().await?);
+    let text = messages::living(feature, &spending, &scene.links().await?);
     // One mark for all edits: whichever effect made the comment, there is only one.
     let marker = format!("<!-- autobuild:{}/living -->", feature.key);
     let body = format!("{text}\n\n{marker}");

@@ -30,6 +30,7 @@ fn text(word: &str) -> String {
     word.to_owned()
 }
 
+#[allow(clippy::too_many_lines, reason = "one of each failure")]
 fn agent_failures() -> Vec<AgentFailure> {
     vec![
         AgentFailure::NotFound {
@@ -41,6 +42,40 @@ fn agent_failures() -> Vec<AgentFailure> {
         AgentFailure::TimedOut { seconds: 900 },
         AgentFailure::WentSilent { seconds: 300 },
         AgentFailure::TooMuchOutput { bytes: 1_000_000 },
+        AgentFailure::TooOld {
+            program: text("codex"),
+            found: text("0.1.0"),
+            least: text("0.169.0"),
+        },
+        AgentFailure::NotAsAsked {
+            what: text("it uses the MCP servers evil"),
+        },
+        AgentFailure::RateLimited {
+            said: text("429 of org_123"),
+            retry_after_seconds: Some(60),
+        },
+        AgentFailure::Unavailable {
+            said: text("<html>gateway-7.internal</html>"),
+            retry_after_seconds: None,
+        },
+        AgentFailure::NotAuthorised {
+            said: text("invalid x-api-key of org_123"),
+        },
+        AgentFailure::NoSuchModel {
+            model: text("opus"),
+            said: text("not_found_error of org_123"),
+        },
+        AgentFailure::ModelRefused {
+            said: text("That is against the usage policy."),
+        },
+        AgentFailure::RequestRefused {
+            status: 400,
+            said: text("messages.0 of org_123"),
+        },
+        AgentFailure::PromptTooLong,
+        AgentFailure::OutputLimit,
+        AgentFailure::OutOfAgentTurns { turns: 30 },
+        AgentFailure::OutOfMoney,
         AgentFailure::ReportMissing,
         AgentFailure::ReportInvalid {
             problem: text("`summary` is missing"),

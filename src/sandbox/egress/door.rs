@@ -146,6 +146,12 @@ impl Door {
         self.shared.tally.told_to_wait()
     }
 
+    /// With which words a model's API refused when it answered last; nothing where it served.
+    #[must_use]
+    pub fn refused_with(&self) -> String {
+        self.shared.tally.said()
+    }
+
     fn address(&self, level: Level) -> SocketAddr {
         let port = match level {
             Level::L0 | Level::L1 => self.port,

@@ -18,6 +18,7 @@ mod heard;
 mod log;
 mod meter;
 mod models;
+mod patience;
 mod rules;
 mod serve;
 mod tally;

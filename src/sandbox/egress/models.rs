@@ -6,6 +6,7 @@ use crate::sandbox::egress::headers;
 use crate::sandbox::egress::heard::Heard;
 use crate::sandbox::egress::log::Outcome;
 use crate::sandbox::egress::log::Refusal;
+use crate::sandbox::egress::patience;
 use crate::sandbox::egress::rules::ModelRoute;
 use crate::sandbox::egress::serve::Shared;
 use crate::sandbox::egress::tally::Ear;
@@ -21,7 +22,6 @@ use http::StatusCode;
 use http::Uri;
 use http::header::ACCEPT_ENCODING;
 use http::header::CONTENT_TYPE;
-use http::header::RETRY_AFTER;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use secrecy::ExposeSecret;
@@ -112,17 +112,8 @@ async fn forward(
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
     let asked = upstream::ask(outward).await;
     let answer = asked.inspect_err(|_| ear.forget())?;
-    if !answer.status().is_success() {
-        ear.forget();
-    }
-    ear.told_to_wait(retry_after(&answer));
+    ear.answered(!answer.status().is_success(), patience::asked_for(answer.headers()));
     Ok(inward(answer, route, ear))
-}
-
-/// The seconds that an answer asks to wait for. Programs keep it to themselves.
-fn retry_after(answer: &Response<Incoming>) -> Option<u64> {
-    let told = answer.headers().get(RETRY_AFTER)?.to_str().ok()?;
-    told.trim().parse().ok().filter(|_| !answer.status().is_success())
 }
 
 /// An answer as the program gets it.
@@ -135,8 +126,9 @@ fn inward(answer: Response<Incoming>, route: &ModelRoute, mut ear: Ear) -> Respo
     });
     let (_, key) = route.header.clone();
     let body = Heard::new(body, move |piece: Bytes| {
+        let piece = without(piece, key.expose_secret());
         ear.hear(&piece);
-        without(piece, key.expose_secret())
+        piece
     });
     let mut inward = Response::new(body.map_err(Into::into).boxed());
     *inward.status_mut() = head.status;

@@ -17,6 +17,8 @@ use std::sync::atomic::Ordering;
 const MAX_HEARD: usize = 16 << 20;
 const MAX_MODELS: usize = 50;
 const MAX_MODEL: usize = 100;
+/// What is kept of the words with which an API refuses.
+const MAX_SAID: usize = 2_000;
 /// What a request counts that was broken off before its answer told anything.
 const BYTES_PER_TOKEN: u64 = 4;
 
@@ -25,6 +27,7 @@ const BYTES_PER_TOKEN: u64 = 4;
 pub(super) struct Tally {
     used: Mutex<BTreeMap<String, Tokens>>,
     wait: AtomicU64,
+    said: Mutex<Vec<u8>>,
 }
 
 impl Tally {
@@ -48,6 +51,15 @@ impl Tally {
     /// For how many seconds the API asked to be left alone when it answered last; none where it did not.
     pub(super) fn told_to_wait(&self) -> Option<u64> {
         Some(self.wait.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
+    }
+
+    /// What the API said when it answered last, where it refused; the start of it.
+    pub(super) fn said(&self) -> String {
+        String::from_utf8_lossy(&self.refusal()).trim().to_owned()
+    }
+
+    fn refusal(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Tokens>> {
@@ -89,6 +101,7 @@ pub(super) struct Ear {
 enum Counts {
     Yes,
     No,
+    Refused,
 }
 
 impl Ear {
@@ -109,14 +122,23 @@ impl Ear {
         Arc::clone(&self.sent)
     }
 
-    /// The call was refused: it costs nothing.
+    /// The call costs nothing.
     pub(super) fn forget(&mut self) {
         self.counts = Counts::No;
     }
 
-    /// The call was answered, with so many seconds to wait before the next where it says so.
-    pub(super) fn told_to_wait(&self, seconds: Option<u64>) {
-        self.tally.wait.store(seconds.unwrap_or(0), Ordering::Relaxed);
+    /// The call was answered. One that was refused costs nothing, and what is said then is kept for operators.
+    pub(super) fn answered(&mut self, refused: bool, asked_to_wait: Option<u64>) {
+        if self.counts == Counts::No {
+            // What is free to ask is answered also by an API that serves nobody, and tells nothing of that.
+            return;
+        }
+        let wait = asked_to_wait.filter(|_| refused);
+        self.tally.wait.store(wait.unwrap_or(0), Ordering::Relaxed);
+        self.tally.refusal().clear();
+        if refused {
+            self.counts = Counts::Refused;
+        }
     }
 
     /// An answer begins.
@@ -125,8 +147,15 @@ impl Ear {
     }
 
     pub(super) fn hear(&mut self, bytes: &[u8]) {
-        if self.counts == Counts::No {
-            return;
+        match self.counts {
+            Counts::Yes => {}
+            Counts::No => return,
+            Counts::Refused => {
+                let mut said = self.tally.refusal();
+                let room = MAX_SAID.saturating_sub(said.len());
+                said.extend(bytes.iter().take(room));
+                return;
+            }
         }
         let mut rest = bytes;
         while self.form == Form::Events {
@@ -169,7 +198,7 @@ impl Ear {
 
 impl Drop for Ear {
     fn drop(&mut self) {
-        if self.counts == Counts::No {
+        if self.counts != Counts::Yes {
             return;
         }
         self.read();
@@ -259,6 +288,36 @@ mod tests {
     #[test]
     fn a_call_that_was_broken_off_counts_what_was_sent() {
         assert_eq!(heard(Form::Events, &["data: {\"typ"]), used("", [100, 0, 0, 0]));
+    }
+
+    #[test]
+    fn the_words_of_the_last_refusal_are_kept_until_the_api_serves() {
+        let tally = Arc::new(Tally::default());
+        let call = |refused, wait, said: &str| {
+            let mut ear = Ear::new(&tally);
+            ear.answered(refused, wait);
+            ear.hear(said.as_bytes());
+            ear.hear(b" more ");
+        };
+        call(true, Some(7), "{\"error\":1}");
+        assert_eq!(
+            (tally.said().as_str(), tally.told_to_wait()),
+            ("{\"error\":1} more", Some(7))
+        );
+        let mut free = Ear::new(&tally);
+        free.forget();
+        free.answered(false, None);
+        assert_eq!(
+            (tally.said().is_empty(), tally.told_to_wait()),
+            (false, Some(7)),
+            "nothing was asked"
+        );
+        call(true, None, &"x".repeat(5_000));
+        assert_eq!((tally.said().len(), tally.told_to_wait()), (super::MAX_SAID, None));
+        call(false, Some(7), "{}");
+        assert_eq!((tally.said().as_str(), tally.told_to_wait()), ("", None));
+        let costs = tally.used();
+        assert_eq!(costs.len(), 1, "only what was served costs: {costs:?}");
     }
 
     #[test]

@@ -23,6 +23,7 @@ use autobuild::domain::isolation::Bounds;
 use autobuild::domain::isolation::Level;
 use autobuild::domain::routing::Waits;
 use autobuild::domain::secret::Secrets;
+use autobuild::engine::Engine;
 use autobuild::engine::settings::Backoff;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
@@ -85,6 +86,8 @@ pub struct Setup {
     waits: Waits,
     budget: MonthlyBudget,
     bare: bool,
+    replicas: u16,
+    models: ModelSettings,
     folder: tempfile::TempDir,
 }
 
@@ -106,6 +109,8 @@ impl Setup {
             waits: SHORT,
             budget: MonthlyBudget::default(),
             bare: false,
+            replicas: 1,
+            models: ModelSettings::default(),
             folder: tempfile::Builder::new()
                 .prefix("autobuild-scenario-")
                 .tempdir()
@@ -186,6 +191,19 @@ impl Setup {
         self
     }
 
+    /// What models are called.
+    pub fn models(mut self, models: ModelSettings) -> Self {
+        self.models = models;
+        self
+    }
+
+    /// So many of the service on one database, each with a data folder of its own and three agents at once. The first
+    /// alone hears the forge.
+    pub fn replicas(mut self, replicas: u16) -> Self {
+        self.replicas = replicas;
+        self
+    }
+
     /// Where agents may leave files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
@@ -207,28 +225,57 @@ impl Setup {
         let (main, installation) = autobuild_app(&forge, &hook);
         let coach = self.coach_app.then(|| coach_app(&forge));
         let script = Script::new(folder.join("agents.yml"), &self.files);
-        let blueprint = self.blueprint(&forge, &folder, &main, coach.as_ref());
+        let apps = (&main, coach.as_ref());
+        let blueprint = self.blueprint(&forge, &folder, apps, folder.join("data"));
         let engine = assemble::engine(blueprint).await.unwrap();
+        let replicas = self.others(&forge, &folder, apps).await;
         let stop = CancellationToken::new();
         let inbox = Arc::new(Inbox::new(
             engine.clone(),
             vec![SecretString::from(SECRET)],
             stop.clone(),
         ));
-        let work = vec![
+        let mut work = vec![
             tokio::spawn(engine.clone().work(stop.clone())),
             tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
         ];
+        work.extend(
+            replicas
+                .iter()
+                .map(|replica| tokio::spawn(replica.clone().work(stop.clone()))),
+        );
         World {
             repo: RepoId(forge.repo_id(REPO).unwrap()),
             forge,
             engine,
+            replicas,
             script,
             folder: self.folder,
             installation,
             stop,
             work,
         }
+    }
+
+    /// The replicas beside the first. What scripts remember is shared, as if there were one agent for all.
+    async fn others(
+        &self,
+        forge: &Forge,
+        folder: &Path,
+        apps: (&AppCredentials, Option<&AppCredentials>),
+    ) -> Vec<Arc<Engine>> {
+        let mut others = Vec::new();
+        for number in 2..=self.replicas {
+            let data = folder.join(format!("data-{number}"));
+            let scripts = folder.join("data/agents/scripts");
+            for made in [&scripts, &data.join("agents")] {
+                std::fs::create_dir_all(made).unwrap();
+            }
+            std::os::unix::fs::symlink(scripts, data.join("agents/scripts")).unwrap();
+            let blueprint = self.blueprint(forge, folder, apps, data);
+            others.push(assemble::engine(blueprint).await.unwrap());
+        }
+        others
     }
 
     async fn fill(&self, forge: &Forge) {
@@ -262,14 +309,29 @@ impl Setup {
         format!("{kind}:sh {}", file.display()).parse().unwrap()
     }
 
+    fn usual(&self, data_dir: &Path) -> EngineSettings {
+        let mut settings = EngineSettings::service(assemble::worker_name(), data_dir.to_owned(), assemble::clock);
+        if self.replicas > 1 {
+            settings.slots.agent = 3;
+            settings.agents_per_installation = 100;
+        }
+        settings
+    }
+
+    fn secrets(&self, main: &AppCredentials, coach: Option<&AppCredentials>) -> Secrets {
+        let keys = std::iter::once(main).chain(coach).map(|app| app.private_key.clone());
+        let models = Access::service(self.models.clone());
+        let all: Vec<SecretString> = keys.chain(models.keys()).chain([SecretString::from(SECRET)]).collect();
+        Secrets::new(&all)
+    }
+
     fn blueprint(
         &self,
         forge: &Forge,
         folder: &Path,
-        main: &AppCredentials,
-        coach: Option<&AppCredentials>,
+        (main, coach): (&AppCredentials, Option<&AppCredentials>),
+        data_dir: PathBuf,
     ) -> Blueprint {
-        let data_dir = folder.join("data");
         let key = |app: &AppCredentials| AppKey {
             id: AppId(app.id),
             private_key: app.private_key.clone(),
@@ -288,9 +350,9 @@ impl Setup {
                 coach: self.agent(Role::Coach, folder),
                 named: BTreeMap::new(),
                 environment: Vec::new(),
-                access: Access::service(ModelSettings::default()),
+                access: Access::service(self.models.clone()),
             },
-            secrets: secrets(main, coach),
+            secrets: self.secrets(main, coach),
             settings: EngineSettings {
                 write_spacing_ms: 0,
                 grace: Duration::from_millis(200),
@@ -302,7 +364,7 @@ impl Setup {
                 waits: self.waits,
                 progress: Duration::from_millis(1),
                 budget: self.budget,
-                ..EngineSettings::service(assemble::worker_name(), data_dir.clone(), assemble::clock)
+                ..self.usual(&data_dir)
             },
             data_dir,
             caps: Caps::None,
@@ -317,11 +379,6 @@ impl Setup {
             },
         }
     }
-}
-
-fn secrets(main: &AppCredentials, coach: Option<&AppCredentials>) -> Secrets {
-    let keys = std::iter::once(main).chain(coach).map(|app| &app.private_key);
-    Secrets::new(keys.chain([&SecretString::from(SECRET)]))
 }
 
 fn autobuild_app(forge: &Forge, hook: &str) -> (AppCredentials, u64) {

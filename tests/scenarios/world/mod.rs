@@ -43,6 +43,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub struct World {
     pub forge: Forge,
     pub engine: Arc<Engine>,
+    /// More of the same on the same database.
+    replicas: Vec<Arc<Engine>>,
     pub script: Script,
     pub folder: tempfile::TempDir,
     /// The AutoBuild App's installation.
@@ -185,7 +187,9 @@ impl World {
         for work in std::mem::take(&mut self.work) {
             work.await.unwrap();
         }
-        self.engine.store.close().await;
+        for engine in self.replicas.iter().chain([&self.engine]) {
+            engine.store.close().await;
+        }
     }
 }
 

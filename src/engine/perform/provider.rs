@@ -1,0 +1,274 @@
+//! The API of a run's model: who waits for it and how long, and where its failures lead. Where the fallback model was
+//! asked as well, two of them have something to say.
+
+use crate::agents::Record;
+use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::FailureClass;
+use crate::domain::ids::Millis;
+use crate::domain::routing;
+use crate::domain::routing::Before;
+use crate::domain::routing::Got;
+use crate::domain::routing::Route;
+use crate::engine::job::ApiWait;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::ledger::Opened;
+use crate::store::Trouble;
+
+/// What people are told in place of a provider's words about credentials, which are the operator's.
+const WITHOUT_DETAIL: &str = "whoever runs this server finds the answer of the API in its log";
+
+/// The service that work waits for together: the kind of agent, and the model where one is named.
+pub(super) fn provider_of(kind: &str, model: Option<&str>) -> String {
+    model.map_or_else(|| kind.to_owned(), |model| format!("{kind}/{model}"))
+}
+
+/// A model's API that gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Refusal {
+    provider: String,
+    failure: AgentFailure,
+}
+
+/// A refusal, and where it leads.
+struct Routed {
+    refusal: Refusal,
+    route: Route,
+}
+
+/// The refusal that decides, then another one that is to be remembered.
+fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
+    let Some(own) = own else {
+        return (last, None);
+    };
+    let waits = own.failure.class() == FailureClass::Closed;
+    match last.failure.class() {
+        // A fallback that is not there changes nothing.
+        FailureClass::NoModel => (own, None),
+        FailureClass::Refused | FailureClass::Unfit if waits => (own, None),
+        _ if waits => (last, Some(own)),
+        _ => (last, None),
+    }
+}
+
+/// Of two that wait, the one that is asked again first.
+fn sooner(one: Routed, other: Routed) -> (Routed, Option<Routed>) {
+    match (one.route, other.route) {
+        (Route::Park(first), Route::Park(second)) if second < first => (other, Some(one)),
+        _ => (one, Some(other)),
+    }
+}
+
+impl Scene<'_> {
+    /// Others were refused: this work waits with them, though not for ever.
+    pub(super) fn wait_with_others(&self, provider: String, until: Millis) -> Undone {
+        let waited = self.waited();
+        if waited >= self.engine.settings.waits.in_all {
+            return Undone::Hopeless(AgentFailure::Unavailable {
+                said: format!("it has not served for {} hours", waited / 3_600_000),
+                retry_after_seconds: None,
+            });
+        }
+        let why = format!("{provider} does not serve others");
+        let wait = ApiWait {
+            provider,
+            trouble: None,
+            until,
+        };
+        Undone::Parked { wait, why }
+    }
+
+    /// How long this effect has waited for a provider, in milliseconds.
+    fn waited(&self) -> i64 {
+        let now = self.engine.now();
+        let since = self.job.effect.parked_since.unwrap_or(now);
+        now.0.saturating_sub(since.0).max(0)
+    }
+
+    /// A run was answered: who waits for that model goes on, and who would ask the one that it stood in for waits.
+    pub(super) async fn served(&self, opened: &Opened, record: &Record) -> Result<(), Undone> {
+        let (store, now) = (&self.engine.store, self.engine.now());
+        let by = match &record.replaced {
+            None => opened.provider.clone(),
+            Some(replaced) => {
+                let own = Refusal {
+                    provider: opened.provider.clone(),
+                    failure: replaced.failure.clone(),
+                };
+                let own = self.routed_one(own, opened, Got::Nowhere).await?;
+                self.remember(&own).await?;
+                provider_of(opened.kind, Some(&replaced.by))
+            }
+        };
+        store.provider_served(&by, &self.job.effect.id, now).await?;
+        Ok(())
+    }
+
+    /// Where an agent's failure leads; none where it may go on with the next share at once.
+    pub(super) async fn routed(
+        &self,
+        opened: &Opened,
+        failure: AgentFailure,
+        record: &Record,
+    ) -> Result<Option<Undone>, Undone> {
+        let got = match record.shows_work() {
+            true => Got::ToWork,
+            false => Got::Nowhere,
+        };
+        let last = record.replaced.as_ref().map(|replaced| replaced.by.as_str());
+        let own = record.replaced.as_ref().map(|replaced| Refusal {
+            provider: opened.provider.clone(),
+            failure: replaced.failure.clone(),
+        });
+        let provider = last.map_or_else(|| opened.provider.clone(), |by| provider_of(opened.kind, Some(by)));
+        let (first, other) = sorted(own, Refusal { provider, failure });
+        let mut first = self.routed_one(first, opened, got).await?;
+        if let Some(other) = other {
+            let other = self.routed_one(other, opened, got).await?;
+            let (sooner, later) = sooner(first, other);
+            first = sooner;
+            if let Some(later) = later {
+                self.remember(&later).await?;
+            }
+        }
+        let Routed { refusal, route } = first;
+        Ok(Some(match route {
+            Route::NextShare => return Ok(None),
+            Route::Retry => Undone::Agent(refusal.failure),
+            Route::Park(wait) => self.parked(refusal, wait),
+            Route::Block => self.hopeless(refusal).await?,
+        }))
+    }
+
+    async fn routed_one(&self, refusal: Refusal, opened: &Opened, got: Got) -> Result<Routed, Undone> {
+        let known = self.engine.store.provider_trouble(&refusal.provider).await?;
+        let before = Before {
+            failures: known.map_or(0, |known| known.failures),
+            waited: self.waited(),
+            share: opened.share.usd_micros.or(opened.share.tokens),
+            got,
+        };
+        let route = routing::route(&refusal.failure, &before, &self.engine.settings.waits, jitter());
+        Ok(Routed { refusal, route })
+    }
+
+    /// Nobody asks a provider before its time, though this work does not wait for it.
+    async fn remember(&self, routed: &Routed) -> Result<(), Undone> {
+        let (Route::Park(wait), Some(trouble)) = (routed.route, trouble(&routed.refusal.failure)) else {
+            return Ok(());
+        };
+        let (provider, now) = (&routed.refusal.provider, self.engine.now());
+        let said = routed.refusal.failure.to_string();
+        let store = &self.engine.store;
+        store
+            .provider_refused(provider, trouble, &said, (now, now.plus(wait)))
+            .await?;
+        Ok(())
+    }
+
+    fn parked(&self, refusal: Refusal, wait: i64) -> Undone {
+        Undone::Parked {
+            wait: ApiWait {
+                provider: refusal.provider,
+                trouble: Some(trouble(&refusal.failure).unwrap_or(Trouble::Unavailable)),
+                until: self.engine.now().plus(wait),
+            },
+            why: refusal.failure.to_string(),
+        }
+    }
+
+    /// What a provider says of credentials is for operators alone.
+    async fn hopeless(&self, refusal: Refusal) -> Result<Undone, Undone> {
+        let Refusal { provider, failure } = refusal;
+        let AgentFailure::NotAuthorised { said } = failure else {
+            return Ok(Undone::Hopeless(failure));
+        };
+        let now = self.engine.now();
+        tracing::error!(%provider, "{provider} refuses the credentials or the account: {said}");
+        let store = &self.engine.store;
+        store
+            .provider_refused(&provider, Trouble::NotAuthorised, &said, (now, now))
+            .await?;
+        let said = WITHOUT_DETAIL.to_owned();
+        Ok(Undone::Hopeless(AgentFailure::NotAuthorised { said }))
+    }
+}
+
+/// Why a provider does not serve for a while, where a failure tells that.
+fn trouble(failure: &AgentFailure) -> Option<Trouble> {
+    match failure {
+        AgentFailure::RateLimited { .. } => Some(Trouble::RateLimited),
+        AgentFailure::Unavailable { .. } => Some(Trouble::Unavailable),
+        _ => None,
+    }
+}
+
+/// 0 to 1 by chance, so that what was refused together does not come back together.
+fn jitter() -> f64 {
+    f64::from(getrandom::u32().unwrap_or(u32::MAX / 2)) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(provider: &str, failure: &AgentFailure) -> Refusal {
+        Refusal {
+            provider: provider.to_owned(),
+            failure: failure.clone(),
+        }
+    }
+
+    #[test]
+    fn what_the_fallback_says_counts_only_where_it_says_more() {
+        let said = String::new;
+        let limited = AgentFailure::RateLimited {
+            said: said(),
+            retry_after_seconds: None,
+        };
+        let unavailable = AgentFailure::Unavailable {
+            said: said(),
+            retry_after_seconds: None,
+        };
+        let no_model = AgentFailure::NoSuchModel {
+            model: said(),
+            said: said(),
+        };
+        let refused = AgentFailure::ModelRefused { said: said() };
+        let no_key = AgentFailure::NotAuthorised { said: said() };
+        // What the own model said, what the fallback said; who decides, and whether the other is remembered.
+        let table = [
+            (&limited, &unavailable, "fallback", true),
+            (&limited, &no_model, "own", false),
+            (&limited, &refused, "own", false),
+            (&limited, &AgentFailure::PromptTooLong, "own", false),
+            (&limited, &no_key, "fallback", true),
+            (&no_model, &limited, "fallback", false),
+            (&no_model, &no_model, "own", false),
+            (&refused, &refused, "fallback", false),
+            (&limited, &AgentFailure::ReportMissing, "fallback", true),
+        ];
+        for (own, last, decides, remembered) in table {
+            let (first, other) = sorted(Some(refusal("own", own)), refusal("fallback", last));
+            assert_eq!(
+                (first.provider.as_str(), other.is_some()),
+                (decides, remembered),
+                "{own}, then {last}"
+            );
+        }
+        assert_eq!(sorted(None, refusal("own", &limited)), (refusal("own", &limited), None));
+    }
+
+    #[test]
+    fn of_two_waits_the_shorter_one_is_waited_for() {
+        let failure = AgentFailure::ReportMissing;
+        let routed = |provider: &str, route| Routed {
+            refusal: refusal(provider, &failure),
+            route,
+        };
+        let first = |one, other| sooner(routed("one", one), routed("other", other)).0.refusal.provider;
+        assert_eq!(first(Route::Park(5), Route::Park(4)), "other");
+        assert_eq!(first(Route::Park(4), Route::Park(5)), "one");
+        assert_eq!(first(Route::Block, Route::Park(4)), "one");
+    }
+}
