@@ -1,6 +1,5 @@
 //! Integrity: what the difference shows and what running shows, in one result.
 
-use crate::domain::decision::Issue;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Gate;
 use crate::domain::evidence::GateResult;
@@ -30,44 +29,19 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the difference and the run of the tests show, before any closer look.
-pub(crate) struct Seen {
-    findings: Vec<IntegrityFinding>,
-    shown: Vec<Issue>,
-}
-
-impl Seen {
-    /// Whether something of it sends the work back.
-    pub(crate) fn holds(&self, run: &Run<'_>) -> bool {
-        let kind = run.subject.task.kind;
-        self.findings
-            .iter()
-            .any(|finding| finding.weight(kind) == Weight::Demanded)
-    }
-}
-
-/// Looks at the difference, and at what ran.
-pub(crate) async fn seen(run: &Run<'_>, tests: &Evidence) -> Result<Seen, GateError> {
+/// Looks at the difference, and at what ran; `by_running` is what other runs have shown.
+pub(crate) async fn integrity(
+    run: &Run<'_>,
+    tests: &Evidence,
+    by_running: Vec<IntegrityFinding>,
+) -> Result<GateResult, GateError> {
+    let kind = run.subject.task.kind;
     let mut findings = looked(run).await?;
+    findings.extend(by_running);
     findings.retain(|finding| !is_refuted(run, tests, finding));
     findings.extend(up_to_date(run.change, tests));
     let shown = ran::compared(run, tests, &mut findings).await?;
     People::read(run).await?.mark(run.change, &mut findings);
-    Ok(Seen { findings, shown })
-}
-
-/// What was seen, and what closer looks have shown, in one result.
-pub(crate) async fn integrity(
-    run: &Run<'_>,
-    seen: Seen,
-    mut by_running: Vec<IntegrityFinding>,
-) -> Result<GateResult, GateError> {
-    let kind = run.subject.task.kind;
-    let Seen { mut findings, shown } = seen;
-    if !by_running.is_empty() {
-        People::read(run).await?.mark(run.change, &mut by_running);
-        findings.extend(by_running);
-    }
     let demanded = findings
         .iter()
         .filter(|finding| finding.weight(kind) == Weight::Demanded)

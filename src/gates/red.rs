@@ -44,6 +44,9 @@ pub(crate) async fn red_before_green(
         None => Tests::unnamed(run.change),
     };
     if tests.are_none() {
+        if let Some(proof) = unproven::by_stored_answers(run, (chosen, head), (weight, &known)).await? {
+            return Ok(Some(proof));
+        }
         return Ok(Some(unproven::without_tests(run, weight, tests.named, &known)));
     }
     if tests.is_inline(run.change) {
@@ -258,7 +261,7 @@ fn is_separable(site: &Site) -> bool {
 }
 
 /// The fork's code with the change's tests, and what they need.
-async fn on_old_code(run: &Run<'_>, chosen: &Chosen) -> Result<Evidence, GateError> {
+pub(crate) async fn on_old_code(run: &Run<'_>, chosen: &Chosen) -> Result<Evidence, GateError> {
     let subject = run.subject;
     let is_of_tests = |change: &&RawChange| {
         let path = change.path.to_str();

@@ -1,15 +1,22 @@
 //! What follows where no test shows a change.
 
 use crate::domain::evidence::Absence;
+use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Gate;
 use crate::domain::evidence::GateResult;
 use crate::domain::evidence::Weight;
 use crate::domain::plan::TaskType;
+use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::checks;
+use crate::gates::commands::Chosen;
+use crate::gates::compare;
 use crate::gates::grown;
+use crate::gates::integrity::FileChange;
+use crate::gates::language;
 use crate::gates::language::Role;
 use crate::gates::language::role;
+use crate::gates::red;
 use crate::gates::said;
 use crate::gates::verify::Run;
 use std::collections::BTreeSet;
@@ -23,6 +30,29 @@ pub(crate) enum Named {
     Yes,
     /// All that is known is that files with tests are new or changed.
     No,
+}
+
+/// A test that is as it was, and fails on the old code because of what the change stores for it: a golden file, a snapshot.
+pub(crate) async fn by_stored_answers(
+    run: &Run<'_>,
+    (chosen, head): (&Chosen, &Evidence),
+    (weight, known): (Weight, &BTreeSet<&str>),
+) -> Result<Option<GateResult>, GateError> {
+    let mut stored = run.change.of_role(Role::Support);
+    let is_data = |file: &FileChange| file.after.bytes().is_some() && language::of(&file.path).is_none();
+    let (Some(names), true) = (compare::names(head), stored.any(is_data) && touches_source(run.change)) else {
+        return Ok(None);
+    };
+    let found = red::on_old_code(run, chosen).await?;
+    let fails = |name: &&String| {
+        let failed = compare::names(&found).is_some_and(|names| names.failed.contains(name));
+        failed && known.contains(name.as_str())
+    };
+    let red = names.passed.iter().find(fails);
+    Ok(red.map(|name| {
+        let sentence = format!("{name} fails without the change, by what the change stores for it");
+        said::passed(GATE, weight, sentence)
+    }))
 }
 
 fn touches_source(change: &Change) -> bool {

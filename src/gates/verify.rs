@@ -3,8 +3,6 @@
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Excuse;
 use crate::domain::evidence::GateReport;
-use crate::domain::evidence::GateResult;
-use crate::domain::evidence::Weight;
 use crate::gates::base_tests;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
@@ -15,11 +13,13 @@ use crate::gates::coverage;
 use crate::gates::dulled;
 use crate::gates::hollow;
 use crate::gates::judged;
+use crate::gates::needless;
 use crate::gates::red;
 use crate::gates::rerun;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::subject::Subject;
+use crate::gates::unheard;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -49,7 +49,6 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
     let stand = Stand::new(bench, subject.mirror, subject.head, settings, From::Cache, cancel).await?;
     let ran = stand.tests().await?;
     let mut report = run.tests(stand.setup.clone(), ran.clone()).await?;
-    let seen = judged::seen(&run, &ran).await?;
     let mut shown_by_running = Vec::new();
     if is_sound(&report) {
         report
@@ -59,20 +58,15 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
             .more
             .extend(red::red_before_green(&run, &stand.chosen, &ran).await?);
         report.more.extend(coverage::coverage(&stand, subject).await?);
-        // Whether tests notice anything is asked of work that nothing else sends back: it takes many runs.
-        if !seen.holds(&run) && !report.more.iter().any(sends_back) {
-            shown_by_running = hollow::tests_of_nothing(&run, &stand.chosen, (&ran, &report)).await?;
-            shown_by_running.extend(dulled::tests_that_notice_less(&run, &stand.chosen, &ran).await?);
-        }
+        shown_by_running = hollow::tests_of_nothing(&run, &stand.chosen, (&ran, &report)).await?;
+        shown_by_running.extend(needless::tests_of_anything(&run, &stand.chosen, &ran).await?);
+        shown_by_running.extend(unheard::tests_that_nobody_hears(&run, &stand.chosen, &ran).await?);
+        shown_by_running.extend(dulled::tests_that_notice_less(&run, &stand.chosen, &ran).await?);
     }
-    report.more.push(judged::integrity(&run, seen, shown_by_running).await?);
+    report.more.push(judged::integrity(&run, &ran, shown_by_running).await?);
     report.more.extend(checks::checks(&run, &ran, stand.is_ready()).await?);
     report.isolation = Some(bench.sandbox.level());
     Ok(report)
-}
-
-fn sends_back(result: &GateResult) -> bool {
-    result.weight == Weight::Demanded && matches!(result.evidence, Evidence::Failed(_))
 }
 
 /// Whether the tests ran and nothing is held against the work: only then it is worth the time to look closer.

@@ -31,16 +31,19 @@ pub(super) fn find(files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
     findings
 }
 
-/// Whether a method does nothing because others fill it in: a class of the change does, and the product calls it; or it
-/// says that others must, and a class of the change is derived from its own.
+/// Whether a method does nothing because others fill it in: the product calls it, and a class of the change fills in one
+/// of its class; or it says that others must, and a class of the change is derived from its own.
 fn is_filled_in(mark: &Mark, files: &[ReadFile<'_>]) -> bool {
     let Some(open) = &mark.open else { return false };
     if let Some(class) = open.strip_suffix('*') {
         let mut overrides = files.iter().flat_map(|file| file.after.overrides.iter());
         return overrides.any(|method| method.starts_with(class));
     }
-    let name = open.rsplit('.').next().unwrap_or_default();
-    let overridden = files.iter().any(|file| file.after.overrides.contains(open));
+    let Some((class, name)) = open.rsplit_once('.') else {
+        return false;
+    };
+    let of_class = |method: &String| method.rsplit_once('.').is_some_and(|(own, _)| own == class);
+    let overridden = files.iter().any(|file| file.after.overrides.iter().any(of_class));
     let mut sources = files.iter().filter(|file| file.role == Role::Source);
     let called = sources.any(|file| {
         let mut functions = file.after.functions.iter();

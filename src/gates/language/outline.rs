@@ -3,6 +3,7 @@
 use crate::domain::integrity::Rule;
 use crate::gates::language::Role;
 use crate::gates::language::syntax::At;
+use std::ops::Range;
 
 /// A file to be read.
 #[derive(Clone, Copy)]
@@ -197,6 +198,17 @@ pub struct Check {
     pub strength: Strength,
     /// How far off a number may be, where it says so.
     pub tolerance: Option<f64>,
+    /// What would fail in its place, whatever it is about; none where that cannot be said.
+    pub failing: Option<Failing>,
+}
+
+/// A place in a file, and what would fail there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// The bytes that give way.
+    pub range: Range<usize>,
+    /// What stands there then.
+    pub text: String,
 }
 
 /// How much a check checks.
@@ -282,6 +294,12 @@ pub fn is_promise(message: &str) -> bool {
         "needs to be implemented",
         "implementation pending",
         "placeholder implementation",
+        "next iteration",
+        "next sprint",
+        "next milestone",
+        "follow-up pr",
+        "lands in the next",
+        "yet to come",
     ];
     anywhere.iter().any(|words| text.contains(words))
         || text

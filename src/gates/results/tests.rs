@@ -303,6 +303,8 @@ fn unittest_names_every_test_and_subtest() {
         known(0, 0, 1),
         &[],
     );
+    let left_out = "test_bad (test_a.T.test_bad) ... FAIL\ntest_old (test_a.T.test_old) ... ok\n\n----\nRan 2 tests in 0.0s\n\nOK\n";
+    assert_eq!(read(left_out, "").counts, known(1, 1, 0));
 }
 
 #[test]

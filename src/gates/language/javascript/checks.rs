@@ -11,6 +11,7 @@ use super::strength::matched;
 use crate::domain::integrity::Rule;
 use crate::gates::language::flow::heard;
 use crate::gates::language::outline::Check;
+use crate::gates::language::outline::Failing;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Strength;
 use crate::gates::language::outline::quoted;
@@ -37,6 +38,18 @@ fn check(at: At<'_>, body: At<'_>) -> Option<Check> {
         words: whole.words(),
         strength,
         tolerance: tolerance(whole),
+        failing: failing(at, whole),
+    })
+}
+
+/// An assertion as it fails; none for one that says that its place is not to be reached.
+fn failing(at: At<'_>, whole: At<'_>) -> Option<Failing> {
+    let is_plain = at.is(&["call_expression"])
+        && !at.field_text("function").ends_with("fail")
+        && arguments(at).first().is_none_or(|first| !is_constant(*first));
+    is_plain.then(|| Failing {
+        range: whole.range(),
+        text: "void (() => { throw new Error('made to fail'); })()".to_owned(),
     })
 }
 

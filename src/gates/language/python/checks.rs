@@ -12,6 +12,7 @@ use super::swallows::raises_itself;
 use crate::domain::integrity::Rule;
 use crate::gates::language::flow::heard;
 use crate::gates::language::outline::Check;
+use crate::gates::language::outline::Failing;
 use crate::gates::language::outline::Mark;
 use crate::gates::language::outline::Strength;
 use crate::gates::language::outline::quoted;
@@ -33,6 +34,28 @@ fn check(at: At<'_>, body: At<'_>) -> Option<Check> {
         words: words_of(at),
         strength,
         tolerance: tolerance(at),
+        failing: failing(at),
+    })
+}
+
+/// An assertion that stands for itself, as it fails.
+fn failing(at: At<'_>) -> Option<Failing> {
+    let is_sure = |first: Option<At<'_>>| first.is_some_and(|first| !is_constant(first));
+    let statement = match at.kind() {
+        "assert_statement" => Some(at).filter(|at| is_sure(at.children().next())),
+        "call" => {
+            let called = at.field_text("function").rsplit('.').next().unwrap_or_default();
+            let is_plain = ["assert", "check_", "verify_", "expect_"]
+                .iter()
+                .any(|start| called.starts_with(start));
+            at.parent()
+                .filter(|outer| is_plain && outer.is(&["expression_statement"]))
+        }
+        _ => None,
+    }?;
+    Some(Failing {
+        range: statement.range(),
+        text: "raise AssertionError('made to fail')".to_owned(),
     })
 }
 
@@ -84,7 +107,7 @@ fn call(at: At<'_>) -> Option<Strength> {
             first().map_or(Strength::Weak, there)
         }
         "assertGreaterEqual" => both().map_or(Strength::Strong, |(left, right)| compared(left, ">=", right)),
-        "raises" | "assertRaises" | "assertRaisesRegex" | "warns" => {
+        "raises" | "RaisesGroup" | "assertRaises" | "assertRaisesRegex" | "warns" | "deprecated_call" => {
             if raises_itself(at) {
                 Strength::Trivial
             } else if first().is_some_and(catches_everything) {

@@ -5,6 +5,7 @@ use super::perhaps;
 use super::reached;
 use crate::gates::language::flow::heard;
 use crate::gates::language::outline::Check;
+use crate::gates::language::outline::Failing;
 use crate::gates::language::outline::Strength;
 use crate::gates::language::outline::is_number;
 use crate::gates::language::syntax::At;
@@ -27,6 +28,7 @@ pub(super) fn expected_panic(attribute: At<'_>) -> Option<Check> {
             .into_iter()
             .filter(|word| !matches!(word.as_str(), "#" | "[" | "]"))
             .collect(),
+        failing: None,
     })
 }
 
@@ -58,6 +60,23 @@ fn check(at: At<'_>, body: At<'_>) -> Option<Check> {
         tolerance: tolerance(&words),
         words,
         strength,
+        failing: failing(at),
+    })
+}
+
+/// An assertion as it fails, with what it needs of its surroundings; none for one that says that its place is not to be
+/// reached.
+fn failing(at: At<'_>) -> Option<Failing> {
+    let whole = match macro_call(at) {
+        Some(("panic" | "unreachable", _)) => None,
+        Some((_, tokens)) if tokens.text().trim_start_matches('(').starts_with("false") => None,
+        Some(_) => at.parent().filter(|outer| outer.is(&["macro_invocation"])),
+        None => Some(at).filter(|at| at.parent().is_some_and(|outer| outer.is(&["expression_statement"]))),
+    }?;
+    let is_check = macro_call(at).is_some() || is_helper(at.field_text("function"));
+    is_check.then(|| Failing {
+        range: whole.range(),
+        text: format!("if true {{ panic!(\"made to fail\") }} else {{ {} }}", whole.text()),
     })
 }
 
@@ -91,7 +110,7 @@ fn by_macro(at: At<'_>) -> Option<(Vec<At<'_>>, Strength)> {
         "assert_eq" | "debug_assert_eq" | "prop_assert_eq" => {
             let (left, right) = (arguments.first()?, arguments.get(1)?);
             let strength = equality(left, right, calls(inner)).min(as_bound(at, left, right));
-            match perhaps::is_echo(at, tokens) {
+            match perhaps::is_echo(at, tokens) || perhaps::is_written_first(at, tokens) {
                 true => strength.min(Strength::Same),
                 false => strength,
             }

@@ -43,6 +43,7 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
             marks.extend(stubs::idle(source, at));
             marks.extend(reached::lets_go(source, at));
         }
+        "impl_item" => marks.extend(stubs::idle_impl(source, at)),
         "macro_definition" if ASSERTIONS.contains(&at.field_text("name")) => {
             let what = format!(
                 "`{}!` is defined anew, so that assertions mean something else",

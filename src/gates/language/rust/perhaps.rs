@@ -121,6 +121,43 @@ pub(super) fn is_filtered_by_itself(at: At<'_>, body: At<'_>) -> bool {
     })
 }
 
+/// Whether a test writes the very value into the file that it then reads to compare the value with.
+pub(super) fn is_written_first(at: At<'_>, tokens: At<'_>) -> bool {
+    let plain = |text: &str| {
+        text.chars()
+            .filter(|c| !c.is_whitespace() && *c != '&')
+            .collect::<String>()
+    };
+    let compared = plain(tokens.text());
+    let Some(test) = at.ancestors().find(|outer| outer.is(&["function_item"])) else {
+        return false;
+    };
+    let always = |call: &At<'_>| {
+        call.ancestors()
+            .take_while(|outer| !outer.is_same(test))
+            .all(|outer| !outer.is(&["if_expression", "match_expression", "closure_expression"]))
+    };
+    let mut calls = test.below().filter(|call| {
+        let function = call.field_text("function");
+        call.is(&["call_expression"]) && call.line() < at.line() && function.ends_with("fs::write") && always(call)
+    });
+    calls.any(|call| {
+        let given: Vec<String> = call
+            .field("arguments")
+            .into_iter()
+            .flat_map(At::children)
+            .map(|part| plain(part.text()))
+            .collect();
+        let [path, value] = given.as_slice() else {
+            return false;
+        };
+        let reads = ["read_to_string", "read"]
+            .iter()
+            .any(|read| compared.contains(&format!("fs::{read}({path})")));
+        reads && (compared.starts_with(&format!("({value},")) || compared.contains(&format!(",{value})")))
+    })
+}
+
 /// Whether what is expected comes from a function beside the test that only hands on what the code under test answers.
 pub(super) fn is_echo(at: At<'_>, tokens: At<'_>) -> bool {
     let Some(root) = at.ancestors().last() else {

@@ -149,6 +149,47 @@ pub(super) fn idle(source: &Source<'_>, function: At<'_>) -> Option<Mark> {
     })
 }
 
+/// Names of types that do nothing on purpose.
+const IDLE: [&str; 8] = [
+    "null", "noop", "no_op", "void", "dummy", "silent", "disabled", "discard",
+];
+
+/// What a type that holds something does for a trait, where that is nothing in every method, whatever it is given.
+pub(super) fn idle_impl(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
+    let (named, asked) = (at.field_text("type"), at.field("trait")?);
+    let mut types = source.root.below().filter(|item| item.is(&["struct_item"]));
+    let of_type = types.find(|item| item.field_text("name") == named)?;
+    let holds = of_type
+        .field("body")
+        .is_some_and(|body| body.children().next().is_some());
+    let methods = at.field("body")?.children().filter(|item| item.is(&["function_item"]));
+    let methods: Vec<At<'_>> = methods.collect();
+    let on_purpose = IDLE.iter().any(|word| named.to_lowercase().contains(word));
+    let stub = holds && !on_purpose && methods.len() > 1 && methods.iter().all(|method| ignores_all(*method));
+    let what = format!(
+        "`{named}` does nothing of what `{}` asks, whatever it is given",
+        asked.text()
+    );
+    (stub && !is_test_code(source, at)).then(|| Mark {
+        key: format!("{named} idle"),
+        ..Mark::at(Rule::Stub, at, what)
+    })
+}
+
+/// Whether a method is given something, looks at none of it, and gives nothing back.
+fn ignores_all(method: At<'_>) -> bool {
+    let parameters = method.field("parameters").into_iter().flat_map(At::children);
+    let mut given = parameters.filter(|part| part.is(&["parameter"])).peekable();
+    let is_given = given.peek().is_some();
+    let ignored = given.all(|part| part.field_text("pattern").starts_with('_'));
+    let body = method.field("body").into_iter().flat_map(At::children);
+    let mut work = body.filter(|part| !part.kind().ends_with("_comment"));
+    let (answer, more) = (work.next(), work.next());
+    let nothing =
+        answer.is_none_or(|answer| NOTHING.contains(&answer.text()) || matches!(answer.text(), "Ok(())" | "false"));
+    is_given && ignored && nothing && more.is_none()
+}
+
 /// `use std::todo as later`.
 pub(super) fn renamed(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let words = at.words();
