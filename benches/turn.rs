@@ -21,6 +21,7 @@ use autobuild::config::ModelSettings;
 use autobuild::domain::ci::CiTimes;
 use autobuild::domain::ids::AppId;
 use autobuild::domain::isolation::Level;
+use autobuild::domain::secret::Secrets;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::forge::AppCredentials;
 use autobuild::forge::CallKind;
@@ -261,7 +262,7 @@ fn blueprint(
             environment: Vec::new(),
             access: Access::service(ModelSettings::default()),
         },
-        secrets: Vec::new(),
+        secrets: Secrets::default(),
         settings: EngineSettings {
             write_spacing_ms: spacing_ms,
             ci: CiTimes::AT_ONCE,

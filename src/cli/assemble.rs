@@ -79,8 +79,8 @@ pub struct Blueprint {
     pub data_dir: PathBuf,
     /// Who plays which role.
     pub agents: Agents,
-    /// Every other secret that the service knows.
-    pub secrets: Vec<SecretString>,
+    /// Everything that the service knows and nobody may read: the keys above too.
+    pub secrets: Secrets,
     /// Limits and times.
     pub settings: EngineSettings,
     /// GitHub's limits on writes, which a local forge does not have.
@@ -117,14 +117,11 @@ pub fn worker_name() -> String {
 pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
     let data_folder = DataFolder::take(&blueprint.data_dir)?;
     let urls = GithubUrls::new(&blueprint.api_url, &blueprint.web_url)?;
-    let secrets = secrets(&blueprint);
-    let autobuild = client(&blueprint.app, &urls, &secrets).context("the AutoBuild App")?;
-    let coach = blueprint
-        .coach
-        .as_ref()
-        .map(|key| client(key, &urls, &secrets))
-        .transpose()
-        .context("the Coach App")?;
+    let secrets = blueprint.secrets;
+    let autobuild = app(&blueprint.app).context("the AutoBuild App")?;
+    let autobuild = Client::new(&autobuild, &urls, clock)?.masking(secrets.clone());
+    let coach = blueprint.coach.as_ref().map(app).transpose().context("the Coach App")?;
+    let coach = coach.map(|coach| autobuild.beside(&coach));
     let mirrors = Mirrors::new(&blueprint.data_dir, ForgeAccess::new(&blueprint.web_url)?)?;
     mirrors.sweep_leftovers()?;
     let sandbox = isolation(blueprint.sandbox, &blueprint.data_dir, blueprint.isolation).await?;
@@ -149,15 +146,6 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
         remembered: Remembered::default(),
         data_folder,
     }))
-}
-
-/// Everything that the service knows and nobody may read.
-fn secrets(blueprint: &Blueprint) -> Secrets {
-    let keys = std::iter::once(&blueprint.app).chain(&blueprint.coach);
-    let mut of_agents = agents_secrets(&blueprint.agents.environment);
-    of_agents.extend(blueprint.agents.access.keys());
-    let all = keys.map(|app| &app.private_key).chain(&blueprint.secrets);
-    Secrets::new(all.chain(std::iter::once(&blueprint.database_url)).chain(&of_agents))
 }
 
 /// What agents get from the service's environment under a name that says that it is secret.
@@ -194,9 +182,8 @@ async fn isolation(mut options: SandboxOptions, data_dir: &Path, bounds: Bounds)
     Ok(sandbox)
 }
 
-fn client(key: &AppKey, urls: &GithubUrls, secrets: &Secrets) -> anyhow::Result<Client> {
-    let app = App::new(key.id, &key.private_key)?;
-    Ok(Client::new(&app, urls, clock)?.masking(secrets.clone()))
+fn app(key: &AppKey) -> anyhow::Result<App> {
+    Ok(App::new(key.id, &key.private_key)?)
 }
 
 /// Makes every agent that is offered, and looks at once for what would keep it from working.

@@ -72,7 +72,7 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     known.extend(collector.iter().flat_map(TelemetrySettings::secrets));
     let secrets = Secrets::new(&known);
     start_log(&settings.log, settings.log_format, secrets.clone());
-    match run(settings, collector).await {
+    match run(settings, collector, &secrets).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("autobuild: {}", secrets.mask(&format!("{error:#}")));
@@ -128,7 +128,7 @@ fn pass(secrets: &Secrets, event: &[u8], out: &mut impl Write) -> io::Result<()>
     out.write_all(secrets.mask(&String::from_utf8_lossy(event)).as_bytes())
 }
 
-async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>) -> anyhow::Result<()> {
+async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>, secrets: &Secrets) -> anyhow::Result<()> {
     if !settings.unused.is_empty() {
         tracing::warn!(
             "settings that this version reads and does not act on: {}",
@@ -146,12 +146,12 @@ async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>) -> 
         .await
         .with_context(|| format!("listening on {}", settings.listen))?;
     let address = listener.address()?;
-    let engine = assemble::engine(blueprint(&settings, &app, collector)?).await?;
-    let secrets = std::iter::once(app.webhook_secret)
+    let engine = assemble::engine(blueprint(&settings, &app, collector, secrets)?).await?;
+    let signing = std::iter::once(app.webhook_secret)
         .chain(app.previous_webhook_secret)
         .collect();
     tracing::info!("listening on http://{address}");
-    until_stopped(engine, secrets, admin_token(&settings)?, listener).await
+    until_stopped(engine, signing, admin_token(&settings)?, listener).await
 }
 
 /// Says at the start what would fail later: wrong keys, permissions that were not granted.
@@ -188,13 +188,13 @@ fn admin_token(settings: &ServerSettings) -> anyhow::Result<SecretString> {
 /// Serves and works until SIGTERM or Ctrl-C, then drains.
 async fn until_stopped(
     engine: Arc<Engine>,
-    secrets: Vec<SecretString>,
+    signing: Vec<SecretString>,
     admin: SecretString,
     listener: Listener,
 ) -> anyhow::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let stop = CancellationToken::new();
-    let inbox = Arc::new(Inbox::new(engine.clone(), secrets, stop.clone()).with_admin(admin));
+    let inbox = Arc::new(Inbox::new(engine.clone(), signing, stop.clone()).with_admin(admin));
     // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
     let rights = tokio::spawn(check_rights(engine.clone()));
     let worker = tokio::spawn(engine.clone().work(stop.clone()));
@@ -217,11 +217,12 @@ fn blueprint(
     settings: &ServerSettings,
     app: &crate::config::App,
     collector: Option<TelemetrySettings>,
+    secrets: &Secrets,
 ) -> anyhow::Result<Blueprint> {
     let any = RepositorySettings::default();
     let agent = |role| settings.agent(role, &any).clone();
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
-    engine.telemetry = assemble::telemetry(collector, &engine.worker, Secrets::new(&known_secrets(settings)))?;
+    engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone())?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
     engine.budget = settings.budget;
     engine.network = network::ceiling(&settings.network);
@@ -247,7 +248,7 @@ fn blueprint(
             environment: settings.agent_environment.clone(),
             access: Access::service(settings.models.clone()),
         },
-        secrets: known_secrets(settings),
+        secrets: secrets.clone(),
         settings: engine,
         caps: caps(&settings.github.api),
         sandbox: SandboxOptions {

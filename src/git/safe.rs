@@ -41,7 +41,8 @@ pub(crate) const SETTINGS: [&str; 13] = [
     "http.lowSpeedTime=60",
 ];
 
-/// Where git is, by the service's own `PATH`, looked up once.
+/// Where git is, by the service's own `PATH`, looked up once. With its whole path a program is started without copying
+/// this process first.
 pub(crate) fn git_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {

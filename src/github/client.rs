@@ -57,17 +57,26 @@ struct KnownName {
 impl Client {
     /// Prepares the connections; nothing is sent yet. Must be called within a tokio runtime.
     pub fn new(app: &App, urls: &GithubUrls, clock: Clock) -> Result<Self, SetupError> {
-        let wire = Wire::new(urls, app.id, app.key(), clock)
-            .map_err(|error| SetupError::Connection { source: error.into() })?;
-        Ok(Self {
+        let wire = Wire::new(urls, app, clock).map_err(|error| SetupError::Connection { source: error.into() })?;
+        Ok(Self::over(app, urls.clone(), wire))
+    }
+
+    /// Another App on the same connections, which lets out as little.
+    #[must_use]
+    pub fn beside(&self, app: &App) -> Self {
+        Self::over(app, self.urls.clone(), self.wire.of(app))
+    }
+
+    fn over(app: &App, urls: GithubUrls, wire: Wire) -> Self {
+        Self {
             id: app.id,
-            urls: urls.clone(),
+            urls,
             wire,
             tokens: Tokens::default(),
             names: Mutex::default(),
             identity: OnceCell::new(),
             bot: OnceCell::new(),
-        })
+        }
     }
 
     /// Lets nothing out that holds one of these, besides what looks like a credential anyway.

@@ -4,6 +4,7 @@
 //! off. A read is tried again here, twice; a write never.
 
 use super::Clock;
+use super::app::App;
 use super::error::GithubError;
 use super::error::refusal;
 use super::urls::GithubUrls;
@@ -97,28 +98,44 @@ impl Reply {
     }
 }
 
-/// The connections of one App to one GitHub.
+/// The connections of one App to one GitHub. Several Apps may share them: each request brings its own credentials.
 pub(super) struct Wire {
     rest: Octocrab,
     graphql: Octocrab,
+    app: AppId,
+    key: EncodingKey,
     clock: Clock,
     secrets: Secrets,
 }
 
 impl Wire {
     /// Must be called within a tokio runtime: octocrab starts a task.
-    pub(super) fn new(urls: &GithubUrls, app: AppId, key: &EncodingKey, clock: Clock) -> octocrab::Result<Self> {
-        let rest = connect(urls.api(), app, key)?;
+    pub(super) fn new(urls: &GithubUrls, app: &App, clock: Clock) -> octocrab::Result<Self> {
+        let rest = connect(urls.api())?;
         let graphql = match urls.graphql_base() {
             base if base == urls.api() => rest.clone(),
-            base => connect(base, app, key)?,
+            base => connect(base)?,
         };
         Ok(Self {
             rest,
             graphql,
+            app: app.id,
+            key: app.key().clone(),
             clock,
             secrets: Secrets::default(),
         })
+    }
+
+    /// The same connections for another App.
+    pub(super) fn of(&self, app: &App) -> Self {
+        Self {
+            rest: self.rest.clone(),
+            graphql: self.graphql.clone(),
+            app: app.id,
+            key: app.key().clone(),
+            clock: self.clock,
+            secrets: self.secrets.clone(),
+        }
     }
 
     /// Masks these in everything that is sent.
@@ -164,12 +181,15 @@ impl Wire {
     }
 
     async fn once(&self, crab: &Octocrab, who: &Credential<'_>, call: &Call<'_>) -> Result<Reply, GithubError> {
-        let crab = match who {
-            Credential::App => crab.clone(),
-            Credential::Token(token) => crab
-                .user_access_token((*token).clone())
-                .map_err(|error| GithubError::Malformed { source: error.into() })?,
+        let malformed = |error: octocrab::Error| GithubError::Malformed { source: error.into() };
+        let token = match who {
+            Credential::App => {
+                let jwt = octocrab::auth::create_jwt(octocrab::models::AppId(self.app.0), &self.key);
+                SecretString::from(jwt.map_err(|error| GithubError::Malformed { source: error.into() })?)
+            }
+            Credential::Token(token) => (*token).clone(),
         };
+        let crab = crab.user_access_token(token).map_err(malformed)?;
         // The one door to GitHub: whatever was overlooked before goes no further.
         let body = call.body.map(|body| self.secrets.mask_json(body.clone()));
         let reply = match tokio::time::timeout(WHOLE_CALL, exchange(&crab, call, body.as_ref())).await {
@@ -185,13 +205,12 @@ impl Wire {
     }
 }
 
-fn connect(base: &str, app: AppId, key: &EncodingKey) -> octocrab::Result<Octocrab> {
+fn connect(base: &str) -> octocrab::Result<Octocrab> {
     Octocrab::builder()
         .base_uri(base)?
         .add_retry_config(RetryConfig::None)
         .set_connect_timeout(Some(CONNECT))
         .set_write_timeout(Some(WRITE))
-        .app(octocrab::models::AppId(app.0), key.clone())
         .build()
 }
 

@@ -1,6 +1,6 @@
 //! What the service asked of the forge, by kind.
 
-use autobuild::forge::Forge;
+use autobuild::forge::LoggedCall;
 use std::collections::BTreeMap;
 
 /// A kind of call: its method and path, with `*` for what differs from run to run.
@@ -20,12 +20,12 @@ impl Kind {
     }
 }
 
-/// How often each kind of call was made.
-pub fn kinds(forge: &Forge) -> BTreeMap<Kind, usize> {
+/// How often each kind of call is among these.
+pub fn kinds(calls: &[LoggedCall]) -> BTreeMap<Kind, usize> {
     let mut kinds = BTreeMap::new();
-    for call in forge.calls() {
+    for call in calls {
         let kind = Kind {
-            method: call.method,
+            method: call.method.clone(),
             path: pattern(&call.path),
         };
         *kinds.entry(kind).or_insert(0) += 1;

@@ -3,6 +3,7 @@
 use crate::picture;
 use crate::play::WATCHDOG;
 use crate::play::assert_looks;
+use crate::play::calm;
 use crate::play::go_on;
 use crate::play::undisturbed;
 use crate::story::Story;
@@ -12,15 +13,10 @@ use autobuild::forge::HookMishap;
 
 const EVERY: usize = 10_000;
 
-async fn expected() -> String {
-    let calm = tokio::time::timeout(WATCHDOG, undisturbed(&Story::completed())).await;
-    picture::take(&calm.expect("the story ends")).await
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_said_while_the_service_is_dead_is_heard_when_it_lives() {
-    let expected = expected().await;
     let story = Story::completed();
+    let calm = calm(&story).await;
     let mut world = World::new(&story).await;
     for step in &story.moves {
         step.play(&world).await;
@@ -29,13 +25,13 @@ async fn what_is_said_while_the_service_is_dead_is_heard_when_it_lives() {
         assert!(rested.is_ok(), "{}", world.log());
         world.kill().await;
     }
-    assert_looks(&world, &expected, "killed whenever nothing was left to do").await;
+    assert_looks(&world, &calm.picture, "killed whenever nothing was left to do").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deliveries_that_come_twice_count_once() {
-    let expected = expected().await;
     let story = Story::completed();
+    let calm = calm(&story).await;
     let mut world = World::new(&story).await;
     let twice = HookFault::on("*", HookMishap::Duplicate).times(EVERY);
     let order = world.forge.order_hooks(twice);
@@ -43,7 +39,7 @@ async fn deliveries_that_come_twice_count_once() {
     let played = tokio::time::timeout(WATCHDOG, go_on(&mut world, &story)).await;
     assert!(played.is_ok(), "{}", world.log());
     assert!(order.hits() > 10);
-    assert_looks(&world, &expected, "every delivery twice").await;
+    assert_looks(&world, &calm.picture, "every delivery twice").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,8 +59,8 @@ async fn deliveries_of_long_ago_change_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_told_of_pushes_and_pull_requests_may_come_last() {
-    let expected = expected().await;
     let story = Story::completed();
+    let calm = calm(&story).await;
     let mut world = World::new(&story).await;
     let late = ["push", "pull_request", "create", "delete"].map(|event| {
         world
@@ -81,5 +77,5 @@ async fn what_is_told_of_pushes_and_pull_requests_may_come_last() {
     world.forge.deliveries_idle().await;
     let rested = tokio::time::timeout(WATCHDOG, world.rest()).await;
     assert!(rested.is_ok(), "{}", world.log());
-    assert_looks(&world, &expected, "pushes and pull requests told last").await;
+    assert_looks(&world, &calm.picture, "pushes and pull requests told last").await;
 }

@@ -1,23 +1,64 @@
 //! How stories are played and compared.
 
+use crate::calls::Kind;
+use crate::calls::kinds;
 use crate::picture;
 use crate::story::Story;
 use crate::world::World;
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::Mutex;
 use std::time::Duration;
+use tokio::sync::OnceCell;
 
 /// No story takes this long, unless it hangs.
 pub const WATCHDOG: Duration = Duration::from_secs(120);
 
+/// What an undisturbed run of a story shows.
+pub struct Calm {
+    /// What people see in the end.
+    pub picture: String,
+    /// How often each kind of call was made, from each move until everything rested again.
+    pub calls: Vec<BTreeMap<Kind, usize>>,
+}
+
+type Known = BTreeMap<&'static str, Arc<OnceCell<Arc<Calm>>>>;
+
+/// What an undisturbed run of the story shows. One run serves all tests of this process.
+pub async fn calm(story: &Story) -> Arc<Calm> {
+    static KNOWN: Mutex<Known> = Mutex::new(Known::new());
+    let cell = Arc::clone(KNOWN.lock().unwrap().entry(story.name).or_default());
+    let calm = cell.get_or_init(|| async {
+        let watched = tokio::time::timeout(WATCHDOG, observed(story)).await;
+        let (world, calls) = watched.expect("the undisturbed story ends");
+        let picture = picture::take(&world).await;
+        Arc::new(Calm { picture, calls })
+    });
+    Arc::clone(calm.await)
+}
+
 /// Plays a story to its end without any mishap.
 pub async fn undisturbed(story: &Story) -> World {
+    observed(story).await.0
+}
+
+/// The same, with the calls between the rests.
+async fn observed(story: &Story) -> (World, Vec<BTreeMap<Kind, usize>>) {
     let mut world = World::new(story).await;
     world.start();
-    go_on(&mut world, story).await;
+    let (mut calls, mut known) = (Vec::new(), 0);
+    for step in &story.moves {
+        step.play(&world).await;
+        world.rest().await;
+        let all = world.forge.calls();
+        calls.push(kinds(&all[known..]));
+        known = all.len();
+    }
     assert_eq!(world.given_up().await, [], "{}", world.log());
     let unknown = world.forge.unknown_calls();
     assert!(unknown.is_empty(), "{unknown:?}");
-    world
+    (world, calls)
 }
 
 /// Plays all of a story with a service that was started.

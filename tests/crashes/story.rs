@@ -162,6 +162,8 @@ const WAIT: &str = "echo NAME > FOLDER/started; read -r line < FOLDER/go";
 
 /// A story.
 pub struct Story {
+    /// What tells it from the others.
+    pub name: &'static str,
     /// The agents' script.
     pub agents: String,
     /// Whether the Player is a program; it and the tests say that they run, and wait.
@@ -178,6 +180,7 @@ impl Story {
     /// merges, the feature pull request, clean-up.
     pub fn completed() -> Self {
         Self {
+            name: "completed",
             agents: [PLANNED, FIRST_TURN, SECOND_TURN].concat(),
             waits: false,
             settings: "max_turns: 1\nci: ignore\n",
@@ -202,6 +205,7 @@ impl Story {
         let player = player.replace("files_modified: [lines.sh]", "files_modified: []");
         let player = player.replace("files_created: []", "files_created: [lines.sh]");
         Self {
+            name: "paid",
             agents: [paid(PLANNED, "0.03"), paid(&player, "0.25"), paid(coach, "0.07")].concat(),
             waits: false,
             settings: "ci: ignore\nbudget: { usd_per_task: 4, usd_per_feature: 20 }\n",
@@ -213,6 +217,7 @@ impl Story {
     /// What is left: a second attempt, an override, a cancelled Feature.
     pub fn cancelled() -> Self {
         Self {
+            name: "cancelled",
             agents: [PLANNED, FIRST_TURN, FIRST_TURN].concat(),
             waits: false,
             settings: "max_turns: 1\nci: ignore\n",
@@ -237,6 +242,7 @@ impl Story {
         let remarks: Vec<String> = (1..=REMARKS).map(remark).collect();
         let broken = BROKEN.replace("LINES", &"true\\n".repeat(REMARKS));
         Self {
+            name: "mended",
             agents: broken.replace("REMARKS", &remarks.join("\n")) + MENDED,
             waits: false,
             settings: "merge: human\nmode: standard\nci: ignore\n",
@@ -255,6 +261,7 @@ impl Story {
     /// The same with tests that can be caught while they run.
     pub fn caught_mended() -> Self {
         Self {
+            name: "caught_mended",
             waits: true,
             ..Self::mended()
         }
@@ -263,6 +270,7 @@ impl Story {
     /// The same as [`Story::completed`], with a Player and tests that can be caught while they run.
     pub fn caught() -> Self {
         Self {
+            name: "caught",
             waits: true,
             ..Self::completed()
         }

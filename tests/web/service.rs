@@ -9,6 +9,7 @@ use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
 use autobuild::domain::ids::AppId;
 use autobuild::domain::isolation::Level;
+use autobuild::domain::secret::Secrets;
 use autobuild::engine::settings::EngineSettings;
 use autobuild::github::Caps;
 use autobuild::sandbox::SandboxOptions;
@@ -81,7 +82,7 @@ impl Service {
                 environment: Vec::new(),
                 access: Access::service(ModelSettings::default()),
             },
-            secrets: Vec::new(),
+            secrets: Secrets::default(),
             settings,
             caps: Caps::Github,
             sandbox: SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild")),

@@ -245,6 +245,14 @@ fn safety() -> anyhow::Result<SandboxSettings> {
     })
 }
 
+/// Everything that the demo knows and nobody may read.
+fn secrets(material: &Material, keys: [&SecretString; 2], secret: &str) -> Secrets {
+    let mut all: Vec<SecretString> = material.access.keys().collect();
+    all.extend(keys.map(SecretString::clone));
+    all.push(SecretString::from(secret.to_owned()));
+    Secrets::new(&all)
+}
+
 fn blueprint(
     forge: &Forge,
     material: &Material,
@@ -261,12 +269,9 @@ fn blueprint(
     };
     let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
     let worker = assemble::worker_name();
+    let secrets = secrets(material, [&main.private_key, &coach.private_key], secret);
     let settings = EngineSettings {
-        telemetry: assemble::telemetry(
-            collector,
-            &worker,
-            Secrets::new([&main.private_key, &coach.private_key]),
-        )?,
+        telemetry: assemble::telemetry(collector, &worker, secrets.clone())?,
         write_spacing_ms: 0,
         // A person watches: what failed is tried again soon.
         backoff: Backoff {
@@ -294,7 +299,7 @@ fn blueprint(
             environment: Vec::new(),
             access: material.access.clone(),
         },
-        secrets: vec![SecretString::from(secret.to_owned())],
+        secrets,
         settings,
         caps: Caps::None,
         sandbox: SandboxOptions {

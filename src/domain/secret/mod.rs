@@ -6,13 +6,13 @@
 mod assignment;
 mod encoded;
 mod forms;
+mod own;
 mod shapes;
 mod spelling;
 mod view;
 mod wide;
 
-use aho_corasick::AhoCorasick;
-use secrecy::ExposeSecret;
+use crate::domain::secret::own::Own;
 use secrecy::SecretString;
 use serde_json::Value;
 use sha2::Digest;
@@ -26,7 +26,7 @@ pub const MASK: &str = "[masked]";
 
 /// The secrets that the service itself knows, to be found besides everything that looks like one. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Secrets(Option<Arc<AhoCorasick>>);
+pub struct Secrets(Option<Arc<Own>>);
 
 /// What a found text looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,16 +114,7 @@ impl Secrets {
     /// are ordinary words are left out.
     #[must_use]
     pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        let mut spellings: Vec<String> = values
-            .into_iter()
-            .flat_map(|value| spelling::of(value.expose_secret()))
-            .collect();
-        spellings.sort_unstable();
-        spellings.dedup();
-        match spellings.is_empty() {
-            true => Self(None),
-            false => Self(AhoCorasick::new(spellings).ok().map(Arc::new)),
-        }
+        Self(Own::of(values).map(Arc::new))
     }
 
     /// `text` with every credential replaced.
@@ -199,10 +190,10 @@ impl Secrets {
     fn spans(&self, text: &[u8], place: assignment::Where) -> Vec<Span> {
         let mut spans = Vec::new();
         if let Some(own) = &self.0 {
-            spans.extend(own.find_overlapping_iter(text).map(|found| Span {
+            spans.extend(own.find(text).map(|at| Span {
                 kind: SecretKind::Own,
                 sure: Sure::Yes,
-                at: found.range(),
+                at,
             }));
         }
         forms::find(text, &mut spans);

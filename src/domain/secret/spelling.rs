@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::fmt::Write;
 
 /// Values and pieces shorter than this are found by chance.
-const LEAST: usize = 8;
+pub(super) const LEAST: usize = 8;
 /// A value of small letters alone may be a word up to this length.
 const LEAST_WORD: usize = 16;
 /// Lines of a secret of several that are looked for on their own.

@@ -1,6 +1,7 @@
 //! How git is started for a bare repository: safe flags, an empty environment, bounded output.
 
 use super::BareRepo;
+use crate::git::safe::git_program;
 use std::ffi::OsStr;
 use std::io;
 use std::process::Stdio;
@@ -71,7 +72,7 @@ impl Finished {
 
 /// A git command in the safe environment, not yet started. `hooks` is the only folder from which hooks may run.
 pub(super) fn git(hooks: &OsStr) -> Command {
-    let mut command = Command::new("git");
+    let mut command = Command::new(git_program());
     command.env_clear();
     for name in ["PATH", "TMPDIR"] {
         if let Some(value) = std::env::var_os(name) {

@@ -22,6 +22,7 @@ use autobuild::domain::ids::RepoId;
 use autobuild::domain::isolation::Bounds;
 use autobuild::domain::isolation::Level;
 use autobuild::domain::routing::Waits;
+use autobuild::domain::secret::Secrets;
 use autobuild::engine::Engine;
 use autobuild::engine::settings::Backoff;
 use autobuild::engine::settings::EngineSettings;
@@ -317,6 +318,13 @@ impl Setup {
         settings
     }
 
+    fn secrets(&self, main: &AppCredentials, coach: Option<&AppCredentials>) -> Secrets {
+        let keys = std::iter::once(main).chain(coach).map(|app| app.private_key.clone());
+        let models = Access::service(self.models.clone());
+        let all: Vec<SecretString> = keys.chain(models.keys()).chain([SecretString::from(SECRET)]).collect();
+        Secrets::new(&all)
+    }
+
     fn blueprint(
         &self,
         forge: &Forge,
@@ -344,7 +352,7 @@ impl Setup {
                 environment: Vec::new(),
                 access: Access::service(self.models.clone()),
             },
-            secrets: vec![SecretString::from(SECRET)],
+            secrets: self.secrets(main, coach),
             settings: EngineSettings {
                 write_spacing_ms: 0,
                 grace: Duration::from_millis(200),

@@ -153,6 +153,12 @@ fn called(at: At<'_>) -> Strength {
     let Some(function) = at.field("function") else {
         return Strength::Strong;
     };
+    if matches!(
+        function.text(),
+        "Array.isArray" | "Number.isInteger" | "Number.isFinite"
+    ) {
+        return Strength::Weak;
+    }
     let list = function.field("object").filter(|object| object.is(&["array"]));
     let given = at.field("arguments").and_then(|list| list.children().next());
     let Some(list) = list else { return Strength::Strong };
@@ -213,7 +219,7 @@ fn binary(at: At<'_>) -> Strength {
         "||" | "??" => condition(left).min(condition(right)),
         "&&" => condition(left).max(condition(right)),
         "==" | "===" => equality(left, right),
-        "!=" | "!==" => Strength::Weak,
+        "!=" | "!==" | "instanceof" => Strength::Weak,
         ">=" if right.text() == "0" => {
             if left.text().ends_with(".length") {
                 Strength::Trivial
