@@ -143,9 +143,10 @@ async fn of_the_real_claude() {
     plant(&stage);
     for (case, expected) in ENDS {
         if claude_rules().iter().any(|rule| rule.holds == format!("CASE:{case} ")) {
-            // By way of the protocol the program asks for an answer until the turns are over, and knows no limit of money.
+            // By way of the protocol the program asks for an answer until the turns are over, and knows no limit of money:
+            // its way to the model ends there.
             let expected = match (agent.starts_with("acp:"), case) {
-                (true, "none" | "money") => "out of turns",
+                (true, "none") => "out of turns",
                 _ => expected,
             };
             assert_eq!(stage.ends(Role::Coach, case).await, expected, "{agent}: {case}");

@@ -15,6 +15,7 @@ use crate::agents::json::word;
 use crate::agents::session::Ended;
 use crate::domain::blocked::AgentFailure;
 use crate::sandbox::Exit;
+use crate::sandbox::egress::SPENT;
 use serde_json::Value;
 
 const MAX_SAID: usize = 500;
@@ -80,6 +81,9 @@ fn api_failure(spec: &RunSpec, stream: &Stream, result: &Value) -> AgentFailure 
     let too_long = word(result, "terminal_reason") == "prompt_too_long" || text.starts_with("Prompt is too long");
     if word(result, "stop_reason") == "refusal" {
         return AgentFailure::ModelRefused { said };
+    }
+    if text.contains(SPENT) {
+        return AgentFailure::OutOfMoney;
     }
     if too_long || status == Some(413) {
         return AgentFailure::PromptTooLong;

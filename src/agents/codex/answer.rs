@@ -14,6 +14,7 @@ use crate::agents::journal::plain;
 use crate::agents::schema;
 use crate::agents::session::Ended;
 use crate::domain::blocked::AgentFailure;
+use crate::sandbox::egress::SPENT;
 use serde_json::Value;
 
 const MAX_SAID: usize = 500;
@@ -49,7 +50,9 @@ pub(crate) fn by_words(spec: &RunSpec, message: &str) -> AgentFailure {
     failure(spec.model.as_deref(), message, plain(&spec.secrets, message, MAX_SAID))
 }
 
-const TOO_LONG: [&str; 4] = [
+const TOO_LONG: [&str; 6] = [
+    "request too large",
+    "request_too_large",
     "context window",
     "context_length_exceeded",
     "prompt is too long",
@@ -92,11 +95,15 @@ const UNAVAILABLE: [&str; 13] = [
 const REFUSED: [&str; 3] = ["refus", "content policy", "safety"];
 const TOO_MUCH: [&str; 2] = ["max_output_tokens", "output token maximum"];
 
+const ODD: [&str; 3] = ["invalid_request", "api error: 400", "400 bad request"];
+
 /// The failure that an API's words tell of: there is no status to read it from.
 fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
     let words = message.to_lowercase();
     let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
-    if has(&TOO_LONG) {
+    if message.contains(SPENT) {
+        AgentFailure::OutOfMoney
+    } else if has(&TOO_LONG) {
         AgentFailure::PromptTooLong
     } else if has(&UNAUTHORISED) {
         AgentFailure::NotAuthorised { said }
@@ -117,6 +124,8 @@ fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
         AgentFailure::ModelRefused { said }
     } else if has(&TOO_MUCH) {
         AgentFailure::OutputLimit
+    } else if has(&ODD) {
+        AgentFailure::RequestRefused { status: 400, said }
     } else {
         AgentFailure::Failed { how: said }
     }
@@ -167,6 +176,8 @@ mod tests {
             AgentFailure::Unavailable { .. } => "unavailable",
             AgentFailure::NoSuchModel { .. } => "no such model",
             AgentFailure::PromptTooLong => "too long",
+            AgentFailure::OutOfMoney => "out of money",
+            AgentFailure::RequestRefused { .. } => "request refused",
             AgentFailure::Failed { .. } => "failed",
             other => panic!("{other:?}"),
         };
@@ -211,6 +222,18 @@ mod tests {
             (
                 "stream disconnected before completion: Transport error: network error: error decoding response body",
                 "unavailable",
+            ),
+            (
+                r#"Internal error: Request too large (max 32MB). Try with a smaller file. {"errorKind":"invalid_request"}"#,
+                "too long",
+            ),
+            (
+                r#"Internal error: API Error: 400 messages.0: this is odd {"errorKind":"unknown"}"#,
+                "request refused",
+            ),
+            (
+                "Internal error: API Error: 400 AutoBuild: the calls of models in this run have cost as much as they may",
+                "out of money",
             ),
             ("something else", "failed"),
         ];

@@ -32,6 +32,7 @@ pub use door::INSIDE_PORT;
 pub use log::Decision;
 pub use log::Outcome;
 pub use log::Refusal;
+pub use models::SPENT;
 pub use rules::Caps;
 pub use rules::ModelRoute;
 pub use rules::Rules;

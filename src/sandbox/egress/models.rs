@@ -26,6 +26,8 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use secrecy::ExposeSecret;
 
+/// What a program is told whose calls of models are at their end; programs pass it on in their own words around it.
+pub const SPENT: &str = "the calls of models in this run have cost as much as they may";
 /// Asking how long a text is costs nothing.
 const FREE: &str = "/count_tokens";
 /// What is shorter stands in answers by chance.
@@ -56,8 +58,7 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
     let most = shared.rules.caps.usd_micros;
     if costs && most.is_some_and(|most| shared.tally.usd_micros() >= most) {
         shared.log.note(&logged, Outcome::Refused(Refusal::UsedUp));
-        let message = "the calls of models in this run have cost as much as they may";
-        return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", message);
+        return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", SPENT);
     }
     shared.log.note(&logged, Outcome::Allowed);
     let mut ear = Ear::new(&shared.tally);
