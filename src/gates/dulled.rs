@@ -189,12 +189,7 @@ impl Rewritten {
             "`{test}` fails in its old form where what it names does nothing, such as `{name}` ({path}:{line}), and passes \
              in its new form: it checks less"
         );
-        let site = change
-            .after
-            .find(test)
-            .first()
-            .map(|site| (site.path.clone(), site.line));
-        let (path, line) = site.unwrap_or_else(|| (path.clone(), *line));
+        let (path, line) = change.after.place(test).unwrap_or_else(|| (path.clone(), *line));
         IntegrityFinding {
             rule: Rule::AssertionRemoved,
             path,

@@ -164,12 +164,7 @@ impl Hollow {
                  ({path}:{line}), so it checks nothing of it"
             ),
         };
-        let site = change
-            .after
-            .find(test)
-            .first()
-            .map(|site| (site.path.clone(), site.line));
-        let (path, line) = site.unwrap_or_else(|| (path.clone(), *line));
+        let (path, line) = change.after.place(test).unwrap_or_else(|| (path.clone(), *line));
         IntegrityFinding {
             rule: Rule::AssertionTrivial,
             path,

@@ -65,9 +65,7 @@ fn named(change: &Change, code: Vec<Code>, tests: &[String]) -> Vec<Forms> {
 }
 
 fn finding(change: &Change, test: &str, files: &[&str]) -> IntegrityFinding {
-    let sites = change.after.find(test);
-    let site = sites.first().map(|site| (site.path.clone(), site.line));
-    let (path, line) = site.unwrap_or_default();
+    let (path, line) = change.after.place(test).unwrap_or_default();
     IntegrityFinding {
         rule: Rule::AssertionTrivial,
         path,

@@ -55,6 +55,12 @@ impl Sites {
         self.read.contains(path)
     }
 
+    /// The file and the line of the first test that a runner may mean by `name`.
+    pub(crate) fn place(&self, name: &str) -> Option<(String, u32)> {
+        let found = self.find(name);
+        found.first().map(|site| (site.path.clone(), site.line))
+    }
+
     /// The tests that a runner may mean by `name`.
     pub(crate) fn find(&self, name: &str) -> Vec<&Site> {
         let bare = bare(name);

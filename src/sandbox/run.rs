@@ -115,7 +115,7 @@ impl Sandbox {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let group = match self.groups.as_ref() {
-            Ok(groups) => Some(groups.make(self.options.limits)?),
+            Ok(groups) => Some(groups.make(self.options.limits).map_err(ungrouped)?),
             Err(_) => None,
         };
         let (mut child, entry) = Entry::started(|| {
@@ -127,7 +127,7 @@ impl Sandbox {
         drop(command);
         // The launcher starts nothing before it has its order.
         if let Some(group) = &group {
-            group.admit(entry.pid())?;
+            group.admit(entry.pid()).map_err(ungrouped)?;
         }
         let pipes = Arc::new(Pipes::new(spec.stdout, spec.stderr));
         let pumps = [
@@ -145,6 +145,10 @@ impl Sandbox {
             pumps,
         })
     }
+}
+
+fn ungrouped(error: std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("its control group: {error}"))
 }
 
 /// One running launcher.

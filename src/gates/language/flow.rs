@@ -167,3 +167,14 @@ fn is_only_there(at: At<'_>) -> bool {
     ];
     outer.is(&["assert_statement"]) || outer.is(&["arguments", "argument_list"]) && of_truth.contains(&called)
 }
+
+/// Whether a condition around a place says that somebody asks for new stored files.
+pub fn is_asked_for(at: At<'_>) -> bool {
+    let conditions = at.ancestors().filter(|outer| outer.is(&["if_statement"]));
+    conditions
+        .map(|outer| outer.field_text("condition").to_lowercase())
+        .any(|condition| {
+            let words = ["env", "option", "update", "regen", "record", "rewrite", "bless"];
+            words.iter().any(|word| condition.contains(word))
+        })
+}

@@ -3,6 +3,7 @@
 use super::checks::arguments;
 use super::names::assigned;
 use super::names::root;
+use crate::gates::language::flow::is_asked_for;
 use crate::gates::language::syntax::At;
 
 /// Whether a check reads a file of the repository that the same function writes, unless somebody asks for that.
@@ -45,15 +46,4 @@ fn is_of_repository(path: At<'_>) -> bool {
 /// `path`, `fs`: names of modules.
 fn is_of_tools(name: At<'_>) -> bool {
     assigned(name).is_none_or(|value| value.text().starts_with("require("))
-}
-
-/// Whether a condition around a place says that somebody asks for new files.
-fn is_asked_for(at: At<'_>) -> bool {
-    let conditions = at.ancestors().filter(|outer| outer.is(&["if_statement"]));
-    conditions
-        .map(|outer| outer.field_text("condition").to_lowercase())
-        .any(|condition| {
-            let words = ["env", "option", "update", "regen", "record", "rewrite", "bless"];
-            words.iter().any(|word| condition.contains(word))
-        })
 }

@@ -2,6 +2,7 @@
 
 use super::names::assigned;
 use super::names::root;
+use crate::gates::language::flow::is_asked_for;
 use crate::gates::language::syntax::At;
 
 /// Whether a check reads a file of the repository that the same function writes, unless somebody asks for that.
@@ -52,15 +53,4 @@ fn is_of_repository(path: At<'_>) -> bool {
     };
     let meant = assigned(path).filter(|_| path.is(&["identifier"])).unwrap_or(path);
     meant.below().any(|part| part.is(&["identifier"]) && of_file(part))
-}
-
-/// Whether a condition around a place says that somebody asks for new files.
-fn is_asked_for(at: At<'_>) -> bool {
-    let conditions = at.ancestors().filter(|outer| outer.is(&["if_statement"]));
-    conditions
-        .map(|outer| outer.field_text("condition").to_lowercase())
-        .any(|condition| {
-            let words = ["env", "option", "update", "regen", "record", "rewrite", "bless"];
-            words.iter().any(|word| condition.contains(word))
-        })
 }
