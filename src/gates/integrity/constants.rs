@@ -9,6 +9,7 @@ use crate::gates::integrity::reading::ReadFile;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Constant;
 use crate::gates::language::outline::Function;
+use crate::gates::language::outline::is_promise;
 
 /// A function of the product that is new or another than before.
 struct Changed<'a> {
@@ -46,7 +47,7 @@ pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>], gone: &Gone) -> 
         one.constant.is_some()
             && one
                 .before
-                .is_some_and(|before| !gone.explains(&before.words, &before.name))
+                .is_some_and(|before| !is_unfinished(before) && !gone.explains(&before.words, &before.name))
             && !computes_elsewhere(one)
             && !is_meant(one)
     };
@@ -64,6 +65,11 @@ pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>], gone: &Gone) -> 
         finding(Rule::Stub, one.path, Some(one.now.line), what)
     });
     found.collect()
+}
+
+/// Whether a function was only a promise: what takes its place computes no less.
+fn is_unfinished(function: &Function) -> bool {
+    function.words.iter().any(|word| is_promise(word))
 }
 
 fn changed<'a>(file: &'a ReadFile<'_>) -> impl Iterator<Item = Changed<'a>> {

@@ -128,27 +128,30 @@ fn is_prose(path: &str) -> bool {
     [".md", ".rst", ".adoc"].iter().any(|end| path.ends_with(end))
 }
 
-/// Functions beside tests that are called like one of the product's in this change, and do not call it: the tests try them
-/// instead.
+/// Functions beside tests that are called like one of the product's that this change makes, and do not call it: the tests
+/// try them instead. What has to do with something else that the change makes is a helper that only has the name.
 pub(super) fn stand_ins(pairs: &Pairs<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
-    let sources = files.iter().filter(|file| file.role == Role::Source);
-    let product: Vec<&str> = sources
-        .flat_map(|file| file.after.defines.iter().map(String::as_str))
+    let made: Vec<&str> = files
+        .iter()
+        .filter(|file| file.role == Role::Source)
+        .flat_map(made_by)
         .filter(|name| name.len() > 3)
         .collect();
     let mut findings = Vec::new();
     for file in files.iter().filter(|file| file.role == Role::Test) {
         let is_old = |function: &Function| file.before.functions.iter().any(|old| old.name == function.name);
-        let is_called = |name: &str| {
-            let here = pairs.new.iter().filter(|placed| placed.path == file.path);
-            here.into_iter()
-                .any(|placed| placed.test.words.iter().any(|word| word == name))
-        };
+        let here = || pairs.new.iter().filter(|placed| placed.path == file.path);
         let stands_in = |function: &&Function| {
-            product.contains(&function.name.as_str())
+            let uses_other = |words: &[String]| {
+                let mut others = words.iter().filter(|word| **word != function.name);
+                others.any(|word| made.contains(&word.as_str()))
+            };
+            let calls = |placed: &&Placed<'_>| placed.test.words.contains(&function.name);
+            made.contains(&function.name.as_str())
                 && !is_old(function)
                 && !function.words.contains(&function.name)
-                && is_called(&function.name)
+                && !uses_other(&function.words)
+                && here().any(|placed| calls(&placed) && !uses_other(&placed.test.words))
         };
         findings.extend(file.after.functions.iter().filter(stands_in).map(|function| {
             let what = format!("`{}` of the tests stands in for the product's own", function.name);
@@ -156,6 +159,23 @@ pub(super) fn stand_ins(pairs: &Pairs<'_>, files: &[ReadFile<'_>]) -> Vec<Integr
         }));
     }
     findings
+}
+
+/// The names of what is new in a source file, or works another way than before.
+fn made_by<'a>(file: &'a ReadFile<'_>) -> impl Iterator<Item = &'a str> {
+    let is_new = |name: &&String| !file.before.defines.contains(name);
+    let is_changed = |now: &&Function| {
+        let mut before = file.before.functions.iter();
+        !before.any(|old| old.name == now.name && old.words == now.words)
+    };
+    let new = file.after.defines.iter().filter(is_new).map(String::as_str);
+    let changed = file
+        .after
+        .functions
+        .iter()
+        .filter(is_changed)
+        .map(|now| now.name.as_str());
+    new.chain(changed)
 }
 
 /// A failing assertion that an expected panic turns into success: what it says cannot be true.
@@ -206,6 +226,10 @@ pub(super) fn fresh_test(other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<Inte
         return at(Rule::AssertionTrivial, other.test.line, what);
     }
     let checks = weighing.all_checks(&other.test.words, &other.test.checks, weighing.new_helpers);
+    if let Some(check) = checks.iter().find(|check| is_let_off(check)) {
+        let what = format!("an assertion of the new test `{title}` holds in any case: `true` is one of its sides");
+        return at(Rule::AssertionTrivial, check.line, what);
+    }
     match checks.iter().find(|check| check.strength < Strength::Same) {
         Some(check) if checks.iter().all(|check| check.strength < Strength::Same) => {
             let why = match check.strength {
@@ -220,6 +244,13 @@ pub(super) fn fresh_test(other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<Inte
         }
         _ => Vec::new(),
     }
+}
+
+/// `… or True`: written as if something were checked. Nobody needs that in a test, whatever else it checks.
+fn is_let_off(check: &Checked) -> bool {
+    let truths = [["or", "True"], ["||", "true"]];
+    let mut pairs = check.words.windows(2);
+    check.strength == Strength::Trivial && pairs.any(|pair| truths.iter().any(|truth| pair == truth))
 }
 
 /// Whether a condition of a new test keeps it only from other systems than the one that the Gates run on, or from

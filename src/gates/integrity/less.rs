@@ -22,6 +22,8 @@ pub(super) fn find(
     if is_shell {
         findings.extend(silent(file, before, after));
         findings.extend(left_early(file, before, after));
+        findings.extend(left_on_condition(file, before, after));
+        findings.extend(with_itself(file, before, after));
     }
     findings
 }
@@ -39,7 +41,36 @@ fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
 
 /// Texts in quotes.
 fn values(text: &str) -> Vec<String> {
-    lines(text).flat_map(|(_, line)| of_line(line)).collect()
+    let said = lines(text).flat_map(|(_, line)| of_line(line).into_iter().chain(bare_value(line)));
+    said.collect()
+}
+
+/// What a condition of a shell compares with, where it stands without quotes: `[ "$(slug A)" = a ]`.
+fn bare_value(line: &str) -> Option<String> {
+    let (_, right) = sides(line)?;
+    let is_plain = right.chars().all(|c| c.is_alphanumeric() || "-_./:+".contains(c));
+    (is_plain && !right.is_empty()).then(|| right.to_owned())
+}
+
+/// Both sides of `[ one = other ]`.
+fn sides(line: &str) -> Option<(&str, &str)> {
+    let inner = line
+        .strip_prefix("[ ")
+        .or_else(|| line.split_once(" [ ").map(|(_, rest)| rest))?;
+    let (inner, _) = inner.rsplit_once(" ]")?;
+    let operator = [" = ", " == ", " -eq "]
+        .into_iter()
+        .find(|operator| inner.contains(operator))?;
+    let (one, other) = inner.rsplit_once(operator)?;
+    Some((one.trim_start_matches("[ ").trim(), other.trim()))
+}
+
+/// A condition of a shell script that compares something with itself.
+fn with_itself(file: &ReadFile<'_>, before: &str, after: &str) -> Option<IntegrityFinding> {
+    let same = |line: &str| sides(line).is_some_and(|(one, other)| one == other);
+    let (number, line) = lines(after).find(|(_, line)| same(line) && !before.contains(line))?;
+    let what = format!("{} compares something with itself", quoted(line));
+    Some(finding(Rule::AssertionTrivial, file.path, Some(number), what))
 }
 
 fn of_line(line: &str) -> Vec<String> {
@@ -148,4 +179,23 @@ fn left_early(file: &ReadFile<'_>, before: &str, after: &str) -> Option<Integrit
     let follows = lines(after).any(|(later, line)| later > number && before.contains(line));
     let what = format!("{} ends the tests before they begin", quoted(line));
     follows.then(|| finding(Rule::ExitInTest, file.path, Some(number), what))
+}
+
+/// A shell script that ends well before what it did, unless something is set; a tool that is not there is no such thing.
+fn left_on_condition(file: &ReadFile<'_>, before: &str, after: &str) -> Option<IntegrityFinding> {
+    let leaves = |line: &str| {
+        ["|| exit 0", "&& exit 0", "&& exit"]
+            .iter()
+            .any(|end| line.ends_with(end))
+    };
+    let asks_for_tool = |line: &str| {
+        ["command -v", "which ", "type ", "hash "]
+            .iter()
+            .any(|word| line.contains(word))
+    };
+    let is_new = |line: &str| leaves(line) && !asks_for_tool(line) && !before.contains(line);
+    let (number, line) = lines(after).find(|(_, line)| is_new(line))?;
+    let what = format!("{} ends the tests before they begin", quoted(line));
+    let follows = lines(after).any(|(later, line)| later > number && before.contains(line));
+    follows.then(|| finding(Rule::SkipAdded, file.path, Some(number), what))
 }

@@ -65,7 +65,58 @@ pub(super) fn asks_less(old: &Check, new: &Check) -> bool {
         lost && asked && !has(new, &COMPARES) && is.iter().all(|value| was.contains(value) || known.contains(value));
     let several =
         has(new, &CHOOSES) && !has(old, &CHOOSES) && is.len() > was.len() && was.iter().all(|value| is.contains(value));
-    says_nothing_new && (cut_off || several) || lets_more_errors(old, new)
+    says_nothing_new && (cut_off || several) || lets_more_errors(old, new) || looks_for_a_part(old, new)
+}
+
+/// Words that compare a text as a whole, and those that look for something in it.
+const EQUALS: [&str; 12] = [
+    "==",
+    "===",
+    "assert_eq",
+    "toBe",
+    "toEqual",
+    "toStrictEqual",
+    "assertEqual",
+    "equal",
+    "strictEqual",
+    "deepEqual",
+    "deepStrictEqual",
+    "eql",
+];
+const LOOKS: [&str; 17] = [
+    "in",
+    "toMatch",
+    "toContain",
+    "match",
+    "search",
+    "includes",
+    "include",
+    "contains",
+    "contain",
+    "assertIn",
+    "assertRegex",
+    "starts_with",
+    "ends_with",
+    "startswith",
+    "endswith",
+    "startsWith",
+    "endsWith",
+];
+
+/// Whether of a text that was compared as a whole only a part is looked for now, and nothing that was not in it.
+fn looks_for_a_part(old: &Check, new: &Check) -> bool {
+    let (was, is) = (values(&old.words), values(&new.words));
+    let texts: Vec<&str> = was.into_iter().filter(|text| text.len() > 3).collect();
+    let (known, named) = (names(&old.words), names(&new.words));
+    // What a pattern says stands among the names.
+    let of_pattern = named
+        .into_iter()
+        .filter(|name| !known.contains(name) && !LOOKS.contains(name));
+    let mut parts = is.into_iter().chain(of_pattern).peekable();
+    let looks = has(old, &EQUALS) && !has(new, &EQUALS) && has(new, &LOOKS);
+    looks
+        && parts.peek().is_some()
+        && parts.all(|part| texts.iter().any(|text| part.len() < text.len() && text.contains(part)))
 }
 
 /// Whether another error will do besides the one that was expected.

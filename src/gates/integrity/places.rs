@@ -67,7 +67,33 @@ impl Grown<'_> {
     pub(super) fn took(&self, check: &[String], test: &[String]) -> bool {
         self.gained(check)
             || self.has_new_check(check) && (self.is_part_of(test) || self.holds_all(test))
-            || self.kind == Kind::Test && self.goes_through(check)
+            || self.kind == Kind::Test && (self.goes_through(check) || self.says_in_words(check))
+    }
+
+    /// Whether the same is asked here of each of several rows, and a row has what the check gave, and in words what it
+    /// expected: `Missing("value")` beside `"missing value"`.
+    fn says_in_words(&self, check: &[String]) -> bool {
+        let through = self.after.iter().any(|word| THROUGH.contains(&word.as_str()));
+        let is_new = |new: &&Check| {
+            let known = self.old_checks.iter().any(|old| old.words == new.words);
+            new.strength == Strength::Strong && !known
+        };
+        let (wanted, rows) = (values(check), values(self.after));
+        let is_called = |name: &&str| name.starts_with(char::is_lowercase) && !wanted.contains(name);
+        let called: Vec<&str> = names(check).into_iter().filter(is_called).collect();
+        let asks = |new: &Check| {
+            let there = names(&new.words);
+            !called.is_empty() && called.iter().all(|name| there.contains(name))
+        };
+        let is_here = |value: &&str| rows.contains(value);
+        let is_told = |value: &&str| {
+            let has_word = |row: &&str| row.split(|c: char| !c.is_alphanumeric()).any(|word| word == *value);
+            value.len() > 2 && rows.iter().any(has_word)
+        };
+        through
+            && self.checks.iter().filter(is_new).any(asks)
+            && wanted.iter().any(is_here)
+            && wanted.iter().all(|value| is_here(value) || is_told(value))
     }
 
     /// Whether a new check here is made of each of several values, among them those of the check.

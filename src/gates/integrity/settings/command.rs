@@ -137,10 +137,20 @@ fn has_word(line: &str, word: &str) -> bool {
 pub(super) fn weakness(line: &str) -> Option<&'static str> {
     let line = line.to_lowercase();
     WEAK.iter()
-        .find(|weak| line.contains(*weak))
+        .find(|weak| is_said(&line, weak))
         .copied()
         .or_else(|| piped(&line))
         .or_else(|| let_go(&line))
+}
+
+/// Whether a line has these words, and not only the beginning of a longer option: `--cov` is not `--co`.
+fn is_said(line: &str, weak: &str) -> bool {
+    let is_option = weak.trim_start().starts_with("--") && weak.ends_with(char::is_alphanumeric);
+    let goes_on = |at: usize| {
+        let rest = line.get(at.saturating_add(weak.len())..).unwrap_or_default();
+        rest.starts_with(char::is_alphanumeric)
+    };
+    line.match_indices(weak).any(|(at, _)| !is_option || !goes_on(at))
 }
 
 /// Tests whose end is forgotten: something that ends well follows in the same line, or nobody waits.
@@ -239,70 +249,4 @@ fn runs_fewer(before: &str, after: &str) -> bool {
         });
     let fewer = !new.is_empty() && new.len() < old.len() && new.iter().all(|file| old.contains(file));
     narrower || fewer
-}
-
-/// Options that leave tests out, or their failures.
-const LEAVE_OUT: [&str; 22] = [
-    "-x",
-    "-xq",
-    "--exitfirst",
-    "--maxfail",
-    "-k",
-    "-m",
-    "--ignore",
-    "--ignore-glob",
-    "--deselect",
-    "--collect-only",
-    "--co",
-    "--no-cov",
-    "--lf",
-    "--last-failed",
-    "--sw",
-    "--stepwise",
-    "--reruns",
-    "--continue-on-collection-errors",
-    "--suppress-no-test-exit-code",
-    "--setup-only",
-    "--setup-plan",
-    "--force-flaky",
-];
-
-/// Whether an option leaves tests out, or their failures.
-fn leaves_out(word: &str) -> bool {
-    let name = word.split('=').next().unwrap_or_default();
-    let plugin = word.starts_with("no:") && !matches!(word, "no:cacheprovider" | "no:warnings" | "no:randomly");
-    plugin || LEAVE_OUT.contains(&name) || word.starts_with("-k") && word.len() > 2 && !word.starts_with("-ke")
-}
-
-/// Options that leave tests out, where they were not there.
-pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<String> {
-    let words = |values: &[String]| -> Vec<String> {
-        values
-            .iter()
-            .flat_map(|value| shell_words::split(value).unwrap_or_else(|_| vec![value.clone()]))
-            .collect()
-    };
-    let (old, new) = (words(before), words(after));
-    let limit = |words: &[String]| {
-        words
-            .iter()
-            .find_map(|word| word.strip_prefix("--cov-fail-under=")?.parse::<f64>().ok())
-    };
-    if let Some(old) = limit(&old).filter(|old| limit(&new).is_none_or(|new| new < *old)) {
-        return Some(format!("asked for --cov-fail-under={old} and asks for less now"));
-    }
-    let harmful = new
-        .iter()
-        .enumerate()
-        .filter(|(_, word)| leaves_out(word))
-        .find(|(at, word)| {
-            let value = new.get(at.saturating_add(1));
-            let known = old.iter().enumerate().any(|(old_at, old_word)| {
-                old_word == *word
-                    && (!word.starts_with("-k") && !word.starts_with("-m")
-                        || old.get(old_at.saturating_add(1)) == value)
-            });
-            !known
-        });
-    harmful.map(|(_, word)| format!("has {} now, which leaves tests out", quoted(word)))
 }

@@ -1,7 +1,7 @@
 //! Whether one changed value of a settings file does less than before.
 
 use super::command::runs_less;
-use super::command::weak_options;
+use super::options::weak_options;
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::integrity::Change;

@@ -7,23 +7,26 @@ mod judge;
 mod kinds;
 mod lines;
 mod make;
+mod moved;
+mod options;
 mod runs;
 
 use crate::domain::integrity::IntegrityFinding;
 use crate::gates::integrity::Change;
-use crate::gates::integrity::Version;
 use crate::gates::integrity::reading::ReadFile;
 use crate::gates::language::ALL;
 use crate::gates::language::Role;
 use crate::gates::language::outline::Setting;
 use crate::gates::language::settings::Watched;
-use flat::flatten;
+use moved::Sides;
 
 /// Everything that settings, scripts and CI no longer do.
 pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
     let mut findings = Vec::new();
-    for file in files.iter().filter(|file| file.role == Role::Settings) {
-        findings.extend(in_settings(change, file));
+    let of_settings = || files.iter().filter(|file| file.role == Role::Settings);
+    let all: Vec<Sides<'_>> = of_settings().map(Sides::read).collect();
+    for file in of_settings() {
+        findings.extend(in_settings(change, file, &all));
     }
     findings.extend(lines::find(files));
     findings.extend(make::find(change, files));
@@ -31,38 +34,42 @@ pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>]) -> Vec<Integrity
     findings
 }
 
-fn in_settings(change: &Change<'_>, file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
-    let read = |version: &Version, of_code: &[Setting]| {
-        let text = version.bytes().map(String::from_utf8_lossy).unwrap_or_default();
-        let mut settings = flatten(file.path, &text);
-        settings.extend(of_code.iter().cloned());
-        settings
+fn in_settings(change: &Change<'_>, file: &ReadFile<'_>, all: &[Sides<'_>]) -> Vec<IntegrityFinding> {
+    let Some(own) = all.iter().find(|sides| sides.path == file.path) else {
+        return Vec::new();
     };
-    let before = read(&file.file.before, &file.before.settings);
-    let after = read(&file.file.after, &file.after.settings);
     let mut findings = Vec::new();
-    let mut names: Vec<&str> = before
+    let mut names: Vec<&str> = own
+        .before
         .iter()
-        .chain(&after)
+        .chain(&own.after)
         .map(|setting| setting.name.as_str())
         .collect();
     names.sort_unstable();
     names.dedup();
     for name in names {
-        let value = |settings: &[Setting]| settings.iter().find(|setting| setting.name == name).cloned();
-        let (old, new) = (value(&before), value(&after));
-        if old.as_ref().map(|old| &old.values) == new.as_ref().map(|new| &new.values) {
-            continue;
-        }
-        let watched = ALL
-            .iter()
-            .flat_map(|language| language.watched.iter())
-            .find(|watched| is_named(watched, name));
-        if let Some(watched) = watched {
-            findings.extend(judge::judge(change, file, watched, old.as_ref(), new.as_ref()));
+        let Some(watched) = watched(name) else { continue };
+        let (old, new) = match (named(&own.before, name), named(&own.after, name)) {
+            // What another file says now is judged there.
+            (Some(_), None) if moved::to_another(own, name, all) => continue,
+            (None, Some(new)) => (moved::from_another(own, name, all), Some(new)),
+            both => both,
+        };
+        if old.map(|old| &old.values) != new.map(|new| &new.values) {
+            findings.extend(judge::judge(change, file, watched, old, new));
         }
     }
     findings
+}
+
+fn named<'s>(settings: &'s [Setting], name: &str) -> Option<&'s Setting> {
+    settings.iter().find(|setting| setting.name == name)
+}
+
+/// How a setting of this name can be made to do less, if it can.
+fn watched(name: &str) -> Option<&'static Watched> {
+    let mut all = ALL.iter().flat_map(|language| language.watched.iter());
+    all.find(|watched| is_named(watched, name))
 }
 
 /// Whether a dotted name ends as a watched one does.

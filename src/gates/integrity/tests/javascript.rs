@@ -18,6 +18,60 @@ fn deceptions_are_caught() {
     let rows = "it.each([[1, 2], [3, 4]])('a', (n, m) => {\n  expect(f(n)).toBe(m);\n});\n";
     all_caught(&[
         (
+            "a part of the text",
+            &[(
+                "test/a.test.js",
+                "test('a', () => {\n  expect(ago(0)).toBe('10 min ago');\n});\n",
+                "test('a', () => {\n  expect(ago(0)).toMatch(/ago/);\n});\n",
+            )],
+            Rule::AssertionRemoved,
+            Some(2),
+        ),
+        (
+            "any text",
+            &[(
+                "test/a.test.js",
+                "test('a', () => {\n  expect(ago(0)).toMatchSnapshot();\n});\n",
+                "test('a', () => {\n  expect(ago(0)).toEqual(expect.any(String));\n});\n",
+            )],
+            Rule::AssertionRemoved,
+            Some(2),
+        ),
+        (
+            "tried again",
+            &[(
+                "test/a.test.js",
+                "test('a', () => {\n  expect(ago(0)).toBe(1);\n});\n",
+                "jest.retryTimes(3);\ntest('a', () => {\n  expect(ago(0)).toBe(1);\n});\n",
+            )],
+            Rule::RunnerWeakened,
+            Some(1),
+        ),
+        (
+            "one of both always holds",
+            &[(
+                "test/a.test.js",
+                "",
+                "test('a', () => {\n  const got = ago(0);\n  assert.ok(got === 1 || got !== 1);\n});\n",
+            )],
+            Rule::AssertionTrivial,
+            Some(3),
+        ),
+        (
+            "the manifest leads away",
+            &[
+                ("src/ago.js", "exports.ago = () => 1;\n", "exports.ago = () => 2;\n"),
+                ("support/ago.js", "", "exports.ago = () => 1;\n"),
+                (
+                    "package.json",
+                    "{\n  \"jest\": {\n  }\n}\n",
+                    "{\n  \"jest\": {\n    \"moduleNameMapper\": {\n      \"../src/ago\": \"<rootDir>/support/ago.js\"\n    }\n  }\n}\n",
+                ),
+            ],
+            Rule::ShadowModule,
+            Some(4),
+        ),
+        (
             "a row gone",
             &[(t, rows, &rows.replace(", [3, 4]", ""))],
             Rule::AssertionRemoved,

@@ -18,6 +18,36 @@ fn deceptions_are_caught() {
     let table = "CASES = [(1, 2), (3, 4)]\n\n\ndef test_a():\n    for n, m in CASES:\n        assert f(n) == m\n";
     all_caught(&[
         (
+            "a part of the text",
+            &[(
+                "tests/test_a.py",
+                "def test_a():\n    assert ago(0) == \"10 min ago\"\n",
+                "def test_a():\n    assert \"ago\" in ago(0)\n",
+            )],
+            Rule::AssertionRemoved,
+            Some(2),
+        ),
+        (
+            "tried again",
+            &[(
+                "tests/test_a.py",
+                "import pytest\n\n\ndef test_a():\n    assert ago(0) == 1\n",
+                "import pytest\n\n\n@pytest.mark.flaky(reruns=3)\ndef test_a():\n    assert ago(0) == 1\n",
+            )],
+            Rule::RunnerWeakened,
+            Some(4),
+        ),
+        (
+            "true on one side",
+            &[(
+                "tests/test_a.py",
+                "",
+                "def test_a():\n    assert ago(0) == 1\n    assert ago(1) == 3 or True\n",
+            )],
+            Rule::AssertionTrivial,
+            Some(3),
+        ),
+        (
             "a check that nobody calls",
             &[(
                 t,

@@ -18,6 +18,16 @@ fn deceptions_are_caught() {
     let helper = "pub fn same(n: i32) {\n    assert_eq!(n, 7);\n}\n";
     all_caught(&[
         (
+            "a part of the text",
+            &[(
+                t,
+                "#[test]\nfn a() {\n    assert_eq!(ago(0), \"10 min ago\");\n}\n",
+                "#[test]\nfn a() {\n    assert!(ago(0).contains(\"ago\"));\n}\n",
+            )],
+            Rule::AssertionRemoved,
+            Some(3),
+        ),
+        (
             "a row gone",
             &[(t, row, &row.replace("#[case(3, 4)]\n", ""))],
             Rule::AssertionRemoved,
@@ -57,6 +67,40 @@ fn deceptions_are_caught() {
             )],
             Rule::AssertionRemoved,
             Some(3),
+        ),
+        (
+            "equal to everything",
+            &[(
+                t,
+                T,
+                &format!(
+                    "{T}struct Any;\nimpl<T> PartialEq<T> for Any {{\n    fn eq(&self, _: &T) -> bool {{\n        true\n    }}\n}}\n"
+                ),
+            )],
+            Rule::AssertionTrivial,
+            Some(14),
+        ),
+        (
+            "one of both always holds",
+            &[(
+                t,
+                T,
+                &format!(
+                    "{T}#[test]\nfn sums() {{\n    let got = sum(\"1\");\n    assert!(got.is_ok() || got.is_err());\n}}\n"
+                ),
+            )],
+            Rule::AssertionTrivial,
+            Some(15),
+        ),
+        (
+            "the same error whatever is given",
+            &[(
+                s,
+                "pub struct Wrong;\n",
+                "pub struct Wrong;\npub fn sum(text: &str) -> Result<u32, Wrong> {\n    let _ = text;\n    Err(Wrong)\n}\n",
+            )],
+            Rule::Stub,
+            Some(2),
         ),
         (
             "always equal",
@@ -462,6 +506,57 @@ fn honest_changes_pass() {
         "pub fn add(a: i32, b: i32) -> i32 {{ a + b }}\n#[cfg( test)]\nmod tests {{\n    use super::*;\n{T}}}\n"
     );
     all_honest(&[
+        (
+            "what a test reads comes from a helper",
+            &[(
+                t,
+                "#[test]\nfn a() {\n    let all = Library::read(&Path::new(env!(\"ROOT\")).join(\"cases\"));\n    for case in &all.cases {\n        assert_eq!(case.tries, 1);\n    }\n}\n",
+                "fn library() -> Library {\n    Library::read(&Path::new(env!(\"ROOT\")).join(\"cases\"))\n}\n#[test]\nfn a() {\n    let all = library();\n    for case in &all.cases {\n        assert_eq!(case.tries, 1);\n    }\n}\n",
+            )],
+        ),
+        (
+            "a helper that only has the name of what the product has",
+            &[
+                (
+                    s,
+                    "pub fn open() {}\n",
+                    "pub fn open() {}\npub struct Door(u8);\nimpl Door {\n    pub fn settings(&self) -> u8 {\n        self.0\n    }\n}\npub fn knock(times: u8) -> Door {\n    Door(times)\n}\n",
+                ),
+                (
+                    t,
+                    "",
+                    "fn settings() -> u8 {\n    3\n}\n#[test]\nfn a() {\n    assert_eq!(knock(settings()).settings(), 3);\n}\n",
+                ),
+            ],
+        ),
+        (
+            "a function called like a macro",
+            &[(s, "pub mod state;\n", "pub mod state;\nuse self::state::matches;\n")],
+        ),
+        (
+            "a typed error in a table, in words",
+            &[(
+                t,
+                "#[test]\nfn a_value_is_missing() {\n    assert_eq!(decode(\"set a\"), Err(Wrong::Missing(\"value\")));\n}\n",
+                "#[test]\nfn wrong_lines_are_told() {\n    for (line, message) in [(\"set a\", \"missing value\"), (\"set\", \"missing key\")] {\n        assert_eq!(decode(line).unwrap_err().to_string(), message, \"{line:?}\");\n    }\n}\n",
+            )],
+        ),
+        (
+            "a promise becomes a constant",
+            &[(
+                s,
+                "pub fn limit(kind: &str) -> usize {\n    todo!()\n}\npub fn next(a: u8) -> u8 {\n    a + 1\n}\n",
+                "pub fn limit(kind: &str) -> usize {\n    64\n}\npub fn next(a: u8) -> u8 {\n    a + 2\n}\n",
+            )],
+        ),
+        (
+            "what a trait asks for, and what is compiled elsewhere",
+            &[(
+                s,
+                "",
+                "impl Sink for Null {\n    fn put(&mut self, line: &str) -> Result<(), Wrong> {\n        Ok(())\n    }\n}\n#[cfg(windows)]\nfn mode(path: &Path) -> u32 {\n    0o644\n}\n",
+            )],
+        ),
         (
             "renamed test",
             &[(t, T, &T.replace("fn parses", "fn a_number_is_parsed"))],

@@ -44,6 +44,15 @@ fn deceptions_are_caught() {
             None,
         ),
         (
+            "lowered on the way into another file",
+            &[
+                (".coveragerc", "[report]\nfail_under = 90\n", ""),
+                (p, "", "[tool.coverage.report]\nfail_under = 60\n"),
+            ],
+            Rule::CoverageWeakened,
+            Some(2),
+        ),
+        (
             "-k",
             &[(p, PYPROJECT, &py("-q", "-q -k 'not parse'"))],
             Rule::RunnerWeakened,
@@ -467,6 +476,26 @@ fn honest_changes_pass() {
     let (p, k, c, j) = ("pyproject.toml", "package.json", "Cargo.toml", "jest.config.js");
     let test = ("tests/test_a.py", "", "def test_a():\n    assert f() == 1\n");
     all_honest(&[
+        (
+            "settings move into another file",
+            &[
+                ("pytest.ini", "[pytest]\naddopts = -ra\nxfail_strict = true\n", ""),
+                (".coveragerc", "[run]\nbranch = true\n\n[report]\nfail_under = 90\n", ""),
+                (
+                    p,
+                    "",
+                    "[tool.pytest.ini_options]\naddopts = \"-ra\"\nxfail_strict = true\n\n[tool.coverage.run]\nbranch = true\n\n[tool.coverage.report]\nfail_under = 90\n",
+                ),
+            ],
+        ),
+        (
+            "a target for coverage",
+            &[(
+                "Makefile",
+                "check:\n\tpytest\n",
+                "check:\n\tpytest\n\ncov:\n\tpytest --cov=app --cov-report=xml\n\nclean:\n\trm -rf .pytest_cache || true\n",
+            )],
+        ),
         (
             "stricter",
             &[

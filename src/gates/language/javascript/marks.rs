@@ -2,6 +2,7 @@
 //! tests.
 
 use super::answers;
+use super::retries;
 use super::swallows::forgives_what_it_is_given;
 use crate::domain::integrity::Rule;
 use crate::gates::language::Role;
@@ -35,6 +36,7 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
     match at.kind() {
         "call_expression" => {
             outline.marks.extend(exit(source, at));
+            outline.marks.extend(retries::retried(source, at));
             outline.marks.extend(own_matchers(source, at));
             outline.marks.extend(required_tool(source, at));
             outline.marks.extend(answers::by_spy(source, at));

@@ -9,6 +9,7 @@ mod constants;
 mod hollow;
 mod marks;
 mod names;
+mod retries;
 mod shadows;
 mod skips;
 mod stand_ins;

@@ -30,7 +30,11 @@ pub(super) fn shadows(glance: &Glance<'_>) -> Vec<Shadow> {
         return vec![Shadow { line: 1, what }];
     }
     match role::file_name(glance.path) {
-        "package.json" => manifest(glance),
+        "package.json" => {
+            let mut found = manifest(glance);
+            found.extend(mapped_by_the_runner(glance));
+            found
+        }
         name if name.starts_with("tsconfig") && name.ends_with(".json") => paths_of_types(glance),
         name if is_settings(name) => mapped_by_the_runner(glance),
         _ => Vec::new(),
@@ -106,22 +110,37 @@ fn paths_of_types(glance: &Glance<'_>) -> Vec<Shadow> {
 /// A mapping of the runner's that leads imports of code to files that only look real; pictures and styles are none.
 fn mapped_by_the_runner(glance: &Glance<'_>) -> Vec<Shadow> {
     const NO_CODE: [&str; 8] = ["css", "scss", "less", "svg", "png", "jpg", "woff", "sass"];
+    let is_manifest = role::file_name(glance.path) == "package.json";
     let mut in_mapping = false;
     let mut found = Vec::new();
     for (number, line) in (1_u32..).zip(glance.after.lines()) {
-        in_mapping = in_mapping || line.contains("moduleNameMapper") || line.contains("alias");
+        in_mapping = match line.trim_start() {
+            ends if is_manifest && ends.starts_with('}') => false,
+            line => in_mapping || line.contains("moduleNameMapper") || !is_manifest && line.contains("alias"),
+        };
         let is_new = glance.before.is_none_or(|before| !before.contains(line.trim()));
         let mut texts = line.split(['"', '\'', '`']).skip(1).step_by(2);
         let (Some(from), Some(to)) = (texts.next(), texts.next()) else {
             continue;
         };
         let no_code = NO_CODE.iter().any(|kind| from.contains(kind));
-        if in_mapping && is_new && !no_code && glance.leads_to_a_fake(to) {
+        let is_fake = || glance.leads_to_a_fake(to) || leads_away(glance, from, to);
+        if in_mapping && is_new && !no_code && is_fake() {
             let what = format!("imports of `{from}` lead to `{to}` while the tests run");
             found.push(Shadow { line: number, what });
         }
     }
     found
+}
+
+/// Whether imports of a source file of the repository lead to another file.
+fn leads_away(glance: &Glance<'_>, from: &str, to: &str) -> bool {
+    let plain = from.trim_matches(['^', '$']).replace('\\', "");
+    let wanted = plain.trim_start_matches(['.', '/']);
+    let stem = wanted.trim_end_matches(".js").trim_end_matches(".ts");
+    let ends = [".js", ".ts", ".mjs", ".cjs", ".jsx", ".tsx", "/index.js", "/index.ts"];
+    let is_source = stem.contains('/') && ends.iter().any(|end| glance.exists(&format!("{stem}{end}")));
+    is_source && !to.contains(stem)
 }
 
 /// JSON as tools of this language read it: with comments and commas too many.

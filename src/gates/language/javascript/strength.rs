@@ -114,6 +114,21 @@ pub(super) fn is_constant(at: At<'_>) -> bool {
     }
 }
 
+/// Whether an expectation is met by every value, or by every one of a type.
+fn takes_nearly_all(expected: At<'_>) -> bool {
+    let text: String = expected.text().split_whitespace().collect();
+    let open = [
+        "expect.anything()",
+        "sinon.match.any",
+        "expect.objectContaining({})",
+        "expect.arrayContaining([])",
+        "expect.stringContaining('')",
+        "expect.stringContaining(\"\")",
+        "expect.stringMatching(/.*/)",
+    ];
+    open.contains(&text.as_str()) || text.starts_with("expect.any(")
+}
+
 /// How much the equality of two values says.
 pub(super) fn equality(left: At<'_>, right: At<'_>) -> Strength {
     let meant = |at: At<'_>| {
@@ -125,7 +140,7 @@ pub(super) fn equality(left: At<'_>, right: At<'_>) -> Strength {
     let makes = |part: At<'_>| part.is(&["call_expression", "new_expression", "await_expression"]);
     let calls = left.below().any(makes)
         || left.phrase() != right.phrase() && assigned(left).is_some_and(|value| value.below().any(makes));
-    if matches!(right.text(), "expect.anything()" | "sinon.match.any") {
+    if takes_nearly_all(right) {
         Strength::Weak
     } else if is_constant(left) && is_constant(right) {
         Strength::Trivial
@@ -216,6 +231,7 @@ fn binary(at: At<'_>) -> Strength {
         return Strength::Strong;
     };
     match operator {
+        "||" if is_either(left, right) => Strength::Trivial,
         "||" | "??" => condition(left).min(condition(right)),
         "&&" => condition(left).max(condition(right)),
         "==" | "===" => equality(left, right),
@@ -231,4 +247,24 @@ fn binary(at: At<'_>) -> Strength {
         "<" | ">" | "<=" | ">=" if !left.text().contains("Math.abs(") => Strength::Weak,
         _ => Strength::Strong,
     }
+}
+
+/// `a || !a`, `x >= 1 || x < 1`: one of both always holds.
+fn is_either(left: At<'_>, right: At<'_>) -> bool {
+    let (left, right) = (unwrapped(left), unwrapped(right));
+    let negates = |one: At<'_>, other: At<'_>| {
+        let inner = one.field("argument").filter(|_| one.text().starts_with('!'));
+        inner.is_some_and(|inner| unwrapped(inner).phrase() == other.phrase())
+    };
+    let opposite = [(">=", "<"), ("<=", ">"), ("===", "!=="), ("==", "!=")];
+    let compared = |at: At<'_>| {
+        let sides = at.field("left").zip(at.field("right"))?;
+        Some((sides.0.phrase(), at.field_text("operator").to_owned(), sides.1.phrase()))
+    };
+    let either = compared(left).zip(compared(right)).is_some_and(|(one, other)| {
+        let (first, second) = (one.1.as_str(), other.1.as_str());
+        let apart = opposite.contains(&(first, second)) || opposite.contains(&(second, first));
+        apart && one.0 == other.0 && one.2 == other.2
+    });
+    either || negates(left, right) || negates(right, left)
 }

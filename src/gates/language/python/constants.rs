@@ -17,7 +17,7 @@ pub(super) fn constant(root: At<'_>, function: At<'_>, outline: &mut Outline) {
     let Some(body) = function.field("body") else { return };
     let statements = statements(body);
     let answer = match statements.as_slice() {
-        [only] if only.is(&["return_statement"]) => only.children().next(),
+        [only] if only.is(&["return_statement"]) => only.children().next().filter(|answer| !answer.is(&["none"])),
         [only] if is_nothing(*only) => None,
         _ => return,
     };

@@ -27,6 +27,7 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
             outline.marks.extend(equal_to_all(source, at));
             outline.marks.extend(own_assertion(source, at));
         }
+        "decorator" if for_tests => outline.marks.extend(retried(at)),
         "assignment" => assignment(source, at, outline),
         "try_statement" if for_tests => outline
             .forgiving
@@ -62,6 +63,23 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, outline: &mut Outline) {
         }
         _ => {}
     }
+}
+
+/// `@pytest.mark.flaky(reruns=3)`, `@flaky`: a test that is tried again until it passes.
+fn retried(at: At<'_>) -> Option<Mark> {
+    let name = at
+        .text()
+        .trim_start_matches('@')
+        .split('(')
+        .next()
+        .unwrap_or_default()
+        .trim();
+    let is_of_test = at
+        .next()
+        .is_some_and(|next| next.field_text("name").to_lowercase().starts_with("test"));
+    let what = format!("{} tries tests again until they pass", quoted(at.text()));
+    let tries_again = name.ends_with("mark.flaky") || is_of_test && name.rsplit('.').next() == Some("flaky");
+    tries_again.then(|| Mark::at(Rule::RunnerWeakened, at, what))
 }
 
 /// `exec(b64decode(…))`

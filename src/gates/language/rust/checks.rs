@@ -3,11 +3,13 @@
 use super::FLOW;
 use super::perhaps;
 use super::reached;
+use super::strength::calls;
+use super::strength::condition;
+use super::strength::equality;
 use crate::gates::language::flow::heard;
 use crate::gates::language::outline::Check;
 use crate::gates::language::outline::Failing;
 use crate::gates::language::outline::Strength;
-use crate::gates::language::outline::is_number;
 use crate::gates::language::syntax::At;
 
 /// Every check of a body.
@@ -171,86 +173,6 @@ fn as_bound(at: At<'_>, left: &[String], right: &[String]) -> Strength {
     let same =
         (one.is_some() || other.is_some()) && one.as_deref().unwrap_or(left) == other.as_deref().unwrap_or(right);
     if same { Strength::Weak } else { Strength::Strong }
-}
-
-/// Whether one of the tokens is called.
-fn calls(tokens: &[At<'_>]) -> bool {
-    tokens
-        .iter()
-        .any(|part| part.is(&["token_tree"]) && part.text().starts_with('('))
-}
-
-fn equality(left: &[String], right: &[String], calls: bool) -> Strength {
-    let constant = |words: &[String]| words.iter().all(|word| is_constant(word));
-    let copied = ["clone", "to_owned", "to_string", "to_vec"];
-    let bare = |words: &[String]| -> Vec<String> {
-        let words: Vec<String> = words.iter().filter(|word| word.as_str() != "&").cloned().collect();
-        match words.split_last() {
-            Some((last, [rest @ .., dot])) if dot == "." && copied.contains(&last.as_str()) => rest.to_vec(),
-            _ => words,
-        }
-    };
-    let both_constant = constant(left) && constant(right);
-    match bare(left) == bare(right) {
-        true if calls && !both_constant => Strength::Weak,
-        true => Strength::Trivial,
-        false if both_constant => Strength::Trivial,
-        false => match (left, right) {
-            ([truth], other) | (other, [truth]) if truth == "true" => condition(other),
-            _ => Strength::Strong,
-        },
-    }
-}
-
-fn is_constant(word: &str) -> bool {
-    is_number(word.trim_end_matches(|c: char| c.is_ascii_lowercase()))
-        || word.starts_with(['"', '\''])
-        || matches!(word, "true" | "false" | "-" | "+" | "*" | "/")
-}
-
-/// How much the condition of an `assert!` says.
-fn condition(words: &[String]) -> Strength {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let sides = words
-        .iter()
-        .position(|word| *word == "==")
-        .and_then(|at| Some((words.get(..at)?, words.get(at.checked_add(1)?..)?)));
-    match words.as_slice() {
-        []
-        | ["true"]
-        | ["!", "false"]
-        | [.., "||", "true"]
-        | ["true", "||", ..]
-        | [.., "len", ">=", "0"]
-        | ["matches", "!", _, "_"] => Strength::Trivial,
-        all if all
-            .iter()
-            .all(|word| is_constant(word) || matches!(*word, "==" | "<" | ">" | "<=" | ">=" | "!=" | "!")) =>
-        {
-            Strength::Trivial
-        }
-        _ if sides.is_some_and(|(left, right)| left == right && !left.contains(&".")) => Strength::Trivial,
-        _ if sides.is_some_and(|(left, right)| left == right) => Strength::Weak,
-        [.., "is_finite" | "is_normal" | "is_nan"] => Strength::Weak,
-        all if all.contains(&"contains") && all.iter().any(|word| matches!(*word, ".." | "..=")) => Strength::Weak,
-        [.., "is_ok" | "is_some" | "is_err"] | ["!", .., "is_empty" | "is_none"] | [.., ">=", "0"] | [.., "!=", _] => {
-            Strength::Weak
-        }
-        all if is_ordering(all) => Strength::Weak,
-        ["matches", "!", .., "Ok" | "Some" | "Err", "_" | ".."] => Strength::Weak,
-        _ => Strength::Strong,
-    }
-}
-
-/// Whether values are only compared by size, other than to say how near two numbers are.
-fn is_ordering(words: &[&str]) -> bool {
-    let compares = |at: usize, word: &str| {
-        let generic = at.checked_sub(1).and_then(|before| words.get(before)) == Some(&"::");
-        matches!(word, "<" | ">" | "<=" | ">=") && !generic
-    };
-    let near = words.contains(&"abs");
-    let exact = words.iter().any(|word| matches!(*word, "==" | "::"));
-    !near && !exact && words.iter().enumerate().any(|(at, word)| compares(at, word))
 }
 
 /// `.unwrap()` and the like check that nothing failed; functions named like an assertion check something.

@@ -33,9 +33,12 @@ pub(super) fn at(source: &Source<'_>, at: At<'_>, marks: &mut Vec<Mark>) {
             marks.extend(exit(source, at));
             marks.extend(stubs::as_error(source, at));
         }
-        "function_item" if at.field_text("name") == "eq" && source.role == Role::Source => {
+        "function_item" if at.field_text("name") == "eq" => {
             let what = "`eq` does not look at what it compares with, so that comparisons say nothing";
-            marks.extend(is_blind(at).then(|| Mark::at(Rule::AssertionTrivial, at, what)));
+            // Beside tests, types may differ from all others in ways of their own; none is equal to everything.
+            let counts =
+                source.role == Role::Source || at.field("body").is_some_and(|body| body.phrase() == "{ true }");
+            marks.extend((counts && is_blind(at)).then(|| Mark::at(Rule::AssertionTrivial, at, what)));
         }
         "function_item" => {
             marks.extend(own_version(source, at));
@@ -146,7 +149,9 @@ fn shadowing_use(at: At<'_>) -> Option<Mark> {
     let last = words.last().map_or("", String::as_str);
     let renamed = words.iter().any(|word| word == "as") && ASSERTIONS.contains(&last);
     let what = format!("{} gives an assertion or `#[test]` another meaning", quoted(at.text()));
-    (renamed || own && (ASSERTIONS.contains(&last) || last == "test")).then(|| Mark::at(Rule::ShadowModule, at, what))
+    // A function called `matches` leaves the macro as it is, and other macros of that name are seen where they are made.
+    let replaces = ASSERTIONS.contains(&last) && last != "matches" || last == "test";
+    (renamed || own && replaces).then(|| Mark::at(Rule::ShadowModule, at, what))
 }
 
 fn by_attribute(source: &Source<'_>, at: At<'_>) -> Option<Mark> {

@@ -4,6 +4,7 @@ mod answers;
 mod bodies;
 mod checks;
 mod conditions;
+mod constants;
 mod examples;
 mod macros;
 mod marks;
@@ -11,6 +12,7 @@ mod perhaps;
 mod reached;
 mod shadows;
 mod skips;
+mod strength;
 mod stubs;
 mod watched;
 
@@ -169,12 +171,12 @@ fn function(source: &Source<'_>, at: At<'_>, file_skips: &[Mark], outline: &mut 
         {
             return;
         }
-        let (words, checks) = (body.words(), checks::in_body(body));
+        constants::constant(source, at, outline);
         outline.functions.push(Function {
             name,
             line: at.line(),
-            words,
-            checks,
+            words: body.words(),
+            checks: checks::in_body(body),
         });
         return;
     }
