@@ -40,6 +40,7 @@ mod stand;
 mod subject;
 mod unheard;
 mod unproven;
+mod vague;
 mod verify;
 mod wave;
 
