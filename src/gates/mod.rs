@@ -21,6 +21,7 @@ mod hollow;
 pub mod integrity;
 mod judged;
 pub mod language;
+mod make;
 mod naming;
 mod needless;
 mod network;
