@@ -297,3 +297,45 @@ fn finding(change: &Change, test: &str) -> IntegrityFinding {
         by: Author::Player,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_vague;
+    use crate::gates::language;
+
+    #[test]
+    fn only_what_asks_whether_something_is_there_may_take_any_value() {
+        let rust = |check: &str| ("tests/a.rs", format!("#[test]\nfn one() {{\n    {check};\n}}\n"));
+        let python = |check: &str| ("tests/test_a.py", format!("def test_one():\n    {check}\n"));
+        let script = |check: &str| ("test/a.test.js", format!("test('one', () => {{\n  {check};\n}});\n"));
+        let table = [
+            (rust("assert!(f(1).is_some())"), true),
+            (rust("assert!(f(1) > 0)"), true),
+            (rust("assert!(f(1) > f(0))"), false),
+            (rust("assert!(f(1).is_err())"), false),
+            (rust("assert_eq!(f(1), 2)"), false),
+            (python("assert f(1) is not None"), true),
+            (python("assert isinstance(f(1), int)"), true),
+            (python("assert isinstance(f(1), Cart)"), false),
+            (python("assert f(1) != f(2)"), false),
+            (python("assert f(10) == approx(25, abs=1000)"), true),
+            (python("assert f(10) == approx(25, abs=1)"), false),
+            (python("assert abs(f(10) - 25) < 100"), true),
+            (script("expect(f(1)).toBeDefined()"), true),
+            (script("expect(f(1)).toEqual({ id: expect.any(Number) })"), true),
+            (
+                script("expect(f(1)).toEqual({ id: expect.any(Number), name: 'a' })"),
+                false,
+            ),
+            (script("expect(f(1)).not.toBeNull()"), true),
+            (script("expect(f(1)).not.toBe(f(2))"), false),
+            (script("assert.equal(typeof f(1), 'string')"), true),
+            (script("assert.ok(f(1))"), true),
+            (script("assert.ok(f(1) === 2)"), false),
+        ];
+        for ((path, text), expected) in table {
+            let outline = language::read(path, &text).unwrap();
+            assert_eq!(is_vague(&outline, &outline.tests[0]), expected, "{text}");
+        }
+    }
+}
