@@ -1,5 +1,6 @@
 //! What the run's door saw going to its model past the program: calls of something that the program started, which it knows
-//! nothing of, or that it did not live to tell; and how long the model's API asked to be left alone.
+//! nothing of, or that it did not live to tell; how long the model's API asked to be left alone; and whether it was the API
+//! that said nothing.
 
 use crate::agents::Printed;
 use crate::agents::Record;
@@ -11,19 +12,24 @@ use crate::domain::secret::Secrets;
 use crate::domain::usage::Tokens;
 use crate::domain::usage::Usage;
 use crate::sandbox::Spec;
+use std::time::Duration;
 
 /// Most characters of an API's answer that are kept.
 const MAX_WORDS: usize = 600;
 
 /// The outcome of a run with what the door of `order` saw beside what the program told; `told` where it told more than
 /// stands in the record.
-pub(crate) fn counted(
+pub(crate) async fn counted(
     outcome: Result<Printed, RunError>,
     told: Option<Tokens>,
     order: &Spec,
     secrets: &Secrets,
 ) -> Result<Printed, RunError> {
     let door = order.confine.door.as_ref();
+    if let Some(door) = door {
+        // What the end of the program has broken off counts too.
+        door.close().await;
+    }
     let passed = door.map(|door| door.used()).unwrap_or_default();
     match outcome {
         Ok(mut printed) => {
@@ -38,6 +44,7 @@ pub(crate) fn counted(
         }
         Err(RunError::Agent { failure, mut record }) => {
             add(&mut record, told, &passed);
+            let failure = of_the_api(failure, door.map(|door| door.silence()).unwrap_or_default());
             let words = door.map(|door| door.refused_with()).unwrap_or_default();
             let failure = in_full(failure, &plain(secrets, &words, MAX_WORDS));
             let failure = waiting(failure, door.and_then(|door| door.told_to_wait()));
@@ -48,6 +55,22 @@ pub(crate) fn counted(
             Err(RunError::Cancelled { record })
         }
         Err(error @ RunError::Host { .. }) => Err(error),
+    }
+}
+
+/// The failure of the model's API where that was what said nothing, for most of the time that the program was waited for.
+fn of_the_api(failure: AgentFailure, silence: Duration) -> AgentFailure {
+    let (AgentFailure::WentSilent { seconds } | AgentFailure::TimedOut { seconds }) = failure else {
+        return failure;
+    };
+    // A program that has enough of it asks once more before its own time is up.
+    let is_most = silence.saturating_mul(2) >= Duration::from_secs(seconds.max(1));
+    match is_most {
+        true => AgentFailure::Unavailable {
+            said: format!("it was asked and said nothing for {} seconds", silence.as_secs()),
+            retry_after_seconds: None,
+        },
+        false => failure,
     }
 }
 
@@ -124,11 +147,13 @@ fn add(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)]) -
 mod tests {
     use super::add;
     use super::in_full;
+    use super::of_the_api;
     use super::waiting;
     use crate::agents::Record;
     use crate::domain::blocked::AgentFailure;
     use crate::domain::usage::Tokens;
     use crate::domain::usage::Usage;
+    use std::time::Duration;
 
     fn tokens(input: u64, output: u64) -> Tokens {
         Tokens {
@@ -161,6 +186,34 @@ mod tests {
         assert_eq!(in_full(told("HTTP 401"), ""), told("HTTP 401"));
         let refused = AgentFailure::ModelRefused { said: "no".to_owned() };
         assert_eq!(in_full(refused.clone(), "words"), refused, "people read that");
+    }
+
+    #[test]
+    fn a_program_that_waits_for_its_api_is_not_what_is_silent() {
+        let silent = |seconds| AgentFailure::WentSilent { seconds };
+        let late = AgentFailure::TimedOut { seconds: 300 };
+        let of_the_api = |failure: &AgentFailure, silence| of_the_api(failure.clone(), Duration::from_secs(silence));
+        for (failure, silence) in [
+            (silent(330), 300),
+            (silent(330), 165),
+            (silent(0), 1),
+            (late.clone(), 200),
+        ] {
+            let said = format!("it was asked and said nothing for {silence} seconds");
+            let expected = AgentFailure::Unavailable {
+                said,
+                retry_after_seconds: None,
+            };
+            assert_eq!(of_the_api(&failure, silence), expected, "{failure}");
+        }
+        for (failure, silence) in [
+            (silent(330), 164),
+            (silent(0), 0),
+            (late, 60),
+            (AgentFailure::OutputLimit, 900),
+        ] {
+            assert_eq!(of_the_api(&failure, silence), failure);
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use autobuild::sandbox::egress::Rules;
 use http::HeaderName;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Mutex;
@@ -165,6 +166,48 @@ async fn events_arrive_one_by_one_while_the_answer_goes_on() {
         assert_eq!(chunk, format!("3\r\n{event}\r\n").as_bytes());
         received.send(()).await.unwrap();
     }
+}
+
+/// How long an API said nothing that answers with `answer`, as far as it goes, to a request that goes as far as `request`.
+async fn silence(request: &str, answer: &'static str) -> Duration {
+    let (arrived, mut heads) = mpsc::unbounded_channel();
+    let address = server(move |mut stream| {
+        let arrived = arrived.clone();
+        async move {
+            read_head(&mut stream).await.unwrap();
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            arrived.send(()).unwrap();
+            let _ = stream.read_to_end(&mut Vec::new()).await;
+        }
+    })
+    .await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let mut stream = world.connection().await;
+    let head = format!("POST /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\n", world.token());
+    stream.write_all(format!("{head}{request}").as_bytes()).await.unwrap();
+    heads.recv().await.unwrap();
+    if let Some((_, body)) = answer.split_once("\r\n\r\n") {
+        read_head(&mut stream).await.unwrap();
+        stream.read_exact(&mut vec![0; body.len()]).await.unwrap();
+    }
+    world.door.close().await;
+    world.door.silence()
+}
+
+#[tokio::test]
+async fn an_api_that_says_nothing_is_told_from_a_program_that_sends_nothing() {
+    let (whole, half) = ("content-length: 2\r\n\r\n{}", "content-length: 9\r\n\r\n{}");
+    let answers = [
+        "",
+        "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{\"a\":",
+    ];
+    for answer in answers {
+        assert!(silence(whole, answer).await > Duration::ZERO, "{answer}");
+    }
+    let answered = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+    assert_eq!(silence(whole, answered).await, Duration::ZERO);
+    assert_eq!(silence(half, "").await, Duration::ZERO, "the request is not whole");
 }
 
 #[tokio::test]

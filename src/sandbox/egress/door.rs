@@ -35,6 +35,7 @@ use tokio::sync::Semaphore;
 use tokio_util::either::Either;
 use tokio_util::sync::CancellationToken;
 use tokio_util::sync::DropGuard;
+use tokio_util::task::TaskTracker;
 
 /// The loopback port inside a network namespace of its own, where the launcher's bridge listens. Below the ports that
 /// the kernel gives away by itself, and nobody's usual one.
@@ -83,6 +84,7 @@ impl Door {
             token: token()?,
             log: Log::default(),
             closed: closed.clone(),
+            serving: TaskTracker::new(),
         });
         tokio::spawn(attend(tcp, unix, Arc::clone(&shared)));
         Ok(Self {
@@ -152,6 +154,19 @@ impl Door {
         self.shared.tally.said()
     }
 
+    /// The longest that a model's API said nothing in a call that was broken off, since the last one that it answered.
+    #[must_use]
+    pub fn silence(&self) -> Duration {
+        self.shared.tally.silence()
+    }
+
+    /// Closes the door, and waits until every call that went through it is counted.
+    pub async fn close(&self) {
+        self.shared.closed.cancel();
+        self.shared.serving.close();
+        self.shared.serving.wait().await;
+    }
+
     fn address(&self, level: Level) -> SocketAddr {
         let port = match level {
             Level::L0 | Level::L1 => self.port,
@@ -194,7 +209,10 @@ async fn attend(tcp: TcpListener, unix: UnixListener, shared: Arc<Shared>) {
             accepted = accept_unix(&unix, &on_unix) => accepted,
         };
         match accepted {
-            Ok((stream, place)) => drop(tokio::spawn(serve(stream, place, Arc::clone(&shared)))),
+            Ok((stream, place)) => {
+                let serving = serve(stream, place, Arc::clone(&shared));
+                drop(shared.serving.spawn(serving));
+            }
             Err(error) => {
                 tracing::warn!(%error, "a connection at a door could not be taken");
                 tokio::time::sleep(PAUSE).await;

@@ -1,5 +1,7 @@
 //! The reverse proxy: `/<token>/<route>/…` becomes a request to the model's API with the key, streamed both ways.
 
+use crate::sandbox::egress::ear::Ear;
+use crate::sandbox::egress::ear::Form;
 use crate::sandbox::egress::errors;
 use crate::sandbox::egress::errors::Body;
 use crate::sandbox::egress::headers;
@@ -9,8 +11,6 @@ use crate::sandbox::egress::log::Refusal;
 use crate::sandbox::egress::patience;
 use crate::sandbox::egress::rules::ModelRoute;
 use crate::sandbox::egress::serve::Shared;
-use crate::sandbox::egress::tally::Ear;
-use crate::sandbox::egress::tally::Form;
 use crate::sandbox::egress::upstream;
 use crate::sandbox::egress::upstream::NoAnswer;
 use bytes::Bytes;
@@ -99,7 +99,7 @@ async fn forward(
     let mut key = HeaderValue::from_str(key.expose_secret()).map_err(|_| NoAnswer::Key)?;
     key.set_sensitive(true);
     let sent = ear.sent();
-    let body = Heard::new(body, move |piece: Bytes| {
+    let body = Heard::new(body, ear.asks(), move |piece: Bytes| {
         sent.note(&piece);
         piece
     });
@@ -111,7 +111,12 @@ async fn forward(
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
     let asked = upstream::ask(outward).await;
-    let answer = asked.inspect_err(|_| ear.forget())?;
+    let answer = asked.inspect_err(|why| {
+        // One that did not answer in time may have been at work.
+        if *why != NoAnswer::Late {
+            ear.forget();
+        }
+    })?;
     ear.answered(!answer.status().is_success(), patience::asked_for(answer.headers()));
     Ok(inward(answer, route, ear))
 }
@@ -125,7 +130,7 @@ fn inward(answer: Response<Incoming>, route: &ModelRoute, mut ear: Ear) -> Respo
         false => Form::Whole,
     });
     let (_, key) = route.header.clone();
-    let body = Heard::new(body, move |piece: Bytes| {
+    let body = Heard::new(body, ear.answers(), move |piece: Bytes| {
         let piece = without(piece, key.expose_secret());
         ear.hear(&piece);
         piece

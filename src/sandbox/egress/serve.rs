@@ -32,6 +32,7 @@ use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// The head of a request, in bytes and in headers.
 const MAX_HEAD: usize = 64 * 1024;
@@ -48,6 +49,8 @@ pub(super) struct Shared {
     pub(super) tally: Arc<Tally>,
     /// Fires when the door closes.
     pub(super) closed: CancellationToken,
+    /// The connections that are being served.
+    pub(super) serving: TaskTracker,
 }
 
 impl Shared {
