@@ -340,6 +340,21 @@ async fn neither_key_nor_token_shows_in_what_is_printed_of_a_door() {
 }
 
 #[tokio::test]
+async fn many_calls_at_once_overrun_what_they_may_cost_by_one() {
+    let body = r#"{"model":"claude-opus-4-8","usage":{"input_tokens":1,"output_tokens":50000}}"#;
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let (address, mut heads) = api(answer).await;
+    let mut rules = route(&format!("http://{address}"));
+    rules.caps.usd_micros = Some(1_000_000);
+    let world = World::open(rules).await;
+    let calls = (0..20).map(|_| world.asks("POST", "/main/v1/messages", "content-length: 0\r\n"));
+    let replies = futures_util::future::join_all(calls).await;
+    let served = replies.iter().filter(|reply| reply.status == 200).count();
+    assert_eq!((served, replies.len()), (1, 20));
+    assert!(heads.recv().await.is_some() && heads.try_recv().is_err());
+}
+
+#[tokio::test]
 async fn every_call_of_a_model_is_counted_whoever_makes_it_and_ends_at_what_they_may_cost() {
     let body = r#"{"model":"claude-sonnet-5","usage":{"input_tokens":1000000,"output_tokens":1}}"#;
     let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());

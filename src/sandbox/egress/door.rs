@@ -80,6 +80,7 @@ impl Door {
         let shared = Arc::new(Shared {
             allowance: Arc::new(Allowance::new(rules.caps.bytes)),
             tally: Arc::default(),
+            places: Arc::default(),
             rules,
             token: token()?,
             log: Log::default(),
@@ -142,10 +143,28 @@ impl Door {
         self.shared.tally.used()
     }
 
+    /// Whether models' APIs are reached through it, so that it sees what they are asked for.
+    #[must_use]
+    pub fn leads_to_models(&self) -> bool {
+        !self.shared.rules.models.is_empty()
+    }
+
     /// For how many seconds a model's API asked to be left alone when it answered last.
     #[must_use]
     pub fn told_to_wait(&self) -> Option<u64> {
         self.shared.tally.told_to_wait()
+    }
+
+    /// The longest that a model's API asked to be left alone, in seconds.
+    #[must_use]
+    pub fn longest_wait(&self) -> u64 {
+        self.shared.tally.longest_wait()
+    }
+
+    /// Whether a model's API did not serve a call: it was limited, overloaded, broken, or out of reach.
+    #[must_use]
+    pub fn was_not_served(&self) -> bool {
+        self.shared.tally.has_failed()
     }
 
     /// With which words a model's API refused when it answered last; nothing where it served.

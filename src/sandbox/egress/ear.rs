@@ -2,8 +2,10 @@
 
 use crate::domain::usage::Tokens;
 use crate::sandbox::egress::pace::Pace;
+use crate::sandbox::egress::places::Place;
 use crate::sandbox::egress::tally::MAX_MODEL;
 use crate::sandbox::egress::tally::Tally;
+use http::StatusCode;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -43,6 +45,8 @@ pub(super) struct Ear {
     came: Came,
     asks: Arc<Pace>,
     answers: Arc<Pace>,
+    /// Given back when the call is counted.
+    place: Option<Place>,
 }
 
 /// The request of a call, as far as it went out.
@@ -103,6 +107,7 @@ impl Ear {
             came: Came::Nothing,
             asks: Arc::default(),
             answers: Arc::default(),
+            place: None,
         }
     }
 
@@ -129,24 +134,40 @@ impl Ear {
         }
     }
 
+    /// The call has a place, and begins now.
+    pub(super) fn begin(&mut self, place: Place) {
+        self.asks = Arc::default();
+        self.place = Some(place);
+    }
+
     /// The call costs nothing.
     pub(super) fn forget(&mut self) {
         self.counts = Counts::No;
     }
 
     /// The call was answered. One that was refused costs nothing, and what is said then is kept for operators.
-    pub(super) fn answered(&mut self, refused: bool, asked_to_wait: Option<u64>) {
+    pub(super) fn answered(&mut self, status: StatusCode, asked_to_wait: Option<u64>) {
         if self.counts == Counts::No {
             // What is free to ask is answered also by an API that serves nobody, and tells nothing of that.
             return;
         }
         self.came = Came::Head;
+        let refused = !status.is_success();
+        if matches!(status.as_u16(), 408 | 409 | 425 | 429 | 500..) {
+            self.tally.fails();
+        }
         let wait = asked_to_wait.filter(|_| refused);
         self.tally.set_wait(wait.unwrap_or(0));
         self.tally.refusal().clear();
         if refused {
             self.counts = Counts::Refused;
         }
+    }
+
+    /// The API is not to be reached, or breaks off: the call costs nothing.
+    pub(super) fn fails(&mut self) {
+        self.forget();
+        self.tally.fails();
     }
 
     /// An answer begins.
@@ -192,6 +213,12 @@ impl Ear {
         let Ok(value) = serde_json::from_slice::<Value>(json) else {
             return;
         };
+        if matches!(
+            value.get("type").and_then(Value::as_str),
+            Some("error" | "response.failed")
+        ) {
+            self.tally.fails();
+        }
         // Anthropic's first event holds them in `message`, OpenAI's last one in `response`.
         let places = [Some(&value), value.get("message"), value.get("response")];
         for place in places.into_iter().flatten() {
@@ -208,6 +235,9 @@ impl Ear {
 impl Drop for Ear {
     fn drop(&mut self) {
         if self.counts != Counts::No {
+            if self.answers.has_broken() {
+                self.tally.fails();
+            }
             let mut longest = self.tally.longest_silence();
             *longest = match self.answers.has_ended() {
                 true => Duration::ZERO,
@@ -257,6 +287,7 @@ mod tests {
     use super::Form;
     use super::Tally;
     use crate::domain::usage::Tokens;
+    use http::StatusCode;
     use std::sync::Arc;
 
     fn heard(form: Form, pieces: &[&str]) -> Vec<(String, Tokens)> {
@@ -265,7 +296,7 @@ mod tests {
         ear.sent().note(&[b' '; 370]);
         ear.sent().note(b"{\"model\" : \"asked\", \"x\":\"\"}   ");
         assert_eq!(ear.sent().bytes.load(std::sync::atomic::Ordering::Relaxed), 400);
-        ear.answered(false, None);
+        ear.answered(StatusCode::OK, None);
         ear.begins(form);
         for piece in pieces {
             ear.hear(piece.as_bytes());
@@ -324,31 +355,57 @@ mod tests {
     #[test]
     fn the_words_of_the_last_refusal_are_kept_until_the_api_serves() {
         let tally = Arc::new(Tally::default());
-        let call = |refused, wait, said: &str| {
+        let call = |status, wait, said: &str| {
             let mut ear = Ear::new(&tally);
-            ear.answered(refused, wait);
+            ear.answered(status, wait);
             ear.hear(said.as_bytes());
             ear.hear(b" more ");
         };
-        call(true, Some(7), "{\"error\":1}");
+        call(StatusCode::TOO_MANY_REQUESTS, Some(7), "{\"error\":1}");
         assert_eq!(
             (tally.said().as_str(), tally.told_to_wait()),
             ("{\"error\":1} more", Some(7))
         );
         let mut free = Ear::new(&tally);
         free.forget();
-        free.answered(false, None);
+        free.answered(StatusCode::OK, None);
         assert_eq!(
             (tally.said().is_empty(), tally.told_to_wait()),
             (false, Some(7)),
             "nothing was asked"
         );
-        call(true, None, &"x".repeat(5_000));
+        call(StatusCode::BAD_REQUEST, None, &"x".repeat(5_000));
         assert_eq!((tally.said().len(), tally.told_to_wait()), (super::MAX_SAID, None));
-        call(false, Some(7), "{}");
+        call(StatusCode::OK, Some(7), "{}");
         assert_eq!((tally.said().as_str(), tally.told_to_wait()), ("", None));
         let costs = tally.used();
         assert_eq!(costs.len(), 1, "only what was served costs: {costs:?}");
+    }
+
+    #[test]
+    fn an_api_that_did_not_serve_is_told_from_one_that_was_asked_oddly() {
+        let failed = |status: u16, form, said: &str| {
+            let tally = Arc::new(Tally::default());
+            let mut ear = Ear::new(&tally);
+            ear.answered(StatusCode::from_u16(status).unwrap(), None);
+            ear.begins(form);
+            ear.hear(said.as_bytes());
+            drop(ear);
+            tally.has_failed()
+        };
+        for status in [408, 429, 500, 529] {
+            assert!(failed(status, Form::Whole, ""), "{status}");
+        }
+        for status in [200, 400, 401, 404] {
+            assert!(!failed(status, Form::Whole, "{\"type\":\"message\"}"), "{status}");
+        }
+        assert!(failed(
+            200,
+            Form::Events,
+            "event: error\ndata: {\"type\":\"error\"}\n\n"
+        ));
+        assert!(failed(200, Form::Events, "data: {\"type\":\"response.failed\"}\n\n"));
+        assert!(!failed(200, Form::Events, "data: {\"type\":\"ping\"}\n\n"));
     }
 
     #[test]

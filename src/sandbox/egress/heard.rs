@@ -43,7 +43,7 @@ impl<F: FnMut(Bytes) -> Bytes + Unpin> Body for Heard<F> {
             // Of a body whose length is known nobody asks for more than its last piece.
             Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => self.pace.came(),
             Poll::Ready(Some(Ok(_)) | None) => self.pace.ends(),
-            Poll::Ready(Some(Err(_))) => {}
+            Poll::Ready(Some(Err(_))) => self.pace.breaks(),
         }
         frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.map_data(&mut self.hear))))
     }

@@ -21,6 +21,7 @@ mod meter;
 mod models;
 mod pace;
 mod patience;
+mod places;
 mod rules;
 mod serve;
 mod tally;

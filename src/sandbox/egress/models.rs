@@ -23,6 +23,7 @@ use http::Uri;
 use http::header::ACCEPT_ENCODING;
 use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
+use hyper::body::Body as _;
 use hyper::body::Incoming;
 use secrecy::ExposeSecret;
 
@@ -55,16 +56,21 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         return errors::of_model(StatusCode::FORBIDDEN, "permission_error", &message);
     }
     let costs = request.method() == Method::POST && !rest.ends_with(FREE);
-    let most = shared.rules.caps.usd_micros;
-    if costs && most.is_some_and(|most| shared.tally.usd_micros() >= most) {
-        shared.log.note(&logged, Outcome::Refused(Refusal::UsedUp));
-        return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", SPENT);
+    let mut ear = Ear::new(&shared.tally);
+    match shared.rules.caps.usd_micros.filter(|_| costs) {
+        Some(most) => {
+            let left = || most.saturating_sub(shared.tally.usd_micros());
+            let Some(place) = shared.places.take(request.body().size_hint().exact(), left).await else {
+                ear.forget();
+                shared.log.note(&logged, Outcome::Refused(Refusal::UsedUp));
+                return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", SPENT);
+            };
+            ear.begin(place);
+        }
+        None if costs => {}
+        None => ear.forget(),
     }
     shared.log.note(&logged, Outcome::Allowed);
-    let mut ear = Ear::new(&shared.tally);
-    if !costs {
-        ear.forget();
-    }
     forward(request, &rest, route, ear)
         .await
         .unwrap_or_else(|why| why.response())
@@ -111,13 +117,13 @@ async fn forward(
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
     let asked = upstream::ask(outward).await;
-    let answer = asked.inspect_err(|why| {
-        // One that did not answer in time may have been at work.
-        if *why != NoAnswer::Late {
-            ear.forget();
-        }
+    let answer = asked.inspect_err(|why| match why {
+        NoAnswer::Unreachable | NoAnswer::Broken => ear.fails(),
+        // It may have been at work.
+        NoAnswer::Late => {}
+        NoAnswer::Key | NoAnswer::Address | NoAnswer::NoRoots => ear.forget(),
     })?;
-    ear.answered(!answer.status().is_success(), patience::asked_for(answer.headers()));
+    ear.answered(answer.status(), patience::asked_for(answer.headers()));
     Ok(inward(answer, route, ear))
 }
 

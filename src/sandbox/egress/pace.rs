@@ -17,6 +17,7 @@ struct Steps {
     /// Since when whoever takes the body waits for its next piece.
     waits: Option<Instant>,
     ended: bool,
+    broke: bool,
 }
 
 impl Default for Pace {
@@ -25,6 +26,7 @@ impl Default for Pace {
             last: Instant::now(),
             waits: None,
             ended: false,
+            broke: false,
         }))
     }
 }
@@ -45,6 +47,15 @@ impl Pace {
     pub(super) fn ends(&self) {
         self.came();
         self.steps().ended = true;
+    }
+
+    /// Its sender broke off.
+    pub(super) fn breaks(&self) {
+        self.steps().broke = true;
+    }
+
+    pub(super) fn has_broken(&self) -> bool {
+        self.steps().broke
     }
 
     pub(super) fn has_ended(&self) -> bool {

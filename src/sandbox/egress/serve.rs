@@ -10,6 +10,7 @@ use crate::sandbox::egress::meter::Allowance;
 use crate::sandbox::egress::meter::Meter;
 use crate::sandbox::egress::meter::Metered;
 use crate::sandbox::egress::models;
+use crate::sandbox::egress::places::Places;
 use crate::sandbox::egress::rules::Rules;
 use crate::sandbox::egress::tally::Tally;
 use base64::Engine as _;
@@ -47,6 +48,7 @@ pub(super) struct Shared {
     pub(super) log: Log,
     pub(super) allowance: Arc<Allowance>,
     pub(super) tally: Arc<Tally>,
+    pub(super) places: Arc<Places>,
     /// Fires when the door closes.
     pub(super) closed: CancellationToken,
     /// The connections that are being served.

@@ -3,11 +3,11 @@
 
 use crate::domain::price;
 use crate::domain::usage::Tokens;
-use crate::domain::usage::Usage;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,6 +24,8 @@ pub(super) struct Tally {
     wait: AtomicU64,
     said: Mutex<Vec<u8>>,
     silence: Mutex<Duration>,
+    longest_wait: AtomicU64,
+    failed: AtomicBool,
 }
 
 impl Tally {
@@ -34,14 +36,7 @@ impl Tally {
 
     /// What all of it costs by the price table, in millionths of a dollar.
     pub(super) fn usd_micros(&self) -> u64 {
-        let cost = |(model, tokens): (&String, &Tokens)| {
-            let usage = Usage {
-                tokens: *tokens,
-                ..Usage::default()
-            };
-            price::priced(usage, Some(model)).usd_micros.unwrap_or(0)
-        };
-        self.kept().iter().map(cost).fold(0, u64::saturating_add)
+        price::range(&self.used()).1
     }
 
     /// For how many seconds the API asked to be left alone when it answered last; none where it did not.
@@ -67,6 +62,21 @@ impl Tally {
     /// For how many seconds the API asks to be left alone with the answer that it just gave.
     pub(super) fn set_wait(&self, seconds: u64) {
         self.wait.store(seconds, Ordering::Relaxed);
+        self.longest_wait.fetch_max(seconds, Ordering::Relaxed);
+    }
+
+    /// The longest that it ever asked to be left alone.
+    pub(super) fn longest_wait(&self) -> u64 {
+        self.longest_wait.load(Ordering::Relaxed)
+    }
+
+    /// A call was not served.
+    pub(super) fn fails(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
     }
 
     /// The words of the last refusal.
