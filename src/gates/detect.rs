@@ -1,6 +1,8 @@
 //! Finds out from a repository's files how it is set up and tested. Looks at names and small files, runs nothing.
 
 use crate::config::CommandLine;
+use crate::gates::make::FILES;
+use crate::gates::make::rules;
 use serde_json::Value;
 
 /// A repository at one commit, as far as detection needs it.
@@ -218,14 +220,9 @@ fn go(repository: &Repository<'_>) -> Option<Detected> {
 }
 
 fn make(repository: &Repository<'_>) -> Option<Detected> {
-    let file = repository.first(&["GNUmakefile", "makefile", "Makefile"])?;
+    let file = repository.first(&FILES)?;
     let text = repository.text(file)?;
-    let is_test = |line: &str| {
-        let targets = line.split_once(':').filter(|(_, rest)| !rest.starts_with('='));
-        targets.is_some_and(|(targets, _)| targets.split_whitespace().any(|target| target == "test"))
-    };
-    let rules = text.lines().filter(|line| !line.starts_with(['\t', ' ', '#']));
-    match rules.into_iter().any(is_test) {
+    match rules(&text).any(|rule| rule.targets.contains(&"test")) {
         true => found("", "make test", format!("the target test in {file}")),
         false => None,
     }

@@ -19,6 +19,7 @@ use crate::gates::integrity::inspect;
 use crate::gates::language::OUT_OF_BUILD;
 use crate::gates::language::Role;
 use crate::gates::language::role;
+use crate::gates::make;
 use crate::gates::ran;
 use crate::gates::said;
 use crate::gates::sites;
@@ -39,7 +40,7 @@ pub(crate) async fn integrity(
     let mut findings = looked(run).await?;
     findings.extend(by_running);
     findings.retain(|finding| !is_refuted(run, tests, finding));
-    findings.extend(up_to_date(run.change, tests));
+    findings.extend(make::idle(run, tests).await?);
     let shown = ran::compared(run, tests, &mut findings).await?;
     People::read(run).await?.mark(run.change, &mut findings);
     let demanded = findings
@@ -144,28 +145,6 @@ fn not_executable(change: &Change) -> Vec<IntegrityFinding> {
         by: Author::Player,
     };
     change.raw.iter().filter(is_switched_off).map(found).collect()
-}
-
-/// What make says where a file in the place of a target keeps it from running anything.
-fn up_to_date(change: &Change, tests: &Evidence) -> Option<IntegrityFinding> {
-    let Evidence::Passed(finding) = tests else { return None };
-    let mut said = finding.output.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line = said.next().filter(|_| said.next().is_none())?;
-    let is_idle = line.starts_with("make") && (line.ends_with("is up to date.") || line.contains("Nothing to be done"));
-    let target = line.split(['\'', '`', '"']).nth(1).unwrap_or_default();
-    // What stood there before kept the tests from running before.
-    let below = format!("{target}/");
-    let was_there = change
-        .base
-        .iter()
-        .any(|path| path == target || path.starts_with(&below));
-    (is_idle && !was_there).then(|| IntegrityFinding {
-        rule: Rule::RunnerWeakened,
-        path: String::new(),
-        line: None,
-        what: format!("no test ran: {line}"),
-        by: Author::Player,
-    })
 }
 
 /// Files that the coverage command names, and that the change rewrites.

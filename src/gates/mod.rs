@@ -21,6 +21,7 @@ mod hollow;
 pub mod integrity;
 mod judged;
 pub mod language;
+mod make;
 mod naming;
 mod needless;
 mod network;
@@ -40,6 +41,7 @@ mod stand;
 mod subject;
 mod unheard;
 mod unproven;
+mod vague;
 mod verify;
 mod wave;
 

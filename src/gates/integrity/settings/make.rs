@@ -10,11 +10,10 @@ use crate::gates::integrity::finding;
 use crate::gates::integrity::reading::ReadFile;
 use crate::gates::language::file_name;
 use crate::gates::language::outline::quoted;
+use crate::gates::make::FILES;
+use crate::gates::make::TARGETS;
+use crate::gates::make::rules;
 
-/// The files that make looks for, the first of them first.
-const FILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
-/// Targets by which people run tests.
-const TARGETS: [&str; 5] = ["test", "tests", "check", "ci", "verify"];
 /// Flags with which make goes on after failures, or only shows what it would do.
 const CALM: [&str; 12] = [
     "--ignore-errors",
@@ -130,18 +129,10 @@ fn second_recipe(change: &Change<'_>, file: &ReadFile<'_>) -> Option<IntegrityFi
     let is_beside = is_new(file) && !FILES.contains(&file_name(file.path));
     let made = FILES.iter().any(|name| change.base.contains(*name));
     let after = text(&file.file.after);
-    let target = |line: &str| {
-        let (names, _) = line
-            .split_once(':')
-            .filter(|(names, _)| !names.starts_with(['\t', ' ', '.', '#']))?;
-        names
-            .split_whitespace()
-            .find(|name| TARGETS.contains(name))
-            .map(str::to_owned)
-    };
-    let (number, name) = (1_u32..)
-        .zip(after.lines())
-        .find_map(|(number, line)| Some((number, target(line)?)))?;
-    let what = format!("another recipe for the target {}", quoted(&name));
+    let (number, name) = rules(&after).find_map(|rule| {
+        let name = rule.targets.iter().find(|name| TARGETS.contains(name))?;
+        Some((rule.line, *name))
+    })?;
+    let what = format!("another recipe for the target {}", quoted(name));
     (is_beside && made).then(|| finding(Rule::RunnerWeakened, file.path, Some(number), what))
 }

@@ -9,6 +9,7 @@ mod constants;
 mod hollow;
 mod marks;
 mod names;
+mod otherwise;
 mod shadows;
 mod skips;
 mod stand_ins;
@@ -47,6 +48,7 @@ pub static JAVASCRIPT: Language = Language {
     grammar,
     outline,
     doing: bodies::doing,
+    otherwise: otherwise::otherwise,
     is_collected: |path, _| role(path) == Some(Role::Test),
     watched: &WATCHED,
     shadows: shadows::shadows,

@@ -7,6 +7,7 @@ mod conditions;
 mod examples;
 mod macros;
 mod marks;
+mod otherwise;
 mod perhaps;
 mod reached;
 mod shadows;
@@ -42,6 +43,7 @@ pub static RUST: Language = Language {
     grammar: |_| tree_sitter_rust::LANGUAGE.into(),
     outline,
     doing: bodies::doing,
+    otherwise: otherwise::otherwise,
     is_collected,
     watched: &watched::WATCHED,
     shadows: shadows::shadows,

@@ -1,0 +1,179 @@
+//! Make, which runs nothing for a target where a file of that name stands and nothing that it needs is newer.
+//!
+//! Whether something is newer is a matter of when the files of a checkout were written: no evidence either way. So what
+//! stands in a target's place is found by reading, and what make says is only looked at for what cannot be read.
+
+use crate::domain::evidence::Evidence;
+use crate::domain::ids::Sha;
+use crate::domain::integrity::Author;
+use crate::domain::integrity::IntegrityFinding;
+use crate::domain::integrity::Rule;
+use crate::gates::bench::GateError;
+use crate::gates::verify::Run;
+use crate::git::Mirror;
+use std::collections::BTreeSet;
+
+/// The files that make looks for, the first of them first.
+pub(crate) const FILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
+
+/// Targets by which people run tests.
+pub(crate) const TARGETS: [&str; 5] = ["test", "tests", "check", "ci", "verify"];
+
+/// The largest make file that is read, in bytes.
+const LARGEST: usize = 256 * 1024;
+
+/// What a rule makes, and from what.
+pub(crate) struct MakeRule<'a> {
+    /// From 1.
+    pub(crate) line: u32,
+    pub(crate) targets: Vec<&'a str>,
+    needs: Vec<&'a str>,
+}
+
+/// The rules of a make file, one for each line that has one. Continued lines are read as far as their first line goes.
+pub(crate) fn rules(text: &str) -> impl Iterator<Item = MakeRule<'_>> {
+    let outside = (1_u32..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.starts_with(['\t', ' ', '#']));
+    outside.filter_map(|(number, line)| {
+        let line = line.split('#').next().unwrap_or_default();
+        let (targets, rest) = line.split_once(':')?;
+        let is_variable = targets.contains('=') || rest.trim_start_matches(':').starts_with('=');
+        let needs = rest.split(';').next().unwrap_or_default().trim_start_matches(':');
+        (!is_variable).then(|| MakeRule {
+            line: number,
+            targets: targets.split_whitespace().collect(),
+            needs: needs.split_whitespace().collect(),
+        })
+    })
+}
+
+/// A commit as make sees it.
+struct Tree<'a> {
+    /// The make file, empty where there is none that can be read.
+    text: String,
+    paths: &'a BTreeSet<String>,
+}
+
+/// What keeps make from running tests since the change: a file or folder in the place of what would run them.
+pub(crate) async fn idle(run: &Run<'_>, tests: &Evidence) -> Result<Vec<IntegrityFinding>, GateError> {
+    let (mirror, change) = (run.subject.mirror, run.change);
+    let before = Tree::read(mirror, run.subject.fork, &change.base).await?;
+    let after = Tree::read(mirror, run.subject.head, &change.head).await?;
+    let taken = TARGETS
+        .into_iter()
+        .filter(|target| after.stops_at(target) && !before.stops_at(target));
+    let mut findings: Vec<IntegrityFinding> = taken.map(|target| after.finding(target)).collect();
+    if findings.is_empty() {
+        findings.extend(up_to_date(&before, &after, tests));
+    }
+    Ok(findings)
+}
+
+impl<'a> Tree<'a> {
+    async fn read(mirror: &Mirror, commit: &Sha, paths: &'a BTreeSet<String>) -> Result<Self, GateError> {
+        let text = match FILES.iter().find(|name| paths.contains(**name)) {
+            Some(name) => mirror.read_file(commit, name, LARGEST).await?,
+            None => None,
+        };
+        let text = text.filter(|file| !file.truncated).map(|file| file.bytes);
+        let text = text.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+        Ok(Self { text, paths })
+    }
+
+    /// Whether something stands in the place of a target, and make goes by it.
+    fn stops_at(&self, target: &str) -> bool {
+        stands(self.paths, target) && goes_by_files(&self.text, target, self.paths)
+    }
+
+    fn finding(&self, target: &str) -> IntegrityFinding {
+        let first = first_below(self.paths, target).filter(|_| !self.paths.contains(target));
+        let what = format!("make takes this for its target `{target}` and may run no test: name the target in .PHONY");
+        finding(first.unwrap_or(target), what)
+    }
+}
+
+fn finding(path: &str, what: String) -> IntegrityFinding {
+    IntegrityFinding {
+        rule: Rule::RunnerWeakened,
+        path: path.to_owned(),
+        line: None,
+        what,
+        by: Author::Player,
+    }
+}
+
+/// Whether there is a file or a folder of this name.
+fn stands(paths: &BTreeSet<String>, name: &str) -> bool {
+    paths.contains(name) || first_below(paths, name).is_some()
+}
+
+fn first_below<'a>(paths: &'a BTreeSet<String>, folder: &str) -> Option<&'a str> {
+    let below = format!("{folder}/");
+    let first = paths.range(below.clone()..).next()?;
+    first.starts_with(&below).then_some(first)
+}
+
+/// Whether make looks at the file before it runs what the target says. What cannot be told without running make, an included
+/// file or a variable, is left to what it says when it runs.
+fn goes_by_files(text: &str, target: &str, paths: &BTreeSet<String>) -> bool {
+    let includes = text
+        .lines()
+        .any(|line| line.trim_start_matches(['-', 's']).starts_with("include "));
+    let mut is_made = false;
+    for rule in rules(text) {
+        let is_phony = rule.targets.contains(&".PHONY");
+        let is_own = rule.targets.contains(&target);
+        let unsure = (is_phony || is_own) && rule.needs.iter().any(|need| need.contains(['$', '%', '*', '\\']));
+        // What is not there is made each time, and what needs it with it.
+        let is_always = is_own && rule.needs.iter().any(|need| *need != "|" && !stands(paths, need));
+        if unsure || is_always || is_phony && rule.needs.contains(&target) {
+            return false;
+        }
+        is_made |= is_own;
+    }
+    is_made && !includes
+}
+
+/// What make says where a file in the place of a target keeps it from running anything.
+fn up_to_date(before: &Tree<'_>, after: &Tree<'_>, tests: &Evidence) -> Option<IntegrityFinding> {
+    let Evidence::Passed(result) = tests else { return None };
+    let is_warning = |line: &&str| line.to_ascii_lowercase().contains("warning: ");
+    let lines = result.output.lines().map(str::trim);
+    let mut said = lines.filter(|line| !line.is_empty() && !is_warning(line));
+    let line = said.next().filter(|_| said.next().is_none())?;
+    let is_idle = line.starts_with("make") && (line.ends_with("is up to date.") || line.contains("Nothing to be done"));
+    let target = line.split(['\'', '`', '"']).nth(1).unwrap_or_default();
+    // What stood there before kept the tests from running before.
+    let is_old = stands(before.paths, target) && before.text == after.text;
+    (is_idle && !is_old).then(|| finding("", format!("no test ran: {line}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::goes_by_files;
+
+    #[test]
+    fn a_file_in_the_place_of_a_target_stops_make_only_where_make_goes_by_files() {
+        let paths = ["test", "tests/run.sh", "src/a.c"].map(str::to_owned).into();
+        let table = [
+            ("test:\n\tsh tests/run.sh\n", true),
+            ("test: tests/run.sh # all\n\tsh tests/run.sh\n", true),
+            ("all test: src\n\tsh tests/run.sh\n", true),
+            ("test:; sh tests/run.sh\n", true),
+            ("test: | tests\n\tsh tests/run.sh\n", true),
+            (".PHONY: clean test\ntest:\n\tsh tests/run.sh\n", false),
+            ("test: build\n\tsh tests/run.sh\n\nbuild:\n\tcc src/a.c\n", false),
+            ("test: $(OBJECTS)\n\tsh tests/run.sh\n", false),
+            (".PHONY: $(ALL)\ntest:\n\tsh tests/run.sh\n", false),
+            (".PHONY: clean \\\n  test\ntest:\n\tsh tests/run.sh\n", false),
+            ("-include rules.mk\ntest:\n\tsh tests/run.sh\n", false),
+            ("test := sh tests/run.sh\ncheck:\n\t$(test)\n", false),
+            ("check:\n\tsh tests/run.sh\n", false),
+            ("", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(goes_by_files(text, "test", &paths), expected, "{text}");
+        }
+    }
+}
