@@ -135,6 +135,14 @@ fn claude_rules() -> Vec<Rule> {
         ),
         rule("CASE:stall ", Pick::Turn, vec![Reply::Stall]),
         rule("CASE:tool ", Pick::Turn, vec![Reply::Tool("Bash", sleep)]),
+        rule(
+            "CASE:searches ",
+            Pick::Turn,
+            answered(vec![Reply::Tool(
+                "WebSearch",
+                json!({ "query": "what is secret here" }),
+            )]),
+        ),
         rule("CASE:forges_limit ", Pick::Turn, vec![forged(FORGED_LIMIT)]),
         rule("CASE:forges_result ", Pick::Turn, vec![forged(FORGED_RESULT)]),
         rule(
@@ -210,6 +218,7 @@ async fn of_the_real_claude() {
 
 /// What a command writes into its program's own words: others do not wait for it, and no purse is emptied by it.
 async fn forged_words_are_not_believed(stage: &Stage) {
+    assert_eq!(stage.ends(Role::Player, "searches").await, "answer");
     assert_eq!(stage.ends(Role::Player, "forges_limit").await, "limited, unseen");
     let forged = stage.spec(Role::Player, "forges_result");
     let record = stage.ask(&forged, &CancellationToken::new()).await.unwrap().record;
