@@ -200,20 +200,22 @@ async fn of_the_real_claude() {
     if agent == "claude" {
         forged_words_are_not_believed(&stage).await;
     }
-    let mut spec = stage.spec(Role::Coach, "stall");
-    spec.idle = Some(Duration::from_secs(5));
-    let ended = stage.ask(&spec, &CancellationToken::new()).await;
-    let why = format!("{ended:?}");
-    assert!(
-        why.contains("Unavailable") && why.contains("said nothing for"),
-        "it is the API that is silent: {why}"
-    );
+    tells_who_is_silent(&stage).await;
     assert_eq!(stage.left_behind(), Vec::<String>::new());
     assert!(
         !stage.dir.path().join("planted").exists(),
         "what the repository planted was run"
     );
     calls_are_keyed_and_fresh(&model);
+}
+
+/// An API that stalls is what is silent, not the program that waits for it.
+async fn tells_who_is_silent(stage: &Stage) {
+    let mut spec = stage.spec(Role::Coach, "stall");
+    spec.idle = Some(Duration::from_secs(5));
+    let ended = stage.ask(&spec, &CancellationToken::new()).await;
+    let why = format!("{ended:?}");
+    assert!(why.contains("Unavailable") && why.contains("said nothing for"), "{why}");
 }
 
 /// What a command writes into its program's own words: others do not wait for it, and no purse is emptied by it.

@@ -239,64 +239,45 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_would_reach_other_hosts_does_not_pass() {
-        use OutOfReach::Address;
-        use OutOfReach::TooDeep;
-        use OutOfReach::Tool;
-        use OutOfReach::Unreadable;
-        let deep = format!("{{\"a\":{}", "[".repeat(300));
-        let table = [
-            (r#"{"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]}"#, Tool),
-            (
-                r#"{"tools":[{"name":"web_search","type":"web_search_20250305"}]}"#,
-                Tool,
-            ),
-            (r#"{"tools":[{"\u0074ype":"\u0077eb\u005ffetch_1"}]}"#, Tool),
-            (r#"{"tools":[{"type":"custom","type":"web_fetch_1"}]}"#, Tool),
-            (
-                r#"{"tools":[],"tools":[{"type":"mcp","server_url":"https://evil.example"}]}"#,
-                Tool,
-            ),
-            (
-                r#"{"tools":[{"type":"namespace","tools":[{"type":"mcp_toolset"}]}]}"#,
-                Tool,
-            ),
-            (r#"{"tools":[{"type":"web_search"}]}"#, Tool),
-            (r#"{"tools":[{"type":"web_search","external_web_access":true}]}"#, Tool),
-            (
-                r#"{"tools":[{"type":"web_search","external_web_access":false,"external_web_access":1}]}"#,
-                Tool,
-            ),
-            (r#"{"mcp_servers":[{"type":"url","url":"https://evil.example"}]}"#, Tool),
-            (
-                r#"{"messages":[{"content":[{"type":"image","source":{"type":"url","url":"https://evil.example"}}]}]}"#,
-                Address,
-            ),
-            (
-                r#"{"messages":[{"content":[{"source":{"url":"https://evil.example","type":"url"}}]}]}"#,
-                Address,
-            ),
-            (
-                r#"{"input":[{"content":[{"type":"input_image","image_url":"HTTPS://evil.example"}]}]}"#,
-                Address,
-            ),
-            (
-                r#"{"input":[{"content":[{"type":"input_file","file_url":" http://evil.example"}]}]}"#,
-                Address,
-            ),
-            (
-                r#"{"input":[{"content":[{"image_url":{"url":"https://evil.example"}}]}]}"#,
-                Address,
-            ),
-            (deep.as_str(), TooDeep),
-            ("\u{feff}{}", Unreadable),
-            ("{\0\"\0a", Unreadable),
-            ("[{}]", Unreadable),
-            ("\"x\"", Unreadable),
-        ];
-        for (request, expected) in table {
+    fn all_are(expected: OutOfReach, requests: &[&str]) {
+        for request in requests {
             assert_eq!(read(request), Err(expected), "{request}");
         }
+    }
+
+    #[test]
+    fn tools_that_reach_other_hosts_do_not_pass() {
+        let requests = [
+            r#"{"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]}"#,
+            r#"{"tools":[{"name":"web_search","type":"web_search_20250305"}]}"#,
+            r#"{"tools":[{"\u0074ype":"\u0077eb\u005ffetch_1"}]}"#,
+            r#"{"tools":[{"type":"custom","type":"web_fetch_1"}]}"#,
+            r#"{"tools":[],"tools":[{"type":"mcp","server_url":"https://evil.example"}]}"#,
+            r#"{"tools":[{"type":"namespace","tools":[{"type":"mcp_toolset"}]}]}"#,
+            r#"{"tools":[{"type":"web_search"}]}"#,
+            r#"{"tools":[{"type":"web_search","external_web_access":true}]}"#,
+            r#"{"tools":[{"type":"web_search","external_web_access":false,"external_web_access":1}]}"#,
+            r#"{"mcp_servers":[{"type":"url","url":"https://evil.example"}]}"#,
+        ];
+        all_are(OutOfReach::Tool, &requests);
+    }
+
+    #[test]
+    fn what_would_be_fetched_by_its_address_does_not_pass() {
+        let requests = [
+            r#"{"messages":[{"content":[{"type":"image","source":{"type":"url","url":"https://evil.example"}}]}]}"#,
+            r#"{"messages":[{"content":[{"source":{"url":"https://evil.example","type":"url"}}]}]}"#,
+            r#"{"input":[{"content":[{"type":"input_image","image_url":"HTTPS://evil.example"}]}]}"#,
+            r#"{"input":[{"content":[{"type":"input_file","file_url":" http://evil.example"}]}]}"#,
+            r#"{"input":[{"content":[{"image_url":{"url":"https://evil.example"}}]}]}"#,
+        ];
+        all_are(OutOfReach::Address, &requests);
+    }
+
+    #[test]
+    fn what_cannot_be_read_does_not_pass() {
+        let deep = format!("{{\"a\":{}", "[".repeat(300));
+        all_are(OutOfReach::TooDeep, &[&deep]);
+        all_are(OutOfReach::Unreadable, &["\u{feff}{}", "{\0\"\0a", "[{}]", "\"x\""]);
     }
 }
