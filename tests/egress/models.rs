@@ -235,12 +235,41 @@ async fn a_request_streams_outward_while_it_is_still_being_written() {
         world.token()
     );
     stream.write_all(head.as_bytes()).await.unwrap();
-    for part in ["3\r\none\r\n", "3\r\ntwo\r\n"] {
+    for part in ["3\r\n{\"a\r\n", "3\r\n\":1\r\n"] {
         stream.write_all(part.as_bytes()).await.unwrap();
         assert_eq!(chunks.recv().await.unwrap(), part.as_bytes());
     }
     stream.write_all(b"0\r\n\r\n").await.unwrap();
     assert_eq!(Reply::read(&mut stream).await.status, 200);
+}
+
+#[tokio::test]
+async fn nothing_is_reached_through_the_model() {
+    let (sent, mut ends) = mpsc::unbounded_channel();
+    let address = server(move |mut stream| {
+        let sent = sent.clone();
+        async move {
+            let mut all = Vec::new();
+            let _ = stream.read_to_end(&mut all).await;
+            sent.send(String::from_utf8_lossy(&all).into_owned()).unwrap();
+        }
+    })
+    .await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let fetch = r#"{"model":"m","messages":[],"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]}"#;
+    let request = |headers: &str, body: &str| {
+        let (token, length) = (world.token(), body.len());
+        format!("POST /{token}/main/v1/messages HTTP/1.1\r\nHost: x\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
+    };
+    let reply = world.raw(request("", fetch)).await;
+    assert_eq!(reply.status, 400);
+    assert!(reply.body.contains("nothing through it"), "{}", reply.body);
+    let packed = world.raw(request("content-encoding: gzip\r\n", "{}")).await;
+    assert_eq!(packed.status, 400, "what is packed cannot be read");
+    world.door.close().await;
+    while let Ok(sent) = ends.try_recv() {
+        assert!(!sent.contains("web_fetch"), "{sent}");
+    }
 }
 
 #[tokio::test]

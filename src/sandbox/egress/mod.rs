@@ -22,11 +22,13 @@ mod models;
 mod pace;
 mod patience;
 mod places;
+mod reach;
 mod rules;
 mod serve;
 mod tally;
 mod target;
 mod upstream;
+mod within;
 
 pub use bridge::bridge;
 pub use ceiling::Ceiling;

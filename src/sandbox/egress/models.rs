@@ -9,10 +9,12 @@ use crate::sandbox::egress::heard::Heard;
 use crate::sandbox::egress::log::Outcome;
 use crate::sandbox::egress::log::Refusal;
 use crate::sandbox::egress::patience;
+use crate::sandbox::egress::reach::OutOfReach;
 use crate::sandbox::egress::rules::ModelRoute;
 use crate::sandbox::egress::serve::Shared;
 use crate::sandbox::egress::upstream;
 use crate::sandbox::egress::upstream::NoAnswer;
+use crate::sandbox::egress::within::Within;
 use bytes::Bytes;
 use http::HeaderValue;
 use http::Method;
@@ -21,11 +23,13 @@ use http::Response;
 use http::StatusCode;
 use http::Uri;
 use http::header::ACCEPT_ENCODING;
+use http::header::CONTENT_ENCODING;
 use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use hyper::body::Incoming;
 use secrecy::ExposeSecret;
+use std::sync::Arc;
 
 /// What a program is told whose calls of models are at their end; programs pass it on in their own words around it.
 pub const SPENT: &str = "the calls of models in this run have cost as much as they may";
@@ -109,14 +113,23 @@ async fn forward(
         sent.note(&piece);
         piece
     });
-    let mut outward = Request::new(body.map_err(Into::into).boxed());
+    let broken_off = Arc::default();
+    let mut outward = Request::new(Within::new(body, Arc::clone(&broken_off)).boxed());
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));
     // What is packed could not be read on its way.
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
+    if outward.headers().contains_key(CONTENT_ENCODING) {
+        ear.forget();
+        return Ok(out_of_reach(OutOfReach::Unreadable));
+    }
     let asked = upstream::ask(outward).await;
+    if let Some(why) = broken_off.get() {
+        ear.forget();
+        return Ok(out_of_reach(*why));
+    }
     let answer = asked.inspect_err(|why| match why {
         NoAnswer::Unreachable | NoAnswer::Broken => ear.fails(),
         // It may have been at work.
@@ -125,6 +138,13 @@ async fn forward(
     })?;
     ear.answered(answer.status(), patience::asked_for(answer.headers()));
     Ok(inward(answer, route, ear))
+}
+
+/// Refuses what would reach other hosts by way of the model's service.
+fn out_of_reach(why: OutOfReach) -> Response<Body> {
+    tracing::info!("a request to a model does not pass: {why}");
+    let message = format!("this run reaches its model and nothing through it: {why}");
+    errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", &message)
 }
 
 /// An answer as the program gets it.
