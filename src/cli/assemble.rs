@@ -91,6 +91,9 @@ pub struct Blueprint {
     pub isolation: Bounds,
 }
 
+/// When what has no end ends.
+pub const NEVER: Millis = Millis(i64::MAX);
+
 /// The time.
 #[allow(clippy::disallowed_methods, reason = "the one clock of the service")]
 pub fn clock() -> Millis {

@@ -151,7 +151,7 @@ async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>, sec
         .chain(app.previous_webhook_secret)
         .collect();
     tracing::info!("listening on http://{address}");
-    until_stopped(engine, signing, admin_token(&settings)?, listener).await
+    until_stopped(engine, signing, admin_token(&settings, secrets)?, listener).await
 }
 
 /// Says at the start what would fail later: wrong keys, permissions that were not granted.
@@ -176,13 +176,15 @@ async fn check_rights(engine: Arc<Engine>) {
 }
 
 /// Opens the figures: the configured token, else one for this start, shown once.
-fn admin_token(settings: &ServerSettings) -> anyhow::Result<SecretString> {
+fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<SecretString> {
     if let Some(token) = &settings.admin_token {
         return Ok(token.clone());
     }
     let token = format!("{:016x}{:016x}", getrandom::u64()?, getrandom::u64()?);
     eprintln!("AUTOBUILD_ADMIN_TOKEN is not set; until this process ends it is {token}");
-    Ok(token.into())
+    let token = SecretString::from(token);
+    secrets.learn(&token, assemble::NEVER, assemble::clock());
+    Ok(token)
 }
 
 /// Serves and works until SIGTERM or Ctrl-C, then drains.

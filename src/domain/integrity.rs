@@ -28,7 +28,7 @@ pub enum Rule {
     SkipAdded,
     /// A test checks less than before.
     AssertionRemoved,
-    /// A test checks something that always holds.
+    /// A test checks something that always holds, or holds of any value.
     AssertionTrivial,
     /// Settings of the test runner exclude, tolerate or shorten.
     RunnerWeakened,
@@ -36,11 +36,11 @@ pub enum Rule {
     CoverageWeakened,
     /// The repository's CI does less.
     CiWeakened,
-    /// A function that is only a promise.
+    /// A function that is only a promise, or only holds the answers of its tests.
     Stub,
     /// Results of tests written by hand.
     ResultsByHand,
-    /// A stored snapshot changed and nothing that it shows did.
+    /// A stored snapshot changed and nothing that it shows did, or the tests write it themselves.
     SnapshotByHand,
     /// A module that shadows a real one.
     ShadowModule,

@@ -41,6 +41,19 @@ pub fn priced(usage: Usage, model: Option<&str>) -> Usage {
     }
 }
 
+/// The least and the most that calls of models cost by the table, each at its own price. A model that the table does not
+/// know costs as much as the cheapest in it, or as the dearest.
+#[must_use]
+pub fn range(used: &[(String, Tokens)]) -> (u64, u64) {
+    let of = |(model, tokens): &(String, Tokens)| {
+        let cheapest = || PRICES.iter().map(|price| price.of(tokens)).min().unwrap_or(0);
+        let least = price_of(model).map_or_else(cheapest, |price| price.of(tokens));
+        (least, estimate(tokens, Some(model)))
+    };
+    let sum = |(least, most): (u64, u64), (low, high)| (least.saturating_add(low), most.saturating_add(high));
+    used.iter().map(of).fold((0, 0), sum)
+}
+
 fn estimate(tokens: &Tokens, model: Option<&str>) -> u64 {
     let known = model.and_then(price_of).map(|price| price.of(tokens));
     known.unwrap_or_else(|| PRICES.iter().map(|price| price.of(tokens)).max().unwrap_or(0))

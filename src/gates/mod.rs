@@ -38,9 +38,11 @@ mod results;
 mod said;
 mod sites;
 mod stand;
+mod stored;
 mod subject;
 mod unheard;
 mod unproven;
+mod vague;
 mod verify;
 mod wave;
 

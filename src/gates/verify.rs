@@ -18,8 +18,10 @@ use crate::gates::red;
 use crate::gates::rerun;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
+use crate::gates::stored;
 use crate::gates::subject::Subject;
 use crate::gates::unheard;
+use crate::gates::vague;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -61,6 +63,8 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
         shown_by_running = hollow::tests_of_nothing(&run, &stand.chosen, (&ran, &report)).await?;
         shown_by_running.extend(needless::tests_of_anything(&run, &stand.chosen, &ran).await?);
         shown_by_running.extend(unheard::tests_that_nobody_hears(&run, &stand.chosen, &ran).await?);
+        shown_by_running.extend(vague::tests_of_any_value(&run, &stand.chosen, &ran).await?);
+        shown_by_running.extend(stored::answers_written_anew(&run, &stand.chosen, &ran).await?);
         shown_by_running.extend(dulled::tests_that_notice_less(&run, &stand.chosen, &ran).await?);
     }
     report.more.push(judged::integrity(&run, &ran, shown_by_running).await?);

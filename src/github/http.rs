@@ -143,6 +143,11 @@ impl Wire {
         self.secrets = secrets;
     }
 
+    /// Masks this as well, everywhere, until it ends.
+    pub(super) fn learn(&self, token: &SecretString, until: Millis) {
+        self.secrets.learn(token, until, self.now());
+    }
+
     pub(super) fn now(&self) -> Millis {
         (self.clock)()
     }

@@ -132,7 +132,7 @@ async fn killed(role: &str, point: Point) -> (World, Vec<Row>) {
 
 /// The Feature has got as far as it can without a person, in one turn, and people are shown what all of it cost.
 async fn adds_up(world: &World, runs: &[Row]) {
-    let pull = world.forge.look(crate::world::REPO, "pulls/3").await.unwrap();
+    let pull = world.forge.look(crate::beside::REPO, "pulls/3").await.unwrap();
     assert_eq!(pull["state"], "open", "{pull}");
     // What is counted of a lost run is a guess, and said to be one.
     let about = if runs.iter().any(|run| run.1 == "lost") {
@@ -142,7 +142,11 @@ async fn adds_up(world: &World, runs: &[Row]) {
     };
     let spent = u64::try_from(runs.iter().map(counted).sum::<i64>()).unwrap();
     let shown = format!("Cost so far: {about}{} ", dollars(spent));
-    let comments = world.forge.look(crate::world::REPO, "issues/1/comments").await.unwrap();
+    let comments = world
+        .forge
+        .look(crate::beside::REPO, "issues/1/comments")
+        .await
+        .unwrap();
     let body = pull["body"].as_str().unwrap().replace('\\', "");
     let living = comments[0]["body"].as_str().unwrap().replace('\\', "");
     assert!(living.contains(&shown), "{shown} in {living}, {runs:?}");

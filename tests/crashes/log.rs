@@ -1,9 +1,9 @@
 //! What the service says in its log, its figures and to a collector at its most talkative: never a secret.
 
+use crate::beside::SECRET;
 use crate::play::WATCHDOG;
 use crate::play::go_on;
 use crate::story::Story;
-use crate::world::SECRET;
 use crate::world::World;
 use autobuild::forge::Fault;
 use autobuild::forge::Mishap;

@@ -12,6 +12,8 @@
     reason = "a test fails where it stands, also in its helpers"
 )]
 
+#[path = "../support/beside.rs"]
+mod beside;
 mod calls;
 mod picture;
 #[path = "../support/pipes.rs"]

@@ -1,6 +1,6 @@
 //! All that people can see in the end, without what differs from run to run: ids, commits' names, times.
 
-use crate::world::REPO;
+use crate::beside::REPO;
 use crate::world::World;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! The stories: their repository, their agents, and what people do whenever everything rests.
 
+use crate::beside::MONA;
+use crate::beside::REPO;
 use crate::world::EVE;
-use crate::world::MONA;
-use crate::world::REPO;
 use crate::world::World;
 use std::path::Path;
 

@@ -1,52 +1,29 @@
 //! A forge, and the service beside it as a process that can be killed.
 
+use crate::beside::Beside;
 use crate::pipes::Pipes;
 use crate::story::Story;
-use autobuild::forge::AppCredentials;
 use autobuild::forge::FeedEvent;
-use autobuild::forge::Forge;
-use autobuild::forge::ForgeOptions;
-use autobuild::forge::NewApp;
-use autobuild::forge::RepoSource;
-use autobuild::forge::Role;
-use autobuild::forge::Settings;
-use autobuild::github::AUTOBUILD_EVENTS;
-use autobuild::github::AUTOBUILD_PERMISSIONS;
-use autobuild::github::COACH_PERMISSIONS;
 use secrecy::ExposeSecret;
 use sqlx::Connection;
 use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteConnectOptions;
-use std::path::Path;
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::process::Child;
-use tokio::process::Command;
 use tokio::sync::broadcast;
 
-/// The repository of every story.
-pub const REPO: &str = "acme/tally";
-/// Who labels, resumes and merges.
-pub const MONA: &str = "mona";
-/// Who may not.
+/// Who may not label, resume or merge.
 pub const EVE: &str = "eve";
-/// What signs the webhooks.
-pub const SECRET: &str = "It's a Secret to Everybody";
 
 /// How long a look into the service's database is good for when the forge is silent.
 const LOOK: Duration = Duration::from_millis(25);
 
 /// Where a story is played.
 pub struct World {
-    /// The forge.
-    pub forge: Forge,
-    /// Everything on disk.
-    pub folder: tempfile::TempDir,
-    apps: (AppCredentials, AppCredentials),
-    listen: String,
+    beside: Beside,
     /// More variables of the service.
     variables: Vec<(&'static str, String)>,
     /// How those who wait are heard and let go.
@@ -58,62 +35,28 @@ pub struct World {
     looking: Option<SqliteConnection>,
 }
 
-async fn fill(forge: &Forge, story: &Story, folder: &Path) {
-    let files = story.files(folder);
-    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
-    forge
-        .create_repo(REPO, RepoSource::Files(&files), Settings::default())
-        .await
-        .unwrap();
-    forge.set_role(REPO, MONA, Role::Admin).unwrap();
+impl Deref for World {
+    type Target = Beside;
+
+    fn deref(&self) -> &Beside {
+        &self.beside
+    }
 }
 
 impl World {
     /// A forge with the story's repository and people; the service is not started yet.
-    #[allow(clippy::too_many_lines, reason = "one world, put together in order")]
     pub async fn new(story: &Story) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let options = ForgeOptions {
-            retry_until_acknowledged: true,
-            ..ForgeOptions::new(folder.path().join("forge"))
-        };
-        let forge = Forge::start(options).await.unwrap();
-        forge.create_organization("acme");
-        forge.create_user(MONA);
-        forge.create_user(EVE);
-        fill(&forge, story, folder.path()).await;
-        let listen = own_address();
-        let hook = format!("http://{listen}/webhook");
-        let app = |slug, permissions, events, hook| {
-            let credentials = forge
-                .create_app(&NewApp {
-                    slug,
-                    owner: "acme",
-                    permissions,
-                    events,
-                    hook,
-                })
-                .unwrap();
-            forge.install(slug, "acme", None).unwrap();
-            credentials
-        };
-        let apps = (
-            app(
-                "autobuild",
-                AUTOBUILD_PERMISSIONS,
-                AUTOBUILD_EVENTS,
-                Some((hook.as_str(), SECRET)),
-            ),
-            app("autobuild-coach", COACH_PERMISSIONS, &[], None),
-        );
+        let variables = story.agents(folder.path());
+        let files = story.files(folder.path());
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        let beside = Beside::new(folder, own_address(), &files).await;
+        beside.forge.create_user(EVE);
         Self {
-            news: forge.subscribe(),
-            variables: story.agents(folder.path()),
-            pipes: Pipes::new(folder.path()),
-            forge,
-            folder,
-            apps,
-            listen,
+            news: beside.forge.subscribe(),
+            variables,
+            pipes: Pipes::new(beside.folder.path()),
+            beside,
             service: None,
             starts: 0,
             looking: None,
@@ -132,46 +75,18 @@ impl World {
 
     /// The private keys of both Apps.
     pub fn private_keys(&self) -> [String; 2] {
-        [&self.apps.0, &self.apps.1].map(|app| app.private_key.expose_secret().to_owned())
+        self.apps
+            .each_ref()
+            .map(|app| app.private_key.expose_secret().to_owned())
     }
 
     /// Starts the service. It need not be waited for: the forge delivers until it is acknowledged.
     pub fn start(&mut self) {
         self.starts += 1;
         let log = std::fs::File::create(self.log_file(self.starts)).unwrap();
-        let (app, coach) = &self.apps;
-        let folder = self.folder.path();
-        let child = Command::new(env!("CARGO_BIN_EXE_autobuild"))
-            .arg("serve")
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("HOME", folder)
-            .env("NO_COLOR", "1")
-            // Programs of the stories wait on pipes in a folder that isolation would keep from them.
-            .env("AUTOBUILD_SANDBOX_MIN_LEVEL", "0")
-            .env("AUTOBUILD_SANDBOX_MAX_LEVEL", "0")
-            .env("AUTOBUILD_APP_ID", app.id.to_string())
-            .env("AUTOBUILD_PRIVATE_KEY", app.private_key.expose_secret())
-            .env("AUTOBUILD_WEBHOOK_SECRET", SECRET)
-            .env("AUTOBUILD_COACH_APP_ID", coach.id.to_string())
-            .env("AUTOBUILD_COACH_PRIVATE_KEY", coach.private_key.expose_secret())
-            .env("AUTOBUILD_GITHUB_API_URL", self.forge.api_url())
-            .env("AUTOBUILD_GITHUB_URL", self.forge.url())
-            .env(
-                "AUTOBUILD_DATABASE_URL",
-                format!("sqlite:{}", self.database().display()),
-            )
-            .env("AUTOBUILD_DATA_DIR", folder.join("data"))
-            .env("AUTOBUILD_LISTEN", &self.listen)
-            .env("AUTOBUILD_WRITE_SPACING_MS", "0")
-            .envs(self.variables.iter().cloned())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::from(log))
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        self.service = Some(child);
+        // Programs of the stories wait on pipes in a folder that isolation would keep from them.
+        let mut service = self.service("0", log);
+        self.service = Some(service.envs(self.variables.iter().cloned()).spawn().unwrap());
     }
 
     /// SIGKILL, and waits until the process is gone.
@@ -277,16 +192,6 @@ impl World {
             .fetch_all(&mut database)
             .await
             .unwrap()
-    }
-
-    async fn open(&self) -> Option<SqliteConnection> {
-        let options = SqliteConnectOptions::new().filename(self.database()).read_only(true);
-        SqliteConnection::connect_with(&options).await.ok()
-    }
-
-    /// The service's database.
-    pub fn database(&self) -> PathBuf {
-        self.folder.path().join("autobuild.db")
     }
 
     fn log_file(&self, start: u32) -> PathBuf {

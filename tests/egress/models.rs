@@ -14,6 +14,7 @@ use autobuild::sandbox::egress::Rules;
 use http::HeaderName;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Mutex;
@@ -167,6 +168,48 @@ async fn events_arrive_one_by_one_while_the_answer_goes_on() {
     }
 }
 
+/// How long an API said nothing that answers with `answer`, as far as it goes, to a request that goes as far as `request`.
+async fn silence(request: &str, answer: &'static str) -> Duration {
+    let (arrived, mut heads) = mpsc::unbounded_channel();
+    let address = server(move |mut stream| {
+        let arrived = arrived.clone();
+        async move {
+            read_head(&mut stream).await.unwrap();
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            arrived.send(()).unwrap();
+            let _ = stream.read_to_end(&mut Vec::new()).await;
+        }
+    })
+    .await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let mut stream = world.connection().await;
+    let head = format!("POST /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\n", world.token());
+    stream.write_all(format!("{head}{request}").as_bytes()).await.unwrap();
+    heads.recv().await.unwrap();
+    if let Some((_, body)) = answer.split_once("\r\n\r\n") {
+        read_head(&mut stream).await.unwrap();
+        stream.read_exact(&mut vec![0; body.len()]).await.unwrap();
+    }
+    world.door.close().await;
+    world.door.silence()
+}
+
+#[tokio::test]
+async fn an_api_that_says_nothing_is_told_from_a_program_that_sends_nothing() {
+    let (whole, half) = ("content-length: 2\r\n\r\n{}", "content-length: 9\r\n\r\n{}");
+    let answers = [
+        "",
+        "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{\"a\":",
+    ];
+    for answer in answers {
+        assert!(silence(whole, answer).await > Duration::ZERO, "{answer}");
+    }
+    let answered = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+    assert_eq!(silence(whole, answered).await, Duration::ZERO);
+    assert_eq!(silence(half, "").await, Duration::ZERO, "the request is not whole");
+}
+
 #[tokio::test]
 async fn a_request_streams_outward_while_it_is_still_being_written() {
     let (arrived, mut chunks) = mpsc::unbounded_channel();
@@ -192,12 +235,41 @@ async fn a_request_streams_outward_while_it_is_still_being_written() {
         world.token()
     );
     stream.write_all(head.as_bytes()).await.unwrap();
-    for part in ["3\r\none\r\n", "3\r\ntwo\r\n"] {
+    for part in ["3\r\n{\"a\r\n", "3\r\n\":1\r\n"] {
         stream.write_all(part.as_bytes()).await.unwrap();
         assert_eq!(chunks.recv().await.unwrap(), part.as_bytes());
     }
     stream.write_all(b"0\r\n\r\n").await.unwrap();
     assert_eq!(Reply::read(&mut stream).await.status, 200);
+}
+
+#[tokio::test]
+async fn nothing_is_reached_through_the_model() {
+    let (sent, mut ends) = mpsc::unbounded_channel();
+    let address = server(move |mut stream| {
+        let sent = sent.clone();
+        async move {
+            let mut all = Vec::new();
+            let _ = stream.read_to_end(&mut all).await;
+            sent.send(String::from_utf8_lossy(&all).into_owned()).unwrap();
+        }
+    })
+    .await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let fetch = r#"{"model":"m","messages":[],"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]}"#;
+    let request = |headers: &str, body: &str| {
+        let (token, length) = (world.token(), body.len());
+        format!("POST /{token}/main/v1/messages HTTP/1.1\r\nHost: x\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
+    };
+    let reply = world.raw(request("", fetch)).await;
+    assert_eq!(reply.status, 400);
+    assert!(reply.body.contains("nothing through it"), "{}", reply.body);
+    let packed = world.raw(request("content-encoding: gzip\r\n", "{}")).await;
+    assert_eq!(packed.status, 400, "what is packed cannot be read");
+    world.door.close().await;
+    while let Ok(sent) = ends.try_recv() {
+        assert!(!sent.contains("web_fetch"), "{sent}");
+    }
 }
 
 #[tokio::test]
@@ -294,6 +366,21 @@ async fn neither_key_nor_token_shows_in_what_is_printed_of_a_door() {
     let url = world.door.model_url(Level::L3, "main").unwrap();
     assert!(url.starts_with("http://127.0.0.1:17443/") && url.ends_with("/main") && !url.contains(KEY));
     assert_eq!(world.door.model_url(Level::L3, "other"), None);
+}
+
+#[tokio::test]
+async fn many_calls_at_once_overrun_what_they_may_cost_by_one() {
+    let body = r#"{"model":"claude-opus-4-8","usage":{"input_tokens":1,"output_tokens":50000}}"#;
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let (address, mut heads) = api(answer).await;
+    let mut rules = route(&format!("http://{address}"));
+    rules.caps.usd_micros = Some(1_000_000);
+    let world = World::open(rules).await;
+    let calls = (0..20).map(|_| world.asks("POST", "/main/v1/messages", "content-length: 0\r\n"));
+    let replies = futures_util::future::join_all(calls).await;
+    let served = replies.iter().filter(|reply| reply.status == 200).count();
+    assert_eq!((served, replies.len()), (1, 20));
+    assert!(heads.recv().await.is_some() && heads.try_recv().is_err());
 }
 
 #[tokio::test]

@@ -2,7 +2,10 @@
 
 use crate::log;
 use crate::world::*;
+use autobuild::domain::secret::Secrets;
 use autobuild::github::GithubError;
+use autobuild::github::Rights;
+use secrecy::ExposeSecret;
 use serde_json::json;
 use std::error::Error;
 use wiremock::ResponseTemplate;
@@ -55,10 +58,35 @@ async fn no_error_and_no_line_of_the_log_holds_a_token_or_a_key() {
 #[tokio::test]
 async fn what_holds_a_token_is_not_printed_by_accident() {
     let world = World::installed().await;
-    let token = world
-        .client
-        .token(INSTALLATION, REPO, autobuild::github::Rights::Push)
-        .await
-        .unwrap();
+    let token = world.client.token(INSTALLATION, REPO, Rights::Push).await.unwrap();
     assert!(!format!("{token:?}").contains("ghs_"));
+}
+
+#[tokio::test]
+async fn a_token_of_any_form_that_was_minted_is_let_out_nowhere_until_it_ends() {
+    let odd = "v9.Qw3rtyUiop-asdfGhjk";
+    let secrets = Secrets::default();
+    let mut world = World::new().await;
+    world.client = world.client.masking(secrets.clone());
+    let answer = json!({"token": odd, "expires_at": "2026-01-15T11:30:00Z"});
+    world
+        .answers("POST", "/app/installations/11/access_tokens", 201, answer)
+        .await;
+    assert_eq!(secrets.mask(odd), odd);
+    let mint = world.client.token(INSTALLATION, REPO, Rights::Push).await.unwrap();
+    assert_eq!(mint.expose_secret(), odd);
+    for said in [odd.to_owned(), format!("{{\"t\":\"{odd}\"}}"), odd.replace('.', "%2E")] {
+        assert!(secrets.mask(&said).contains("[masked]"), "{said}");
+    }
+    let comment = json!({"id": 5, "user": {"id": BOT, "login": "autobuild[bot]", "type": "Bot"}});
+    world
+        .answers("GET", "/repositories/22", 200, repository("acme/shop"))
+        .await;
+    world.answers("POST", COMMENTS, 201, comment).await;
+    let _ = world.repo().create_comment(ISSUE, &format!("it printed {odd}")).await;
+    let requests = world.server.received_requests().await.unwrap();
+    let posted = requests
+        .last()
+        .map(|request| String::from_utf8_lossy(&request.body).into_owned());
+    assert_eq!(posted.as_deref(), Some("{\"body\":\"it printed [masked]\"}"));
 }

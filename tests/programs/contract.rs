@@ -57,6 +57,14 @@ pub const ENDS: [(&str, &str); 37] = [
     ("mute", "Failed { how: \"exit code 1: something is wrong with it\" }"),
 ];
 
+/// A stand-in asks no model: what it says of the API's failures nobody saw, and nobody else waits for it.
+fn unseen(expected: &str) -> String {
+    match expected {
+        "limited" | "unavailable" => format!("{expected}, unseen"),
+        expected => expected.to_owned(),
+    }
+}
+
 /// Made by the stand-in itself, not recorded.
 const MADE: [&str; 9] = [
     "five_megabytes",
@@ -110,7 +118,11 @@ async fn of_stand_ins() {
     for (case, expected) in ENDS {
         let there = MADE.contains(&case) || recorded.join(format!("{case}.jsonl")).is_file();
         if there && (best || EVERYWHERE.contains(&case)) {
-            assert_eq!(stage.ends(Role::Coach, case).await, expected, "{program}: {case}");
+            assert_eq!(
+                stage.ends(Role::Coach, case).await,
+                unseen(expected),
+                "{program}: {case}"
+            );
             tried += 1;
         }
     }
@@ -156,9 +168,15 @@ async fn says_what_it_used(stage: &Stage, program: &str, told: bool, usage: Usag
         "codex" => {
             assert!(!told, "{program} tells at the end alone: {usage:?}");
             let (ended, told, usage) = stage.uses("worked").await;
-            assert_eq!((ended.as_str(), told, usage.usd_micros), ("limited", false, None));
+            assert_eq!(
+                (ended.as_str(), told, usage.usd_micros),
+                ("limited, unseen", false, None)
+            );
             let (ended, told, usage) = stage.uses("limited").await;
-            assert_eq!((ended.as_str(), told, usage.usd_micros), ("limited", true, None));
+            assert_eq!(
+                (ended.as_str(), told, usage.usd_micros),
+                ("limited, unseen", false, None)
+            );
         }
         _ => assert!(!told, "{program} tells at the end alone: {usage:?}"),
     }

@@ -1,39 +1,24 @@
 //! The service is killed in the middle of a run of the real Claude Code and started again: nothing that it ran is left,
 //! nothing is lost, nothing is counted twice.
 
+use crate::beside::Beside;
+use crate::beside::MONA;
+use crate::beside::REPO;
 use crate::model::FakeModel;
 use crate::model::Pick;
 use crate::model::Reply;
 use crate::model::Rule;
 use crate::stage::KEY;
 use autobuild::domain::isolation::Level;
-use autobuild::forge::AppCredentials;
-use autobuild::forge::Forge;
-use autobuild::forge::ForgeOptions;
-use autobuild::forge::NewApp;
-use autobuild::forge::RepoSource;
-use autobuild::forge::Role;
-use autobuild::forge::Settings;
-use autobuild::github::AUTOBUILD_EVENTS;
-use autobuild::github::AUTOBUILD_PERMISSIONS;
-use autobuild::github::COACH_PERMISSIONS;
 use autobuild::sandbox::Sandbox;
-use secrecy::ExposeSecret;
 use serde_json::json;
 use sqlx::Connection;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteConnectOptions;
 use std::fs;
+use std::ops::Deref;
 use std::path::Path;
-use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Child;
-use tokio::process::Command;
 
-const REPO: &str = "acme/tally";
-const MONA: &str = "mona";
-const SECRET: &str = "It's a Secret to Everybody";
 const LOOK: Duration = Duration::from_millis(50);
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -73,110 +58,45 @@ fn rules() -> Vec<Rule> {
 
 /// A forge, a model, and the service beside them.
 struct World {
-    forge: Forge,
+    beside: Beside,
     model: FakeModel,
-    folder: tempfile::TempDir,
-    apps: [AppCredentials; 2],
-    listen: String,
     path: std::ffi::OsString,
     level: Level,
 }
 
+impl Deref for World {
+    type Target = Beside;
+
+    fn deref(&self) -> &Beside {
+        &self.beside
+    }
+}
+
 impl World {
-    #[allow(clippy::too_many_lines, reason = "one world, put together in order")]
     async fn new(program: &Path, level: Level) -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let options = ForgeOptions {
-            retry_until_acknowledged: true,
-            ..ForgeOptions::new(folder.path().join("forge"))
-        };
-        let forge = Forge::start(options).await.unwrap();
-        forge.create_organization("acme");
-        forge.create_user(MONA);
-        let files = [(
-            ".github/autobuild.yml",
-            "test: 'true'\nci: ignore\nplan_approval: never\n",
-        )];
-        let source = RepoSource::Files(&files);
-        forge.create_repo(REPO, source, Settings::default()).await.unwrap();
-        forge.set_role(REPO, MONA, Role::Admin).unwrap();
-        let listen = std::net::TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap();
-        let hook = format!("http://{listen}/webhook");
-        let app = |slug, permissions, events, hook| {
-            let owner = "acme";
-            let app = NewApp {
-                slug,
-                owner,
-                permissions,
-                events,
-                hook,
-            };
-            let credentials = forge.create_app(&app).unwrap();
-            forge.install(slug, owner, None).unwrap();
-            credentials
-        };
-        let hooked = Some((hook.as_str(), SECRET));
-        let apps = [
-            app("autobuild", AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS, hooked),
-            app("autobuild-coach", COACH_PERMISSIONS, &[], None),
-        ];
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let listen = free.local_addr().unwrap().to_string();
+        drop(free);
+        let settings = "test: 'true'\nci: ignore\nplan_approval: never\n";
         let old = std::env::var_os("PATH").unwrap_or_default();
         let path = std::iter::once(program.to_owned()).chain(std::env::split_paths(&old));
         Self {
+            beside: Beside::new(folder, listen, &[(".github/autobuild.yml", settings)]).await,
             model: FakeModel::start(rules()).await,
-            forge,
-            folder,
-            apps,
-            listen: listen.to_string(),
             path: std::env::join_paths(path).unwrap(),
             level,
         }
     }
 
-    fn database(&self) -> PathBuf {
-        self.folder.path().join("autobuild.db")
-    }
-
     fn start(&self) -> Child {
-        let [app, coach] = &self.apps;
-        let folder = self.folder.path();
-        let level = u8::from(self.level).to_string();
-        let log = fs::File::options()
-            .create(true)
-            .append(true)
-            .open(folder.join("log"))
-            .unwrap();
-        Command::new(env!("CARGO_BIN_EXE_autobuild"))
-            .arg("serve")
-            .env_clear()
+        let log = self.folder.path().join("log");
+        let log = fs::File::options().create(true).append(true).open(log).unwrap();
+        self.service(&u8::from(self.level).to_string(), log)
             .env("PATH", &self.path)
-            .env("HOME", folder)
             .env("AUTOBUILD_AGENT", "claude")
             .env("AUTOBUILD_ANTHROPIC_URL", self.model.url())
             .env("AUTOBUILD_ANTHROPIC_API_KEY", KEY)
-            .env("AUTOBUILD_SANDBOX_MIN_LEVEL", &level)
-            .env("AUTOBUILD_SANDBOX_MAX_LEVEL", &level)
-            .env("AUTOBUILD_APP_ID", app.id.to_string())
-            .env("AUTOBUILD_PRIVATE_KEY", app.private_key.expose_secret())
-            .env("AUTOBUILD_WEBHOOK_SECRET", SECRET)
-            .env("AUTOBUILD_COACH_APP_ID", coach.id.to_string())
-            .env("AUTOBUILD_COACH_PRIVATE_KEY", coach.private_key.expose_secret())
-            .env("AUTOBUILD_GITHUB_API_URL", self.forge.api_url())
-            .env("AUTOBUILD_GITHUB_URL", self.forge.url())
-            .env(
-                "AUTOBUILD_DATABASE_URL",
-                format!("sqlite:{}", self.database().display()),
-            )
-            .env("AUTOBUILD_DATA_DIR", folder.join("data"))
-            .env("AUTOBUILD_LISTEN", &self.listen)
-            .env("AUTOBUILD_WRITE_SPACING_MS", "0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .kill_on_drop(true)
             .spawn()
             .unwrap()
     }
@@ -189,8 +109,7 @@ impl World {
     where
         T: for<'r> sqlx::FromRow<'r, sqlx::sqlite::SqliteRow> + Send + Unpin,
     {
-        let options = SqliteConnectOptions::new().filename(self.database()).read_only(true);
-        let Ok(mut database) = SqliteConnection::connect_with(&options).await else {
+        let Some(mut database) = self.open().await else {
             return Vec::new();
         };
         let rows = sqlx::query_as(sql).fetch_all(&mut database).await.unwrap_or_default();

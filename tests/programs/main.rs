@@ -15,6 +15,8 @@
     reason = "a test that cannot go on has failed; which programs were tried is said"
 )]
 
+#[path = "../support/beside.rs"]
+mod beside;
 mod contract;
 mod feature;
 mod killed;

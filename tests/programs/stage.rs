@@ -196,6 +196,12 @@ fn word(ended: Result<Answered<Value>, RunError>) -> String {
         AgentFailure::TimedOut { .. } => "timed out",
         AgentFailure::WentSilent { .. } => "silent",
         AgentFailure::TooMuchOutput { .. } => "too much",
+        AgentFailure::Failed { how } if how.contains("no call of its model failed: the model's API limits") => {
+            "limited, unseen"
+        }
+        AgentFailure::Failed { how } if how.contains("no call of its model failed: the model's API is not") => {
+            "unavailable, unseen"
+        }
         _ => return format!("{failure:?}"),
     };
     name.to_owned()

@@ -121,7 +121,7 @@ impl AcpAgent {
             .means
             .hear(what, (Speech::Dialogue, LAST), (&mut stream, &mut journal), cancel)
             .await?;
-        past::counted(conclude(spec, stream, journal, &ended), None, &order, &spec.secrets)
+        past::counted(conclude(spec, stream, journal, &ended), None, &order, &spec.secrets).await
     }
 
     async fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {

@@ -71,5 +71,6 @@ impl ClaudeAgent {
             &order,
             &spec.secrets,
         )
+        .await
     }
 }

@@ -99,8 +99,10 @@ const ODD: [&str; 3] = ["invalid_request", "api error: 400", "400 bad request"];
 
 /// The failure that an API's words tell of: there is no status to read it from.
 fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
-    let words = message.to_lowercase();
-    let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
+    // The run's own address holds figures that mean nothing.
+    let told = message.split_whitespace().filter(|word| !word.contains("://"));
+    let words = told.collect::<Vec<&str>>().join(" ").to_lowercase();
+    let has = |any: &[&str]| any.iter().any(|word| holds(&words, word));
     if message.contains(SPENT) {
         AgentFailure::OutOfMoney
     } else if has(&TOO_LONG) {
@@ -129,6 +131,16 @@ fn failure(model: Option<&str>, message: &str, said: String) -> AgentFailure {
     } else {
         AgentFailure::Failed { how: said }
     }
+}
+
+/// Whether `words` hold one; a status is none where it is part of a longer word, as of the name of a request.
+fn holds(words: &str, word: &str) -> bool {
+    let is_status = word.bytes().all(|byte| byte.is_ascii_digit());
+    words.match_indices(word).any(|(at, _)| {
+        let before = words.get(..at).and_then(|before| before.chars().next_back());
+        let after = words.get(at + word.len()..).and_then(|after| after.chars().next());
+        !is_status || ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+    })
 }
 
 /// Whether trying again is no use: the credentials or the account are refused.
@@ -235,6 +247,11 @@ mod tests {
                 "Internal error: API Error: 400 AutoBuild: the calls of models in this run have cost as much as they may",
                 "out of money",
             ),
+            (
+                "unexpected status 404 Not Found: The model `nope` does not exist, url: http://127.0.0.1:4290/5f529a/v1/responses",
+                "no such model",
+            ),
+            ("something else (request req_0429a, http://127.0.0.1:429/529)", "failed"),
             ("something else", "failed"),
         ];
         for (message, expected) in table {

@@ -80,6 +80,7 @@ impl CodexAgent {
             &order,
             &spec.secrets,
         )
+        .await
     }
 
     async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {

@@ -70,25 +70,22 @@ const KEYS: [&str; 4] = [
 ];
 
 pub(super) async fn demo(demo: Demo) -> ExitCode {
-    let keys = KEYS.map(str::to_owned);
-    start_log(
-        if demo.verbose { "info" } else { "error" },
-        LogFormat::Text,
-        Secrets::new(&agents_secrets(&keys)),
-    );
-    match run(&demo).await {
+    let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
+    let filter = if demo.verbose { "info" } else { "error" };
+    start_log(filter, LogFormat::Text, secrets.clone());
+    match run(&demo, &secrets).await {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("autobuild demo: {error:#}");
+            eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));
             ExitCode::FAILURE
         }
     }
 }
 
-async fn run(demo: &Demo) -> anyhow::Result<ExitCode> {
+async fn run(demo: &Demo, secrets: &Secrets) -> anyhow::Result<ExitCode> {
     let mut material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
     material.access = models::access(demo.use_my_login)?;
-    let stage = Stage::build(&material, demo.port).await?;
+    let stage = Stage::build(&material, demo.port, secrets).await?;
     let mut transcript = Transcript::open(&stage, demo.json, demo.verbose)?;
     transcript.isolation(&stage.engine.sandbox);
     let mut seen = transcript.seen();

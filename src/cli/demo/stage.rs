@@ -80,7 +80,7 @@ pub(super) struct Places {
 
 impl Stage {
     /// Starts the forge, fills it, and starts the service.
-    pub(super) async fn build(material: &Material, port: u16) -> anyhow::Result<Self> {
+    pub(super) async fn build(material: &Material, port: u16, secrets: &Secrets) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("autobuild-demo-").tempdir()?.keep();
         let listen = SocketAddr::from(([127, 0, 0, 1], port));
         let options = ForgeOptions {
@@ -97,7 +97,15 @@ impl Stage {
             u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?)
         );
         let (main, coach) = apps(&forge, &hook, &secret)?;
-        let engine = assemble::engine(blueprint(&forge, material, &folder, &main, &coach, &secret)?).await?;
+        let keys = [
+            main.private_key.clone(),
+            coach.private_key.clone(),
+            SecretString::from(secret.clone()),
+        ];
+        for known in material.access.keys().chain(keys) {
+            secrets.learn(&known, assemble::NEVER, assemble::clock());
+        }
+        let engine = assemble::engine(blueprint(&forge, material, &folder, [&main, &coach], secrets)?).await?;
         let stop = CancellationToken::new();
         let inbox = Arc::new(Inbox::new(
             engine.clone(),
@@ -245,21 +253,12 @@ fn safety() -> anyhow::Result<SandboxSettings> {
     })
 }
 
-/// Everything that the demo knows and nobody may read.
-fn secrets(material: &Material, keys: [&SecretString; 2], secret: &str) -> Secrets {
-    let mut all: Vec<SecretString> = material.access.keys().collect();
-    all.extend(keys.map(SecretString::clone));
-    all.push(SecretString::from(secret.to_owned()));
-    Secrets::new(&all)
-}
-
 fn blueprint(
     forge: &Forge,
     material: &Material,
     folder: &Path,
-    main: &AppCredentials,
-    coach: &AppCredentials,
-    secret: &str,
+    [main, coach]: [&AppCredentials; 2],
+    secrets: &Secrets,
 ) -> anyhow::Result<Blueprint> {
     let (data_dir, safety) = (folder.join("data"), safety()?);
     let agent = material.agent(folder)?;
@@ -269,7 +268,6 @@ fn blueprint(
     };
     let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
     let worker = assemble::worker_name();
-    let secrets = secrets(material, [&main.private_key, &coach.private_key], secret);
     let settings = EngineSettings {
         telemetry: assemble::telemetry(collector, &worker, secrets.clone())?,
         write_spacing_ms: 0,
@@ -299,7 +297,7 @@ fn blueprint(
             environment: Vec::new(),
             access: material.access.clone(),
         },
-        secrets,
+        secrets: secrets.clone(),
         settings,
         caps: Caps::None,
         sandbox: SandboxOptions {

@@ -7,12 +7,15 @@ mod assignment;
 mod encoded;
 mod forms;
 mod own;
+mod passing;
 mod shapes;
 mod spelling;
 mod view;
 mod wide;
 
+use crate::domain::ids::Millis;
 use crate::domain::secret::own::Own;
+use crate::domain::secret::passing::Passing;
 use secrecy::SecretString;
 use serde_json::Value;
 use sha2::Digest;
@@ -24,9 +27,16 @@ use std::sync::Arc;
 /// What stands in place of a credential.
 pub const MASK: &str = "[masked]";
 
-/// The secrets that the service itself knows, to be found besides everything that looks like one. Cheap to clone.
+/// The secrets that the service itself knows, to be found besides everything that looks like one. Cheap to clone; what one
+/// clone learns all know.
 #[derive(Clone, Default)]
-pub struct Secrets(Option<Arc<Own>>);
+pub struct Secrets(Arc<Known>);
+
+#[derive(Default)]
+struct Known {
+    lasting: Option<Own>,
+    passing: Passing,
+}
 
 /// What a found text looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,7 +124,15 @@ impl Secrets {
     /// are ordinary words are left out.
     #[must_use]
     pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        Self(Own::of(values).map(Arc::new))
+        Self(Arc::new(Known {
+            lasting: Own::of(values),
+            passing: Passing::default(),
+        }))
+    }
+
+    /// From now on `value` is one as well, until it ends. What has ended by `now` is forgotten.
+    pub fn learn(&self, value: &SecretString, until: Millis, now: Millis) {
+        self.0.passing.learn(value, until, now);
     }
 
     /// `text` with every credential replaced.
@@ -189,7 +207,8 @@ impl Secrets {
 
     fn spans(&self, text: &[u8], place: assignment::Where) -> Vec<Span> {
         let mut spans = Vec::new();
-        if let Some(own) = &self.0 {
+        let passing = self.0.passing.finder();
+        for own in self.0.lasting.iter().chain(passing.as_deref()) {
             spans.extend(own.find(text).map(|at| Span {
                 kind: SecretKind::Own,
                 sure: Sure::Yes,

@@ -29,9 +29,8 @@ pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>], gone: &Gone) -> 
         .filter(|file| file.role == Role::Source)
         .flat_map(changed)
         .collect();
-    let only_ignore = changed
-        .iter()
-        .all(|one| one.constant.is_some_and(|constant| constant.ignores));
+    let mut answering = changed.iter().filter(|one| one.now.name != "constructor");
+    let only_ignore = answering.all(|one| one.constant.is_some_and(|constant| constant.ignores));
     let computes_elsewhere = |one: &Changed<'_>| {
         let mut others = changed.iter();
         others.any(|other| other.constant.is_none() && other.now.name == one.now.name)

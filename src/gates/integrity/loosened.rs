@@ -32,7 +32,19 @@ const COMPARES: [&str; 24] = [
     "assertAlmostEqual",
 ];
 /// Words that let one of several do.
-const CHOOSES: [&str; 8] = ["in", "or", "||", "includes", "toContain", "oneOf", "some", "any"];
+const CHOOSES: [&str; 11] = [
+    "in",
+    "or",
+    "||",
+    "|",
+    "includes",
+    "contains",
+    "matches",
+    "toContain",
+    "oneOf",
+    "some",
+    "any",
+];
 /// Words that ask whether something is true, or there.
 const TRUTH: [&str; 7] = [
     "ok",

@@ -13,6 +13,7 @@ mod forgiving;
 mod fresh;
 mod gone;
 mod less;
+mod lookup;
 mod loosened;
 mod marks;
 mod orphans;
@@ -120,6 +121,7 @@ pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     findings.extend(unknown::find(&files, &gone));
     findings.extend(marks::find(&files));
     findings.extend(constants::find(change, &files, &gone));
+    findings.extend(lookup::find(change, &files));
     findings.extend(forgiving::find(&files));
     findings.extend(borrowed::find(change, &files));
     findings.extend(bare::find(&files));

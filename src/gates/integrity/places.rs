@@ -107,9 +107,11 @@ impl Grown<'_> {
 /// Whether a check is made of each of several values, among them those of an old one: in a loop, or in a function of the
 /// test's own.
 pub(super) fn is_gone_through(old: &[String], new: &Check, test: &[String]) -> bool {
-    let through = test
-        .iter()
-        .any(|word| THROUGH.contains(&word.as_str()) || matches!(word.as_str(), "|" | "=>" | "lambda" | "def" | "fn"));
+    // Between patterns the sign says that either will do; elsewhere it begins a closure.
+    let by_patterns = new.words.iter().any(|word| word == "matches");
+    let through = test.iter().map(String::as_str).any(|word| {
+        THROUGH.contains(&word) || word == "|" && !by_patterns || matches!(word, "=>" | "lambda" | "def" | "fn")
+    });
     let (own, there) = (values(&new.words), values(test));
     let (wanted, asked) = (names(old), names(&new.words));
     let missing: Vec<&str> = values(old).into_iter().filter(|value| !own.contains(value)).collect();

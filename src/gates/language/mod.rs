@@ -7,6 +7,7 @@ pub mod bodies;
 mod flow;
 mod glance;
 mod javascript;
+pub mod otherwise;
 pub mod outline;
 mod python;
 mod role;
@@ -22,6 +23,8 @@ pub(in crate::gates) use role::folders;
 pub(in crate::gates) use role::in_support_folder;
 pub(in crate::gates) use role::in_test_folder;
 pub use role::role;
+
+use std::collections::BTreeSet;
 
 /// The words in which a finding says that a condition decides whether a test is built: running can refute them.
 pub(in crate::gates) const OUT_OF_BUILD: &str = "keeps the test out of the build";
@@ -42,6 +45,8 @@ pub struct Language {
     pub outline: for<'a> fn(&outline::Source<'a>) -> outline::Outline,
     /// What a parsed file does, tests left out.
     pub doing: for<'a> fn(&outline::Source<'a>) -> bodies::Doing,
+    /// How a parsed file is made to give something else where functions of these names give something.
+    pub otherwise: for<'a> fn(&outline::Source<'a>, &BTreeSet<String>) -> Option<otherwise::Otherwise>,
     /// Whether the runner looks into a file of this path, where other files of the change include these names.
     pub is_collected: fn(&str, &[String]) -> bool,
     /// Values of its settings files that decide what is run and what is asked.
@@ -60,6 +65,14 @@ pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
 #[must_use]
 pub fn doing(path: &str, text: &str) -> Option<bodies::Doing> {
     parsed(path, text, |language, source| (language.doing)(source))
+}
+
+/// A file whose functions of these names give another value of the same kind, and one where they give none; `None` as for
+/// [`read`], and where there is no such function.
+#[must_use]
+pub fn otherwise(path: &str, text: &str, names: &BTreeSet<String>) -> Option<[String; 2]> {
+    let made = parsed(path, text, |language, source| (language.otherwise)(source, names))?;
+    made?.of(text)
 }
 
 fn parsed<T>(path: &str, text: &str, look: impl Fn(&Language, &outline::Source<'_>) -> T) -> Option<T> {

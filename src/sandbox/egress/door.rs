@@ -35,6 +35,7 @@ use tokio::sync::Semaphore;
 use tokio_util::either::Either;
 use tokio_util::sync::CancellationToken;
 use tokio_util::sync::DropGuard;
+use tokio_util::task::TaskTracker;
 
 /// The loopback port inside a network namespace of its own, where the launcher's bridge listens. Below the ports that
 /// the kernel gives away by itself, and nobody's usual one.
@@ -79,10 +80,12 @@ impl Door {
         let shared = Arc::new(Shared {
             allowance: Arc::new(Allowance::new(rules.caps.bytes)),
             tally: Arc::default(),
+            places: Arc::default(),
             rules,
             token: token()?,
             log: Log::default(),
             closed: closed.clone(),
+            serving: TaskTracker::new(),
         });
         tokio::spawn(attend(tcp, unix, Arc::clone(&shared)));
         Ok(Self {
@@ -140,16 +143,47 @@ impl Door {
         self.shared.tally.used()
     }
 
+    /// Whether models' APIs are reached through it, so that it sees what they are asked for.
+    #[must_use]
+    pub fn leads_to_models(&self) -> bool {
+        !self.shared.rules.models.is_empty()
+    }
+
     /// For how many seconds a model's API asked to be left alone when it answered last.
     #[must_use]
     pub fn told_to_wait(&self) -> Option<u64> {
         self.shared.tally.told_to_wait()
     }
 
+    /// The longest that a model's API asked to be left alone, in seconds.
+    #[must_use]
+    pub fn longest_wait(&self) -> u64 {
+        self.shared.tally.longest_wait()
+    }
+
+    /// Whether a model's API did not serve a call: it was limited, overloaded, broken, or out of reach.
+    #[must_use]
+    pub fn was_not_served(&self) -> bool {
+        self.shared.tally.has_failed()
+    }
+
     /// With which words a model's API refused when it answered last; nothing where it served.
     #[must_use]
     pub fn refused_with(&self) -> String {
         self.shared.tally.said()
+    }
+
+    /// The longest that a model's API said nothing in a call that was broken off, since the last one that it answered.
+    #[must_use]
+    pub fn silence(&self) -> Duration {
+        self.shared.tally.silence()
+    }
+
+    /// Closes the door, and waits until every call that went through it is counted.
+    pub async fn close(&self) {
+        self.shared.closed.cancel();
+        self.shared.serving.close();
+        self.shared.serving.wait().await;
     }
 
     fn address(&self, level: Level) -> SocketAddr {
@@ -194,7 +228,10 @@ async fn attend(tcp: TcpListener, unix: UnixListener, shared: Arc<Shared>) {
             accepted = accept_unix(&unix, &on_unix) => accepted,
         };
         match accepted {
-            Ok((stream, place)) => drop(tokio::spawn(serve(stream, place, Arc::clone(&shared)))),
+            Ok((stream, place)) => {
+                let serving = serve(stream, place, Arc::clone(&shared));
+                drop(shared.serving.spawn(serving));
+            }
             Err(error) => {
                 tracing::warn!(%error, "a connection at a door could not be taken");
                 tokio::time::sleep(PAUSE).await;

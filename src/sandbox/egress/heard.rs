@@ -1,12 +1,14 @@
-//! A body whose pieces are looked at on their way. Its length stays as announced, so a piece may only be replaced by one as
+//! A body whose pieces are looked at on their way, and how it comes. Its length stays as announced, so a piece may only be replaced by one as
 //! long.
 
+use crate::sandbox::egress::pace::Pace;
 use bytes::Bytes;
 use hyper::body::Body;
 use hyper::body::Frame;
 use hyper::body::Incoming;
 use hyper::body::SizeHint;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Context;
 use std::task::Poll;
 
@@ -14,12 +16,16 @@ use std::task::Poll;
 #[derive(Debug)]
 pub(super) struct Heard<F> {
     body: Incoming,
+    pace: Arc<Pace>,
     hear: F,
 }
 
 impl<F: FnMut(Bytes) -> Bytes> Heard<F> {
-    pub(super) fn new(body: Incoming, hear: F) -> Self {
-        Self { body, hear }
+    pub(super) fn new(body: Incoming, pace: Arc<Pace>, hear: F) -> Self {
+        if body.is_end_stream() {
+            pace.ends();
+        }
+        Self { body, pace, hear }
     }
 }
 
@@ -32,6 +38,13 @@ impl<F: FnMut(Bytes) -> Bytes + Unpin> Body for Heard<F> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let frame = Pin::new(&mut self.body).poll_frame(context);
+        match &frame {
+            Poll::Pending => self.pace.waits(),
+            // Of a body whose length is known nobody asks for more than its last piece.
+            Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => self.pace.came(),
+            Poll::Ready(Some(Ok(_)) | None) => self.pace.ends(),
+            Poll::Ready(Some(Err(_))) => self.pace.breaks(),
+        }
         frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.map_data(&mut self.hear))))
     }
 

@@ -1,5 +1,7 @@
 //! The reverse proxy: `/<token>/<route>/…` becomes a request to the model's API with the key, streamed both ways.
 
+use crate::sandbox::egress::ear::Ear;
+use crate::sandbox::egress::ear::Form;
 use crate::sandbox::egress::errors;
 use crate::sandbox::egress::errors::Body;
 use crate::sandbox::egress::headers;
@@ -7,12 +9,12 @@ use crate::sandbox::egress::heard::Heard;
 use crate::sandbox::egress::log::Outcome;
 use crate::sandbox::egress::log::Refusal;
 use crate::sandbox::egress::patience;
+use crate::sandbox::egress::reach::OutOfReach;
 use crate::sandbox::egress::rules::ModelRoute;
 use crate::sandbox::egress::serve::Shared;
-use crate::sandbox::egress::tally::Ear;
-use crate::sandbox::egress::tally::Form;
 use crate::sandbox::egress::upstream;
 use crate::sandbox::egress::upstream::NoAnswer;
+use crate::sandbox::egress::within::Within;
 use bytes::Bytes;
 use http::HeaderValue;
 use http::Method;
@@ -21,10 +23,13 @@ use http::Response;
 use http::StatusCode;
 use http::Uri;
 use http::header::ACCEPT_ENCODING;
+use http::header::CONTENT_ENCODING;
 use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
+use hyper::body::Body as _;
 use hyper::body::Incoming;
 use secrecy::ExposeSecret;
+use std::sync::Arc;
 
 /// What a program is told whose calls of models are at their end; programs pass it on in their own words around it.
 pub const SPENT: &str = "the calls of models in this run have cost as much as they may";
@@ -55,16 +60,21 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         return errors::of_model(StatusCode::FORBIDDEN, "permission_error", &message);
     }
     let costs = request.method() == Method::POST && !rest.ends_with(FREE);
-    let most = shared.rules.caps.usd_micros;
-    if costs && most.is_some_and(|most| shared.tally.usd_micros() >= most) {
-        shared.log.note(&logged, Outcome::Refused(Refusal::UsedUp));
-        return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", SPENT);
+    let mut ear = Ear::new(&shared.tally);
+    match shared.rules.caps.usd_micros.filter(|_| costs) {
+        Some(most) => {
+            let left = || most.saturating_sub(shared.tally.usd_micros());
+            let Some(place) = shared.places.take(request.body().size_hint().exact(), left).await else {
+                ear.forget();
+                shared.log.note(&logged, Outcome::Refused(Refusal::UsedUp));
+                return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", SPENT);
+            };
+            ear.begin(place);
+        }
+        None if costs => {}
+        None => ear.forget(),
     }
     shared.log.note(&logged, Outcome::Allowed);
-    let mut ear = Ear::new(&shared.tally);
-    if !costs {
-        ear.forget();
-    }
     forward(request, &rest, route, ear)
         .await
         .unwrap_or_else(|why| why.response())
@@ -99,21 +109,42 @@ async fn forward(
     let mut key = HeaderValue::from_str(key.expose_secret()).map_err(|_| NoAnswer::Key)?;
     key.set_sensitive(true);
     let sent = ear.sent();
-    let body = Heard::new(body, move |piece: Bytes| {
+    let body = Heard::new(body, ear.asks(), move |piece: Bytes| {
         sent.note(&piece);
         piece
     });
-    let mut outward = Request::new(body.map_err(Into::into).boxed());
+    let broken_off = Arc::default();
+    let mut outward = Request::new(Within::new(body, Arc::clone(&broken_off)).boxed());
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));
     // What is packed could not be read on its way.
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
+    if outward.headers().contains_key(CONTENT_ENCODING) {
+        ear.forget();
+        return Ok(out_of_reach(OutOfReach::Unreadable));
+    }
     let asked = upstream::ask(outward).await;
-    let answer = asked.inspect_err(|_| ear.forget())?;
-    ear.answered(!answer.status().is_success(), patience::asked_for(answer.headers()));
+    if let Some(why) = broken_off.get() {
+        ear.forget();
+        return Ok(out_of_reach(*why));
+    }
+    let answer = asked.inspect_err(|why| match why {
+        NoAnswer::Unreachable | NoAnswer::Broken => ear.fails(),
+        // It may have been at work.
+        NoAnswer::Late => {}
+        NoAnswer::Key | NoAnswer::Address | NoAnswer::NoRoots => ear.forget(),
+    })?;
+    ear.answered(answer.status(), patience::asked_for(answer.headers()));
     Ok(inward(answer, route, ear))
+}
+
+/// Refuses what would reach other hosts by way of the model's service.
+fn out_of_reach(why: OutOfReach) -> Response<Body> {
+    tracing::info!("a request to a model does not pass: {why}");
+    let message = format!("this run reaches its model and nothing through it: {why}");
+    errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", &message)
 }
 
 /// An answer as the program gets it.
@@ -125,7 +156,7 @@ fn inward(answer: Response<Incoming>, route: &ModelRoute, mut ear: Ear) -> Respo
         false => Form::Whole,
     });
     let (_, key) = route.header.clone();
-    let body = Heard::new(body, move |piece: Bytes| {
+    let body = Heard::new(body, ear.answers(), move |piece: Bytes| {
         let piece = without(piece, key.expose_secret());
         ear.hear(&piece);
         piece

@@ -10,6 +10,7 @@ use crate::sandbox::egress::meter::Allowance;
 use crate::sandbox::egress::meter::Meter;
 use crate::sandbox::egress::meter::Metered;
 use crate::sandbox::egress::models;
+use crate::sandbox::egress::places::Places;
 use crate::sandbox::egress::rules::Rules;
 use crate::sandbox::egress::tally::Tally;
 use base64::Engine as _;
@@ -32,6 +33,7 @@ use tokio::io::AsyncRead;
 use tokio::io::AsyncWrite;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// The head of a request, in bytes and in headers.
 const MAX_HEAD: usize = 64 * 1024;
@@ -46,8 +48,11 @@ pub(super) struct Shared {
     pub(super) log: Log,
     pub(super) allowance: Arc<Allowance>,
     pub(super) tally: Arc<Tally>,
+    pub(super) places: Arc<Places>,
     /// Fires when the door closes.
     pub(super) closed: CancellationToken,
+    /// The connections that are being served.
+    pub(super) serving: TaskTracker,
 }
 
 impl Shared {

@@ -1,6 +1,7 @@
 //! JavaScript functions that always answer the same, and classes that put something in the place of a method.
 
 use super::hollow::is_of_idle_class;
+use super::hollow::is_of_made_class;
 use super::hollow::is_on_purpose;
 use super::strength::is_constant;
 use super::stubs::is_abstract;
@@ -22,7 +23,8 @@ pub(super) fn constant(root: At<'_>, function: At<'_>, outline: &mut Outline) {
         [] => None,
         _ => return,
     };
-    let of_others = is_of_idle_class(function)
+    let is_of_made = is_of_made_class(function) && answer.is_some_and(|answer| !answer.is(&["string"]));
+    let of_others = is_of_idle_class(function) && !is_of_made
         || is_on_purpose(name.text())
         || name.text() == "constructor"
         || is_abstract(root, body);
@@ -39,7 +41,7 @@ pub(super) fn constant(root: At<'_>, function: At<'_>, outline: &mut Outline) {
         let name = part.below().find(|at| at.is(&["identifier"])).map_or("", At::text);
         !name.is_empty() && !name.starts_with('_')
     });
-    let ignores = takes || answer.is_none();
+    let ignores = takes || is_of_made || answer.is_none();
     outline.constants.push(Constant {
         name: name.text().to_owned(),
         ignores,

@@ -35,7 +35,7 @@ pub(super) fn nothing_done(function: At<'_>) -> Option<String> {
 
 /// Whether a statement, or the value of an arrow, gives nothing back and does nothing but talk.
 fn gives_nothing(at: At<'_>) -> bool {
-    let is_nothing = |value: At<'_>| matches!(value.text(), "undefined" | "null" | "void 0") || is_cast(value);
+    let is_nothing = |value: At<'_>| matches!(value.text(), "undefined" | "null" | "void 0" | "this") || is_cast(value);
     match at.kind() {
         "empty_statement" => true,
         "return_statement" => at.children().next().is_none_or(is_nothing),
@@ -101,6 +101,26 @@ fn is_relied_upon(function: At<'_>) -> bool {
 /// Whether a method is of a class that does nothing on purpose, or fills in what another class asks for.
 pub(super) fn is_of_idle_class(function: At<'_>) -> bool {
     function.is(&["method_definition"]) && !is_of_plain_class(function)
+}
+
+/// Whether a getter is of a class that is made of something, and of nothing else: what it gives should come from there.
+pub(super) fn is_of_made_class(function: At<'_>) -> bool {
+    let class = function
+        .ancestors()
+        .find(|outer| outer.is(&["class_declaration", "class"]));
+    let is_getter = function.is(&["method_definition"]) && function.parts().any(|part| part.text() == "get");
+    let takes = |part: At<'_>| {
+        part.is(&["method_definition"])
+            && part.field_text("name") == "constructor"
+            && part
+                .field("parameters")
+                .is_some_and(|all| all.children().next().is_some())
+    };
+    is_getter
+        && class.is_some_and(|class| {
+            let derives = class.children().any(|part| part.is(&["class_heritage"]));
+            !derives && class.field("body").is_some_and(|body| body.children().any(takes))
+        })
 }
 
 /// Whether a method is of a class that stands for itself: it derives from nothing, implements nothing, is no null object.

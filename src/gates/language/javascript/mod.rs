@@ -9,6 +9,7 @@ mod constants;
 mod hollow;
 mod marks;
 mod names;
+mod otherwise;
 mod retries;
 mod shadows;
 mod skips;
@@ -48,6 +49,7 @@ pub static JAVASCRIPT: Language = Language {
     grammar,
     outline,
     doing: bodies::doing,
+    otherwise: otherwise::otherwise,
     is_collected: |path, _| role(path) == Some(Role::Test),
     watched: &WATCHED,
     shadows: shadows::shadows,

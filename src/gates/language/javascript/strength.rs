@@ -46,6 +46,7 @@ pub(super) fn matched(subject: At<'_>, names: &[&str], matcher: &str, expected: 
                 Strength::Weak
             }
         }
+        "toHaveProperty" | "property" if expected.len() == 1 => Strength::Weak,
         "toMatch" | "match" => first.map_or(Strength::Strong, by_pattern),
         "toThrow" | "toThrowError" | "throw" | "throws" if first.is_none() => Strength::Weak,
         _ => bound(subject, matcher, first).unwrap_or({
@@ -114,21 +115,6 @@ pub(super) fn is_constant(at: At<'_>) -> bool {
     }
 }
 
-/// Whether an expectation is met by every value, or by every one of a type.
-fn takes_nearly_all(expected: At<'_>) -> bool {
-    let text: String = expected.text().split_whitespace().collect();
-    let open = [
-        "expect.anything()",
-        "sinon.match.any",
-        "expect.objectContaining({})",
-        "expect.arrayContaining([])",
-        "expect.stringContaining('')",
-        "expect.stringContaining(\"\")",
-        "expect.stringMatching(/.*/)",
-    ];
-    open.contains(&text.as_str()) || text.starts_with("expect.any(")
-}
-
 /// How much the equality of two values says.
 pub(super) fn equality(left: At<'_>, right: At<'_>) -> Strength {
     let meant = |at: At<'_>| {
@@ -140,7 +126,7 @@ pub(super) fn equality(left: At<'_>, right: At<'_>) -> Strength {
     let makes = |part: At<'_>| part.is(&["call_expression", "new_expression", "await_expression"]);
     let calls = left.below().any(makes)
         || left.phrase() != right.phrase() && assigned(left).is_some_and(|value| value.below().any(makes));
-    if takes_nearly_all(right) {
+    if takes_any(right) {
         Strength::Weak
     } else if is_constant(left) && is_constant(right) {
         Strength::Trivial
@@ -153,6 +139,24 @@ pub(super) fn equality(left: At<'_>, right: At<'_>) -> Strength {
         condition(left)
     } else {
         Strength::Strong
+    }
+}
+
+/// Whether an expected value is only a kind, or is made of kinds alone: `expect.any(Number)`, `{ id: expect.anything() }`.
+fn takes_any(at: At<'_>) -> bool {
+    let all = |list: At<'_>| list.children().all(takes_any);
+    match at.kind() {
+        "call_expression" => {
+            let mut given = at.field("arguments").into_iter().flat_map(At::children);
+            match at.field_text("function") {
+                "expect.any" | "expect.anything" | "sinon.match.any" => true,
+                "expect.objectContaining" | "expect.arrayContaining" => given.all(all),
+                _ => false,
+            }
+        }
+        "pair" => at.field("value").is_some_and(takes_any),
+        "object" | "array" => at.children().next().is_some() && all(at),
+        _ => at.text() == "sinon.match.any",
     }
 }
 

@@ -7,6 +7,7 @@ mod constants;
 mod hooks;
 mod marks;
 mod names;
+mod otherwise;
 mod patches;
 mod shadows;
 mod skips;
@@ -42,6 +43,7 @@ pub static PYTHON: Language = Language {
     grammar: |_| tree_sitter_python::LANGUAGE.into(),
     outline,
     doing: bodies::doing,
+    otherwise: otherwise::otherwise,
     is_collected: |path, _| role(path) == Some(Role::Test),
     watched: &WATCHED,
     shadows: shadows::shadows,

@@ -88,7 +88,7 @@ fn error(written: &str, depth: usize) -> Option<String> {
 }
 
 /// The parts of a list of types.
-fn split(list: &str) -> Vec<&str> {
+pub(super) fn split(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut from) = (Vec::new(), 0_usize, 0);
     for (at, c) in list.char_indices() {
         match c {

@@ -8,6 +8,7 @@ mod constants;
 mod examples;
 mod macros;
 mod marks;
+mod otherwise;
 mod perhaps;
 mod reached;
 mod shadows;
@@ -44,6 +45,7 @@ pub static RUST: Language = Language {
     grammar: |_| tree_sitter_rust::LANGUAGE.into(),
     outline,
     doing: bodies::doing,
+    otherwise: otherwise::otherwise,
     is_collected,
     watched: &watched::WATCHED,
     shadows: shadows::shadows,

@@ -1,0 +1,152 @@
+//! Stored answers that the tests write themselves before they compare with them: where tests newly write files, they are run
+//! with something else in the files that are stored for tests. A file that is written anew, and troubles nobody, compares
+//! nothing.
+
+use crate::domain::evidence::Evidence;
+use crate::domain::integrity::Author;
+use crate::domain::integrity::IntegrityFinding;
+use crate::domain::integrity::Rule;
+use crate::gates::bench::GateError;
+use crate::gates::bench::host;
+use crate::gates::commands::Chosen;
+use crate::gates::compare;
+use crate::gates::files;
+use crate::gates::integrity::FileChange;
+use crate::gates::integrity::is_snapshot;
+use crate::gates::language;
+use crate::gates::language::Role;
+use crate::gates::language::role;
+use crate::gates::overlay::Overlay;
+use crate::gates::stand::From;
+use crate::gates::stand::Stand;
+use crate::gates::verify::Run;
+use crate::git::Blob;
+use std::collections::BTreeSet;
+
+/// The most stored files that are looked at, and the largest of them.
+const MOST_FILES: usize = 200;
+const LARGEST: u64 = 256 * 1024;
+/// What stands at the end of each of them.
+const OTHER: &[u8] = b"\nhollow\n";
+/// What a line says that writes a file.
+const WRITES: [&str; 10] = [
+    "write",
+    "dump",
+    "copy",
+    "rename",
+    "File::create",
+    "\"w",
+    "'w",
+    "savetxt",
+    "to_csv",
+    "to_json",
+];
+
+/// The stored files that the tests write anew, and whose words no test needs.
+pub(crate) async fn answers_written_anew(
+    run: &Run<'_>,
+    chosen: &Chosen,
+    head: &Evidence,
+) -> Result<Vec<IntegrityFinding>, GateError> {
+    let (Some(place), Some(now)) = (newly_writing(run), compare::names(head)) else {
+        return Ok(Vec::new());
+    };
+    let stored = stored(run).await?;
+    if stored.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (_, written) = spoilt(run, chosen, stored).await?;
+    if written.is_empty() {
+        return Ok(Vec::new());
+    }
+    let paths: Vec<String> = written.iter().map(|(path, _, _)| path.clone()).collect();
+    // What else was spoilt may have stopped the others.
+    let (found, again) = spoilt(run, chosen, written).await?;
+    let passes = |name: &String| compare::names(&found).is_some_and(|names| names.passed.contains(name));
+    if again.is_empty() || !now.passed.iter().all(passes) {
+        return Ok(Vec::new());
+    }
+    let found = paths.into_iter().map(|path| IntegrityFinding {
+        rule: Rule::SnapshotByHand,
+        path: place.0.clone(),
+        line: Some(place.1),
+        what: format!("the tests write `{path}` anew at every run, and hold whatever stood there before"),
+        by: Author::Player,
+    });
+    Ok(found.take(1).collect())
+}
+
+/// Where the change's tests write a file that is not one for a moment, first of all.
+fn newly_writing(run: &Run<'_>) -> Option<(String, u32)> {
+    let of_tests = |file: &&FileChange| {
+        matches!(role(&file.path), Role::Test | Role::Support) || !run.change.after.names_in(&file.path).is_empty()
+    };
+    let mut places = run.change.files.iter().filter(of_tests).filter_map(|file| {
+        language::of(&file.path)?;
+        let (before, after) = (text(file.before.bytes()), text(file.after.bytes()));
+        let known: BTreeSet<&str> = before.lines().map(str::trim).collect();
+        let writes = |line: &str| {
+            let lasts = !line.to_lowercase().contains("tmp") && !line.to_lowercase().contains("temp");
+            lasts && !known.contains(line.trim()) && WRITES.iter().any(|word| line.contains(word))
+        };
+        let at = after.lines().position(writes)?;
+        Some((file.path.clone(), u32::try_from(at).ok()?.saturating_add(1)))
+    });
+    places.next()
+}
+
+fn text(bytes: Option<&[u8]>) -> String {
+    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
+}
+
+/// A path, its bytes and its mode.
+type Put = (String, Vec<u8>, u32);
+
+/// The files that are stored for tests at the change's commit.
+async fn stored(run: &Run<'_>) -> Result<Vec<Put>, GateError> {
+    let subject = run.subject;
+    let listed = subject.mirror.list_files(subject.head, usize::MAX).await?;
+    let is_stored = |path: &str| {
+        let is_data = language::of(path).is_none() && role(path) == Role::Support;
+        (is_data || is_snapshot(path)) && !path.contains('\n')
+    };
+    let files: Vec<(String, u32)> = listed
+        .entries
+        .iter()
+        .filter(|entry| entry.mode == 0o100_644)
+        .filter_map(|entry| Some((entry.path.to_str()?.to_owned(), entry.mode)))
+        .filter(|(path, _)| is_stored(path))
+        .collect();
+    if files.len() > MOST_FILES {
+        return Ok(Vec::new());
+    }
+    let names: Vec<String> = files
+        .iter()
+        .map(|(path, _)| format!("{}:{path}", subject.head))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let blobs = subject.mirror.blobs(&names, LARGEST).await?;
+    let spoilt = |((path, mode), blob)| match blob {
+        Blob::Bytes(bytes) => Some((path, [bytes.as_slice(), OTHER].concat(), mode)),
+        Blob::Large(_) | Blob::None => None,
+    };
+    Ok(files.into_iter().zip(blobs).filter_map(spoilt).collect())
+}
+
+/// What the tests say with these files in place, and which of them they write anew.
+async fn spoilt(run: &Run<'_>, chosen: &Chosen, stored: Vec<Put>) -> Result<(Evidence, Vec<Put>), GateError> {
+    let subject = run.subject;
+    let overlay = Overlay::of_bytes(stored.clone());
+    let (at, from) = ((subject.mirror, subject.head), (chosen.clone(), From::Cache));
+    let stand = Stand::with(run.bench, at, subject.settings, from, Some(&overlay), run.cancel).await?;
+    let found = stand.tests().await?;
+    let root = stand.place.path().to_path_buf();
+    let looking = tokio::task::spawn_blocking(move || {
+        let is_another = |(path, bytes, _): &Put| files::read(&root, path, LARGEST * 4).is_ok_and(|now| now != *bytes);
+        stored.into_iter().filter(is_another).collect()
+    });
+    let written = looking
+        .await
+        .map_err(|error| host("reading stored files")(error.into()))?;
+    Ok((found, written))
+}

@@ -1,0 +1,110 @@
+//! How a body comes: whether its sender is waited for, and since when. That tells an API that says nothing from a program
+//! that sends nothing, or takes nothing.
+
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The way of one body.
+#[derive(Debug)]
+pub(super) struct Pace(Mutex<Steps>);
+
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    last: Instant,
+    /// Since when whoever takes the body waits for its next piece.
+    waits: Option<Instant>,
+    ended: bool,
+    broke: bool,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self(Mutex::new(Steps {
+            last: Instant::now(),
+            waits: None,
+            ended: false,
+            broke: false,
+        }))
+    }
+}
+
+impl Pace {
+    /// The next piece was asked for and is not there.
+    pub(super) fn waits(&self) {
+        self.steps().waits.get_or_insert_with(Instant::now);
+    }
+
+    /// A piece came.
+    pub(super) fn came(&self) {
+        let mut steps = self.steps();
+        (steps.last, steps.waits) = (Instant::now(), None);
+    }
+
+    /// Nothing more comes, and nothing is missing.
+    pub(super) fn ends(&self) {
+        self.came();
+        self.steps().ended = true;
+    }
+
+    /// Its sender broke off.
+    pub(super) fn breaks(&self) {
+        self.steps().broke = true;
+    }
+
+    pub(super) fn has_broken(&self) -> bool {
+        self.steps().broke
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.steps().ended
+    }
+
+    /// For how long the next piece has been waited for.
+    pub(super) fn silence(&self) -> Duration {
+        self.steps().waits.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// How long ago the last piece came, where none is waited for.
+    pub(super) fn since_all_came(&self) -> Duration {
+        let steps = self.steps();
+        match steps.waits {
+            Some(_) => Duration::ZERO,
+            None => steps.last.elapsed(),
+        }
+    }
+
+    fn steps(&self) -> MutexGuard<'_, Steps> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pace;
+    use std::time::Duration;
+    use tokio::time::advance;
+
+    const LONG: Duration = Duration::from_secs(300);
+
+    #[tokio::test(start_paused = true)]
+    async fn only_what_is_waited_for_is_silent() {
+        let pace = Pace::default();
+        advance(LONG).await;
+        assert_eq!((pace.silence(), pace.since_all_came()), (Duration::ZERO, LONG));
+        pace.waits();
+        advance(LONG).await;
+        pace.waits();
+        assert_eq!((pace.silence(), pace.since_all_came()), (LONG, Duration::ZERO));
+        pace.came();
+        advance(LONG).await;
+        assert_eq!((pace.silence(), pace.since_all_came()), (Duration::ZERO, LONG));
+        assert!(!pace.has_ended());
+        pace.waits();
+        pace.ends();
+        assert!(pace.has_ended());
+        assert_eq!(pace.silence(), Duration::ZERO);
+    }
+}

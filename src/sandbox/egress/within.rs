@@ -1,0 +1,64 @@
+//! The body of a request that breaks off where it asks for what may not be reached: an API that did not get the end of a
+//! request does nothing.
+
+use crate::sandbox::egress::reach::OutOfReach;
+use crate::sandbox::egress::reach::Reach;
+use bytes::Bytes;
+use hyper::body::Body;
+use hyper::body::Frame;
+use hyper::body::SizeHint;
+use std::error::Error;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::task::Context;
+use std::task::Poll;
+
+/// A body that is read on its way.
+#[derive(Debug)]
+pub(super) struct Within<B> {
+    body: B,
+    reach: Reach,
+    broken_off: Arc<OnceLock<OutOfReach>>,
+}
+
+impl<B> Within<B> {
+    /// Why it broke off is told to `broken_off`.
+    pub(super) fn new(body: B, broken_off: Arc<OnceLock<OutOfReach>>) -> Self {
+        Self {
+            body,
+            reach: Reach::default(),
+            broken_off,
+        }
+    }
+}
+
+impl<B: Body<Data = Bytes, Error = hyper::Error> + Unpin> Body for Within<B> {
+    type Data = Bytes;
+    type Error = Box<dyn Error + Send + Sync>;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let frame = match Pin::new(&mut self.body).poll_frame(context) {
+            Poll::Ready(Some(Ok(frame))) => frame,
+            Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
+            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Pending => return Poll::Pending,
+        };
+        let data = frame.data_ref().cloned().unwrap_or_default();
+        Poll::Ready(Some(match self.reach.read(&data) {
+            Ok(()) => Ok(frame),
+            Err(why) => Err(self.broken_off.get_or_init(|| why).to_string().into()),
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

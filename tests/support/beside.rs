@@ -1,0 +1,123 @@
+//! A forge with both Apps, and the service beside it as a process that can be killed.
+
+use autobuild::forge::AppCredentials;
+use autobuild::forge::Forge;
+use autobuild::forge::ForgeOptions;
+use autobuild::forge::NewApp;
+use autobuild::forge::RepoSource;
+use autobuild::forge::Role;
+use autobuild::forge::Settings;
+use autobuild::github::AUTOBUILD_EVENTS;
+use autobuild::github::AUTOBUILD_PERMISSIONS;
+use autobuild::github::COACH_PERMISSIONS;
+use secrecy::ExposeSecret;
+use sqlx::Connection;
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteConnectOptions;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::Stdio;
+use tokio::process::Command;
+
+/// The repository of every story.
+pub const REPO: &str = "acme/tally";
+/// Who labels, resumes and merges.
+pub const MONA: &str = "mona";
+/// What signs the webhooks.
+pub const SECRET: &str = "It's a Secret to Everybody";
+
+/// A forge, and what a service beside it is told.
+pub struct Beside {
+    /// The forge.
+    pub forge: Forge,
+    /// Everything on disk.
+    pub folder: tempfile::TempDir,
+    /// AutoBuild and its Coach.
+    pub apps: [AppCredentials; 2],
+    /// Where the service listens.
+    pub listen: String,
+}
+
+impl Beside {
+    /// A forge with the repository, made of these files, and with both Apps; their service is to listen at `listen`.
+    pub async fn new(folder: tempfile::TempDir, listen: String, files: &[(&str, &str)]) -> Self {
+        let options = ForgeOptions {
+            retry_until_acknowledged: true,
+            ..ForgeOptions::new(folder.path().join("forge"))
+        };
+        let forge = Forge::start(options).await.unwrap();
+        forge.create_organization("acme");
+        forge.create_user(MONA);
+        let source = RepoSource::Files(files);
+        forge.create_repo(REPO, source, Settings::default()).await.unwrap();
+        forge.set_role(REPO, MONA, Role::Admin).unwrap();
+        let hook = format!("http://{listen}/webhook");
+        let app = |slug, permissions, events, hook| {
+            let owner = "acme";
+            let app = NewApp {
+                slug,
+                owner,
+                permissions,
+                events,
+                hook,
+            };
+            let credentials = forge.create_app(&app).unwrap();
+            forge.install(slug, owner, None).unwrap();
+            credentials
+        };
+        let hooked = Some((hook.as_str(), SECRET));
+        let apps = [
+            app("autobuild", AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS, hooked),
+            app("autobuild-coach", COACH_PERMISSIONS, &[], None),
+        ];
+        Self {
+            forge,
+            folder,
+            apps,
+            listen,
+        }
+    }
+
+    /// How the service is started, isolated at `level`; what it says goes to `log`.
+    pub fn service(&self, level: &str, log: File) -> Command {
+        let [app, coach] = &self.apps;
+        let folder = self.folder.path();
+        let database = format!("sqlite:{}", self.database().display());
+        let mut service = Command::new(env!("CARGO_BIN_EXE_autobuild"));
+        service
+            .arg("serve")
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", folder)
+            .env("NO_COLOR", "1")
+            .env("AUTOBUILD_SANDBOX_MIN_LEVEL", level)
+            .env("AUTOBUILD_SANDBOX_MAX_LEVEL", level)
+            .env("AUTOBUILD_APP_ID", app.id.to_string())
+            .env("AUTOBUILD_PRIVATE_KEY", app.private_key.expose_secret())
+            .env("AUTOBUILD_WEBHOOK_SECRET", SECRET)
+            .env("AUTOBUILD_COACH_APP_ID", coach.id.to_string())
+            .env("AUTOBUILD_COACH_PRIVATE_KEY", coach.private_key.expose_secret())
+            .env("AUTOBUILD_GITHUB_API_URL", self.forge.api_url())
+            .env("AUTOBUILD_GITHUB_URL", self.forge.url())
+            .env("AUTOBUILD_DATABASE_URL", database)
+            .env("AUTOBUILD_DATA_DIR", folder.join("data"))
+            .env("AUTOBUILD_LISTEN", &self.listen)
+            .env("AUTOBUILD_WRITE_SPACING_MS", "0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .kill_on_drop(true);
+        service
+    }
+
+    /// The service's database.
+    pub fn database(&self) -> PathBuf {
+        self.folder.path().join("autobuild.db")
+    }
+
+    /// A look into the database; none while there is none.
+    pub async fn open(&self) -> Option<SqliteConnection> {
+        let options = SqliteConnectOptions::new().filename(self.database()).read_only(true);
+        SqliteConnection::connect_with(&options).await.ok()
+    }
+}
