@@ -6,7 +6,6 @@
 
 mod agent;
 mod budgets;
-mod command_line;
 mod github_address;
 mod keys;
 mod models;
@@ -31,8 +30,6 @@ pub use agent::AgentCommand;
 pub use agent::NotAnAgent;
 pub use budgets::Budget;
 pub use budgets::MonthlyBudget;
-pub use command_line::CommandLine;
-pub use command_line::NotACommand;
 pub use github_address::GithubAddress;
 pub use github_address::safe_address;
 pub use keys::SettingsMistake;

@@ -2,7 +2,6 @@
 
 use crate::config::Mode;
 use crate::config::budgets::Budget;
-use crate::config::command_line::CommandLine;
 use crate::config::keys::Reading;
 use crate::config::keys::SettingsMistake;
 use crate::config::offer::Offer;
@@ -20,6 +19,7 @@ use crate::config::repository_values::RoleTimeouts;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
+use crate::domain::command_line::CommandLine;
 use serde::Deserialize;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The values that repository settings hold, with their defaults.
 
 use crate::config::Role;
-use crate::config::command_line::CommandLine;
+use crate::domain::command_line::CommandLine;
 use crate::domain::network::HostRule;
 use serde::Deserialize;
 use serde::Serialize;

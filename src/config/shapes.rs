@@ -1,11 +1,11 @@
 //! Single values of a settings file: how each shape is read, what is valid, and how its JSON Schema says so.
 
-use crate::config::command_line::CommandLine;
 use crate::config::keys::Key;
 use crate::config::offer::Offer;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
+use crate::domain::command_line::CommandLine;
 use crate::domain::network::HostRule;
 use crate::domain::plan::path::within_repository;
 use ignore::gitignore::GitignoreBuilder;

@@ -10,6 +10,7 @@ pub mod ci;
 pub mod claims;
 pub mod clean;
 pub mod command;
+pub mod command_line;
 pub mod complexity;
 pub mod contract;
 pub mod cost;

@@ -1,8 +1,8 @@
 //! Which commands are run, and the sentence that tells people which and why.
 
-use crate::config::CommandLine;
 use crate::config::RepositorySettings;
 use crate::config::SETTINGS_FILE;
+use crate::domain::command_line::CommandLine;
 use crate::domain::ids::Sha;
 use crate::domain::network::HostRule;
 use crate::domain::registries;

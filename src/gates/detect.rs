@@ -1,6 +1,6 @@
 //! Finds out from a repository's files how it is set up and tested. Looks at names and small files, runs nothing.
 
-use crate::config::CommandLine;
+use crate::domain::command_line::CommandLine;
 use crate::gates::make::FILES;
 use crate::gates::make::rules;
 use serde_json::Value;
@@ -251,8 +251,9 @@ mod tests {
             read: &read,
         };
         let found = detect(&repository)?;
-        let text =
-            |command: Option<crate::config::CommandLine>| command.map(|c| c.text().to_owned()).unwrap_or_default();
+        let text = |command: Option<crate::domain::command_line::CommandLine>| {
+            command.map(|c| c.text().to_owned()).unwrap_or_default()
+        };
         Some((text(found.setup), text(found.test)))
     }
 

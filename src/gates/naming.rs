@@ -1,6 +1,6 @@
 //! How runners that print only numbers or dots are made to name their tests.
 
-use crate::config::CommandLine;
+use crate::domain::command_line::CommandLine;
 use crate::gates::detect::Repository;
 use serde_json::Value;
 use std::ffi::OsString;

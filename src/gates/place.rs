@@ -1,6 +1,6 @@
 //! A clean checkout of one commit with a private home, in which commands are run and then everything is thrown away.
 
-use crate::config::CommandLine;
+use crate::domain::command_line::CommandLine;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;

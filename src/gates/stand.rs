@@ -1,7 +1,7 @@
 //! Set-up and tests of one commit, in a place of their own.
 
-use crate::config::CommandLine;
 use crate::config::RepositorySettings;
+use crate::domain::command_line::CommandLine;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::Sha;

@@ -108,7 +108,7 @@ fn bound_check(
     );
     read::keep_unknown(&fields, unknown);
     match given {
-        (Some(test), None, None) => value::command(&test, mistakes).map(Check::Test),
+        (Some(test), None, None) => value::line(&test, mistakes).map(Check::Test),
         (None, Some(command), None) => value::command(&command, mistakes).map(Check::Command),
         (None, None, Some(file)) => value::repository_path(&file, mistakes).map(Check::File),
         (None, None, None) | (Some(_), Some(_), _) | (_, Some(_), Some(_)) | (Some(_), _, Some(_)) => {

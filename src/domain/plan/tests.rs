@@ -1,5 +1,6 @@
 //! Plans in and out: every refusal, every replaced value, and the way back.
 
+use crate::domain::command_line::CommandLine;
 use crate::domain::ids::TaskId;
 use crate::domain::mistake::Mistakes;
 use crate::domain::plan::Check;
@@ -430,6 +431,10 @@ const WRONG_CRITERIA: &[(&str, &str)] = &[
         "check.command has control characters",
     ),
     (
+        r#"[{"text": "t", "check": {"command": "cd web && npm test"}}]"#,
+        "check.command cannot be run: \"cd\" is for a shell, and commands run without one",
+    ),
+    (
         r#"[{"text": "t", "check": {"file": "../x"}}]"#,
         "check.file is `../x`, which leaves the repository",
     ),
@@ -651,13 +656,20 @@ fn any_line() -> impl Strategy<Value = String> {
     any_text().prop_map(fine)
 }
 
+fn any_command() -> impl Strategy<Value = String> {
+    any_line().prop_map(|line| match line.parse::<CommandLine>() {
+        Ok(_) => line,
+        Err(_) => shell_words::join(["run", &line]),
+    })
+}
+
 fn any_path() -> impl Strategy<Value = String> {
     any_line().prop_map(|line| path::within_repository(&format!("d/{line}")).unwrap_or_else(|_| "d/f".to_owned()))
 }
 
 prop_compose! {
     fn any_task()(
-        words in (any_line(), any_text(), any_text(), any_line(), any_line()),
+        words in (any_line(), any_text(), any_text(), any_line(), any_command()),
         kind in prop::sample::select(vec![TaskType::Scaffolding, TaskType::Feature, TaskType::Testing, TaskType::Documentation]),
         check in 0..3u8,
         human in any::<bool>(),
@@ -667,11 +679,11 @@ prop_compose! {
         risks in prop::sample::subsequence(vec![Risk::Security, Risk::DataMigration, Risk::Concurrency, Risk::PublicApi, Risk::ExternalService], 0..5),
         needs in proptest::collection::btree_set(1..20u16, 0..3),
     ) -> PlannedTask {
-        let (name, description, text, line, _) = words;
+        let (name, description, text, line, command) = words;
         let text = if text.trim().is_empty() { "t".to_owned() } else { text };
         let check = match check {
             0 => Check::Test(line),
-            1 => Check::Command(line),
+            1 => Check::Command(command),
             _ => Check::File("README.md".to_owned()),
         };
         let mut acceptance_criteria = vec![Criterion { text: text.clone(), check }];
@@ -696,7 +708,7 @@ prop_compose! {
         name in any_line(),
         description in any_text(),
         mut tasks in proptest::collection::vec(any_task(), 1..8),
-        smoke in proptest::option::of(any_line()),
+        smoke in proptest::option::of(any_command()),
     ) -> Plan {
         for (number, task) in (1u16..).zip(&mut tasks) {
             task.id = TaskId::Planned(number);

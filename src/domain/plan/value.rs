@@ -1,5 +1,6 @@
 //! Reads single values of a plan: names, texts, commands, paths and factors, each with its limit.
 
+use crate::domain::command_line::CommandLine;
 use crate::domain::fields::Field;
 use crate::domain::fields::Fields;
 use crate::domain::mistake::Mistakes;
@@ -13,7 +14,7 @@ use crate::domain::plan::read::keep_unknown;
 
 const LONGEST_NAME: usize = 200;
 const LONGEST_TEXT: usize = 20_000;
-const LONGEST_COMMAND: usize = 1_000;
+const LONGEST_LINE: usize = 1_000;
 const MOST_FILES: usize = 300;
 
 /// A name: one line that is not blank, and no path out of the repository.
@@ -48,13 +49,25 @@ pub fn free_text(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<String> {
     Some(text)
 }
 
-/// A command: one line that is not blank.
+/// A command: one line that can be run without a shell.
 pub fn command(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<String> {
+    let text = line(field, mistakes)?;
+    match text.parse::<CommandLine>() {
+        Ok(_) => Some(text),
+        Err(wrong) => {
+            field.refuse(&format!("cannot be run: {wrong}"), mistakes);
+            None
+        }
+    }
+}
+
+/// One line that is not blank.
+pub fn line(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<String> {
     let text = field.text(mistakes)?.trim().to_owned();
     if text.is_empty() {
         field.refuse("is empty", mistakes);
-    } else if text.chars().count() > LONGEST_COMMAND {
-        field.refuse(&format!("is longer than {LONGEST_COMMAND} characters"), mistakes);
+    } else if text.chars().count() > LONGEST_LINE {
+        field.refuse(&format!("is longer than {LONGEST_LINE} characters"), mistakes);
     } else if text.chars().any(char::is_control) {
         field.refuse("has control characters or more than one line", mistakes);
     } else {

@@ -1,7 +1,7 @@
 //! What was so before: found once per commit and commands, kept in the store, and made again where it is missing.
 
-use crate::config::CommandLine;
 use crate::config::RepositorySettings;
+use crate::domain::command_line::CommandLine;
 use crate::domain::evidence::Baseline;
 use crate::domain::evidence::WaivedTest;
 use crate::domain::feature::obstacle;

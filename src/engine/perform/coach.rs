@@ -2,9 +2,9 @@
 
 use crate::agents::prompt::CoachInput;
 use crate::agents::prompt::Prompt;
-use crate::config::CommandLine;
 use crate::config::RepositorySettings;
 use crate::config::Role;
+use crate::domain::command_line::CommandLine;
 use crate::domain::contract::CheckoutState;
 use crate::domain::contract::Judgement;
 use crate::domain::contract::TurnFacts;

@@ -1,0 +1,229 @@
+//! A command as a person writes it, split into words once.
+
+use serde::Deserialize;
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+const MAX_CHARS: usize = 4_000;
+
+/// First words that a shell does itself.
+const SHELL_WORDS: [&str; 14] = [
+    "!", "{", "(", "[[", "cd", "pushd", "export", "source", ".", "set", "if", "for", "while", "case",
+];
+/// Words between two commands. A last one of them changes nothing, and may be what `find -exec` is given.
+const OPERATORS: [&str; 5] = ["&&", "||", "|", "&", ";"];
+/// How words begin that send output elsewhere.
+const REDIRECTIONS: [&str; 6] = [">", "1>", "2>", "&>", "<<", "|&"];
+
+/// A command split into words like a POSIX shell's, and run without a shell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct CommandLine {
+    text: String,
+    program: String,
+    args: Vec<String>,
+}
+
+impl CommandLine {
+    /// The command as it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The program's name or path.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// The words after the program.
+    #[must_use]
+    pub fn args(&self) -> &[String] {
+        &self.args
+    }
+}
+
+impl fmt::Display for CommandLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Why a text is not a command.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotACommand {
+    /// There is no word in it.
+    #[error("the command is empty")]
+    Empty,
+    /// A quote is opened and never closed.
+    #[error("a quote in the command is never closed")]
+    OpenQuote,
+    /// No system takes such an argument.
+    #[error("the command contains a zero byte")]
+    ZeroByte,
+    /// Part of it means something to a shell alone.
+    #[error("{0:?} is for a shell, and commands run without one: write it as sh -c '…'")]
+    NeedsShell(String),
+    /// Longer than anybody writes by hand.
+    #[error("the command is longer than {MAX_CHARS} characters")]
+    TooLong,
+}
+
+impl CommandLine {
+    fn split(text: &str) -> Result<Self, NotACommand> {
+        if text.chars().count() > MAX_CHARS {
+            return Err(NotACommand::TooLong);
+        }
+        if text.contains('\0') {
+            return Err(NotACommand::ZeroByte);
+        }
+        let mut words = shell_words::split(text)
+            .map_err(|_| NotACommand::OpenQuote)?
+            .into_iter();
+        let program = words.next().filter(|word| !word.is_empty()).ok_or(NotACommand::Empty)?;
+        Ok(Self {
+            text: text.trim().to_owned(),
+            program,
+            args: words.collect(),
+        })
+    }
+}
+
+impl FromStr for CommandLine {
+    type Err = NotACommand;
+
+    fn from_str(text: &str) -> Result<Self, NotACommand> {
+        let command = Self::split(text)?;
+        match for_a_shell(&unquoted(text)) {
+            Some(word) => Err(NotACommand::NeedsShell(word.to_owned())),
+            None => Ok(command),
+        }
+    }
+}
+
+/// The text with something plain in the place of everything that is quoted or escaped.
+fn unquoted(text: &str) -> String {
+    let (mut bare, mut open) = (String::new(), None);
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (open, c) {
+            (None | Some('"'), '\\') => {
+                chars.next();
+                bare.push('q');
+            }
+            (None, '\'' | '"') => {
+                open = Some(c);
+                bare.push('q');
+            }
+            (Some(quote), _) if quote == c => open = None,
+            (Some(_), _) => {}
+            (None, _) => bare.push(c),
+        }
+    }
+    bare
+}
+
+/// The first word that only a shell would understand.
+fn for_a_shell(bare: &str) -> Option<&str> {
+    let words: Vec<&str> = bare.split_whitespace().collect();
+    let first = words
+        .first()
+        .filter(|word| SHELL_WORDS.contains(*word) || is_assignment(word));
+    let (_, before_last) = words.split_last()?;
+    let ends = |word: &&&str| word.ends_with(';') && **word != ";" || OPERATORS.contains(*word);
+    let is_redirection = |word: &&&str| REDIRECTIONS.iter().any(|sign| word.starts_with(sign));
+    let found = first.or_else(|| before_last.iter().find(ends));
+    let found = found.or_else(|| words.iter().find(is_redirection));
+    found.copied()
+}
+
+fn is_assignment(word: &str) -> bool {
+    let is_name = |name: &str| {
+        let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        starts && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+impl From<CommandLine> for String {
+    fn from(command: CommandLine) -> Self {
+        command.text
+    }
+}
+
+impl TryFrom<String> for CommandLine {
+    type Error = NotACommand;
+
+    /// Takes what was stored, also what is not taken from people any more.
+    fn try_from(text: String) -> Result<Self, NotACommand> {
+        Self::split(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CommandLine;
+    use super::NotACommand;
+
+    #[test]
+    fn words_are_split_like_a_shell_does_and_nothing_is_expanded() {
+        let command: CommandLine = r#" sh -c 'echo "$HOME"' a\ b "" *.rs "#.parse().unwrap();
+        assert_eq!(command.program(), "sh");
+        assert_eq!(command.args(), ["-c", "echo \"$HOME\"", "a b", "", "*.rs"]);
+        assert_eq!(command.text(), r#"sh -c 'echo "$HOME"' a\ b "" *.rs"#);
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_refused() {
+        let refused = |text: &str| text.parse::<CommandLine>().unwrap_err();
+        assert_eq!(refused("  "), NotACommand::Empty);
+        assert_eq!(refused("'' x"), NotACommand::Empty);
+        assert_eq!(refused("echo 'x"), NotACommand::OpenQuote);
+        assert_eq!(refused("a\0b"), NotACommand::ZeroByte);
+        assert_eq!(refused(&"x".repeat(4_001)), NotACommand::TooLong);
+    }
+
+    #[test]
+    fn what_is_for_a_shell_is_named_and_what_only_looks_so_is_taken() {
+        let table = [
+            ("cargo build && cargo test", "&&"),
+            ("cd web; npm test", "cd"),
+            ("make; make test", "make;"),
+            ("pytest | tee out.txt", "|"),
+            ("! grep -q x file", "!"),
+            ("RUST_BACKTRACE=1 cargo test", "RUST_BACKTRACE=1"),
+            ("pytest -q > out.txt", ">"),
+            ("pytest -q 2>/dev/null", "2>/dev/null"),
+            ("npm test 2>&1", "2>&1"),
+            ("./serve & sleep 1", "&"),
+        ];
+        for (text, word) in table {
+            assert_eq!(
+                text.parse::<CommandLine>(),
+                Err(NotACommand::NeedsShell(word.to_owned())),
+                "{text}"
+            );
+            let stored: CommandLine = serde_json::from_str(&serde_json::to_string(text).unwrap()).unwrap();
+            assert_eq!(stored.text(), text);
+        }
+        let taken = [
+            "sh -c 'cd web && npm test > out.txt'",
+            "grep -q '|' file",
+            "grep -E a|b file",
+            "find . -name *.sh -exec sh -n {} ;",
+            "find . -exec sh -n {} \\; -print",
+            "env RUST_BACKTRACE=1 cargo test",
+            "make CFLAGS=-O2 test",
+            "[ ! -e old.txt ]",
+            "test 1 -lt 2",
+            "go test -run Test/a|b ./...",
+            "expr 2 \\> 1",
+            "node -e \"if (1 > 2) { process.exit(1) }\"",
+        ];
+        for text in taken {
+            assert!(text.parse::<CommandLine>().is_ok(), "{text}");
+        }
+    }
+}
