@@ -13,6 +13,7 @@ use autobuild::sandbox::egress::Rules;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
@@ -194,8 +195,7 @@ impl Stage {
             Who::Coach => spec.confine.read.push(self.below("checkout")),
         }
         if ["past_the_proxy", "proxy_port_elsewhere"].contains(&item) {
-            let door = self.door().await;
-            let elsewhere = TcpListener::bind(("127.0.0.2", door.port())).unwrap();
+            let (door, elsewhere) = self.door_with_another_elsewhere().await;
             std::thread::spawn(move || elsewhere.incoming().for_each(drop));
             spec.env.retain(|(name, _)| name != "P_ELSEWHERE");
             spec.env.push(("P_ELSEWHERE".into(), door.port().to_string().into()));
@@ -207,6 +207,18 @@ impl Stage {
             .await?;
         let said = format!("{}{}", finished.stdout.text(), finished.stderr.text());
         Ok((said, Some(finished.exit)))
+    }
+
+    /// A door, and a listener at its port on another address. The system chooses the port, and may have given it away there.
+    async fn door_with_another_elsewhere(&self) -> (Door, TcpListener) {
+        for _ in 0..100 {
+            let door = self.door().await;
+            match TcpListener::bind(("127.0.0.2", door.port())) {
+                Ok(elsewhere) => return (door, elsewhere),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::AddrInUse, "{error}"),
+            }
+        }
+        panic!("no port is free on both addresses");
     }
 
     /// A door to one host, which is the planted listener.
