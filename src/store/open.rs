@@ -213,7 +213,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_that_cannot_be_reached_is_reported_with_what_stood_in_the_way() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = std::net::TcpListener::bind("127.83.0.2:0").unwrap();
         let url = format!("postgres://someone@{}/database", listener.local_addr().unwrap());
         drop(listener);
         let options = OpenOptions {

@@ -106,7 +106,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_address_that_is_let_go_of_is_taken_and_another_is_not_waited_for_long() {
-        let first = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        // Of its own, so that nobody is given the port while it is free.
+        let first = Listener::bind(SocketAddr::from(([127, 83, 0, 1], 0))).await.unwrap();
         let address = first.address().unwrap();
         let refused = Listener::bind(address).await.err().unwrap();
         assert_eq!(refused.kind(), ErrorKind::AddrInUse);

@@ -9,8 +9,6 @@ use sqlx::Connection;
 use sqlx::SqliteConnection;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::process::Child;
 use tokio::sync::broadcast;
@@ -50,7 +48,7 @@ impl World {
         let variables = story.agents(folder.path());
         let files = story.files(folder.path());
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
-        let beside = Beside::new(folder, own_address(), &files).await;
+        let beside = Beside::new(folder, &files).await;
         beside.forge.create_user(EVE);
         Self {
             news: beside.forge.subscribe(),
@@ -205,17 +203,4 @@ impl World {
             .map(|start| format!("--- start {start}\n{}", of(start)))
             .collect()
     }
-}
-
-/// An address of this machine's own network that no other world has, so that the hooks find the service again.
-fn own_address() -> String {
-    static WORLDS: AtomicU32 = AtomicU32::new(1);
-    let world = WORLDS.fetch_add(1, Ordering::Relaxed);
-    let process = std::process::id();
-    format!(
-        "127.{}.{}.{}:7070",
-        1 + process % 250,
-        process / 250 % 250,
-        1 + world % 250
-    )
 }

@@ -75,14 +75,11 @@ impl Deref for World {
 impl World {
     async fn new(program: &Path, level: Level) -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let listen = free.local_addr().unwrap().to_string();
-        drop(free);
         let settings = "test: 'true'\nci: ignore\nplan_approval: never\n";
         let old = std::env::var_os("PATH").unwrap_or_default();
         let path = std::iter::once(program.to_owned()).chain(std::env::split_paths(&old));
         Self {
-            beside: Beside::new(folder, listen, &[(".github/autobuild.yml", settings)]).await,
+            beside: Beside::new(folder, &[(".github/autobuild.yml", settings)]).await,
             model: FakeModel::start(rules()).await,
             path: std::env::join_paths(path).unwrap(),
             level,

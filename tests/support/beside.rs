@@ -17,6 +17,8 @@ use sqlx::sqlite::SqliteConnectOptions;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering;
 use tokio::process::Command;
 
 /// The repository of every story.
@@ -39,8 +41,9 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// A forge with the repository, made of these files, and with both Apps; their service is to listen at `listen`.
-    pub async fn new(folder: tempfile::TempDir, listen: String, files: &[(&str, &str)]) -> Self {
+    /// A forge with the repository, made of these files, and with both Apps.
+    pub async fn new(folder: tempfile::TempDir, files: &[(&str, &str)]) -> Self {
+        let listen = own_address();
         let options = ForgeOptions {
             retry_until_acknowledged: true,
             ..ForgeOptions::new(folder.path().join("forge"))
@@ -120,4 +123,17 @@ impl Beside {
         let options = SqliteConnectOptions::new().filename(self.database()).read_only(true);
         SqliteConnection::connect_with(&options).await.ok()
     }
+}
+
+/// An address of this machine's own network that nobody else has, so that the hooks find the service again.
+fn own_address() -> String {
+    static SERVICES: AtomicU32 = AtomicU32::new(1);
+    let service = SERVICES.fetch_add(1, Ordering::Relaxed);
+    let process = std::process::id();
+    format!(
+        "127.{}.{}.{}:7070",
+        1 + process % 250,
+        process / 250 % 250,
+        1 + service % 250
+    )
 }
