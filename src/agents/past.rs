@@ -99,27 +99,22 @@ fn of_the_api(failure: AgentFailure, silence: Duration) -> AgentFailure {
 
 /// The failure as far as the calls explain it that were seen. What a program says can be written by what it starts, and
 /// others wait with whoever is refused.
-fn explained(failure: AgentFailure, door: &Door) -> AgentFailure {
+fn explained(mut failure: AgentFailure, door: &Door) -> AgentFailure {
     let seen = door.was_not_served() || door.silence() >= SILENT;
-    match failure {
+    match &mut failure {
         AgentFailure::RateLimited { .. } | AgentFailure::Unavailable { .. } if !seen => AgentFailure::Failed {
             how: format!("{UNSEEN}: {failure}"),
         },
         AgentFailure::RateLimited {
-            said,
-            retry_after_seconds,
-        } => AgentFailure::RateLimited {
-            said,
-            retry_after_seconds: at_most(retry_after_seconds, door.longest_wait()),
-        },
-        AgentFailure::Unavailable {
-            said,
-            retry_after_seconds,
-        } => AgentFailure::Unavailable {
-            said,
-            retry_after_seconds: at_most(retry_after_seconds, door.longest_wait()),
-        },
-        other => other,
+            retry_after_seconds, ..
+        }
+        | AgentFailure::Unavailable {
+            retry_after_seconds, ..
+        } => {
+            *retry_after_seconds = at_most(*retry_after_seconds, door.longest_wait());
+            failure
+        }
+        _ => failure,
     }
 }
 

@@ -9,7 +9,6 @@ use crate::gates::language::bodies::Body;
 use crate::gates::language::bodies::hollowed;
 use crate::gates::language::role;
 use crate::gates::verify::Run;
-use crate::git::Blob;
 use std::collections::BTreeSet;
 
 /// The most files of code that are looked through for what the tests name, and the largest of them.
@@ -42,34 +41,10 @@ impl Forms {
 
 /// The files of code of the change's commit.
 pub(crate) async fn code(run: &Run<'_>) -> Result<Vec<Code>, GateError> {
-    let subject = run.subject;
-    let listed = subject.mirror.list_files(subject.head, usize::MAX).await?;
-    let is_code = |path: &str| role(path) == Role::Source && language::of(path).is_some() && !path.contains('\n');
-    let files: Vec<(String, u32)> = listed
-        .entries
-        .iter()
-        .filter(|entry| matches!(entry.mode, 0o100_644 | 0o100_755))
-        .filter_map(|entry| Some((entry.path.to_str()?.to_owned(), entry.mode)))
-        .filter(|(path, _)| is_code(path))
-        .collect();
-    if files.len() > MOST_FILES {
-        return Ok(Vec::new());
-    }
-    let names: Vec<String> = files
-        .iter()
-        .map(|(path, _)| format!("{}:{path}", subject.head))
-        .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let blobs = subject.mirror.blobs(&names, LARGEST).await?;
-    let read = |((path, mode), blob): ((String, u32), Blob)| match blob {
-        Blob::Bytes(bytes) => Some(Code {
-            path,
-            mode,
-            text: String::from_utf8(bytes).ok()?,
-        }),
-        Blob::Large(_) | Blob::None => None,
-    };
-    Ok(files.into_iter().zip(blobs).filter_map(read).collect())
+    let is_code = |path: &str| role(path) == Role::Source && language::of(path).is_some();
+    let text = |(path, bytes, mode)| String::from_utf8(bytes).ok().map(|text| Code { path, mode, text });
+    let files = run.files(is_code, MOST_FILES, LARGEST).await?;
+    Ok(files.into_iter().filter_map(text).collect())
 }
 
 /// The words of the rewritten tests in both forms.

@@ -20,7 +20,6 @@ use crate::gates::overlay::Overlay;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::verify::Run;
-use crate::git::Blob;
 use std::collections::BTreeSet;
 
 /// The most stored files that are looked at, and the largest of them.
@@ -102,35 +101,15 @@ fn text(bytes: Option<&[u8]>) -> String {
 /// A path, its bytes and its mode.
 type Put = (String, Vec<u8>, u32);
 
-/// The files that are stored for tests at the change's commit.
+/// The files that are stored for tests at the change's commit, each with other words at its end.
 async fn stored(run: &Run<'_>) -> Result<Vec<Put>, GateError> {
-    let subject = run.subject;
-    let listed = subject.mirror.list_files(subject.head, usize::MAX).await?;
     let is_stored = |path: &str| {
         let is_data = language::of(path).is_none() && role(path) == Role::Support;
-        (is_data || is_snapshot(path)) && !path.contains('\n')
+        is_data || is_snapshot(path)
     };
-    let files: Vec<(String, u32)> = listed
-        .entries
-        .iter()
-        .filter(|entry| entry.mode == 0o100_644)
-        .filter_map(|entry| Some((entry.path.to_str()?.to_owned(), entry.mode)))
-        .filter(|(path, _)| is_stored(path))
-        .collect();
-    if files.len() > MOST_FILES {
-        return Ok(Vec::new());
-    }
-    let names: Vec<String> = files
-        .iter()
-        .map(|(path, _)| format!("{}:{path}", subject.head))
-        .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let blobs = subject.mirror.blobs(&names, LARGEST).await?;
-    let spoilt = |((path, mode), blob)| match blob {
-        Blob::Bytes(bytes) => Some((path, [bytes.as_slice(), OTHER].concat(), mode)),
-        Blob::Large(_) | Blob::None => None,
-    };
-    Ok(files.into_iter().zip(blobs).filter_map(spoilt).collect())
+    let files = run.files(is_stored, MOST_FILES, LARGEST).await?;
+    let spoilt = |(path, bytes, mode): Put| (path, [bytes.as_slice(), OTHER].concat(), mode);
+    Ok(files.into_iter().map(spoilt).collect())
 }
 
 /// What the tests say with these files in place, and which of them they write anew.
