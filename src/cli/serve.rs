@@ -13,6 +13,7 @@ use crate::config::ServerSettings;
 use crate::domain::secret::Secrets;
 use crate::engine::Engine;
 use crate::engine::settings::EngineSettings;
+use crate::git::InstalledGit;
 use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
@@ -50,6 +51,13 @@ pub(super) struct Serve {
 }
 
 pub(super) async fn serve(serve: Serve) -> ExitCode {
+    let git = match InstalledGit::look().await {
+        Ok(git) => git,
+        Err(unusable) => {
+            eprintln!("autobuild: {unusable}");
+            return ExitCode::FAILURE;
+        }
+    };
     let flags: Vec<(String, String)> = [("AUTOBUILD_CONFIG", serve.config), ("AUTOBUILD_LISTEN", serve.listen)]
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
@@ -72,6 +80,9 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     known.extend(collector.iter().flat_map(TelemetrySettings::secrets));
     let secrets = Secrets::new(&known);
     start_log(&settings.log, settings.log_format, secrets.clone());
+    if let Some(warning) = git.warning() {
+        tracing::warn!("{warning}");
+    }
     match run(settings, collector, &secrets).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

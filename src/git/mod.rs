@@ -31,6 +31,7 @@ mod remote;
 mod safe;
 mod talk;
 mod trash;
+mod version;
 mod walk;
 
 pub use changes::Change;
@@ -71,3 +72,5 @@ pub use read::TreeEntry;
 pub use remote::ForgeAccess;
 pub use remote::NotAForgeUrl;
 pub use remote::Remote;
+pub use version::InstalledGit;
+pub use version::UnusableGit;

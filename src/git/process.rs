@@ -96,6 +96,11 @@ impl GitCall {
         call
     }
 
+    /// `git <subcommand>` without a repository.
+    pub(crate) fn of_no_repository(subcommand: &str) -> Self {
+        Self::with_global(&[], subcommand)
+    }
+
     fn with_global(global: &[OsString], subcommand: &str) -> Self {
         let mut command = Command::new(git_program());
         command.env_clear().envs(ENVIRONMENT).current_dir("/");

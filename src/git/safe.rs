@@ -1,5 +1,6 @@
 //! What makes a call of git safe: an environment from nothing, and settings above any configuration file.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -41,15 +42,25 @@ pub(crate) const SETTINGS: [&str; 13] = [
     "http.lowSpeedTime=60",
 ];
 
-/// Where git is, by the service's own `PATH`, looked up once. With its whole path a program is started without copying
-/// this process first.
-pub(crate) fn git_program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let found = std::env::split_paths(&path)
+/// The git that the service's own `PATH` leads to, looked up once. With its whole path a program is started without
+/// copying this process first.
+pub(crate) fn git_on_path() -> Option<&'static Path> {
+    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = PROGRAM.get_or_init(|| {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path)
             .map(|folder| folder.join("git"))
-            .find(|file| file.is_file());
-        found.unwrap_or_else(|| PathBuf::from("git"))
-    })
+            .find(|file| is_program(file))
+    });
+    found.as_deref()
+}
+
+/// What is started as git.
+pub(crate) fn git_program() -> &'static Path {
+    git_on_path().unwrap_or(Path::new("git"))
+}
+
+fn is_program(file: &Path) -> bool {
+    file.metadata()
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }

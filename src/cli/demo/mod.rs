@@ -18,6 +18,7 @@ use crate::cli::models;
 use crate::cli::serve::start_log;
 use crate::config::LogFormat;
 use crate::domain::secret::Secrets;
+use crate::git::InstalledGit;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -70,6 +71,17 @@ const KEYS: [&str; 4] = [
 ];
 
 pub(super) async fn demo(demo: Demo) -> ExitCode {
+    match InstalledGit::look().await {
+        Ok(git) => {
+            if let Some(warning) = git.warning() {
+                eprintln!("autobuild demo: {warning}");
+            }
+        }
+        Err(unusable) => {
+            eprintln!("autobuild demo: {unusable}");
+            return ExitCode::FAILURE;
+        }
+    }
     let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
     let filter = if demo.verbose { "info" } else { "error" };
     start_log(filter, LogFormat::Text, secrets.clone());
