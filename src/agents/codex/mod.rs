@@ -76,9 +76,10 @@ impl CodexAgent {
             .await?;
         past::counted(
             answer::conclude(spec, stream, journal, &ended),
+            past::Model::Ours,
             None,
             &order,
-            &spec.secrets,
+            spec,
         )
         .await
     }
