@@ -51,7 +51,8 @@ impl Provider {
 }
 
 /// Variables that we set ourselves, whatever the host's are.
-const OURS: [&str; 5] = [
+const OURS: [&str; 6] = [
+    "CLAUDE_CODE_DISABLE_ATTACHMENTS",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CODE_MAX_RETRIES",
