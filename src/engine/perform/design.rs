@@ -92,7 +92,7 @@ pub(super) async fn ask<T>(
                 "{contract}: the designer, who may only read, changed {}",
                 named.join(", ")
             );
-            Err(Undone::Agent(AgentFailure::Failed { how }))
+            Err(Undone::Agent(AgentFailure::Failed { how }.into()))
         }
         Err(undone) => Err(undone),
     }
