@@ -4,10 +4,12 @@ use crate::agents::Backend;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::Left;
 use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
 use crate::config::RepositorySettings;
 use crate::config::Role;
+use crate::domain::blocked::Cut;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
@@ -103,24 +105,22 @@ impl Scene<'_> {
         let agent = self.engine.agents.agent(question.role, settings)?;
         let usual = self.engine.agents.definition(question.role).model;
         let wanted = agent.model(settings.model.of(question.role), usual);
+        let mut prompt = question.prompt.clone();
         for share in 0_u32.. {
-            let Start {
-                opened,
-                model,
-                fallback,
-            } = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
+            let start = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
+            let opened = start.opened;
             let mut spec = RunSpec {
                 role: question.role,
                 task: question.task,
                 turn: question.turn,
                 checkout: question.checkout.to_path_buf(),
                 objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
-                prompt: question.prompt.clone(),
+                prompt: prompt.clone(),
                 schema: question.schema.clone(),
                 deadline: deadline.min(Duration::from_millis(opened.share.ms)),
                 idle: Some(IDLE),
-                model,
-                fallback_model: fallback,
+                model: start.model,
+                fallback_model: start.fallback,
                 agent_turns: settings.agent_turns,
                 usd_micros: opened.share.usd_micros,
                 tokens: opened.share.tokens,
@@ -139,8 +139,12 @@ impl Scene<'_> {
             match ended {
                 Ok(answered) => return Ok(answered.answer),
                 Err(RunError::Agent { failure, record }) => {
-                    if let Some(undone) = self.routed(&opened, failure, &record).await? {
+                    if let Some(undone) = self.routed(&opened, failure, &record, question.task).await? {
                         return Err(undone);
+                    }
+                    // Its files are as it left them. Who may only read begins anew.
+                    if question.role == Role::Player {
+                        prompt = question.prompt.continued(Cut::Share, Left::Changes);
                     }
                 }
                 Err(error) => return Err(error.into()),
@@ -199,7 +203,7 @@ impl Scene<'_> {
 impl From<RunError> for Undone {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Agent { failure, .. } => Self::Agent(failure),
+            RunError::Agent { failure, .. } => Self::Agent(failure.into()),
             RunError::Cancelled { .. } => Self::Stopped,
             RunError::Host { .. } => Self::Later {
                 why: error.to_string(),
