@@ -78,8 +78,7 @@ impl Backend {
                 Ok(answer) => return Ok(Answered { answer, record }),
                 Err(why) => why,
             };
-            let more = unsaid(&why);
-            let failure = no_answer(spec.role, why);
+            let (more, failure) = (unsaid(&why), no_answer(spec.role, why));
             repairs += 1;
             if repairs > REPAIRS || spec.is_spent() {
                 let failure = if repairs > REPAIRS {

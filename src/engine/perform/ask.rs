@@ -108,7 +108,6 @@ impl Scene<'_> {
         let mut prompt = question.prompt.clone();
         for share in 0_u32.. {
             let start = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
-            let opened = start.opened;
             let mut spec = RunSpec {
                 role: question.role,
                 task: question.task,
@@ -117,29 +116,29 @@ impl Scene<'_> {
                 objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
                 prompt: prompt.clone(),
                 schema: question.schema.clone(),
-                deadline: deadline.min(Duration::from_millis(opened.share.ms)),
+                deadline: deadline.min(Duration::from_millis(start.opened.share.ms)),
                 idle: Some(IDLE),
                 model: start.model,
                 fallback_model: start.fallback,
                 agent_turns: settings.agent_turns,
-                usd_micros: opened.share.usd_micros,
-                tokens: opened.share.tokens,
-                time: Some(Duration::from_millis(opened.share.ms)),
+                usd_micros: start.opened.share.usd_micros,
+                tokens: start.opened.share.tokens,
+                time: Some(Duration::from_millis(start.opened.share.ms)),
                 network: self.engine.settings.network.rules(&settings.network.allow),
                 activity: None,
                 secrets: self.engine.secrets.clone(),
                 run_key: self.run_key(share, question.part),
             };
             let from = self.engine.now();
-            let mut progress = Progress::of(self, &opened, &mut spec);
+            let mut progress = Progress::of(self, &start.opened, &mut spec);
             let ended = progress.during(agent.ask(&spec, &read, &self.job.cancel)).await;
             self.tell_run(&spec, from, &ended);
-            self.close_run(&opened, &ended).await?;
+            self.close_run(&start.opened, &ended).await?;
             progress.over(&ended).await;
             match ended {
                 Ok(answered) => return Ok(answered.answer),
                 Err(RunError::Agent { failure, record }) => {
-                    if let Some(undone) = self.routed(&opened, failure, &record, question.task).await? {
+                    if let Some(undone) = self.routed(&start.opened, failure, &record, question.task).await? {
                         return Err(undone);
                     }
                     // Its files are as it left them. Who may only read begins anew.
