@@ -48,6 +48,7 @@ mod wave;
 
 pub use bench::Bench;
 pub use bench::Deadlines;
+mod xml;
 pub use bench::GateError;
 pub use commands::Chosen;
 pub use commands::choose;
