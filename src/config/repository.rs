@@ -19,7 +19,7 @@ use crate::config::repository_values::RoleTimeouts;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
-use crate::domain::command_line::CommandLine;
+use crate::domain::shell_command::ShellCommand;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -54,9 +54,9 @@ pub struct RepositorySettings {
     /// Whether the repository's own CI is evidence.
     pub ci: CiEvidence,
     /// Prepares a checkout; `None` to have it detected.
-    pub setup: Option<CommandLine>,
+    pub setup: Option<ShellCommand>,
     /// Runs the tests; `None` to have it detected.
-    pub test: Option<CommandLine>,
+    pub test: Option<ShellCommand>,
     /// The JUnit XML file that the test command writes; `None` to read the runner's own output.
     pub test_report: Option<String>,
     /// How coverage is measured.
@@ -201,7 +201,7 @@ mod tests {
             (3, 7, 4)
         );
         assert_eq!(settings.merge, Merge::Human);
-        assert_eq!(settings.test.as_ref().unwrap().args(), ["test", "--", "--run"]);
+        assert_eq!(settings.test.as_ref().unwrap().text(), "npm test -- --run");
         assert_eq!(settings.agent.of(Role::Player), Some("fast"));
         assert_eq!(settings.agent.of(Role::Planner), None);
         let seconds = Role::ALL.map(|role| settings.timeouts.of(role).as_secs());

@@ -10,6 +10,7 @@ use crate::domain::integrity::Author;
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
 use crate::gates::bench::GateError;
+use crate::domain::shell_command::ShellCommand;
 use crate::gates::bench::host;
 use crate::gates::change::Change;
 use crate::gates::compare;
@@ -109,8 +110,9 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
         .coverage
         .command
         .as_ref()
-        .map_or(&[][..], |command| command.args());
-    let measuring = measured_otherwise(&change, measuring);
+        .map(ShellCommand::mentioned)
+        .unwrap_or_default();
+    let measuring = measured_otherwise(&change, &measuring);
     let looking = tokio::task::spawn_blocking(move || {
         inspect(&Looked {
             files: &change.files,

@@ -38,6 +38,7 @@ mod results;
 mod said;
 mod sites;
 mod stand;
+mod shell;
 mod stored;
 mod subject;
 mod unheard;

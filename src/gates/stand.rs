@@ -1,10 +1,10 @@
 //! Set-up and tests of one commit, in a place of their own.
 
 use crate::config::RepositorySettings;
-use crate::domain::command_line::CommandLine;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::Sha;
+use crate::domain::shell_command::ShellCommand;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::cache;
@@ -106,7 +106,7 @@ impl<'a> Stand<'a> {
         }
         let order = Order {
             command,
-            args: &self.chosen.test_args,
+            line: &self.chosen.test_line,
             deadline: self.bench.deadlines.test,
             report: self.chosen.report.as_deref(),
             reaches: &self.chosen.reaches,
@@ -119,11 +119,11 @@ impl<'a> Stand<'a> {
         if !self.is_ready() {
             return Ok(Evidence::Absent(Absence::NotReached));
         }
-        match command.parse::<CommandLine>() {
+        match command.parse::<ShellCommand>() {
             Ok(command) => {
                 let order = Order {
                     command: &command,
-                    args: command.args(),
+                    line: command.text(),
                     deadline: self.bench.deadlines.test,
                     report: None,
                     reaches: &self.chosen.reaches,

@@ -4,6 +4,7 @@
 
 mod caches;
 mod judging;
+mod lines;
 mod network;
 mod remembering;
 mod stage;
