@@ -95,7 +95,7 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
 impl Look<'_> {
     /// Asks in a fresh checkout and a fresh context, and compares the checkout afterwards.
     async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), Undone> {
-        let checkout = self.mirror.checkout(self.head).await?;
+        let checkout = self.scene.checkout(self.mirror, self.head, None).await?;
         let schema = schema(probing);
         let question = Question {
             role: Role::Coach,
