@@ -16,6 +16,7 @@ use crate::gates::naming;
 use crate::gates::network;
 use crate::gates::overlay::Overlay;
 use crate::gates::place::ended::unreadable;
+use crate::gates::put_back;
 use crate::gates::shell::Answer;
 use crate::gates::shell::Question;
 use crate::gates::shell::Shell;
@@ -66,6 +67,15 @@ pub(crate) struct Order<'a> {
     pub(crate) reaches: &'a [HostRule],
 }
 
+/// What set-up came to.
+#[derive(Default)]
+pub(crate) struct Prepared {
+    /// What it said, where there is one.
+    pub(crate) setup: Option<Evidence>,
+    /// Files that it rewrote and that were put back.
+    pub(crate) rewritten: Vec<String>,
+}
+
 impl<'a> Place<'a> {
     pub(crate) async fn new(
         bench: &'a Bench,
@@ -99,16 +109,25 @@ impl<'a> Place<'a> {
         self.private.path().join("home")
     }
 
-    /// Puts files of another commit in place, then runs set-up, where there is one.
+    /// The commit's own files, relative to the working copy.
+    pub(crate) fn tracked(&self) -> Vec<PathBuf> {
+        self.checkout.record().paths().map(Path::to_path_buf).collect()
+    }
+
+    /// Puts files of another commit in place, then runs set-up, where there is one, and puts back what that rewrote of
+    /// the files of the commit and of those that were put in place.
     pub(crate) async fn prepared(
         &self,
+        mirror: &Mirror,
         overlay: Option<&Overlay>,
         chosen: &Chosen,
-    ) -> Result<Option<Evidence>, GateError> {
+    ) -> Result<Prepared, GateError> {
         if let Some(overlay) = overlay {
             overlay.lay(self).await?;
         }
-        let Some(command) = &chosen.setup else { return Ok(None) };
+        let Some(command) = &chosen.setup else {
+            return Ok(Prepared::default());
+        };
         let order = Order {
             command,
             line: command.text(),
@@ -116,7 +135,10 @@ impl<'a> Place<'a> {
             report: None,
             reaches: &chosen.setup_reaches,
         };
-        self.run(&order).await.map(Some)
+        let before = put_back::before(self, overlay).await?;
+        let setup = Some(self.run(&order).await?);
+        let rewritten = before.put_back(self, (mirror, self.checkout.head())).await?;
+        Ok(Prepared { setup, rewritten })
     }
 
     /// Runs the command that measures coverage.

@@ -7,6 +7,7 @@ mod judging;
 mod lines;
 mod network;
 mod remembering;
+mod rewriting;
 mod stage;
 mod waves;
 

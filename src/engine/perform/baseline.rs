@@ -42,6 +42,9 @@ async fn kept(scene: &Scene<'_>, commit: &Sha, named: &str) -> Result<Option<Bas
     Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
 }
 
+/// What a baseline holds; another number, and each is found anew.
+const FORM: u32 = 2;
+
 /// Names everything but the commit that decides what is found: the commands as they are run, the files that they are read
 /// from, what they may reach, and this version of AutoBuild, which reads their output.
 fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
