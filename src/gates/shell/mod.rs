@@ -117,15 +117,20 @@ impl Question {
 /// Looks for one word, after what the line does before it. Where that fails, nothing is said of the word.
 fn asked(named: &Named, number: usize) -> String {
     let mut script = String::from("(\n");
+    let (written, is_path) = (&named.written, named.word.contains('/'));
+    if !is_path {
+        let _ = writeln!(script, "command -v {written} && exit 0");
+    }
     for change in &named.after {
         let _ = match change {
             Change::Folder(text) => writeln!(script, "set -u\n{text} || exit 0\nset +u"),
-            Change::Settings(text) => writeln!(script, "{text} || exit 0"),
+            // Where a path leads is no script's to say, so it is not run for that.
+            Change::Script(_) if is_path => Ok(()),
+            Change::Settings(text) | Change::Script(text) => writeln!(script, "{text} || exit 0"),
             Change::Unknown => writeln!(script, "exit 0"),
         };
     }
-    let written = &named.written;
-    if named.word.contains('/') {
+    if is_path {
         let _ = writeln!(script, "[ ! -d {written} ] || exit {NOT_FOUND}");
     }
     let _ = writeln!(

@@ -44,8 +44,10 @@ pub(super) struct Named {
 pub(super) enum Change {
     /// Another folder.
     Folder(String),
-    /// Variables, or a script that is read.
+    /// Variables.
     Settings(String),
+    /// A script that is read, which may do anything else too.
+    Script(String),
     /// Nobody can tell without running it.
     Unknown,
 }
@@ -273,7 +275,7 @@ fn changed_by(at: At<'_>, name: &str) -> Option<Change> {
         "cd" | "pushd" | "popd" if at.below().any(runs_something) => Some(Change::Unknown),
         "cd" | "pushd" | "popd" => Some(Change::Folder(text)),
         "source" | "." | "eval" if at.below().any(runs_something) => Some(Change::Unknown),
-        "source" | "." | "eval" => Some(Change::Settings(text)),
+        "source" | "." | "eval" => Some(Change::Script(text)),
         _ => None,
     }
 }
@@ -344,7 +346,7 @@ mod tests {
         assert_eq!(after("./run; cd web", "./run"), []);
         assert_eq!(
             after(". .venv/bin/activate && a", "a"),
-            [settings(". .venv/bin/activate")]
+            [Change::Script(". .venv/bin/activate".to_owned())]
         );
         assert_eq!(
             after("export PATH=$PWD/bin:$PATH; a", "a"),
