@@ -139,3 +139,28 @@ fn asked(named: &Named, number: usize) -> String {
     );
     script
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Question;
+    use super::Shell;
+
+    #[test]
+    fn a_line_is_an_argument_of_its_own() {
+        assert_eq!(Shell::Sh.args("a 'b'; c"), ["-ec", "a 'b'; c"]);
+        let bash = ["--noprofile", "--norc", "-eo", "pipefail", "-c", "a 'b'; c"];
+        assert_eq!(Shell::Bash.args("a 'b'; c"), bash);
+        let asked = Question::new("a 'b'; c").args(Shell::Bash);
+        assert_eq!(asked.last().unwrap(), "a 'b'; c");
+    }
+
+    #[test]
+    fn without_bash_a_pipe_is_refused_with_the_way_to_write_it() {
+        let refused = |line: &str, shell| Question::new(line).refused(shell).is_some();
+        assert!(refused("false | cat", Shell::Sh) && refused("test \"$(a | b)\"", Shell::Sh));
+        assert!(!refused("a || b", Shell::Sh) && !refused("grep 'a|b' f", Shell::Sh));
+        assert!(!refused("false | cat", Shell::Bash));
+        let why = Question::new("false | cat").refused(Shell::Sh).unwrap();
+        assert!(why.contains("`a > out.txt && b < out.txt`"), "{why}");
+    }
+}
