@@ -7,6 +7,7 @@ use crate::agents::prompt::InstructionFile;
 use crate::agents::prompt::Left;
 use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
+use crate::config::INSTRUCTION_PATHS;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::blocked::Cut;
@@ -17,13 +18,15 @@ use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ledger::Opened;
 use crate::engine::perform::progress::Progress;
+use crate::git::Checkout;
 use crate::git::Mirror;
+use crate::git::RepoPath;
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
 /// Files in which a repository instructs agents.
-const INSTRUCTIONS: [&str; 2] = ["CLAUDE.md", "AGENTS.md"];
+const INSTRUCTIONS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];
 
 /// The largest instruction file that is read, in bytes.
 const MAX_INSTRUCTIONS: usize = 64 * 1024;
@@ -91,6 +94,21 @@ impl Scene<'_> {
             }
         }
         Ok(files)
+    }
+
+    /// A working copy for an agent: `commit`, or a merge's tree and conflicts with `HEAD` there, with everything that instructs
+    /// agents as it is on the default branch's commit of the plan.
+    pub(super) async fn checkout(
+        &self,
+        mirror: &Mirror,
+        commit: &Sha,
+        merged: Option<(&Sha, &[RepoPath])>,
+    ) -> Result<Checkout, Undone> {
+        let base = match &self.feature.plan {
+            Some(plan) => &plan.base,
+            None => commit,
+        };
+        Ok(mirror.checkout_as_on(commit, merged, base, &INSTRUCTION_PATHS).await?)
     }
 
     /// Asks the role's agent, with one repair of a missing or malformed answer. Every run is given a share of what is left

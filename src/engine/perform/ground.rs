@@ -80,8 +80,8 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
     let instructions = scene.instructions(&mirror).await?;
     let baseline = scene.known_baseline(&mirror).await?;
     let (checkout, other, conflicts) = match to_merge(&mirror, task, turn, &start, &integration).await? {
-        Some(other) => merged(&mirror, &start, &other).await?,
-        None => (mirror.checkout(&start).await?, None, Vec::new()),
+        Some(other) => merged(scene, &mirror, &start, &other).await?,
+        None => (scene.checkout(&mirror, &start, None).await?, None, Vec::new()),
     };
     Ok(Found::Ground(Box::new(Ground {
         mirror,
@@ -139,15 +139,22 @@ async fn is_ours(scene: &Scene<'_>, mirror: &Mirror, tip: &Sha) -> Result<bool, 
 }
 
 /// The branch with the integration branch merged in, conflict markers and all.
-async fn merged(mirror: &Mirror, ours: &Sha, theirs: &Sha) -> Result<(Checkout, Option<Sha>, Vec<String>), Undone> {
+async fn merged(
+    scene: &Scene<'_>,
+    mirror: &Mirror,
+    ours: &Sha,
+    theirs: &Sha,
+) -> Result<(Checkout, Option<Sha>, Vec<String>), Undone> {
     let (tree, files) = match mirror.merge(ours, theirs).await? {
-        MergeOutcome::Conflict { tree, files } => (tree, files.iter().map(ToString::to_string).collect()),
+        MergeOutcome::Conflict { tree, files } => (tree, files),
         MergeOutcome::Clean { tree } => (tree, Vec::new()),
         MergeOutcome::AlreadyUpToDate | MergeOutcome::FastForward | MergeOutcome::Unrelated => {
-            return Ok((mirror.checkout(ours).await?, None, Vec::new()));
+            return Ok((scene.checkout(mirror, ours, None).await?, None, Vec::new()));
         }
     };
-    Ok((mirror.checkout_tree(ours, &tree).await?, Some(theirs.clone()), files))
+    let checkout = scene.checkout(mirror, ours, Some((&tree, &files))).await?;
+    let files = files.iter().map(ToString::to_string).collect();
+    Ok((checkout, Some(theirs.clone()), files))
 }
 
 impl Ground {
