@@ -22,6 +22,7 @@ use crate::store::ParkTimes;
 use crate::store::StoreError;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use tokio::sync::watch;
 
 /// A worker that vanished this often while it held an effect is no accident: the effect is given up.
 const CRASHES: u32 = 3;
@@ -51,7 +52,7 @@ impl Engine {
             };
             return self.give_up(job, &why).await;
         }
-        let (lease, ended) = self.perform_held(job, agents).await;
+        let (lease, ended) = self.perform_held(job, agents, looks).await;
         match (lease, ended) {
             (Lease::Lost, _) => Ok(()),
             (_, Ok(done)) => self.done(job, done).await,
@@ -62,10 +63,23 @@ impl Engine {
 
     /// Performs the effect while its lease is renewed. Both end here: a renewal that nobody polls any more would hold the
     /// store's one connection for writing.
-    async fn perform_held(&self, job: &Job, agents: &CancellationToken) -> (Lease, Result<Done, Undone>) {
+        // From here on, so that nothing is missed between the look and the renewals.
+        let looks = self.running.looks();
+        match self.store.look(&job.hold).await {
+            Ok(Lease::Mine) => {}
+            Ok(Lease::CancelRequested) => return self.end(job, &Outcome::Cancelled).await,
+            Ok(Lease::Lost) => return Ok(()),
+            Err(error) => return self.undone(job, error.into()).await,
+        }
+    async fn perform_held(
+        &self,
+        job: &Job,
+        agents: &CancellationToken,
+        looks: watch::Receiver<u64>,
+    ) -> (Lease, Result<Done, Undone>) {
         let work = perform::perform(self, job);
         tokio::pin!(work);
-        let keep = self.keep(job);
+        let keep = self.keep(job, looks);
         tokio::pin!(keep);
         let mut lease = Lease::Mine;
         loop {
@@ -83,9 +97,7 @@ impl Engine {
     }
 
     /// Renews the lease until it is lost or the effect is no longer wanted.
-    async fn keep(&self, job: &Job) -> Lease {
-        let mut looks = self.running.looks();
-        looks.mark_unchanged();
+    async fn keep(&self, job: &Job, mut looks: watch::Receiver<u64>) -> Lease {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(self.settings.renew) => {}

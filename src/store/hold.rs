@@ -3,6 +3,7 @@
 use crate::domain::ids::Millis;
 use crate::store::Store;
 use crate::store::StoreError;
+use crate::store::row::Row;
 use crate::store::row::explained;
 use crate::store::sql::Arg;
 use crate::store::sql::Tx;
@@ -27,6 +28,7 @@ pub(super) use given_back;
 
 statements! {
     RENEW = concat!("UPDATE effect SET lease_until = $4", held!(), " RETURNING cancel_requested");
+    LOOK = concat!("SELECT cancel_requested FROM effect", held!());
     POSTPONE = concat!("UPDATE effect SET run_at = $4, last_error = $5, ", given_back!(), held!());
     FAIL_ATTEMPT = concat!("UPDATE effect SET run_at = $4, last_error = $5, attempt = attempt + 1, ",
                            "parked_since = NULL, waits_for = NULL, ", given_back!(), held!());
@@ -57,7 +59,7 @@ pub enum Fenced {
     Lost,
 }
 
-/// What a renewal tells.
+/// What a look at a hold, or its renewal, tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Lease {
@@ -98,15 +100,17 @@ pub struct Finish {
 impl Store {
     /// Holds the effect until `lease_until`.
     pub async fn renew(&self, hold: &Hold, lease_until: Millis) -> Result<Lease, StoreError> {
+    /// Whether the effect is still held and wanted, without a renewal.
+    pub async fn look(&self, hold: &Hold) -> Result<Lease, StoreError> {
+        let arguments = args![&hold.effect, &hold.worker, hold.fence];
+        lease(self.db.row(LOOK, arguments).await?)
+    }
+
         let mut tx = self.db.write().await?;
         let arguments = args![&hold.effect, &hold.worker, hold.fence, lease_until.0];
         let row = tx.row(RENEW, arguments).await?;
         tx.commit().await?;
-        Ok(match row.map(|row| row.int("cancel_requested")).transpose()? {
-            None => Lease::Lost,
-            Some(0) => Lease::Mine,
-            Some(_) => Lease::CancelRequested,
-        })
+        lease(row)
     }
 
     /// Gives the effect back to wait until `run_at`, as one that is limited does; counts as nothing.
@@ -160,6 +164,14 @@ pub(super) async fn end(tx: &mut Tx, hold: &Hold, outcome: &Outcome) -> Result<F
     };
     let arguments = args![&hold.effect, &hold.worker, hold.fence, state, external_id, error];
     Ok(written(tx.run(FINISH, arguments).await?))
+fn lease(row: Option<Row>) -> Result<Lease, StoreError> {
+    Ok(match row.map(|row| row.int("cancel_requested")).transpose()? {
+        None => Lease::Lost,
+        Some(0) => Lease::Mine,
+        Some(_) => Lease::CancelRequested,
+    })
+}
+
 }
 
 pub(super) fn written(touched: u64) -> Fenced {
