@@ -26,6 +26,7 @@ use crate::gates::sites;
 use crate::gates::verify::Run;
 use crate::git::RawChange;
 use crate::git::TakeOutLimits;
+use crate::git::blocking;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -111,7 +112,7 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
         .as_ref()
         .map_or(&[][..], |command| command.args());
     let measuring = measured_otherwise(&change, measuring);
-    let looking = tokio::task::spawn_blocking(move || {
+    let looking = blocking(move || {
         inspect(&Looked {
             files: &change.files,
             base: &change.base,

@@ -22,6 +22,7 @@ use crate::gates::results;
 use crate::gates::results::Read;
 use crate::git::Checkout;
 use crate::git::Mirror;
+use crate::git::blocking;
 use crate::sandbox::Exit;
 use crate::sandbox::Finished;
 use crate::sandbox::OutputCap;
@@ -210,7 +211,7 @@ impl<'a> Place<'a> {
     async fn reported(&self, order: &Order<'_>, finding: Finding, code: Option<i32>) -> Result<Finding, Evidence> {
         let Some(path) = order.report else { return Ok(finding) };
         let (root, file) = (self.path().to_path_buf(), path.to_owned());
-        let reading = tokio::task::spawn_blocking(move || {
+        let reading = blocking(move || {
             let bytes = files::read(&root, &file, MAX_REPORT).map_err(|error| error.to_string())?;
             results::junit(&bytes).map_err(|error| error.to_string())
         });

@@ -1,6 +1,7 @@
 //! Throw-away checkouts: git fills one before an agent starts, and never looks at it again.
 
 use crate::domain::ids::Sha;
+use crate::git::blocking::blocking;
 use crate::git::changes::Changes;
 use crate::git::changes::TakeOutError;
 use crate::git::changes::TakeOutLimits;
@@ -115,7 +116,7 @@ impl Checkout {
     /// What was done in the working copy. Every process that could write there must be gone.
     pub async fn take_out(&self, limits: &TakeOutLimits) -> Result<Changes, TakeOutError> {
         let (root, record, limits) = (self.open(), Arc::clone(&self.record), limits.clone());
-        let walked = tokio::task::spawn_blocking(move || match root {
+        let walked = blocking(move || match root {
             Some(root) => take_out(&root, &record, &limits),
             None => Ok(Changes::checkout_gone()),
         });
@@ -128,7 +129,7 @@ impl Checkout {
             return Ok(vec![RepoPath::from(".")]);
         };
         let record = Arc::clone(&self.record);
-        let compared = tokio::task::spawn_blocking(move || differences(&root, &record));
+        let compared = blocking(move || differences(&root, &record));
         compared.await.map_err(|error| TakeOutError::Io(error.into()))?
     }
 
@@ -204,7 +205,7 @@ impl Mirror {
             }
         }
         let (work, home) = (checkout.work.clone(), checkout.home.clone());
-        let recording = tokio::task::spawn_blocking(move || record(&work, &home));
+        let recording = blocking(move || record(&work, &home));
         let recorded = recording
             .await
             .map_err(|error| GitError::io("recording a checkout")(error.into()))?;
