@@ -293,6 +293,17 @@ async fn of_the_real_codex() {
         let (_, expected) = ENDS.iter().find(|(name, _)| *name == case).unwrap();
         assert_eq!(stage.ends(Role::Coach, case).await, *expected, "{agent}: {case}");
     }
+    let mut of_a_model = stage.spec(Role::Coach, "ok");
+    of_a_model.model = Some("gpt-5-codex".to_owned());
+    let ended = stage.ask(&of_a_model, &CancellationToken::new()).await;
+    assert!(ended.is_ok(), "what it asks of its model passes: {ended:?}");
+    let seen = model.seen();
+    let tools = seen.iter().filter_map(|seen| seen.body["tools"].as_array()).flatten();
+    let kinds: Vec<&str> = tools.filter_map(|tool| tool["type"].as_str()).collect();
+    assert!(
+        !kinds.is_empty() && kinds.iter().all(|kind| !kind.starts_with("web_")),
+        "{kinds:?}"
+    );
     let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     crate::say_cancelled(&format!("the real {agent}"), stage.level, after);
