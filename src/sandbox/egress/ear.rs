@@ -171,8 +171,16 @@ impl Ear {
 
     /// Whether this was no answer of a model: a head and no word. One that was broken off there may have become one.
     fn is_none(&self) -> bool {
-        let is_over = self.untold == Untold::AsSent || self.answers.has_ended();
+        let is_over = self.unsaid() == Untold::AsSent || self.answers.has_ended();
         self.came == Came::Head && is_over
+    }
+
+    /// What counts where no usage was told. Where the API itself broke off the program had no part in it.
+    fn unsaid(&self) -> Untold {
+        match self.answers.has_broken_by_itself() {
+            true => Untold::AsSent,
+            false => self.untold,
+        }
     }
 
     /// For how long the API says nothing.
@@ -300,7 +308,7 @@ impl Drop for Ear {
         }
         self.read();
         if self.tokens.total() == 0 {
-            self.tokens = self.sent.used(self.untold);
+            self.tokens = self.sent.used(self.unsaid());
         }
         if self.model.is_empty() {
             self.model = self.sent.model().unwrap_or_default();
@@ -438,6 +446,15 @@ mod tests {
             heard(request, None, Form::Events, &failed, true),
             used("g", [3, 0, 0, 0])
         );
+        let dropped = Arc::new(Tally::default());
+        let mut ear = Ear::new(&dropped).counting(super::Untold::AtMost);
+        ear.sent().note(request);
+        ear.answered(StatusCode::OK, None);
+        ear.hear(b"{");
+        ear.answers().waits();
+        ear.answers().breaks();
+        drop(ear);
+        assert_eq!(dropped.used(), used("g", [3, 0, 0, 0]), "the API's own doing");
         let told = ["{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"output_tokens\":2}}"];
         assert_eq!(heard(request, None, Form::Whole, &told, true), used("g", [9, 0, 0, 2]));
     }
