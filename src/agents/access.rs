@@ -13,6 +13,7 @@ use crate::sandbox::Confine;
 use crate::sandbox::Spec;
 use crate::sandbox::egress::Door;
 use crate::sandbox::egress::ModelRoute;
+use crate::sandbox::egress::Terms;
 use http::HeaderName;
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
@@ -73,6 +74,21 @@ impl Provider {
             ],
         };
         paths.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    /// What may be asked in it.
+    fn terms(self, spec: &RunSpec) -> Terms {
+        match self {
+            // Its program asks a small model beside the run's, and its API offers nothing that goes on after the answer.
+            Self::Anthropic => Terms::Any,
+            Self::OpenAi => Terms::Priced {
+                // Where none is set the program chooses.
+                models: match &spec.model {
+                    Some(model) => std::iter::once(model).chain(&spec.fallback_model).cloned().collect(),
+                    None => Vec::new(),
+                },
+            },
+        }
     }
 
     /// Where a person's own log-in leads.
@@ -183,7 +199,7 @@ impl Access {
         rules.caps.usd_micros = spec.usd_micros.map(|share| share.saturating_mul(PAST_SHARE));
         for provider in providers {
             match set.contains(provider) {
-                true => rules.models.push(self.route(*provider)?),
+                true => rules.models.push(self.route(*provider, spec)?),
                 false if self.login == Login::Host => rules.hosts.extend(provider.hosts()),
                 false => {}
             }
@@ -208,7 +224,7 @@ impl Access {
         Ok(addresses)
     }
 
-    fn route(&self, provider: Provider) -> Result<ModelRoute, RunError> {
+    fn route(&self, provider: Provider, spec: &RunSpec) -> Result<ModelRoute, RunError> {
         let api = self.api(provider);
         let usual =
             || Url::parse(provider.address()).map_err(|error| host("reading an address")(io::Error::other(error)));
@@ -218,6 +234,7 @@ impl Access {
             upstream: api.url.clone().map_or_else(usual, Ok)?,
             header: provider.header(key),
             paths: provider.paths(),
+            terms: provider.terms(spec),
         })
     }
 }

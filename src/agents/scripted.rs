@@ -49,11 +49,12 @@ impl ScriptedAgent {
     pub(crate) async fn run(&self, spec: &RunSpec, earlier: u32) -> Result<Printed, RunError> {
         let (agent, spec) = (self.clone(), spec.clone());
         let ran = tokio::task::spawn_blocking(move || agent.run_blocking(&spec, earlier)).await;
-        ran.unwrap_or_else(|error| {
-            Err(RunError::Host {
+        ran.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(RunError::Host {
                 doing: "playing a script",
                 source: io::Error::other(error),
-            })
+            }),
         })
     }
 

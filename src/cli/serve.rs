@@ -119,6 +119,16 @@ pub(super) fn start_log(filter: &str, format: LogFormat, secrets: Secrets) {
         LogFormat::Text => log.try_init(),
         LogFormat::Json => log.json().try_init(),
     };
+    log_panics();
+}
+
+/// Panics go to the log, which is masked, instead of to standard error as they are.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or_else(String::new, ToString::to_string);
+        let said = panic.payload_as_str().unwrap_or("it did not say why");
+        tracing::error!(%place, "a panic at {place}: {said}");
+    }));
 }
 
 /// Standard error, masked. The log hands over one whole event at a time.
@@ -210,11 +220,14 @@ async fn until_stopped(
     let inbox = Arc::new(Inbox::new(engine.clone(), signing, stop.clone()).with_admin(admin));
     // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
     let rights = tokio::spawn(check_rights(engine.clone()));
-    let worker = tokio::spawn(engine.clone().work(stop.clone()));
-    let server = tokio::spawn(web::serve(listener, web::router(inbox), stop.clone()));
+    let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
+    let mut server = tokio::spawn(web::serve(listener, web::router(inbox), stop.clone()));
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
+        // Neither ends before it is told to: whoever started the service can start it again.
+        ended = &mut worker => anyhow::bail!("the worker ended early: {}", early(ended)),
+        ended = &mut server => anyhow::bail!("the HTTP server ended early: {}", early(ended)),
     }
     tracing::info!("draining: calls to GitHub end, agents get their grace");
     stop.cancel();
@@ -224,6 +237,10 @@ async fn until_stopped(
     engine.settings.telemetry.flush().await;
     engine.store.close().await;
     Ok(())
+}
+
+fn early(ended: Result<(), tokio::task::JoinError>) -> String {
+    ended.map_or_else(|error| error.to_string(), |()| "without an error".to_owned())
 }
 
 fn blueprint(

@@ -135,6 +135,8 @@ pub enum Limit {
     Cpu(u64),
     /// Bytes on disk.
     Disk(u64),
+    /// Whichever: what is used could not be looked at.
+    Unmeasured,
 }
 
 impl fmt::Display for Limit {
@@ -144,6 +146,10 @@ impl fmt::Display for Limit {
             Self::Processes(count) => write!(f, "more than {count} processes"),
             Self::Cpu(seconds) => write!(f, "more than {seconds} s of processor time"),
             Self::Disk(bytes) => write!(f, "more than {} MiB of disk", bytes >> 20),
+            Self::Unmeasured => write!(
+                f,
+                "what could not be measured: its processes or files could not be looked at"
+            ),
         }
     }
 }

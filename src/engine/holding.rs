@@ -3,6 +3,7 @@
 use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::apply::Applied;
+use crate::engine::in_flight::Crash;
 use crate::engine::job::ApiWait;
 use crate::engine::job::Done;
 use crate::engine::job::Job;
@@ -21,18 +22,21 @@ use crate::store::ParkCause;
 use crate::store::ParkTimes;
 use crate::store::StoreError;
 use std::sync::Arc;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// A worker that vanished this often while it held an effect is no accident: the effect is given up.
 const CRASHES: u32 = 3;
+
+/// For operators; what the panic said is in the log alone.
+const PANICKED: &str = "the service panicked while it did this; see its log";
 
 /// How long what a suspended installation cannot do waits before it is tried again.
 const SUSPENDED_MS: i64 = 600_000;
 
 impl Engine {
     /// Performs a claimed effect and stores how it ended.
-    pub(super) async fn hold(self: Arc<Self>, claimed: Claimed, agents: CancellationToken) -> Lane {
-        let lane = claimed.effect.lane;
+    pub(super) async fn hold(self: Arc<Self>, claimed: Claimed, agents: CancellationToken) {
         let id = claimed.effect.id.clone();
         let cancel = self.running.begin(&id);
         let job = Job::new(claimed.effect, claimed.hold, cancel, self.settings.lease);
@@ -40,10 +44,33 @@ impl Engine {
             tracing::error!(%id, %error, "how {id} ended could not be stored; its lease will run out");
         }
         self.running.end(&id);
-        lane
+    }
+
+    /// Counts an effect whose performance panicked as a crash of it. It is tried again, at last given up, like one whose
+    /// process was killed; what cannot be stored is left to its lease.
+    pub(super) async fn crashed(&self, crash: &Crash) {
+        let id = &crash.hold.effect;
+        tracing::error!(%id, "{id} panicked: {}", crash.message);
+        self.running.end(id);
+        let now = self.now();
+        let at = now.plus(self.settings.backoff.after(crash.earlier, fifth()));
+        match self.store.crash(&crash.hold, at, PANICKED, now).await {
+            Ok(fenced) => written(fenced),
+            Err(error) => {
+                tracing::error!(%id, %error, "the crash of {id} could not be stored; its lease will run out")
+            }
+        }
     }
 
     async fn hold_job(&self, job: &Job, agents: &CancellationToken) -> Result<(), StoreError> {
+        // From here on, so that nothing is missed between the look and the renewals.
+        let looks = self.running.looks();
+        match self.store.look(&job.hold).await {
+            Ok(Lease::Mine) => {}
+            Ok(Lease::CancelRequested) => return self.end(job, &Outcome::Cancelled).await,
+            Ok(Lease::Lost) => return Ok(()),
+            Err(error) => return self.undone(job, error.into()).await,
+        }
         // A delivery is never given up for crashes: nobody would hear of it, and reading it again costs nothing.
         if job.effect.crashes >= CRASHES && job.effect.lane != Lane::Control {
             let why = Undone::Refused {
@@ -51,7 +78,7 @@ impl Engine {
             };
             return self.give_up(job, &why).await;
         }
-        let (lease, ended) = self.perform_held(job, agents).await;
+        let (lease, ended) = self.perform_held(job, agents, looks).await;
         match (lease, ended) {
             (Lease::Lost, _) => Ok(()),
             (_, Ok(done)) => self.done(job, done).await,
@@ -62,10 +89,15 @@ impl Engine {
 
     /// Performs the effect while its lease is renewed. Both end here: a renewal that nobody polls any more would hold the
     /// store's one connection for writing.
-    async fn perform_held(&self, job: &Job, agents: &CancellationToken) -> (Lease, Result<Done, Undone>) {
+    async fn perform_held(
+        &self,
+        job: &Job,
+        agents: &CancellationToken,
+        looks: watch::Receiver<u64>,
+    ) -> (Lease, Result<Done, Undone>) {
         let work = perform::perform(self, job);
         tokio::pin!(work);
-        let keep = self.keep(job);
+        let keep = self.keep(job, looks);
         tokio::pin!(keep);
         let mut lease = Lease::Mine;
         loop {
@@ -83,9 +115,7 @@ impl Engine {
     }
 
     /// Renews the lease until it is lost or the effect is no longer wanted.
-    async fn keep(&self, job: &Job) -> Lease {
-        let mut looks = self.running.looks();
-        looks.mark_unchanged();
+    async fn keep(&self, job: &Job, mut looks: watch::Receiver<u64>) -> Lease {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(self.settings.renew) => {}

@@ -7,6 +7,7 @@ pub mod apply;
 pub mod coach_installations;
 pub mod data_folder;
 mod holding;
+mod in_flight;
 pub mod ingest;
 pub mod job;
 mod perform;

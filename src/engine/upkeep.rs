@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Payloads of deliveries are kept this long; their ids stay.
 const PAYLOADS_MS: i64 = 7 * 24 * 3_600_000;
@@ -16,8 +17,18 @@ const BASELINES_MS: i64 = 90 * 24 * 3_600_000;
 const BLANKING: Duration = Duration::from_secs(3_600);
 
 impl Engine {
-    /// Keeps up until `stop`.
-    pub(super) async fn keep_up(self: Arc<Self>, stop: CancellationToken) {
+    /// Keeps up until `stop`, also after a panic: nobody else would take back what is lost.
+    pub(super) async fn always_keep_up(self: Arc<Self>, stop: CancellationToken) {
+        while !stop.is_cancelled() {
+            let keeping = AbortOnDropHandle::new(tokio::spawn(self.clone().keep_up(stop.clone())));
+            if let Err(error) = keeping.await {
+                tracing::error!(%error, "upkeep ended in the middle and begins again");
+                tokio::time::sleep(self.settings.reap).await;
+            }
+        }
+    }
+
+    async fn keep_up(self: Arc<Self>, stop: CancellationToken) {
         let mut blanked = None::<Instant>;
         while !stop.is_cancelled() {
             if blanked.is_none_or(|at| at.elapsed() >= BLANKING) {

@@ -2,6 +2,8 @@
 
 use crate::domain::ids::Millis;
 use crate::engine::Engine;
+use crate::engine::in_flight::Ended;
+use crate::engine::in_flight::InFlight;
 use crate::store::ClaimRequest;
 use crate::store::Claimed;
 use crate::store::Lane;
@@ -9,8 +11,8 @@ use crate::store::LaneLimits;
 use crate::store::StoreError;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 /// The longest wait between two looks into the store: polling is the truth, wake-ups are hints.
 const POLL: Duration = Duration::from_secs(5);
@@ -22,34 +24,40 @@ impl Engine {
         if let Err(error) = self.store.take_back(self.now()).await {
             tracing::error!(%error, "what an earlier process held could not be taken back");
         }
-        let upkeep = tokio::spawn(self.clone().keep_up(stop.clone()));
+        let upkeep = AbortOnDropHandle::new(tokio::spawn(self.clone().always_keep_up(stop.clone())));
         let agents = CancellationToken::new();
-        let mut jobs: JoinSet<Lane> = JoinSet::new();
-        let mut busy = Busy::default();
+        let mut jobs = InFlight::default();
         let mut wakeups = self.store.wakeups();
         while !stop.is_cancelled() {
             let now = self.now();
-            self.fill(&mut jobs, &mut busy, &agents).await;
+            self.fill(&mut jobs, &agents).await;
             let due = self.until_due(now).await;
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = wakeups.next() => {}
                 () = tokio::time::sleep(due) => {}
-                Some(ended) = jobs.join_next() => busy.ended(ended.ok()),
+                Some(ended) = jobs.next() => self.ended(ended).await,
             }
         }
-        self.drain(jobs, busy, agents).await;
-        upkeep.abort();
+        self.drain(jobs, agents).await;
+        drop(upkeep);
+    }
+
+    async fn ended(&self, ended: Ended) {
+        match ended {
+            Ended::Itself => {}
+            Ended::Crashed(crash) => self.crashed(&crash).await,
+        }
     }
 
     /// Lets calls to the forge end, gives agents their grace, then gives back what is left.
-    async fn drain(&self, mut jobs: JoinSet<Lane>, mut busy: Busy, agents: CancellationToken) {
+    async fn drain(&self, mut jobs: InFlight, agents: CancellationToken) {
         let grace = tokio::time::sleep(self.settings.grace);
         tokio::pin!(grace);
         loop {
             tokio::select! {
-                ended = jobs.join_next() => match ended {
-                    Some(ended) => busy.ended(ended.ok()),
+                ended = jobs.next() => match ended {
+                    Some(ended) => self.ended(ended).await,
                     None => return,
                 },
                 () = &mut grace, if !agents.is_cancelled() => agents.cancel(),
@@ -72,12 +80,12 @@ impl Engine {
         }
     }
 
-    async fn fill(self: &Arc<Self>, jobs: &mut JoinSet<Lane>, busy: &mut Busy, agents: &CancellationToken) {
+    async fn fill(self: &Arc<Self>, jobs: &mut InFlight, agents: &CancellationToken) {
         loop {
-            match self.claim(busy).await {
+            match self.claim(jobs).await {
                 Ok(Some(claimed)) => {
-                    busy.began(claimed.effect.lane);
-                    jobs.spawn(self.clone().hold(claimed, agents.clone()));
+                    let held = claimed.clone();
+                    jobs.begin(&held, self.clone().hold(claimed, agents.clone()));
                 }
                 Ok(None) => return,
                 Err(error) => {
@@ -88,16 +96,16 @@ impl Engine {
         }
     }
 
-    async fn claim(&self, busy: &Busy) -> Result<Option<Claimed>, StoreError> {
+    async fn claim(&self, jobs: &InFlight) -> Result<Option<Claimed>, StoreError> {
         let slots = self.settings.slots;
         let lanes: Vec<LaneLimits> = [
-            (Lane::Control, slots.control, busy.control),
-            (Lane::Forge, slots.forge, busy.forge),
-            (Lane::Agent, slots.agent, busy.agent),
+            (Lane::Control, slots.control),
+            (Lane::Forge, slots.forge),
+            (Lane::Agent, slots.agent),
         ]
         .into_iter()
-        .filter(|(_, slots, busy)| busy < slots)
-        .map(|(lane, ..)| LaneLimits {
+        .filter(|(lane, slots)| jobs.busy(*lane) < *slots)
+        .map(|(lane, _)| LaneLimits {
             per_installation: (lane == Lane::Agent).then_some(self.settings.agents_per_installation),
             ..LaneLimits::none(lane)
         })
@@ -113,34 +121,5 @@ impl Engine {
             lease_ms,
         };
         self.store.claim(&request).await
-    }
-}
-
-/// Running effects of this process, by lane.
-#[derive(Clone, Copy, Debug, Default)]
-struct Busy {
-    control: usize,
-    forge: usize,
-    agent: usize,
-}
-
-impl Busy {
-    fn slot(&mut self, lane: Lane) -> &mut usize {
-        match lane {
-            Lane::Control => &mut self.control,
-            Lane::Forge => &mut self.forge,
-            Lane::Agent => &mut self.agent,
-        }
-    }
-
-    fn began(&mut self, lane: Lane) {
-        *self.slot(lane) += 1;
-    }
-
-    fn ended(&mut self, lane: Option<Lane>) {
-        if let Some(lane) = lane {
-            let slot = self.slot(lane);
-            *slot = slot.saturating_sub(1);
-        }
     }
 }

@@ -10,6 +10,7 @@ use crate::gates::sites::Sites;
 use crate::git::Blob;
 use crate::git::Mirror;
 use crate::git::RawChange;
+use crate::git::blocking;
 use std::collections::BTreeSet;
 
 /// The largest version of a file that is looked at.
@@ -56,7 +57,7 @@ impl Change {
         let raw = mirror.diff_raw(base, head).await?;
         let files = versions(mirror, &raw).await?;
         let (base, head) = (paths(mirror, base).await?, paths(mirror, head).await?);
-        let reading = tokio::task::spawn_blocking(move || {
+        let reading = blocking(move || {
             let before = Sites::of(files.iter().map(|file| (file.path.as_str(), &file.before)));
             let after = Sites::of(files.iter().map(|file| (file.path.as_str(), &file.after)));
             (files, before, after)

@@ -29,6 +29,7 @@ use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::verify::Run;
 use crate::git::RawChange;
+use crate::git::blocking;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -124,7 +125,7 @@ impl Rewritten {
         }
         let code = code(run).await?;
         let change = Arc::clone(run.change);
-        let looking = tokio::task::spawn_blocking(move || Self::read(&change, paths, code)).await;
+        let looking = blocking(move || Self::read(&change, paths, code)).await;
         looking.map_err(|error| host("reading a change")(error.into()))
     }
 

@@ -28,6 +28,7 @@ use crate::gates::red;
 use crate::gates::remembered;
 use crate::gates::remembered::Hope;
 use crate::gates::verify::Run;
+use crate::git::blocking;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ pub(crate) async fn tests_of_nothing(
         return Ok(Vec::new());
     };
     let change = Arc::clone(run.change);
-    let looking = tokio::task::spawn_blocking(move || Hollow::of(&change)).await;
+    let looking = blocking(move || Hollow::of(&change)).await;
     let Some(hollow) = looking.map_err(|error| host("reading a change")(error.into()))? else {
         return Ok(Vec::new());
     };

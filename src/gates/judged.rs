@@ -28,6 +28,7 @@ use crate::gates::sites;
 use crate::gates::verify::Run;
 use crate::git::RawChange;
 use crate::git::TakeOutLimits;
+use crate::git::blocking;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -116,7 +117,7 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
         .map(ShellCommand::mentioned)
         .unwrap_or_default();
     let measuring = measured_otherwise(&change, &measuring);
-    let looking = tokio::task::spawn_blocking(move || {
+    let looking = blocking(move || {
         inspect(&Looked {
             files: &change.files,
             base: &change.base,

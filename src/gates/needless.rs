@@ -20,6 +20,7 @@ use crate::gates::red;
 use crate::gates::remembered;
 use crate::gates::remembered::Hope;
 use crate::gates::verify::Run;
+use crate::git::blocking;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub(crate) async fn tests_of_anything(
         return Ok(Vec::new());
     };
     let (change, code, names) = (Arc::clone(run.change), code(run).await?, new.clone());
-    let looking = tokio::task::spawn_blocking(move || named(&change, code, &names)).await;
+    let looking = blocking(move || named(&change, code, &names)).await;
     let idle = looking.map_err(|error| host("reading tests")(error.into()))?;
     if idle.is_empty() {
         return Ok(Vec::new());

@@ -7,6 +7,7 @@ use crate::gates::place::Place;
 use crate::git::Blob;
 use crate::git::Mirror;
 use crate::git::RawChange;
+use crate::git::blocking;
 use sha2::Digest;
 use sha2::Sha256;
 use std::io;
@@ -101,7 +102,7 @@ impl Overlay {
     /// Puts everything in its place.
     pub(crate) async fn lay(&self, place: &Place<'_>) -> Result<(), GateError> {
         let (root, entries) = (place.path().to_path_buf(), self.entries.clone());
-        let laying = tokio::task::spawn_blocking(move || {
+        let laying = blocking(move || {
             for (path, content) in entries {
                 let done = match content {
                     None => files::clear(&root, &path),

@@ -8,6 +8,7 @@ use crate::gates::overlay::Overlay;
 use crate::gates::place::Place;
 use crate::git::Blob;
 use crate::git::Mirror;
+use crate::git::blocking;
 use crate::git::folder_in_the_way;
 use crate::git::put;
 use std::collections::BTreeMap;
@@ -86,7 +87,7 @@ pub(crate) async fn before(place: &Place<'_>, overlay: Option<&Overlay>) -> Resu
     let tracked = place.tracked();
     let paths: BTreeSet<PathBuf> = tracked.into_iter().chain(laid.keys().cloned()).collect();
     let (root, home) = (place.path().to_path_buf(), place.home());
-    let noting = tokio::task::spawn_blocking(move || {
+    let noting = blocking(move || {
         let stamps: BTreeMap<PathBuf, Stamp> = paths
             .into_iter()
             .map(|path| {
@@ -124,7 +125,7 @@ impl Before {
     ) -> Result<Vec<String>, GateError> {
         let root = place.path().to_path_buf();
         let Self { stamps, mut laid } = self;
-        let looking = tokio::task::spawn_blocking(move || {
+        let looking = blocking(move || {
             let differs = |(path, stamp): &(PathBuf, Stamp)| Stamp::of(&root.join(path)) != *stamp;
             let touched: Vec<PathBuf> = stamps.into_iter().filter(differs).map(|(path, _)| path).collect();
             touched
@@ -145,7 +146,7 @@ impl Before {
         }
         meant.extend(committed(mirror, commit, &of_commit).await?);
         let root = place.path().to_path_buf();
-        let putting = tokio::task::spawn_blocking(move || {
+        let putting = blocking(move || {
             let mut rewritten = Vec::new();
             // Taken away first: a file may have become a folder, or the other way round.
             let (gone, there): (Vec<_>, Vec<_>) = meant.into_iter().partition(|(_, meant)| meant.is_none());

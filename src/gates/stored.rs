@@ -20,6 +20,7 @@ use crate::gates::overlay::Overlay;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::verify::Run;
+use crate::git::blocking;
 use std::collections::BTreeSet;
 
 /// The most stored files that are looked at, and the largest of them.
@@ -120,7 +121,7 @@ async fn spoilt(run: &Run<'_>, chosen: &Chosen, stored: Vec<Put>) -> Result<(Evi
     let stand = Stand::with(run.bench, at, subject.settings, from, Some(&overlay), run.cancel).await?;
     let found = stand.tests().await?;
     let root = stand.place.path().to_path_buf();
-    let looking = tokio::task::spawn_blocking(move || {
+    let looking = blocking(move || {
         let is_another = |(path, bytes, _): &Put| files::read(&root, path, LARGEST * 4).is_ok_and(|now| now != *bytes);
         stored.into_iter().filter(is_another).collect()
     });

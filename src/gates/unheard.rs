@@ -20,6 +20,7 @@ use crate::gates::red;
 use crate::gates::remembered;
 use crate::gates::remembered::Hope;
 use crate::gates::verify::Run;
+use crate::git::blocking;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub(crate) async fn tests_that_nobody_hears(
         return Ok(Vec::new());
     };
     let change = Arc::clone(run.change);
-    let looking = tokio::task::spawn_blocking(move || Failed::of(&change, &new)).await;
+    let looking = blocking(move || Failed::of(&change, &new)).await;
     let failed = looking.map_err(|error| host("reading tests")(error.into()))?;
     if failed.tests.is_empty() {
         return Ok(Vec::new());

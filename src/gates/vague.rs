@@ -24,6 +24,7 @@ use crate::gates::red;
 use crate::gates::remembered;
 use crate::gates::remembered::Hope;
 use crate::gates::verify::Run;
+use crate::git::blocking;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -44,12 +45,12 @@ pub(crate) async fn tests_of_any_value(
         return Ok(Vec::new());
     };
     let (change, names) = (Arc::clone(run.change), new.clone());
-    let looking = tokio::task::spawn_blocking(move || words_if_vague(&change, &names)).await;
+    let looking = blocking(move || words_if_vague(&change, &names)).await;
     let Some(words) = looking.map_err(|error| host("reading tests")(error.into()))? else {
         return Ok(Vec::new());
     };
     let code = code(run).await?;
-    let making = tokio::task::spawn_blocking(move || otherwise(code, &words)).await;
+    let making = blocking(move || otherwise(code, &words)).await;
     let [other, nothing] = making.map_err(|error| host("reading code")(error.into()))?;
     if other.is_empty() {
         return Ok(Vec::new());

@@ -1,6 +1,7 @@
 //! Throw-away checkouts: git fills one before an agent starts, and never looks at it again.
 
 use crate::domain::ids::Sha;
+use crate::git::blocking::blocking;
 use crate::git::changes::Changes;
 use crate::git::changes::TakeOutError;
 use crate::git::changes::TakeOutLimits;
@@ -129,7 +130,7 @@ impl Checkout {
     /// What was done in the working copy. Every process that could write there must be gone.
     pub async fn take_out(&self, limits: &TakeOutLimits) -> Result<Changes, TakeOutError> {
         let (root, record, limits) = (self.open(), Arc::clone(&self.record), limits.clone());
-        let walked = tokio::task::spawn_blocking(move || match root {
+        let walked = blocking(move || match root {
             Some(root) => take_out(&root, &record, &limits),
             None => Ok(Changes::checkout_gone()),
         });
@@ -142,7 +143,7 @@ impl Checkout {
             return Ok(vec![RepoPath::from(".")]);
         };
         let record = Arc::clone(&self.record);
-        let compared = tokio::task::spawn_blocking(move || differences(&root, &record));
+        let compared = blocking(move || differences(&root, &record));
         compared.await.map_err(|error| TakeOutError::Io(error.into()))?
     }
 
@@ -265,7 +266,7 @@ impl Mirror {
             }
         }
         let (work, home) = (checkout.work.clone(), checkout.home.clone());
-        let recording = tokio::task::spawn_blocking(move || {
+        let recording = blocking(move || {
             for (path, content) in &laid {
                 let failed = |error| WalkError::Io(path.clone(), error);
                 put(&work, path.as_path(), content.as_ref()).map_err(failed)?;

@@ -1,6 +1,7 @@
 //! The stream that makes one commit: git sees bytes and quoted names, never a folder.
 
 use crate::domain::ids::Sha;
+use crate::git::blocking::blocking;
 use crate::git::changes::Changes;
 use crate::git::changes::TakeOutError;
 use crate::git::commit::CommitRequest;
@@ -50,7 +51,7 @@ pub(crate) async fn import(
 ) -> Result<Sha, ImportError> {
     let (sender, receiver) = mpsc::channel(4);
     let header = header(refname, request, tree);
-    let writing = tokio::task::spawn_blocking(move || write_stream(&sender, header, source));
+    let writing = blocking(move || write_stream(&sender, header, source));
     let call = GitCall::new(repository, "fast-import").args(["--quiet", "--done", "--force"]);
     let output = call.stdin_stream(receiver).run().await;
     // A stream that broke off is the cause; that git then missed the stream's end is not.

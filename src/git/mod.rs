@@ -8,6 +8,7 @@
 
 pub mod bare;
 
+mod blocking;
 mod changes;
 mod checkout;
 mod commit;
@@ -35,6 +36,7 @@ mod trash;
 mod version;
 mod walk;
 
+pub(crate) use blocking::blocking;
 pub use changes::Change;
 pub use changes::Changes;
 pub use changes::TakeOutError;

@@ -170,6 +170,7 @@ fn blocks(level: Level, song: Song) -> Result<Option<&'static str>, String> {
         // The lower levels live in the machine's own list of processes.
         (song.saw && level == Level::L3, "a process outside was seen"),
         (song.signalled && level >= Level::L2, "a process outside was signalled"),
+        (song.steered, "a limit of a process outside was set"),
     ];
     match misses.into_iter().find(|(missed, _)| *missed) {
         Some((_, what)) => Err(format!("{what} in spite of it")),
@@ -204,6 +205,7 @@ mod tests {
             connected: false,
             saw: true,
             signalled: false,
+            steered: false,
         };
         assert!(blocks(Level::L1, quiet) == Ok(None) && blocks(Level::L3, quiet).is_err());
         let loud = Song {
@@ -212,6 +214,7 @@ mod tests {
         };
         assert!(blocks(Level::L1, loud).is_ok_and(|lacks| lacks.is_some()) && blocks(Level::L2, loud).is_err());
         assert!(blocks(Level::L1, Song { read: true, ..quiet }).is_err());
+        assert!(blocks(Level::L1, Song { steered: true, ..quiet }).is_err());
         let reached = Song {
             connected: true,
             ..quiet

@@ -1,9 +1,17 @@
 //! Who is whose child, read from `/proc`.
 
+use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::process::Signal;
 use std::collections::HashMap;
 use std::fs;
+use std::io;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The flag of a process that ends (`PF_EXITING`).
+const EXITING: u64 = 4;
 
 /// One line of the process table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +53,16 @@ impl Process {
 
     /// The process of this number.
     pub(crate) fn of(pid: i32) -> Option<Self> {
-        Self::parse(&String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/stat")).ok()?))
+        Self::read(pid).ok().flatten()
+    }
+
+    /// The same; none where there is no such process.
+    fn read(pid: i32) -> io::Result<Option<Self>> {
+        match fs::read(format!("/proc/{pid}/stat")) {
+            Ok(stat) => Ok(Self::parse(&String::from_utf8_lossy(&stat))),
+            Err(error) if is_gone(&error) || is_of_others(&error, pid) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn signal(self, signal: Signal) {
@@ -55,11 +72,54 @@ impl Process {
     }
 }
 
-/// Every process there is, zombies among them.
+/// Whether this is how the system says that the process has ended.
+pub(crate) fn is_gone(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::NotFound || Errno::from_io_error(error) == Some(Errno::SRCH)
+}
+
+/// Whether the process or thread of this folder ends, or has ended and was not collected yet.
+pub(crate) fn has_ended(folder: &Path) -> io::Result<bool> {
+    match fs::read(folder.join("stat")) {
+        Ok(stat) => Ok(ends(&String::from_utf8_lossy(&stat))),
+        Err(error) if is_gone(&error) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+fn ends(stat: &str) -> bool {
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let mut fields = fields.split_ascii_whitespace();
+    let is_over = matches!(fields.next(), Some("Z" | "X"));
+    let flags: u64 = fields.nth(5).and_then(|flags| flags.parse().ok()).unwrap_or_default();
+    is_over || flags & EXITING != 0
+}
+
+/// Whether it hides the process because it is another user's, as some machines are set to.
+fn is_of_others(error: &io::Error, pid: i32) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    error.kind() == ErrorKind::PermissionDenied
+        && fs::metadata(format!("/proc/{pid}")).map_or_else(|error| is_gone(&error), |meta| meta.uid() != own)
+}
+
+/// Every process there is, zombies among them; those that can be read, where the table cannot be read whole.
 pub(crate) fn all() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter_map(Process::of).collect()
+    entries.filter_map(|entry| Process::of(number(&entry)?)).collect()
+}
+
+/// The same, whole or not at all.
+pub(crate) fn whole() -> io::Result<Vec<Process>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        if let Some(pid) = number(&entry?) {
+            all.extend(Process::read(pid)?);
+        }
+    }
+    Ok(all)
+}
+
+fn number(entry: &fs::DirEntry) -> Option<i32> {
+    entry.file_name().to_str()?.parse().ok()
 }
 
 /// The processes below `ancestors`, at any depth.
@@ -108,6 +168,14 @@ mod tests {
             })
         );
         assert_eq!(Process::parse("42 (x"), None);
+    }
+
+    #[test]
+    fn who_ends_is_told_from_who_lives() {
+        let line = |state, flags| format!("42 (a) Z 1 (x) {state} 7 42 9 0 -1 {flags} 1 2 3 4");
+        assert!(!ends(&line("S", 4_194_304)) && !ends(""));
+        assert!(ends(&line("Z", 0)) && ends(&line("X", 0)) && ends(&line("R", 4_194_308)));
+        assert!(!has_ended(Path::new("/proc/self")).unwrap() && has_ended(Path::new("/proc/0")).unwrap());
     }
 
     #[test]

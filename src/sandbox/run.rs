@@ -212,7 +212,13 @@ impl Running {
             let _ = tokio::task::spawn_blocking(move || sweep(since)).await;
         }
         let [stdout, stderr] = &mut self.pumps;
-        let _ = tokio::time::timeout(LAST_OUTPUT, async { tokio::join!(stdout, stderr) }).await;
+        let last = tokio::time::timeout(LAST_OUTPUT, async { tokio::join!(stdout, stderr) }).await;
+        if let Ok((Err(lost), _) | (_, Err(lost))) = last
+            && let Ok(panic) = lost.try_into_panic()
+        {
+            // What was read is not whole, and nobody would know.
+            std::panic::resume_unwind(panic);
+        }
     }
 }
 

@@ -19,6 +19,8 @@ statements! {
     // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server.
     // `waiting` walks the index from installation to installation, so that a thousand waiting effects of one cost no
     // more than one. Each offers its first effect that nothing holds back; the one with the fewest running goes first.
+    // The outer `state` is for PostgreSQL: whoever waited there for the row sees it as it is by then, perhaps cancelled,
+    // while what was chosen inside stays chosen.
     // CAST: a bare parameter beside a partial index on `lane` makes SQLite plan the statement anew for every value.
     CLAIM = concat!(
         "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1 WHERE seq = (",
@@ -51,7 +53,7 @@ statements! {
         ") SELECT c.seq FROM offer JOIN effect c ON c.seq = offer.seq",
         " WHERE $7 > (SELECT COUNT(*) FROM effect r WHERE r.state = 'running' AND r.lane = CAST($1 AS TEXT))",
         " ORDER BY offer.busy, c.priority, c.run_at, c.seq LIMIT 1",
-        ") RETURNING ", effect::columns!());
+        ") AND state = 'ready' RETURNING ", effect::columns!());
     TAKE_BACK = "UPDATE effect SET crashes = crashes + 1, worker = NULL, lease_until = NULL, \
                  state = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE 'ready' END \
                  WHERE state = 'running' AND lease_until <= $1 RETURNING id, kind, subject, crashes";

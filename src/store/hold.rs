@@ -3,7 +3,9 @@
 use crate::domain::ids::Millis;
 use crate::store::Store;
 use crate::store::StoreError;
+use crate::store::row::Row;
 use crate::store::row::explained;
+use crate::store::run;
 use crate::store::sql::Arg;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
@@ -26,10 +28,12 @@ macro_rules! given_back {
 pub(super) use given_back;
 
 statements! {
+    LOOK = concat!("SELECT cancel_requested FROM effect", held!());
     RENEW = concat!("UPDATE effect SET lease_until = $4", held!(), " RETURNING cancel_requested");
     POSTPONE = concat!("UPDATE effect SET run_at = $4, last_error = $5, ", given_back!(), held!());
     FAIL_ATTEMPT = concat!("UPDATE effect SET run_at = $4, last_error = $5, attempt = attempt + 1, ",
                            "parked_since = NULL, waits_for = NULL, ", given_back!(), held!());
+    CRASH = concat!("UPDATE effect SET run_at = $4, last_error = $5, crashes = crashes + 1, ", given_back!(), held!());
     RELEASE = concat!("UPDATE effect SET ", given_back!(), held!());
     RECORD = concat!("UPDATE effect SET external_id = $4", held!());
     FINISH = concat!("UPDATE effect SET state = $4, external_id = COALESCE($5, external_id), ",
@@ -57,7 +61,7 @@ pub enum Fenced {
     Lost,
 }
 
-/// What a renewal tells.
+/// What a look at a hold, or its renewal, tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Lease {
@@ -96,17 +100,19 @@ pub struct Finish {
 }
 
 impl Store {
+    /// Whether the effect is still held and wanted, without a renewal.
+    pub async fn look(&self, hold: &Hold) -> Result<Lease, StoreError> {
+        let arguments = args![&hold.effect, &hold.worker, hold.fence];
+        lease(self.db.row(LOOK, arguments).await?)
+    }
+
     /// Holds the effect until `lease_until`.
     pub async fn renew(&self, hold: &Hold, lease_until: Millis) -> Result<Lease, StoreError> {
         let mut tx = self.db.write().await?;
         let arguments = args![&hold.effect, &hold.worker, hold.fence, lease_until.0];
         let row = tx.row(RENEW, arguments).await?;
         tx.commit().await?;
-        Ok(match row.map(|row| row.int("cancel_requested")).transpose()? {
-            None => Lease::Lost,
-            Some(0) => Lease::Mine,
-            Some(_) => Lease::CancelRequested,
-        })
+        lease(row)
     }
 
     /// Gives the effect back to wait until `run_at`, as one that is limited does; counts as nothing.
@@ -118,6 +124,17 @@ impl Store {
     pub async fn fail_attempt(&self, hold: &Hold, run_at: Millis, error: &str) -> Result<Fenced, StoreError> {
         self.fenced(FAIL_ATTEMPT, hold, args![run_at.0, &explained(error)])
             .await
+    }
+
+    /// Gives the effect back to be tried again at `run_at`, one crash older: who held it ended in the middle.
+    pub async fn crash(&self, hold: &Hold, run_at: Millis, error: &str, now: Millis) -> Result<Fenced, StoreError> {
+        let mut tx = self.db.write().await?;
+        let why = explained(error);
+        let arguments = args![&hold.effect, &hold.worker, hold.fence, run_at.0, &why];
+        let fenced = written(tx.run(CRASH, arguments).await?);
+        run::lose_unheld(&mut tx, now).await?;
+        self.db.publish(tx).await?;
+        Ok(fenced)
     }
 
     /// Gives the effect back as it was, as a worker that shuts down does; counts as nothing.
@@ -145,6 +162,14 @@ impl Store {
         self.db.publish(tx).await?;
         Ok(fenced)
     }
+}
+
+fn lease(row: Option<Row>) -> Result<Lease, StoreError> {
+    Ok(match row.map(|row| row.int("cancel_requested")).transpose()? {
+        None => Lease::Lost,
+        Some(0) => Lease::Mine,
+        Some(_) => Lease::CancelRequested,
+    })
 }
 
 /// Ends an effect within a transaction.

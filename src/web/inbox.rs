@@ -8,20 +8,24 @@ use crate::github::webhook::DeliveryHeaders;
 use crate::github::webhook::Door;
 use crate::github::webhook::HeaderError;
 use crate::github::webhook::OwnApps;
+use crate::github::webhook::Signature;
+use crate::github::webhook::SignatureError;
 use crate::github::webhook::door;
 use crate::github::webhook::verify;
 use crate::store::NewDelivery;
 use crate::store::Source;
 use crate::store::Store;
 use crate::web::MAX_BODY;
+use crate::web::bodies::Bodies;
+use crate::web::bodies::Unread;
+use crate::web::bodies::Whole;
 use axum::body::Body;
-use axum::body::HttpBody;
 use axum::extract::Request;
 use axum::extract::State;
 use axum::http::StatusCode;
-use bytes::Bytes;
-use http_body_util::BodyExt;
-use http_body_util::Limited;
+use axum::http::header::RETRY_AFTER;
+use axum::response::IntoResponse;
+use axum::response::Response;
 use secrecy::SecretString;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +34,9 @@ use tokio_util::sync::CancellationToken;
 /// A sender that needs longer than this for a body is cut off; with its headers that makes 25 seconds at most.
 pub const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
+/// When a sender that found no room for its body may come again, in seconds.
+const ROOM_AGAIN: u64 = BODY_PATIENCE.as_secs();
+
 /// Where deliveries arrive.
 pub struct Inbox {
     engine: Arc<Engine>,
@@ -37,6 +44,7 @@ pub struct Inbox {
     secrets: Vec<SecretString>,
     draining: CancellationToken,
     patience: Duration,
+    bodies: Bodies,
     admin: Option<SecretString>,
 }
 
@@ -51,6 +59,7 @@ impl Inbox {
             secrets,
             draining,
             patience: BODY_PATIENCE,
+            bodies: Bodies::new(),
             admin: None,
         }
     }
@@ -107,13 +116,33 @@ impl Inbox {
 type Answer = (StatusCode, String);
 
 /// `POST /webhook`.
-pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -> Answer {
-    match receive(&inbox, request).await {
-        Ok(answer) | Err(answer) => answer,
+pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -> Response {
+    let answer = match receive(&inbox, request).await {
+        Ok(answer) | Err(Refusal::Final(answer)) => answer,
+        Err(Refusal::NoRoom) => {
+            tracing::warn!("a delivery is refused: others hold all the memory that there is for bodies");
+            let said = "too many large bodies at once; send it again\n";
+            return (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, ROOM_AGAIN)], said).into_response();
+        }
+    };
+    answer.into_response()
+}
+
+/// Why a delivery is not taken in.
+enum Refusal {
+    /// For what it is.
+    Final(Answer),
+    /// For what others send at this moment.
+    NoRoom,
+}
+
+impl From<Answer> for Refusal {
+    fn from(answer: Answer) -> Self {
+        Self::Final(answer)
     }
 }
 
-async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Answer> {
+async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Refusal> {
     let (parts, body) = request.into_parts();
     let headers = DeliveryHeaders::read(&parts.headers).map_err(|error| {
         let status = match error {
@@ -122,18 +151,28 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Answer> {
         };
         (status, format!("{error}\n"))
     })?;
-    let body = whole(body, inbox.patience).await?;
-    verify(&inbox.secrets, &body, headers.signature.as_deref()).map_err(|error| {
+    let unsigned = |error: SignatureError| {
         tracing::warn!(delivery = %headers.delivery, "delivery {} is refused: {error}", headers.delivery);
         (StatusCode::UNAUTHORIZED, format!("{error}\n"))
-    })?;
+    };
+    // Before the body is read: whoever sends nothing like a signature costs no memory.
+    let signature = Signature::read(headers.signature.as_deref()).map_err(unsigned)?;
+    let (body, held) = whole(inbox, body).await?.into_parts();
+    verify(&inbox.secrets, &body, &signature).map_err(unsigned)?;
+    let stored = store(inbox, headers, body).await?;
+    drop(held);
+    Ok(stored)
+}
+
+/// Stores what GitHub signed, where it is of use.
+async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> Result<Answer, Answer> {
     let summary = match door(&headers.event, &body, &inbox.own_apps()) {
         Ok(Door::Keep(summary)) => summary,
         Ok(Door::Drop(..)) => return Ok((StatusCode::ACCEPTED, "not needed\n".to_owned())),
         Err(error) => return Err((StatusCode::BAD_REQUEST, format!("{error}\n"))),
     };
     let payload =
-        String::from_utf8(body.into()).map_err(|_| (StatusCode::BAD_REQUEST, "the body is not UTF-8\n".to_owned()))?;
+        String::from_utf8(body).map_err(|_| (StatusCode::BAD_REQUEST, "the body is not UTF-8\n".to_owned()))?;
     let now = inbox.engine.now();
     let delivery = NewDelivery {
         app: inbox.app,
@@ -163,23 +202,20 @@ async fn receive(inbox: &Inbox, request: Request) -> Result<Answer, Answer> {
     }
 }
 
-async fn whole(body: Body, patience: Duration) -> Result<Bytes, Answer> {
-    let too_large = || {
-        (
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is over {MAX_BODY} bytes\n"),
-        )
-    };
-    if body.size_hint().lower() > u64::try_from(MAX_BODY).unwrap_or(u64::MAX) {
-        return Err(too_large());
-    }
-    match tokio::time::timeout(patience, Limited::new(body, MAX_BODY).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the body did not arrive whole\n".to_owned())),
-        Err(_) => Err((
-            StatusCode::REQUEST_TIMEOUT,
-            "the body did not arrive in time\n".to_owned(),
-        )),
+async fn whole(inbox: &Inbox, body: Body) -> Result<Whole, Refusal> {
+    match tokio::time::timeout(inbox.patience, inbox.bodies.read(body, MAX_BODY)).await {
+        Ok(Ok(whole)) => Ok(whole),
+        Ok(Err(Unread::NoRoom)) => Err(Refusal::NoRoom),
+        Ok(Err(Unread::TooLarge)) => {
+            let said = format!("the body is over {MAX_BODY} bytes\n");
+            Err((StatusCode::PAYLOAD_TOO_LARGE, said).into())
+        }
+        Ok(Err(Unread::BrokenOff)) => {
+            Err((StatusCode::BAD_REQUEST, "the body did not arrive whole\n".to_owned()).into())
+        }
+        Err(_) => {
+            let said = "the body did not arrive in time\n".to_owned();
+            Err((StatusCode::REQUEST_TIMEOUT, said).into())
+        }
     }
 }

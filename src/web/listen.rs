@@ -1,19 +1,40 @@
-//! Accepting connections: slow headers are cut off, requests in flight are finished before the process ends.
+//! Accepting connections: there is a ceiling on them, slow headers are cut off, requests in flight are finished before the
+//! process ends.
 
+use crate::web::connections::Connections;
+use crate::web::connections::Place;
 use axum::Router;
+use hyper::Request;
+use hyper::body::Body;
+use hyper::body::Bytes;
+use hyper::body::Frame;
+use hyper::body::Incoming;
+use hyper::body::SizeHint;
 use hyper::server::conn::http1;
+use hyper::service::Service;
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::rt::TokioTimer;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Context;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 /// A client that needs longer than this for its headers, or between two requests, is cut off.
 pub const HEADER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Connections at once; a handle each, of the 1,024 that many systems give a process.
+const MOST_CONNECTIONS: usize = 512;
+
+/// What is read of a connection ahead of whoever reads the request.
+const READ_AHEAD: usize = 64 << 10;
 
 /// How long an address may still be taken. A process that was killed while it started another leaves it to that one, which
 /// lets go as soon as it has become another program.
@@ -29,6 +50,7 @@ const LAST_REQUESTS: Duration = Duration::from_secs(10);
 pub struct Listener {
     socket: TcpListener,
     patience: Duration,
+    most: usize,
 }
 
 impl Listener {
@@ -46,6 +68,7 @@ impl Listener {
         Ok(Self {
             socket,
             patience: HEADER_PATIENCE,
+            most: MOST_CONNECTIONS,
         })
     }
 
@@ -59,11 +82,18 @@ impl Listener {
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
+
+    /// The same address with another ceiling on connections.
+    #[must_use]
+    pub fn with_most(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
 }
 
 /// Serves until `stop`, then finishes what is in flight.
 pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) {
     let graceful = GracefulShutdown::new();
+    let connections = Connections::at_most(listener.most);
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
@@ -78,22 +108,77 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
                 continue;
             }
         };
+        let Some(place) = connections.admit().map(Arc::new) else {
+            tracing::warn!("a connection is refused: {} requests are being answered", listener.most);
+            continue;
+        };
         let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(router.clone());
+        let (router, held) = (TowerToHyperService::new(router.clone()), Arc::clone(&place));
+        let service = service_fn(move |request| answer(router.clone(), request, Arc::clone(&held)));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(listener.patience)
+            .max_buf_size(READ_AHEAD)
             .serve_connection(TokioIo::new(stream), service);
         let watched = graceful.watch(connection);
         tokio::spawn(async move {
-            if let Err(error) = watched.await {
-                tracing::debug!(%error, "a connection ended badly");
+            tokio::select! {
+                ended = watched => if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended badly");
+                },
+                () = place.taken() => tracing::debug!("a connection was cut off for another"),
             }
         });
     }
     drop(listener);
     if tokio::time::timeout(LAST_REQUESTS, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests were cut off");
+    }
+}
+
+async fn answer<S>(router: S, request: Request<Incoming>, place: Arc<Place>) -> Result<S::Response, S::Error>
+where
+    S: Service<Request<Arriving>>,
+{
+    let request = request.map(|body| Arriving::new(body, Arc::clone(&place)));
+    let answered = router.call(request).await;
+    place.waits();
+    answered
+}
+
+/// A request's body, which says when the sender has done its part.
+struct Arriving {
+    body: Incoming,
+    place: Arc<Place>,
+}
+
+impl Arriving {
+    fn new(body: Incoming, place: Arc<Place>) -> Self {
+        if body.is_end_stream() {
+            place.works();
+        }
+        Self { body, place }
+    }
+}
+
+impl Body for Arriving {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if matches!(polled, Poll::Ready(None)) {
+            self.place.works();
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

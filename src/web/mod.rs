@@ -2,6 +2,8 @@
 //!
 //! Never acts on a delivery: it is stored, acknowledged, and read by a worker.
 
+mod bodies;
+mod connections;
 mod health;
 mod inbox;
 mod listen;

@@ -70,6 +70,7 @@ async fn two_lengths_of_one_request_never_make_two_requests() {
         upstream: format!("http://{api}").parse().unwrap(),
         header: (http::HeaderName::from_static("x-api-key"), "key".into()),
         paths: vec!["/v1".to_owned()],
+        terms: autobuild::sandbox::egress::Terms::Any,
     });
     let world = World::open(rules).await;
     let smuggled = format!("GET /{0}/main/v1/two HTTP/1.1\r\nHost: x\r\n\r\n", world.token());
@@ -231,6 +232,7 @@ async fn a_token_is_not_guessed_by_its_parts() {
         upstream: format!("http://{}", echo().await).parse().unwrap(),
         header: (http::HeaderName::from_static("x-api-key"), "key".into()),
         paths: vec!["/v1".to_owned()],
+        terms: autobuild::sandbox::egress::Terms::Any,
     });
     let world = World::open(rules).await;
     let token = world.token();

@@ -11,6 +11,7 @@ use autobuild::domain::usage::Usage;
 use autobuild::sandbox::egress::Door;
 use autobuild::sandbox::egress::ModelRoute;
 use autobuild::sandbox::egress::Rules;
+use autobuild::sandbox::egress::Terms;
 use http::HeaderName;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ fn route(upstream: &str) -> Rules {
             paths: ["/v1/messages", "/v1/messages/count_tokens"]
                 .map(str::to_owned)
                 .to_vec(),
+            terms: Terms::Any,
         }],
         ..Rules::default()
     }
@@ -270,6 +272,61 @@ async fn nothing_is_reached_through_the_model() {
     while let Ok(sent) = ends.try_recv() {
         assert!(!sent.contains("web_fetch"), "{sent}");
     }
+}
+
+/// A route that takes only what can be priced, of one model.
+fn priced(upstream: &str) -> Rules {
+    let mut rules = route(upstream);
+    rules.models[0].terms = Terms::Priced {
+        models: vec!["gpt-5.4".to_owned()],
+    };
+    rules
+}
+
+impl World {
+    fn post(&self, body: &str) -> String {
+        let (token, length) = (self.token(), body.len());
+        format!("POST /{token}/main/v1/messages HTTP/1.1\r\nHost: x\r\ncontent-length: {length}\r\n\r\n{body}")
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_priced_or_bounded_is_refused_and_costs_nothing() {
+    let address = server(|mut stream| async move {
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    })
+    .await;
+    let world = World::open(priced(&format!("http://{address}"))).await;
+    for (body, why) in [
+        (r#"{"model":"gpt-5.4","input":"x","background":true}"#, "background"),
+        (r#"{"model":"gpt-5.4","tools":[{"type":"code_interpreter"}]}"#, "tools"),
+        (r#"{"model":"gpt-5.4-pro","input":"x"}"#, "model"),
+        (r#"{"input":"x"}"#, "model"),
+    ] {
+        let reply = world.raw(world.post(body)).await;
+        assert_eq!(reply.status, 400, "{body}");
+        assert!(reply.body.contains(why), "{body}: {}", reply.body);
+    }
+    assert_eq!(world.door.used(), []);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_broken_off_before_it_tells_its_usage_counts_as_the_most() {
+    let begun = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"type\":\"response.created\"}\n\n";
+    let (address, _heads) = api(begun.to_owned()).await;
+    let world = World::open(priced(&format!("http://{address}"))).await;
+    let body = r#"{"model":"gpt-5.4","input":"x","max_output_tokens":900}"#;
+    let mut stream = world.connection().await;
+    stream.write_all(world.post(body).as_bytes()).await.unwrap();
+    assert!(read_head(&mut stream).await.unwrap().starts_with("HTTP/1.1 200"));
+    drop(stream);
+    world.door.close().await;
+    let most = Tokens {
+        input: u64::try_from(body.len()).unwrap(),
+        output: 900,
+        ..Tokens::default()
+    };
+    assert_eq!(world.door.used(), [("gpt-5.4".to_owned(), most)]);
 }
 
 #[tokio::test]

@@ -127,6 +127,9 @@ const ITEMS: &[Item] = &[
         "remotes that are commands or files",
         Trial::Planted(Plant::Remotes),
     ),
+    probe("–", "limits_of_others", "set limits of the service"),
+    probe("–", "priority_of_others", "set the priority of the service"),
+    probe("–", "processors_of_others", "choose the service's processors"),
     probe("–", "fast_open", "TCP by sending, without connecting"),
     probe("–", "shared_memory", "shared memory of the service (System V)"),
     Item {

@@ -277,6 +277,27 @@ def past_the_proxy():
     )
 
 
+def limits_of_others():
+    import resource
+
+    same = resource.prlimit(int(P["PID"]), resource.RLIMIT_MSGQUEUE)
+    resource.prlimit(int(P["PID"]), resource.RLIMIT_MSGQUEUE, same)
+
+
+def priority_of_others():
+    pid = int(P["PID"])
+    nice = os.getpriority(os.PRIO_PROCESS, pid)
+    return any_of(
+        lambda: os.setpriority(os.PRIO_PROCESS, pid, nice),
+        lambda: os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0)),
+        lambda: os.sched_setparam(pid, os.sched_param(0)),
+    )
+
+
+def processors_of_others():
+    os.sched_setaffinity(int(P["PID"]), os.sched_getaffinity(int(P["PID"])))
+
+
 def write_as_coach():
     here = P["CHECKOUT"]
     return any_of(

@@ -289,10 +289,26 @@ async fn of_the_real_codex() {
     let agent = std::env::var("CONTRACT_OF").unwrap_or_else(|_| "codex".to_owned());
     let stage = Stage::new(&agent, &model.url()).await;
     stage.check().await.unwrap();
-    for case in ["ok", "none", "limited", "overloaded", "broken", "key", "model", "drop"] {
+    for case in ["ok", "none", "limited", "overloaded", "broken", "key", "model"] {
         let (_, expected) = ENDS.iter().find(|(name, _)| *name == case).unwrap();
         assert_eq!(stage.ends(Role::Coach, case).await, *expected, "{agent}: {case}");
     }
+    // An answer that ends without a word of its usage counts as the most: of an unknown model more than there is.
+    let mut dropped = stage.spec(Role::Coach, "drop");
+    dropped.model = Some("gpt-5-codex".to_owned());
+    let ended = stage.ask(&dropped, &CancellationToken::new()).await;
+    assert!(format!("{ended:?}").contains("Unavailable"), "{ended:?}");
+    let mut of_a_model = stage.spec(Role::Coach, "ok");
+    of_a_model.model = Some("gpt-5-codex".to_owned());
+    let ended = stage.ask(&of_a_model, &CancellationToken::new()).await;
+    assert!(ended.is_ok(), "what it asks of its model passes: {ended:?}");
+    let seen = model.seen();
+    let tools = seen.iter().filter_map(|seen| seen.body["tools"].as_array()).flatten();
+    let kinds: Vec<&str> = tools.filter_map(|tool| tool["type"].as_str()).collect();
+    assert!(
+        !kinds.is_empty() && kinds.iter().all(|kind| !kind.starts_with("web_")),
+        "{kinds:?}"
+    );
     let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     crate::say_cancelled(&format!("the real {agent}"), stage.level, after);

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod steering;
+
 use autobuild::domain::isolation::Bounds;
 use autobuild::domain::isolation::Level;
 use autobuild::domain::isolation::Limit;

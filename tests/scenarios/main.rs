@@ -24,6 +24,7 @@ mod hands;
 mod loop_of_one_task;
 mod misbehaving;
 mod on_postgres;
+mod panics;
 mod people;
 mod planning;
 mod pre_loop;

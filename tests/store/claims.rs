@@ -1,6 +1,7 @@
 //! Claims: whose turn it is, by lane, subject and order.
 
 use crate::contract::Database;
+use crate::contract::Held;
 use crate::contract::LATER;
 use crate::contract::LEASE;
 use crate::contract::NOW;
@@ -11,6 +12,7 @@ use crate::contract::effect;
 use crate::contract::feature;
 use crate::contract::key;
 use autobuild::domain::ids::Millis;
+use autobuild::store::CancelRule;
 use autobuild::store::ClaimRequest;
 use autobuild::store::Commit;
 use autobuild::store::Committed;
@@ -19,6 +21,7 @@ use autobuild::store::FeatureRow;
 use autobuild::store::Fenced;
 use autobuild::store::Lane;
 use autobuild::store::LaneLimits;
+use autobuild::store::Lease;
 use autobuild::store::NewEffect;
 use autobuild::store::NewEvent;
 use autobuild::store::Ordered;
@@ -37,6 +40,8 @@ on_both! {
     what_waits_is_not_claimed_while_its_feature_is_held
     the_tally_tells_what_is_due_waiting_and_running
     every_change_wakes_those_who_wait
+    what_is_cancelled_while_a_claim_waits_for_it_is_not_claimed
+    what_is_cancelled_after_the_claim_is_told_at_the_first_look
 }
 
 const DONE: Outcome = Outcome::Done { external_id: None };
@@ -284,4 +289,32 @@ async fn what_waits_is_not_claimed_while_its_feature_is_held(db: Database) {
         Committed::Done
     );
     assert_eq!(claimed_id(&store, Lane::Agent).await.as_deref(), Some("player"));
+}
+
+async fn what_is_cancelled_while_a_claim_waits_for_it_is_not_claimed(db: Database) {
+    let store = db.open().await;
+    add(&store, &[effect("cancelled", Lane::Agent, "one")]).await;
+    let cancelling = Held::by(&db, "UPDATE effect SET state = 'cancelled' WHERE id = 'cancelled'").await;
+    let (claimed, ()) = tokio::join!(claim(&store, Lane::Agent), async {
+        cancelling.until_somebody_waits().await;
+        cancelling.commit().await;
+    });
+    assert_eq!(claimed, None);
+    let kept = store.effect("cancelled").await.unwrap().unwrap();
+    assert_eq!((kept.state, kept.fence), (EffectState::Cancelled, 0));
+
+    add(&store, &[effect("next", Lane::Agent, "two")]).await;
+    assert_eq!(claimed_id(&store, Lane::Agent).await.as_deref(), Some("next"));
+}
+
+async fn what_is_cancelled_after_the_claim_is_told_at_the_first_look(db: Database) {
+    let store = db.open().await;
+    add(&store, &[effect("e", Lane::Agent, "one")]).await;
+    let hold = claim(&store, Lane::Agent).await.unwrap().hold;
+    assert_eq!(store.look(&hold).await.unwrap(), Lease::Mine);
+    let all = CancelRule::default();
+    assert_eq!(store.cancel_effects(&key(1, 1), &all).await.unwrap(), 1);
+    assert_eq!(store.look(&hold).await.unwrap(), Lease::CancelRequested);
+    assert_eq!(store.finish(&hold, &Outcome::Cancelled).await.unwrap(), Fenced::Written);
+    assert_eq!(store.look(&hold).await.unwrap(), Lease::Lost);
 }

@@ -23,6 +23,8 @@ use autobuild::store::Store;
 use autobuild::store::TaskRow;
 use sqlx::ConnectOptions;
 use sqlx::Executor;
+use sqlx::PgConnection;
+use sqlx::SqliteConnection;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use tempfile::TempDir;
@@ -195,5 +197,52 @@ pub async fn execute(url: &str, sql: &'static str) {
     } else {
         let options: PgConnectOptions = url.parse().unwrap();
         options.connect().await.unwrap().execute(sql).await.unwrap();
+    }
+}
+
+/// A transaction behind the store's back that has written and is not committed yet.
+pub enum Held {
+    Sqlite(SqliteConnection),
+    /// With the address of the server, so that it can be asked who waits.
+    Postgres(PgConnection, String),
+}
+
+impl Held {
+    pub async fn by(db: &Database, sql: &'static str) -> Self {
+        if let Some(path) = db.url.strip_prefix("sqlite:") {
+            let mut connection = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+            connection.execute("BEGIN IMMEDIATE").await.unwrap();
+            connection.execute(sql).await.unwrap();
+            Self::Sqlite(connection)
+        } else {
+            let mut connection = db.url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+            connection.execute("BEGIN").await.unwrap();
+            connection.execute(sql).await.unwrap();
+            Self::Postgres(connection, db.url.clone())
+        }
+    }
+
+    /// Returns when another transaction of this database waits for a lock. SQLite does not tell; there a writer waits
+    /// before it reads anything.
+    pub async fn until_somebody_waits(&self) {
+        let Self::Postgres(_, url) = self else { return };
+        let mut looking = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+        let waiting = "SELECT COUNT(*) FROM pg_stat_activity \
+                       WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while sqlx::query_scalar::<_, i64>(waiting)
+            .fetch_one(&mut looking)
+            .await
+            .unwrap()
+            == 0
+        {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    pub async fn commit(self) {
+        match self {
+            Self::Sqlite(mut connection) => drop(connection.execute("COMMIT").await.unwrap()),
+            Self::Postgres(mut connection, _) => drop(connection.execute("COMMIT").await.unwrap()),
+        }
     }
 }

@@ -27,6 +27,7 @@ on_both! {
     an_effect_ends_as_it_is_said
     what_was_made_outside_is_remembered_over_attempts
     a_lease_that_is_over_is_a_crash
+    what_panicked_is_given_back_one_crash_older
     a_renewed_lease_is_not_taken_away
     a_cancelled_effect_is_not_tried_again
     a_long_explanation_is_shortened
@@ -66,6 +67,7 @@ async fn a_lost_lease_may_not_write(db: Database) {
         assert_eq!(store.renew(lost, LATER).await.unwrap(), Lease::Lost);
         assert_eq!(store.postpone(lost, LATER, "").await.unwrap(), Fenced::Lost);
         assert_eq!(store.fail_attempt(lost, LATER, "").await.unwrap(), Fenced::Lost);
+        assert_eq!(store.crash(lost, LATER, "", NOW).await.unwrap(), Fenced::Lost);
         assert_eq!(store.release(lost).await.unwrap(), Fenced::Lost);
         assert_eq!(store.record_external(lost, "1").await.unwrap(), Fenced::Lost);
         assert_eq!(store.finish(lost, &Outcome::Cancelled).await.unwrap(), Fenced::Lost);
@@ -99,6 +101,29 @@ async fn a_failed_attempt_is_counted_and_tried_again(db: Database) {
     let again = again.expect("its time has come").effect;
     assert_eq!((again.attempt, again.crashes, again.fence), (1, 0, 2));
     assert_eq!(again.last_error.as_deref(), Some("502"));
+}
+
+async fn what_panicked_is_given_back_one_crash_older(db: Database) {
+    let store = db.open().await;
+    let hold = held(&store).await;
+    assert_eq!(
+        store.crash(&hold, LATER, "panicked", NOW).await.unwrap(),
+        Fenced::Written
+    );
+    let now = kept(&store).await;
+    assert_eq!(
+        (now.state, now.run_at, now.attempt, now.crashes),
+        (EffectState::Ready, LATER, 0, 1)
+    );
+    assert_eq!(now.last_error.as_deref(), Some("panicked"));
+    let again = claim_at(&store, "w", LaneLimits::none(Lane::Agent), LATER).await;
+    let again = again.expect("its time has come").hold;
+    cancel(&store).await;
+    assert_eq!(
+        store.crash(&again, LATER, "panicked", NOW).await.unwrap(),
+        Fenced::Written
+    );
+    assert_eq!(kept(&store).await.state, EffectState::Cancelled);
 }
 
 async fn a_released_effect_is_as_it_was(db: Database) {

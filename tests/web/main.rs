@@ -13,6 +13,7 @@ use crate::service::Request;
 use crate::service::Service;
 use autobuild::web;
 use futures_util::future::join_all;
+use futures_util::future::select_all;
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(600);
@@ -140,6 +141,66 @@ async fn slow_senders_are_cut_off() {
     assert_eq!(connected.answer().await.unwrap().0, 408);
     assert!(connected.answer().await.is_none(), "the connection is closed");
     assert!(web::HEADER_PATIENCE + web::BODY_PATIENCE <= Duration::from_secs(30));
+}
+
+#[tokio::test]
+async fn without_anything_like_a_signature_no_body_is_waited_for() {
+    let service = Service::patient(LONG, LONG).await;
+    let short = format!("sha256={}", "0".repeat(63));
+    let no_hexadecimal = format!("sha256={}", "x".repeat(64));
+    for signature in [None, Some(short.as_str()), Some(no_hexadecimal.as_str())] {
+        for body in ["content-length: 26214400", "transfer-encoding: chunked"] {
+            let request = Request::label("one").with("x-hub-signature-256", signature);
+            let mut connected = service.connect().await;
+            connected
+                .send(format!("{}{body}\r\n\r\n", request.head()).as_bytes())
+                .await;
+            assert_eq!(connected.answer().await.unwrap().0, 401, "{signature:?} {body}");
+            assert!(connected.answer().await.is_none(), "the connection is closed");
+        }
+    }
+}
+
+#[tokio::test]
+async fn large_bodies_share_what_memory_there_is_and_usual_ones_are_taken_all_the_same() {
+    let service = Service::patient(LONG, LONG).await;
+    let large = Request::new("issues", "large", vec![b' '; web::MAX_BODY]).bytes();
+    // One byte of each is missing: what is taken in is held until that arrives.
+    let mut senders = Vec::new();
+    for _ in 0..4 {
+        let mut connected = service.connect().await;
+        connected.send(&large[..large.len() - 1]).await;
+        senders.push(connected);
+    }
+    let answers = senders.iter_mut().map(|sender| Box::pin(sender.whole_answer()));
+    let (refused, ..) = select_all(answers).await;
+    let (head, _) = refused.unwrap();
+    assert!(head.contains(" 503 ") && head.contains("\r\nretry-after: 15"), "{head}");
+    assert_eq!(service.answers(&Request::label("usual")).await, 202);
+}
+
+#[tokio::test]
+async fn slow_senders_keep_nobody_out() {
+    let service = Service::crowded(8).await;
+    let mut slow = Vec::new();
+    for beginning in [
+        "POST /webhook HTTP/1.1\r\nhost: auto".to_owned(),
+        format!("{}content-length: 1000\r\n\r\n{{", Request::label("one").head()),
+    ] {
+        for _ in 0..20 {
+            let mut connected = service.connect().await;
+            connected.send(beginning.as_bytes()).await;
+            slow.push(connected);
+        }
+        let mut connected = service.connect().await;
+        connected
+            .send(b"GET /healthz HTTP/1.1\r\nhost: autobuild\r\n\r\n")
+            .await;
+        assert_eq!(connected.answer().await.unwrap().0, 200);
+        assert_eq!(service.answers(&Request::label("usual")).await, 202);
+    }
+    let cut_off = join_all(slow.iter_mut().take(20).map(crate::service::Connected::answer)).await;
+    assert!(cut_off.iter().all(Option::is_none), "{cut_off:?}");
 }
 
 #[tokio::test]

@@ -57,8 +57,18 @@ impl Service {
     }
 
     /// A service that bears this much with slow headers and bodies.
-    #[allow(clippy::too_many_lines, reason = "everything that a service is made of")]
     pub async fn patient(headers: Duration, body: Duration) -> Self {
+        Self::with(|listener| listener.with_patience(headers), body).await
+    }
+
+    /// A service that bears slow senders for ever, and this many connections.
+    pub async fn crowded(most: usize) -> Self {
+        let long = Duration::from_secs(600);
+        Self::with(|listener| listener.with_patience(long).with_most(most), long).await
+    }
+
+    #[allow(clippy::too_many_lines, reason = "everything that a service is made of")]
+    async fn with(listening: impl FnOnce(Listener) -> Listener, body: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("autobuild.db").display().to_string();
         let agent: AgentCommand = "command:true".parse().unwrap();
@@ -96,11 +106,7 @@ impl Service {
         let secrets = [SECRET, PREVIOUS].map(SecretString::from).to_vec();
         let inbox = Inbox::new(engine, secrets, draining.clone()).with_patience(body);
         let router = web::router(Arc::new(inbox));
-        let server = tokio::spawn(web::serve(
-            listener.with_patience(headers),
-            router,
-            CancellationToken::new(),
-        ));
+        let server = tokio::spawn(web::serve(listening(listener), router, CancellationToken::new()));
         Self {
             address,
             draining,
@@ -180,6 +186,12 @@ impl Connected {
 
     /// Status and body of the next answer; `None` when the connection is closed without one.
     pub async fn answer(&mut self) -> Option<(u16, String)> {
+        let (head, body) = self.whole_answer().await?;
+        Some((head.split(' ').nth(1).unwrap().parse().unwrap(), body))
+    }
+
+    /// Head and body of the next answer.
+    pub async fn whole_answer(&mut self) -> Option<(String, String)> {
         let mut read = Vec::new();
         loop {
             let mut piece = [0; 4_096];
@@ -196,8 +208,7 @@ impl Connected {
                 .find_map(|line| line.strip_prefix("content-length: "))
                 .map_or(0, |length| length.parse().unwrap());
             if body.len() >= length {
-                let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-                return Some((status, body.to_owned()));
+                return Some((head.to_owned(), body.to_owned()));
             }
         }
     }

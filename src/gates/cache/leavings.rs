@@ -2,6 +2,7 @@
 
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
+use crate::git::blocking;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -24,7 +25,7 @@ impl Leavings {
     /// Looks through a checkout whose commit has these paths.
     pub(crate) async fn of(work: &Path, tracked: &BTreeSet<String>) -> Result<Self, GateError> {
         let (work, tracked) = (work.to_path_buf(), tracked.clone());
-        let looking = tokio::task::spawn_blocking(move || {
+        let looking = blocking(move || {
             let mut found = BTreeSet::new();
             look(&work, Path::new(""), &tracked, &mut found)?;
             Ok(found)

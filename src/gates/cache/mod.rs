@@ -31,6 +31,7 @@ use crate::gates::commands::Chosen;
 use crate::gates::overlay::Overlay;
 use crate::gates::place::Place;
 use crate::git::Mirror;
+use crate::git::blocking;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -68,7 +69,7 @@ pub(crate) async fn warm(
     let since = since(mirror, &entry, commit, overlay).await;
     let packages = Packages::of(&commands::paths(mirror, commit).await?);
     let (work, home) = (place.path().to_path_buf(), place.home());
-    let copying = tokio::task::spawn_blocking(move || take_out(&entry, &work, &home, since, &packages));
+    let copying = blocking(move || take_out(&entry, &work, &home, since, &packages));
     match copying.await.unwrap_or_else(|error| Err(error.into())) {
         Ok(()) => Ok(Warmed::Yes),
         Err(error) => {
@@ -123,7 +124,7 @@ fn take_out(entry: &Path, work: &Path, home: &Path, since: Since, packages: &Pac
 pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &Place<'_>) -> Result<(), GateError> {
     let packages = Packages::of(&commands::paths(mirror, commit).await?);
     let work = place.path().to_path_buf();
-    let settling = tokio::task::spawn_blocking(move || times::settle(&work, &packages, &packages.folders()));
+    let settling = blocking(move || times::settle(&work, &packages, &packages.folders()));
     let settled = settling.await.unwrap_or_else(|error| Err(error.into()));
     settled.map_err(host("setting times in a checkout"))
 }
@@ -141,7 +142,7 @@ pub(crate) async fn keep(
     let packages = Packages::of(&commands::paths(mirror, commit).await?);
     let (caches, commit) = (bench.caches.clone(), commit.clone());
     let (work, home) = (place.path().to_path_buf(), place.home());
-    let keeping = tokio::task::spawn_blocking(move || {
+    let keeping = blocking(move || {
         let entry = key.entry(&caches, &commit);
         if entry.exists() {
             return Ok(());

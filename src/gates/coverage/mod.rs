@@ -18,6 +18,7 @@ use crate::gates::language::role;
 use crate::gates::said;
 use crate::gates::stand::Stand;
 use crate::gates::subject::Subject;
+use crate::git::blocking;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -148,7 +149,7 @@ pub(crate) async fn coverage(stand: &Stand<'_>, subject: &Subject<'_>) -> Result
         }
     }
     let (root, file) = (stand.place.path().to_path_buf(), path.clone());
-    let reading = tokio::task::spawn_blocking(move || {
+    let reading = blocking(move || {
         let bytes = files::read(&root, &file, MAX_FILE).map_err(|reason| reason.to_string())?;
         Measured::read(&bytes)
     });

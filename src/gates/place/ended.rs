@@ -13,6 +13,7 @@ use crate::gates::output;
 use crate::gates::place::Order;
 use crate::gates::place::Place;
 use crate::gates::results;
+use crate::git::blocking;
 use crate::gates::results::Read;
 use crate::sandbox::Exit;
 use crate::sandbox::Finished;
@@ -58,7 +59,7 @@ impl Place<'_> {
     async fn reported(&self, order: &Order<'_>, finding: Finding, code: Option<i32>) -> Result<Finding, Evidence> {
         let Some(path) = order.report else { return Ok(finding) };
         let (root, file) = (self.path().to_path_buf(), path.to_owned());
-        let reading = tokio::task::spawn_blocking(move || {
+        let reading = blocking(move || {
             let bytes = files::read(&root, &file, MAX_REPORT).map_err(|error| error.to_string())?;
             results::junit(&bytes).map_err(|error| error.to_string())
         });

@@ -33,5 +33,6 @@ pub use inbound::RepositoryEvent;
 pub use inbound::ReviewChange;
 pub use parse::WebhookError;
 pub use parse::parse;
+pub use signature::Signature;
 pub use signature::SignatureError;
 pub use signature::verify;

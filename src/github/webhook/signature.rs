@@ -20,20 +20,28 @@ pub enum SignatureError {
     Wrong,
 }
 
-/// Checks `header` against `body` with each of `secrets` (the current one and, while it is being replaced, the previous
+/// What `X-Hub-Signature-256` claims; only [`verify`] tells whether it is true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signature([u8; 32]);
+
+impl Signature {
+    /// Reads the header.
+    pub fn read(header: Option<&str>) -> Result<Self, SignatureError> {
+        let header = header.ok_or(SignatureError::Missing)?;
+        let digest = header.strip_prefix("sha256=").and_then(hex32);
+        digest.map(Self).ok_or(SignatureError::Malformed)
+    }
+}
+
+/// Checks `signature` against `body` with each of `secrets` (the current one and, while it is being replaced, the previous
 /// one). An empty secret never matches.
-pub fn verify(secrets: &[SecretString], body: &[u8], header: Option<&str>) -> Result<(), SignatureError> {
-    let header = header.ok_or(SignatureError::Missing)?;
-    let digest = header
-        .strip_prefix("sha256=")
-        .and_then(hex32)
-        .ok_or(SignatureError::Malformed)?;
+pub fn verify(secrets: &[SecretString], body: &[u8], signature: &Signature) -> Result<(), SignatureError> {
     let matches = |secret: &SecretString| {
         let key = secret.expose_secret().as_bytes();
         match Hmac::<Sha256>::new_from_slice(key) {
             Ok(mut mac) if !key.is_empty() => {
                 mac.update(body);
-                mac.verify_slice(&digest).is_ok()
+                mac.verify_slice(&signature.0).is_ok()
             }
             Ok(_) | Err(_) => false,
         }
@@ -65,6 +73,10 @@ mod tests {
     const SECRET: &str = "It's a Secret to Everybody";
     const BODY: &[u8] = b"Hello, World!";
     const HEADER: &str = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+
+    fn verify(secrets: &[SecretString], body: &[u8], header: Option<&str>) -> Result<(), SignatureError> {
+        super::verify(secrets, body, &Signature::read(header)?)
+    }
 
     fn secrets(texts: &[&str]) -> Vec<SecretString> {
         texts.iter().map(|text| SecretString::from(*text)).collect()

@@ -22,6 +22,8 @@ const MAX_SAID: usize = 2_000;
 const MAX_HEAD: usize = 4_000;
 /// What a request counts that was broken off before its answer told anything.
 const BYTES_PER_TOKEN: u64 = 4;
+/// What an answer may come to where its request sets no bound: no model of the price table answers more.
+const MOST_OUTPUT: u64 = 128_000;
 
 /// How an answer comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +34,20 @@ pub(super) enum Form {
     Events,
 }
 
+/// What a call counts whose answer does not tell what it used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Untold {
+    /// What was sent, by the usual length of a token.
+    AsSent,
+    /// The most that it may have used: a token for every byte that was sent, and the longest answer that it allows.
+    AtMost,
+}
+
 /// Listens to one call of a model; counts it when the call is over, however it ended.
 #[derive(Debug)]
 pub(super) struct Ear {
     tally: Arc<Tally>,
+    untold: Untold,
     form: Form,
     heard: Vec<u8>,
     model: String,
@@ -53,6 +65,7 @@ pub(super) struct Ear {
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     bytes: AtomicU64,
+    most_output: AtomicU64,
     head: Mutex<Vec<u8>>,
 }
 
@@ -64,6 +77,29 @@ impl Sent {
         let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
         let room = MAX_HEAD.saturating_sub(head.len());
         head.extend(piece.iter().take(room));
+    }
+
+    /// The request allows its answer at most so many tokens.
+    pub(super) fn allows(&self, most_output: Option<u64>) {
+        self.most_output.fetch_max(most_output.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    fn used(&self, untold: Untold) -> Tokens {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        match untold {
+            Untold::AsSent => Tokens {
+                input: bytes / BYTES_PER_TOKEN,
+                ..Tokens::default()
+            },
+            Untold::AtMost => Tokens {
+                input: bytes,
+                output: match self.most_output.load(Ordering::Relaxed) {
+                    0 => MOST_OUTPUT,
+                    most => most.min(MOST_OUTPUT),
+                },
+                ..Tokens::default()
+            },
+        }
     }
 
     /// The model that the beginning of the request names.
@@ -98,6 +134,7 @@ impl Ear {
     pub(super) fn new(tally: &Arc<Tally>) -> Self {
         Self {
             tally: Arc::clone(tally),
+            untold: Untold::AsSent,
             form: Form::Whole,
             heard: Vec::new(),
             model: String::new(),
@@ -109,6 +146,12 @@ impl Ear {
             answers: Arc::default(),
             place: None,
         }
+    }
+
+    /// The same, for calls that count so where their answers tell nothing.
+    pub(super) fn counting(mut self, untold: Untold) -> Self {
+        self.untold = untold;
+        self
     }
 
     /// Who is told of the request.
@@ -124,6 +167,20 @@ impl Ear {
     /// Who is told how the answer comes.
     pub(super) fn answers(&self) -> Arc<Pace> {
         Arc::clone(&self.answers)
+    }
+
+    /// Whether this was no answer of a model: a head and no word. One that was broken off there may have become one.
+    fn is_none(&self) -> bool {
+        let is_over = self.unsaid() == Untold::AsSent || self.answers.has_ended();
+        self.came == Came::Head && is_over
+    }
+
+    /// What counts where no usage was told. Where the API itself broke off the program had no part in it.
+    fn unsaid(&self) -> Untold {
+        match self.answers.has_broken_by_itself() {
+            true => Untold::AsSent,
+            false => self.untold,
+        }
     }
 
     /// For how long the API says nothing.
@@ -218,6 +275,8 @@ impl Ear {
             Some("error" | "response.failed")
         ) {
             self.tally.fails();
+            // An API that says that it failed charges nothing for its answer.
+            self.untold = Untold::AsSent;
         }
         // Anthropic's first event holds them in `message`, OpenAI's last one in `response`.
         let places = [Some(&value), value.get("message"), value.get("response")];
@@ -244,12 +303,12 @@ impl Drop for Ear {
                 false => longest.max(self.silence()),
             };
         }
-        if self.counts != Counts::Yes || self.came == Came::Head {
+        if self.counts != Counts::Yes || self.is_none() {
             return;
         }
         self.read();
         if self.tokens.total() == 0 {
-            self.tokens.input = self.sent.bytes.load(Ordering::Relaxed) / BYTES_PER_TOKEN;
+            self.tokens = self.sent.used(self.unsaid());
         }
         if self.model.is_empty() {
             self.model = self.sent.model().unwrap_or_default();
@@ -345,6 +404,59 @@ mod tests {
         silent.sent().note(&[b' '; 400]);
         drop(silent);
         assert_eq!(tally.used(), used("", [100, 0, 0, 0]), "the model may have worked");
+    }
+
+    #[test]
+    fn where_usage_must_be_told_an_answer_without_it_counts_as_the_most() {
+        let heard = |request: &[u8], allows, form, said: &[&str], ends| {
+            let tally = Arc::new(Tally::default());
+            let mut ear = Ear::new(&tally).counting(super::Untold::AtMost);
+            ear.sent().note(request);
+            ear.sent().allows(allows);
+            ear.answered(StatusCode::OK, None);
+            ear.begins(form);
+            said.iter().for_each(|piece| ear.hear(piece.as_bytes()));
+            if ends {
+                ear.answers().ends();
+            }
+            drop(ear);
+            tally.used()
+        };
+        let request = b"{\"model\":\"g\"}";
+        let begun = ["data: {\"type\":\"response.created\",\"response\":{\"model\":\"g\",\"usage\":null}}\n"];
+        let most = used("g", [13, 0, 0, 128_000]);
+        assert_eq!(heard(request, None, Form::Events, &begun, false), most);
+        assert_eq!(
+            heard(request, None, Form::Events, &[], false),
+            most,
+            "broken off at the head"
+        );
+        assert_eq!(
+            heard(request, None, Form::Events, &[], true),
+            Vec::new(),
+            "no answer of a model"
+        );
+        assert_eq!(
+            heard(request, Some(50), Form::Whole, &["{}"], true),
+            used("g", [13, 0, 0, 50])
+        );
+        assert_eq!(heard(request, Some(u64::MAX), Form::Whole, &["{}"], true), most);
+        let failed = ["data: {\"type\":\"response.failed\",\"response\":{\"model\":\"g\"}}\n"];
+        assert_eq!(
+            heard(request, None, Form::Events, &failed, true),
+            used("g", [3, 0, 0, 0])
+        );
+        let dropped = Arc::new(Tally::default());
+        let mut ear = Ear::new(&dropped).counting(super::Untold::AtMost);
+        ear.sent().note(request);
+        ear.answered(StatusCode::OK, None);
+        ear.hear(b"{");
+        ear.answers().waits();
+        ear.answers().breaks();
+        drop(ear);
+        assert_eq!(dropped.used(), used("g", [3, 0, 0, 0]), "the API's own doing");
+        let told = ["{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"output_tokens\":2}}"];
+        assert_eq!(heard(request, None, Form::Whole, &told, true), used("g", [9, 0, 0, 2]));
     }
 
     #[test]

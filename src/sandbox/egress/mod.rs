@@ -41,3 +41,4 @@ pub use models::SPENT;
 pub use rules::Caps;
 pub use rules::ModelRoute;
 pub use rules::Rules;
+pub use rules::Terms;

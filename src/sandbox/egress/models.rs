@@ -2,6 +2,7 @@
 
 use crate::sandbox::egress::ear::Ear;
 use crate::sandbox::egress::ear::Form;
+use crate::sandbox::egress::ear::Untold;
 use crate::sandbox::egress::errors;
 use crate::sandbox::egress::errors::Body;
 use crate::sandbox::egress::headers;
@@ -12,6 +13,7 @@ use crate::sandbox::egress::log::Refusal;
 use crate::sandbox::egress::patience;
 use crate::sandbox::egress::reach::OutOfReach;
 use crate::sandbox::egress::rules::ModelRoute;
+use crate::sandbox::egress::rules::Terms;
 use crate::sandbox::egress::serve::Shared;
 use crate::sandbox::egress::upstream;
 use crate::sandbox::egress::upstream::NoAnswer;
@@ -61,7 +63,10 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         return errors::of_model(StatusCode::FORBIDDEN, "permission_error", &message);
     }
     let costs = request.method() == Method::POST && !rest.ends_with(FREE);
-    let mut ear = Ear::new(&shared.tally);
+    let mut ear = Ear::new(&shared.tally).counting(match route.terms {
+        Terms::Any => Untold::AsSent,
+        Terms::Priced { .. } => Untold::AtMost,
+    });
     match shared.rules.caps.usd_micros.filter(|_| costs) {
         Some(most) => {
             let left = || most.saturating_sub(shared.tally.usd_micros());
@@ -115,7 +120,8 @@ async fn forward(
         piece
     });
     let broken_off = Arc::default();
-    let mut outward = Request::new(Within::new(body, Arc::clone(&broken_off)).boxed());
+    let within = Within::new(body, route.terms.clone(), ear.sent(), Arc::clone(&broken_off));
+    let mut outward = Request::new(within.boxed());
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));
@@ -208,6 +214,7 @@ mod tests {
     use super::is_allowed;
     use super::without;
     use crate::sandbox::egress::rules::ModelRoute;
+    use crate::sandbox::egress::rules::Terms;
 
     #[test]
     fn only_what_is_named_passes_and_what_lies_below_a_slash() {
@@ -258,6 +265,7 @@ mod tests {
             upstream: upstream.parse().unwrap(),
             header: (http::header::AUTHORIZATION, "Bearer key".into()),
             paths: Vec::new(),
+            terms: Terms::Any,
         };
         let table = [
             ("https://api.example.com", "https://api.example.com/v1/x?a=b"),

@@ -58,6 +58,12 @@ impl Pace {
         self.steps().broke
     }
 
+    /// Whether its sender broke off while the next piece was waited for: whoever takes the body had no part in it.
+    pub(super) fn has_broken_by_itself(&self) -> bool {
+        let steps = self.steps();
+        steps.broke && steps.waits.is_some()
+    }
+
     pub(super) fn has_ended(&self) -> bool {
         self.steps().ended
     }
@@ -106,5 +112,9 @@ mod tests {
         pace.ends();
         assert!(pace.has_ended());
         assert_eq!(pace.silence(), Duration::ZERO);
+        pace.breaks();
+        assert!(pace.has_broken() && !pace.has_broken_by_itself(), "nobody waited");
+        pace.waits();
+        assert!(pace.has_broken_by_itself());
     }
 }

@@ -1,11 +1,40 @@
 //! What a request asks the model's own service to reach on the internet: searches, pages, servers of tools, pictures by their
-//! address. Whoever may reach nothing but a model would reach everything through it. Read as the request passes, piece by
-//! piece, with as little kept of it as its nesting needs.
+//! address. Whoever may reach nothing but a model would reach everything through it. And, where the terms say so, what
+//! cannot be priced or bounded. Read as the request passes, piece by piece, with as little kept of it as its nesting needs.
+
+use crate::sandbox::egress::rules::Terms;
 
 /// Deeper requests are refused.
 const MAX_DEPTH: usize = 256;
 /// What is kept of a text; none of those that are looked for is longer.
-const MAX_TEXT: usize = 64;
+const MAX_TEXT: usize = 256;
+
+/// Tools that the program itself works with, so that they cost tokens alone.
+const OWN_TOOLS: [&[u8]; 6] = [
+    b"function",
+    b"custom",
+    b"namespace",
+    b"tool_search",
+    b"local_shell",
+    b"apply_patch",
+];
+
+/// Members of a request that a bounded one has not, or has with one of these values only.
+const BOUNDED: [(&str, &[&[u8]]); 7] = [
+    // It goes on when nobody listens any more, and tells its usage to whoever asks later.
+    ("background", &[b"false"]),
+    // What is kept at the service, of any length and with tools and models of its own.
+    ("prompt", &[]),
+    ("conversation", &[]),
+    ("previous_response_id", &[]),
+    ("web_search_options", &[]),
+    ("service_tier", &[b"auto", b"default", b"flex"]),
+    // Each of several answers costs.
+    ("n", &[b"1"]),
+];
+
+/// How a request may bound the tokens of its answer.
+const MOST_OUTPUT: [&[u8]; 3] = [b"max_output_tokens", b"max_completion_tokens", b"max_tokens"];
 
 /// Why a request does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,15 +47,24 @@ pub(super) enum OutOfReach {
     Tool,
     #[error("it asks the model's service to fetch something by its address")]
     Address,
+    #[error("it has `{0}`, and what that costs is not bounded")]
+    Unbounded(&'static str),
+    #[error("it asks for tools of the model's service, and what those cost is not bounded")]
+    Priceless,
+    #[error("it does not ask for this run's model")]
+    Model,
 }
 
 /// Reads a request.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
+    terms: Terms,
     open: Vec<Container>,
     text: Vec<u8>,
     lex: Lex,
     began: bool,
+    names_model: bool,
+    most_output: Option<u64>,
 }
 
 /// An object or a list that has not ended.
@@ -42,6 +80,18 @@ struct Container {
     stays_inside: bool,
     by_address: bool,
     has_address: bool,
+    holds: Holds,
+}
+
+/// What a list holds, or what an object is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Holds {
+    #[default]
+    Anything,
+    /// The tools that are offered.
+    Tools,
+    /// What was said, in which tools may be offered too.
+    Input,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +106,18 @@ enum Lex {
 }
 
 impl Reach {
+    pub(super) fn under(terms: Terms) -> Self {
+        Self {
+            terms,
+            ..Self::default()
+        }
+    }
+
+    /// The most tokens that the request allows its answer, as far as it was read.
+    pub(super) fn most_output(&self) -> Option<u64> {
+        self.most_output
+    }
+
     /// Reads the next piece; an error where the request must not go on.
     pub(super) fn read(&mut self, piece: &[u8]) -> Result<(), OutOfReach> {
         piece.iter().try_for_each(|byte| self.byte(*byte))
@@ -128,6 +190,7 @@ impl Reach {
             b'{' | b'[' => self.opens(byte == b'['),
             b'}' | b']' => match self.open.pop() {
                 Some(ended) if ended.searches && !ended.stays_inside => Err(OutOfReach::Tool),
+                Some(_) if self.open.is_empty() && self.needs_model() && !self.names_model => Err(OutOfReach::Model),
                 _ => Ok(()),
             },
             b',' | b':' => {
@@ -158,13 +221,56 @@ impl Reach {
             true => top.under.clone(),
             false => top.key.clone(),
         });
+        let under = under.unwrap_or_default();
+        if self.open.len() == 1 {
+            self.bounded(&under, b"{}")?;
+        }
         self.open.push(Container {
-            under: under.unwrap_or_default(),
+            holds: self.holds(&under, is_list),
+            under,
             is_list,
             awaits_key: !is_list,
             ..Container::default()
         });
         Ok(())
+    }
+
+    /// What a container that opens under this key is: tools are offered by a request, within what was said, and by tools.
+    fn holds(&self, under: &[u8], is_list: bool) -> Holds {
+        let above = self.open.last().map_or(Holds::Anything, |top| top.holds);
+        let is_deep = self.open.len() > 1;
+        match (is_list, under, above) {
+            (true, b"tools", _) if !is_deep || above != Holds::Anything => Holds::Tools,
+            (true, b"input", _) if !is_deep => Holds::Input,
+            // An object of a list is what the list holds; whatever else lies in an object is its own business.
+            (false, _, above) if self.open.last().is_some_and(|top| top.is_list) => above,
+            _ => Holds::Anything,
+        }
+    }
+
+    fn needs_model(&self) -> bool {
+        matches!(&self.terms, Terms::Priced { models } if !models.is_empty())
+    }
+
+    /// Looks at a member of the request itself, or at the type of a tool.
+    fn bounded(&mut self, key: &[u8], value: &[u8]) -> Result<(), OutOfReach> {
+        let Terms::Priced { models } = &self.terms else {
+            return Ok(());
+        };
+        if key == b"model" {
+            self.names_model = true;
+            let is_known = models.is_empty() || models.iter().any(|model| model.as_bytes() == value);
+            return if is_known { Ok(()) } else { Err(OutOfReach::Model) };
+        }
+        if MOST_OUTPUT.contains(&key) {
+            let most = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+            self.most_output = self.most_output.max(most);
+        }
+        let known = BOUNDED.iter().find(|(name, _)| name.as_bytes() == key);
+        match known {
+            Some((name, values)) if value != b"null" && !values.contains(&value) => Err(OutOfReach::Unbounded(name)),
+            _ => Ok(()),
+        }
     }
 
     fn ended_text(&mut self) -> Result<(), OutOfReach> {
@@ -183,13 +289,20 @@ impl Reach {
 
     /// A value that is no object and no list.
     fn value(&mut self, is_text: bool) -> Result<(), OutOfReach> {
+        let is_priced = matches!(self.terms, Terms::Priced { .. });
+        if let ([request], true) = (self.open.as_slice(), is_priced) {
+            let (key, text) = (request.key.clone(), self.text.clone());
+            self.bounded(&key, &text)?;
+        }
         let of_tools = self.open.get(1).is_some_and(|list| list.under == b"tools");
         let text = self.text.to_ascii_lowercase();
         let is_address = is_text && !text.starts_with(b"data:");
         let Some(top) = self.open.last_mut() else {
             return Err(OutOfReach::Unreadable);
         };
+        let is_tool = is_priced && top.holds == Holds::Tools && !top.is_list;
         match top.key.as_slice() {
+            b"type" if is_tool && !OWN_TOOLS.contains(&self.text.as_slice()) => return Err(OutOfReach::Priceless),
             b"type" if of_tools && text == b"web_search" => top.searches = true,
             b"type" if of_tools && (text.starts_with(b"web_") || text.starts_with(b"mcp")) => {
                 return Err(OutOfReach::Tool);
@@ -214,6 +327,7 @@ impl Reach {
 mod tests {
     use super::OutOfReach;
     use super::Reach;
+    use super::Terms;
 
     fn read(request: &str) -> Result<(), OutOfReach> {
         let whole = Reach::default().read(request.as_bytes());
@@ -260,6 +374,101 @@ mod tests {
             r#"{"mcp_servers":[{"type":"url","url":"https://evil.example"}]}"#,
         ];
         all_are(OutOfReach::Tool, &requests);
+    }
+
+    fn priced(request: &str) -> Result<Option<u64>, OutOfReach> {
+        let models = ["gpt-5.4", "fallback"].map(str::to_owned).to_vec();
+        let mut reach = Reach::under(Terms::Priced { models });
+        let pieces = request.as_bytes().chunks(3);
+        pieces.into_iter().try_for_each(|piece| reach.read(piece))?;
+        Ok(reach.most_output())
+    }
+
+    #[test]
+    fn what_is_priced_and_bounded_passes() {
+        for (request, most) in [
+            (r#"{"model":"gpt-5.4","stream":true,"store":false,"input":[]}"#, None),
+            (
+                r#"{"max_output_tokens":7,"model":"fallback","n":1,"background":false,"prompt":null}"#,
+                Some(7),
+            ),
+            (
+                r#"{"max_tokens":7,"model":"gpt-5.4","max_tokens":9,"service_tier":"flex"}"#,
+                Some(9),
+            ),
+            (
+                r#"{"model":"gpt-5.4","input":[{"prompt":{"id":"x"},"background":true,"model":"other","n":3}]}"#,
+                None,
+            ),
+            (
+                r#"{"model":"gpt-5.4","tools":[{"type":"function","name":"shell","parameters":{"type":"object",
+                    "tools":[{"type":"shell"}]}},{"type":"namespace","tools":[{"type":"custom"}]},
+                    {"type":"local_shell"},{"type":"apply_patch"}],"tool_choice":"auto"}"#,
+                None,
+            ),
+            (
+                r#"{"model":"gpt-5.4","input":[{"type":"tool_search_output","tools":[{"type":"function"}]}]}"#,
+                None,
+            ),
+        ] {
+            assert_eq!(priced(request), Ok(most), "{request}");
+        }
+        let any = Reach::under(Terms::Priced { models: Vec::new() }).read(br#"{"model":"whichever"}"#);
+        assert_eq!(any, Ok(()));
+    }
+
+    #[test]
+    fn what_cannot_be_priced_or_bounded_does_not_pass() {
+        for (member, name) in [
+            (r#""background":true"#, "background"),
+            (r#""background":1"#, "background"),
+            (r#""background" : true"#, "background"),
+            (r#""background":false,"background":true"#, "background"),
+            (r#""prompt":{"id":"pmpt_1"}"#, "prompt"),
+            (r#""prompt":"pmpt_1""#, "prompt"),
+            (r#""conversation":"conv_1""#, "conversation"),
+            (r#""previous_response_id":"resp_1""#, "previous_response_id"),
+            (r#""web_search_options":{}"#, "web_search_options"),
+            (r#""service_tier":"priority""#, "service_tier"),
+            (r#""n":128"#, "n"),
+        ] {
+            for request in [
+                format!(r#"{{{member},"model":"gpt-5.4"}}"#),
+                format!(r#"{{"model":"gpt-5.4",{member}}}"#),
+            ] {
+                assert_eq!(priced(&request), Err(OutOfReach::Unbounded(name)), "{request}");
+            }
+        }
+        for tool in [
+            r#"{"type":"shell"}"#,
+            r#"{"type":"code_interpreter","container":{"type":"auto"}}"#,
+            r#"{"type":"image_generation"}"#,
+            r#"{"type":"file_search"}"#,
+            r#"{"type":"computer_use_preview"}"#,
+            r#"{"type":"web_search","external_web_access":false}"#,
+            r#"{"type":"web_search_preview_2025_03_11"}"#,
+            r#"{"type":"Function"}"#,
+            r#"{"type":"function","type":"shell"}"#,
+            r#"{"type":"namespace","tools":[{"type":"shell"}]}"#,
+        ] {
+            for request in [
+                format!(r#"{{"model":"gpt-5.4","tools":[{tool}]}}"#),
+                format!(r#"{{"model":"gpt-5.4","tools":[{{"type":"function"}},{tool}],"input":"x"}}"#),
+                format!(r#"{{"model":"gpt-5.4","input":[{{"tools":[{tool}]}}]}}"#),
+            ] {
+                assert_eq!(priced(&request), Err(OutOfReach::Priceless), "{request}");
+            }
+        }
+        for request in [
+            r#"{"model":"gpt-5.4-pro","input":"x"}"#,
+            r#"{"model":"gpt-5.4","model":"o1-pro"}"#,
+            r#"{"model":{"id":"gpt-5.4"}}"#,
+            r#"{"input":"x"}"#,
+            r#"{"model":null}"#,
+            "{}",
+        ] {
+            assert_eq!(priced(request), Err(OutOfReach::Model), "{request}");
+        }
     }
 
     #[test]

@@ -58,6 +58,22 @@ pub struct ModelRoute {
     pub header: (HeaderName, SecretString),
     /// The paths that may be asked for; one that ends with a slash stands for everything below it.
     pub paths: Vec<String>,
+    /// What a request may ask for.
+    pub terms: Terms,
+}
+
+/// What requests to a model may ask for, besides that they reach no other host through it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Terms {
+    /// Whatever the API offers.
+    #[default]
+    Any,
+    /// What the answer tells the price of and what ends with it, as OpenAI's API takes requests. An answer that does not
+    /// tell what it used counts as the most that it may have.
+    Priced {
+        /// The models that may be asked; none stands for any.
+        models: Vec<String>,
+    },
 }
 
 /// Why a route is not opened.
@@ -138,6 +154,7 @@ mod tests {
             upstream: upstream.parse().unwrap(),
             header: (http::HeaderName::from_static("x-api-key"), "key".into()),
             paths: Vec::new(),
+            terms: super::Terms::Any,
         };
         route.check()
     }

@@ -1,8 +1,10 @@
 //! The body of a request that breaks off where it asks for what may not be reached: an API that did not get the end of a
 //! request does nothing.
 
+use crate::sandbox::egress::ear::Sent;
 use crate::sandbox::egress::reach::OutOfReach;
 use crate::sandbox::egress::reach::Reach;
+use crate::sandbox::egress::rules::Terms;
 use bytes::Bytes;
 use hyper::body::Body;
 use hyper::body::Frame;
@@ -19,15 +21,17 @@ use std::task::Poll;
 pub(super) struct Within<B> {
     body: B,
     reach: Reach,
+    sent: Arc<Sent>,
     broken_off: Arc<OnceLock<OutOfReach>>,
 }
 
 impl<B> Within<B> {
-    /// Why it broke off is told to `broken_off`.
-    pub(super) fn new(body: B, broken_off: Arc<OnceLock<OutOfReach>>) -> Self {
+    /// What is read on the way is told to `sent`, and why it broke off to `broken_off`.
+    pub(super) fn new(body: B, terms: Terms, sent: Arc<Sent>, broken_off: Arc<OnceLock<OutOfReach>>) -> Self {
         Self {
             body,
-            reach: Reach::default(),
+            reach: Reach::under(terms),
+            sent,
             broken_off,
         }
     }
@@ -49,7 +53,10 @@ impl<B: Body<Data = Bytes, Error = hyper::Error> + Unpin> Body for Within<B> {
         };
         let data = frame.data_ref().cloned().unwrap_or_default();
         Poll::Ready(Some(match self.reach.read(&data) {
-            Ok(()) => Ok(frame),
+            Ok(()) => {
+                self.sent.allows(self.reach.most_output());
+                Ok(frame)
+            }
             Err(why) => Err(self.broken_off.get_or_init(|| why).to_string().into()),
         }))
     }

@@ -1,6 +1,7 @@
 //! The canary: a harmless program that tries what a sandbox must refuse, and says what it could do.
 
 use rustix::process::Pid;
+use rustix::process::Resource;
 use serde::Deserialize;
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -22,12 +23,21 @@ pub(crate) struct Song {
     pub(crate) saw: bool,
     /// Signal it.
     pub(crate) signalled: bool,
+    /// Set a limit of it.
+    pub(crate) steered: bool,
 }
 
 /// Whether a signal that does nothing reaches the process of this number.
 fn is_signalled(number: &str) -> bool {
     let process = number.parse().ok().and_then(Pid::from_raw);
     process.is_some_and(|process| rustix::process::test_kill_process(process).is_ok())
+}
+
+/// Whether a limit of the process of this number can be set: to what both have, since nothing of ours changes that one.
+fn is_steered(number: &str) -> bool {
+    let same = rustix::process::getrlimit(Resource::Msgqueue);
+    let process = number.parse().ok().and_then(Pid::from_raw);
+    process.is_some_and(|process| rustix::process::prlimit(Some(process), Resource::Msgqueue, same).is_ok())
 }
 
 /// Tries; its arguments are a file, a port of this machine, and the number of a process.
@@ -43,6 +53,7 @@ pub(super) fn main(arguments: &[String]) -> ExitCode {
         connected: TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), PATIENCE).is_ok(),
         saw: Path::new("/proc").join(process).exists(),
         signalled: is_signalled(process),
+        steered: is_steered(process),
     };
     match serde_json::to_writer(std::io::stdout(), &song) {
         Ok(()) => ExitCode::SUCCESS,

@@ -227,9 +227,13 @@ fn limit(confinement: &Confinement, events: mpsc::Sender<Event>) -> std::io::Res
     if confinement.level == Level::L0 {
         return Ok(());
     }
-    let (limits, folders) = (confinement.limits, confinement.write().collect::<Vec<_>>());
+    let (level, limits, folders) = (
+        confinement.level,
+        confinement.limits,
+        confinement.write().collect::<Vec<_>>(),
+    );
     let looking = move || {
-        let passed = usage::passed(limits, &folders);
+        let passed = usage::passed(level, limits, &folders);
         let _ = events.send(Event::OverLimit(passed));
     };
     std::thread::Builder::new().spawn(looking).map(drop)

@@ -88,6 +88,22 @@ const NEVER_AMONG_OTHERS: &[i64] = &[
 /// Calls that send, each with the place of its flags: with one of them they connect too, past the rule of Landlock.
 const SENDING: &[(i64, u8)] = &[(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)];
 
+/// Calls that set what the system gives another process, each with the place of that process's number: refused where
+/// the service's own number means the service. 0 is the caller itself.
+const STEERING: &[(i64, u8)] = &[
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+    (libc::SYS_migrate_pages, 0),
+    (libc::SYS_move_pages, 0),
+];
+
+/// Of these, the calls that can mean all processes of the user, also under the number 0, each with what says so.
+const STEERING_ALL: &[(i64, u64)] = &[(libc::SYS_setpriority, 2), (libc::SYS_ioprio_set, 3)];
+
 /// Those that only one kind of processor has.
 #[cfg(target_arch = "x86_64")]
 const NEVER_HERE: &[i64] = &[
@@ -142,6 +158,10 @@ pub(super) fn restrict(level: Level, sockets: Sockets) -> Result<(), Failure> {
     // A program that is told that there is no clone3 uses clone, whose flags can be looked at.
     let absent = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     apply(with_second_way(absent), libc::ENOSYS)?;
+    // Some programs end where they cannot hide from their own user. They are told that they do, and go on being counted.
+    let hiding = vec![equal(0, u64::from(libc::PR_SET_DUMPABLE.unsigned_abs())), equal(1, 0)];
+    let unheard = BTreeMap::from([(libc::SYS_prctl, vec![rule(hiding)?])]);
+    apply(with_second_way(unheard), 0)?;
     apply(with_second_way(refused(sockets)?), libc::EPERM)
 }
 
@@ -174,6 +194,7 @@ fn refused(sockets: Sockets) -> Result<Rules, Failure> {
     rules.insert(libc::SYS_socket, socket_rules(sockets)?);
     if sockets != Sockets::OfItsOwn {
         rules.extend(NEVER_AMONG_OTHERS.iter().map(|call| (*call, Vec::new())));
+        rules.extend(steering_rules()?);
         let flag = u64::from(libc::MSG_FASTOPEN.unsigned_abs());
         for (call, place) in SENDING {
             let connects = SeccompCondition::new(*place, Dword, SeccompCmpOp::MaskedEq(flag), flag);
@@ -181,6 +202,26 @@ fn refused(sockets: Sockets) -> Result<Rules, Failure> {
         }
     }
     Ok(rules)
+}
+
+/// What sets limits, priority, processors and memory of others; to read them is allowed.
+fn steering_rules() -> Result<Rules, Failure> {
+    let another = |place| SeccompCondition::new(place, Dword, SeccompCmpOp::Ne, 0);
+    let mut rules = Rules::new();
+    for (call, place) in STEERING {
+        rules.insert(*call, vec![rule(vec![another(*place)])?]);
+    }
+    for (call, all) in STEERING_ALL {
+        rules.entry(*call).or_default().push(rule(vec![equal(0, *all)])?);
+    }
+    // With a new limit, not to ask for the present one.
+    let is_new = SeccompCondition::new(2, Qword, SeccompCmpOp::Ne, 0);
+    rules.insert(libc::SYS_prlimit64, vec![rule(vec![another(0), is_new])?]);
+    Ok(rules)
+}
+
+fn equal(place: u8, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(place, Dword, SeccompCmpOp::Eq, value)
 }
 
 /// One rule for each way in which a socket is not allowed; none stands for all of them.

@@ -1,14 +1,16 @@
 //! What a program with everything below it uses up, looked at again and again while it runs.
 //!
 //! Looking costs at most a fiftieth of one processor, but where processes grow in number it does not wait. What is over
-//! the limit between two looks is found at the next.
+//! the limit between two looks is found at the next. Who cannot be looked at does not go on.
 
+use crate::domain::isolation::Level;
 use crate::domain::isolation::Limit;
 use crate::domain::isolation::Limits;
 use crate::sandbox::process_table;
 use crate::sandbox::process_table::Process;
 use std::collections::HashSet;
 use std::fs;
+use std::io;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -29,11 +31,17 @@ const LEAST: u64 = 4_096;
 /// How the target of a handle to a file in memory begins.
 const IN_MEMORY: &[u8] = b"/memfd:";
 
-/// Looks until something is over its limit, and gives that.
-pub(super) fn passed(limits: Limits, folders: &[PathBuf]) -> Limit {
+/// So many looks in a row may fail, as one does where the machine is short of handles for a moment.
+const BLIND_LOOKS: u32 = 3;
+/// In so many looks in a row a folder may be closed to its own user, as tests of such folders leave them.
+const CLOSED_LOOKS: u32 = 10;
+
+/// Looks until something is over its limit, or cannot be looked at any more, and gives that.
+pub(super) fn passed(level: Level, limits: Limits, folders: &[PathBuf]) -> Limit {
     // What ends at once needs no look, which would only take processors from it.
     let (mut looked, mut files_from) = (Instant::now(), Instant::now() + LOOK_AT_FILES);
     let (mut pause, mut known) = (LOOK_AT_PROCESSES, process_table::count().unwrap_or_default());
+    let (mut of_processes, mut of_files) = (Blindness::default(), Blindness::default());
     loop {
         std::thread::sleep(COUNT);
         let begun = Instant::now();
@@ -41,7 +49,7 @@ pub(super) fn passed(limits: Limits, folders: &[PathBuf]) -> Limit {
         // Whoever makes many processes is not waited for.
         let grows = now.saturating_sub(known) > limits.processes / 4;
         if grows || begun.duration_since(looked) >= pause {
-            if let Some(passed) = processes_passed(limits) {
+            if let Some(passed) = of_processes.judge(processes_passed(limits)) {
                 return passed;
             }
             let cost = begun.elapsed().saturating_mul(SHARE);
@@ -50,7 +58,7 @@ pub(super) fn passed(limits: Limits, folders: &[PathBuf]) -> Limit {
         }
         if files_from <= begun {
             let begun = Instant::now();
-            if let Some(passed) = files_passed(limits, folders) {
+            if let Some(passed) = of_files.judge(files_passed(level, limits, folders)) {
                 return passed;
             }
             let cost = begun.elapsed().saturating_mul(SHARE);
@@ -59,9 +67,51 @@ pub(super) fn passed(limits: Limits, folders: &[PathBuf]) -> Limit {
     }
 }
 
-fn processes_passed(limits: Limits) -> Option<Limit> {
+/// What a look found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// Everything is within its limit.
+    Within,
+    /// As far as could be seen; a folder is closed to its own user.
+    WithinUnlessClosed,
+    Over(Limit),
+}
+
+/// How many looks in a row did not show everything.
+#[derive(Default)]
+struct Blindness {
+    failed: u32,
+    closed: u32,
+}
+
+impl Blindness {
+    /// What ends the program, if anything does.
+    fn judge(&mut self, look: io::Result<Look>) -> Option<Limit> {
+        match look {
+            Ok(Look::Over(limit)) => return Some(limit),
+            Ok(Look::Within) => *self = Self::default(),
+            Ok(Look::WithinUnlessClosed) => {
+                self.failed = 0;
+                self.closed += 1;
+            }
+            Err(_) => self.failed += 1,
+        }
+        (self.failed >= BLIND_LOOKS || self.closed >= CLOSED_LOOKS).then_some(Limit::Unmeasured)
+    }
+}
+
+/// Everybody below this process; a table in which it is not itself is none.
+fn family(own: i32) -> io::Result<Vec<Process>> {
+    let table = process_table::whole()?;
+    match table.iter().any(|process| process.pid == own) {
+        true => Ok(process_table::descendants(&table, &[own])),
+        false => Err(ErrorKind::NotFound.into()),
+    }
+}
+
+fn processes_passed(limits: Limits) -> io::Result<Look> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let family = process_table::descendants(&process_table::all(), &[own]);
+    let family = family(own)?;
     let page = u64::try_from(rustix::param::page_size()).unwrap_or(4_096);
     let resident = family.iter().map(|process| process.resident.saturating_mul(page));
     let ticks = rustix::param::clock_ticks_per_second().max(1);
@@ -71,15 +121,15 @@ fn processes_passed(limits: Limits) -> Option<Limit> {
         .iter()
         .fold(collected, |sum, process| sum.saturating_add(process.ticks));
     let count = u64::try_from(family.len()).unwrap_or(u64::MAX);
-    if count > limits.processes {
-        Some(Limit::Processes(limits.processes))
+    Ok(if count > limits.processes {
+        Look::Over(Limit::Processes(limits.processes))
     } else if used / ticks > limits.cpu {
-        Some(Limit::Cpu(limits.cpu))
+        Look::Over(Limit::Cpu(limits.cpu))
     } else if resident.fold(0, u64::saturating_add) > limits.memory && in_use(&family, page) > limits.memory {
-        Some(Limit::Memory(limits.memory))
+        Look::Over(Limit::Memory(limits.memory))
     } else {
-        None
-    }
+        Look::Within
+    })
 }
 
 /// Memory without what several processes share, which each of them shows as its own.
@@ -98,17 +148,14 @@ fn proportional(rollup: &str) -> Option<u64> {
     Some(kibibytes.saturating_mul(1_024))
 }
 
-fn files_passed(limits: Limits, folders: &[PathBuf]) -> Option<Limit> {
+fn files_passed(level: Level, limits: Limits, folders: &[PathBuf]) -> io::Result<Look> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let family = process_table::descendants(&process_table::all(), &[own]);
-    let unnamed = unnamed(family.iter().map(|process| process.pid));
+    let family = family(own)?;
+    let unnamed = unnamed(level, family.iter().map(|process| process.pid))?;
     if unnamed.in_memory > limits.memory {
-        Some(Limit::Memory(limits.memory))
-    } else if disk_passed(folders, limits.disk, unnamed.on_disk) {
-        Some(Limit::Disk(limits.disk))
-    } else {
-        None
+        return Ok(Look::Over(Limit::Memory(limits.memory)));
     }
+    disk_passed(folders, limits.disk, unnamed.on_disk)
 }
 
 /// Bytes of files that no folder holds.
@@ -120,11 +167,15 @@ struct Unnamed {
 
 /// What is kept in files that only the handles of these processes lead to: deleted ones, and those that live in memory
 /// and are nobody's resident pages.
-fn unnamed(processes: impl Iterator<Item = i32>) -> Unnamed {
+fn unnamed(level: Level, processes: impl Iterator<Item = i32>) -> io::Result<Unnamed> {
     let (mut seen, mut sum) = (HashSet::new(), Unnamed::default());
     for process in processes {
-        let handles = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten();
-        for handle in handles.flatten() {
+        let handles = match handles(process) {
+            // What builds the wall is closed to its own user.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && level >= Level::L2 => continue,
+            handles => handles?,
+        };
+        for handle in handles.into_iter().flatten().flatten() {
             let Ok(meta) = fs::metadata(handle.path()) else {
                 continue;
             };
@@ -139,22 +190,54 @@ fn unnamed(processes: impl Iterator<Item = i32>) -> Unnamed {
             *kept = kept.saturating_add(meta.blocks().saturating_mul(BLOCK));
         }
     }
-    sum
+    Ok(sum)
+}
+
+/// The handles of a process; none of one that has ended. They are those of each of its threads, also where its first one
+/// ended before the others.
+fn handles(process: i32) -> io::Result<Option<fs::ReadDir>> {
+    let closed = match fs::read_dir(format!("/proc/{process}/fd")) {
+        Ok(handles) => return Ok(Some(handles)),
+        Err(error) if process_table::is_gone(&error) => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => error,
+        Err(error) => return Err(error),
+    };
+    let threads = match fs::read_dir(format!("/proc/{process}/task")) {
+        Err(error) if process_table::is_gone(&error) => return Ok(None),
+        threads => threads?,
+    };
+    for thread in threads.flatten() {
+        if process_table::has_ended(&thread.path())? {
+            continue;
+        }
+        return match fs::read_dir(thread.path().join("fd")) {
+            Ok(handles) => Ok(Some(handles)),
+            Err(_) => Err(closed),
+        };
+    }
+    Ok(None)
 }
 
 /// Whether more than `most` bytes lie below `folders`, beside `others`. An empty file costs a place in the file system
 /// too; files that hide below names too long to be looked at count as more.
-fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> bool {
+fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> io::Result<Look> {
+    let over = Ok(Look::Over(Limit::Disk(most)));
     let mut open: Vec<PathBuf> = folders.to_vec();
-    let mut sum = others;
+    let (mut sum, mut found) = (others, Look::Within);
     while let Some(folder) = open.pop() {
         if sum > most {
-            return true;
+            return over;
         }
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::InvalidFilename => return true,
-            Err(_) => continue,
+            Err(error) if error.kind() == ErrorKind::InvalidFilename => return over,
+            // It went, or became a file, since its name was read.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                found = Look::WithinUnlessClosed;
+                continue;
+            }
+            Err(error) => return Err(error),
         };
         for entry in entries.flatten() {
             let Ok(meta) = entry.metadata() else { continue };
@@ -164,12 +247,32 @@ fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> bool {
             }
         }
     }
-    sum > most
+    if sum > most { over } else { Ok(found) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::io::Errno;
+
+    fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> bool {
+        super::disk_passed(folders, most, others).unwrap() == Look::Over(Limit::Disk(most))
+    }
+
+    #[test]
+    fn what_cannot_be_looked_at_again_and_again_ends_the_program() {
+        let blind = || Err(io::Error::from(Errno::MFILE));
+        let judged = |looks: Vec<io::Result<Look>>| {
+            let mut blindness = Blindness::default();
+            looks.into_iter().find_map(|look| blindness.judge(look))
+        };
+        assert_eq!(judged(vec![blind(), blind(), Ok(Look::Within), blind(), blind()]), None);
+        assert_eq!(judged(vec![blind(), blind(), blind()]), Some(Limit::Unmeasured));
+        let closed = |times| (0..times).map(|_| Ok(Look::WithinUnlessClosed)).collect();
+        assert_eq!(judged(closed(9)), None);
+        assert_eq!(judged(closed(10)), Some(Limit::Unmeasured));
+        assert_eq!(judged(vec![Ok(Look::Over(Limit::Cpu(1)))]), Some(Limit::Cpu(1)));
+    }
 
     #[test]
     fn what_is_shared_is_counted_by_its_share() {

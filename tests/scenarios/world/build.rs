@@ -84,6 +84,7 @@ pub struct Setup {
     database: Option<String>,
     ci: CiTimes,
     waits: Waits,
+    lease: Duration,
     budget: MonthlyBudget,
     bare: bool,
     replicas: u16,
@@ -107,6 +108,7 @@ impl Setup {
             database: None,
             ci: CiTimes::AT_ONCE,
             waits: SHORT,
+            lease: Duration::from_secs(60),
             budget: MonthlyBudget::default(),
             bare: false,
             replicas: 1,
@@ -170,6 +172,12 @@ impl Setup {
     /// How long a model's API is waited for.
     pub fn waits(mut self, waits: Waits) -> Self {
         self.waits = waits;
+        self
+    }
+
+    /// How long a claim holds.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
         self
     }
 
@@ -362,6 +370,7 @@ impl Setup {
                 },
                 ci: self.ci,
                 waits: self.waits,
+                lease: self.lease,
                 progress: Duration::from_millis(1),
                 budget: self.budget,
                 ..self.usual(&data_dir)

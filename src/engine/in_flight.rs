@@ -1,0 +1,174 @@
+//! The effects that this process performs, each in a task of its own. A panic in one ends that one: its slot is free again,
+//! and whoever asks hears of it.
+
+use crate::store::Claimed;
+use crate::store::Hold;
+use crate::store::Lane;
+use std::any::Any;
+use std::collections::HashMap;
+use tokio::task::Id;
+use tokio::task::JoinError;
+use tokio::task::JoinSet;
+
+/// The tasks that run, and what each of them holds.
+#[derive(Default)]
+pub(super) struct InFlight {
+    tasks: JoinSet<()>,
+    held: HashMap<Id, Held>,
+}
+
+struct Held {
+    lane: Lane,
+    hold: Hold,
+    crashes: u32,
+}
+
+impl Held {
+    fn of(claimed: &Claimed) -> Self {
+        Self {
+            lane: claimed.effect.lane,
+            hold: claimed.hold.clone(),
+            crashes: claimed.effect.crashes,
+        }
+    }
+}
+
+/// How a task ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// It stored the end of its effect, or said in the log why not.
+    Itself,
+    /// It panicked.
+    Crashed(Crash),
+}
+
+/// An effect whose task panicked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Crash {
+    /// Proof that the effect is ours to give back.
+    pub(super) hold: Hold,
+    /// How often it crashed before.
+    pub(super) earlier: u32,
+    /// What the panic said: for the log alone.
+    pub(super) message: String,
+}
+
+impl InFlight {
+    /// Starts the task that performs what was claimed.
+    pub(super) fn begin(&mut self, claimed: &Claimed, task: impl Future<Output = ()> + Send + 'static) {
+        self.spawn(Held::of(claimed), task);
+    }
+
+    fn spawn(&mut self, held: Held, task: impl Future<Output = ()> + Send + 'static) {
+        let id = self.tasks.spawn(task).id();
+        self.held.insert(id, held);
+    }
+
+    /// How many slots of the lane are taken.
+    pub(super) fn busy(&self, lane: Lane) -> usize {
+        self.held.values().filter(|held| held.lane == lane).count()
+    }
+
+    /// Waits for the next task that ends; none where none runs.
+    pub(super) async fn next(&mut self) -> Option<Ended> {
+        let ended = self.tasks.join_next_with_id().await?;
+        let id = match &ended {
+            Ok((id, ())) => *id,
+            Err(error) => error.id(),
+        };
+        let held = self.held.remove(&id);
+        Some(match (ended, held) {
+            (Err(error), Some(held)) => Ended::Crashed(Crash {
+                hold: held.hold,
+                earlier: held.crashes,
+                message: message(error),
+            }),
+            (Ok(_), _) | (Err(_), None) => Ended::Itself,
+        })
+    }
+}
+
+fn message(error: JoinError) -> String {
+    match error.try_into_panic() {
+        Ok(panic) => said(panic.as_ref()),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// The words of a panic, which are a `&str` or a `String` unless somebody took care that they are not.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let literal = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    literal
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "it did not say why".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Crash;
+    use super::Ended;
+    use super::Held;
+    use super::InFlight;
+    use crate::store::Hold;
+    use crate::store::Lane;
+
+    fn hold(effect: &str) -> Hold {
+        Hold {
+            effect: effect.to_owned(),
+            worker: "w".to_owned(),
+            fence: 1,
+        }
+    }
+
+    fn held(effect: &str, lane: Lane) -> Held {
+        Held {
+            lane,
+            hold: hold(effect),
+            crashes: 2,
+        }
+    }
+
+    fn busy(tasks: &InFlight) -> [usize; 3] {
+        Lane::ALL.map(|lane| tasks.busy(lane))
+    }
+
+    #[tokio::test]
+    async fn a_panic_frees_its_own_slot_and_is_told_with_its_hold() {
+        let mut tasks = InFlight::default();
+        tasks.spawn(held("goes on", Lane::Agent), std::future::pending());
+        tasks.spawn(held("ends", Lane::Forge), async {});
+        assert_eq!(busy(&tasks), [0, 1, 1]);
+        assert_eq!(tasks.next().await, Some(Ended::Itself));
+        assert_eq!(busy(&tasks), [0, 0, 1]);
+
+        tasks.spawn(held("panics", Lane::Agent), async {
+            "no number".parse().map(|_: u8| ()).unwrap();
+        });
+        assert_eq!(busy(&tasks), [0, 0, 2]);
+        let crash = Crash {
+            hold: hold("panics"),
+            earlier: 2,
+            message: "called `Result::unwrap()` on an `Err` value: ParseIntError { kind: InvalidDigit }".to_owned(),
+        };
+        assert_eq!(tasks.next().await, Some(Ended::Crashed(crash)));
+        assert_eq!(busy(&tasks), [0, 0, 1]);
+    }
+
+    #[tokio::test]
+    async fn words_of_every_kind_are_heard() {
+        let mut tasks = InFlight::default();
+        let all: [(Box<dyn std::any::Any + Send>, &str); 3] = [
+            (Box::new("a literal"), "a literal"),
+            (Box::new("made".to_owned()), "made"),
+            (Box::new(7), "it did not say why"),
+        ];
+        for (panic, heard) in all {
+            tasks.spawn(held("e", Lane::Forge), async move { std::panic::resume_unwind(panic) });
+            let Some(Ended::Crashed(crash)) = tasks.next().await else {
+                panic!("it crashed")
+            };
+            assert_eq!(crash.message, heard);
+        }
+        assert_eq!(tasks.next().await, None);
+    }
+}

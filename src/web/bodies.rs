@@ -1,0 +1,164 @@
+//! How much of requests' bodies is held in memory at once, over all connections.
+
+use bytes::Buf;
+use http_body_util::BodyExt;
+use hyper::body::Body;
+use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::Semaphore;
+
+/// What each body may hold beside the budget: usual deliveries are smaller and never find it used up.
+pub(super) const FREE: usize = 64 << 10;
+
+/// The bytes that all bodies may hold together beyond [`FREE`] each.
+const BUDGET: usize = 64 << 20;
+
+/// The bytes that are left for bodies.
+#[derive(Clone)]
+pub(super) struct Bodies(Arc<Semaphore>);
+
+/// A body that is here whole. Its bytes count until this is dropped.
+pub(super) struct Whole {
+    pub(super) bytes: Vec<u8>,
+    held: Held,
+}
+
+/// Bytes of the budget.
+pub(super) struct Held(Option<OwnedSemaphorePermit>);
+
+/// Why a body was not read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// It is larger than any delivery.
+    TooLarge,
+    /// Others hold all there is.
+    NoRoom,
+    /// The sender broke it off.
+    BrokenOff,
+}
+
+impl Bodies {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Semaphore::new(BUDGET)))
+    }
+
+    /// Reads a body of at most `most` bytes; what arrives is counted as it arrives, whatever was announced.
+    pub(super) async fn read<B>(&self, mut body: B, most: usize) -> Result<Whole, Unread>
+    where
+        B: Body + Unpin,
+    {
+        if body.size_hint().lower() > u64::try_from(most).unwrap_or(u64::MAX) {
+            return Err(Unread::TooLarge);
+        }
+        let (mut bytes, mut held) = (Vec::new(), Held(None));
+        while let Some(frame) = body.frame().await {
+            let Ok(mut data) = frame.map_err(|_| Unread::BrokenOff)?.into_data() else {
+                continue;
+            };
+            let length = bytes.len() + data.remaining();
+            if length > most {
+                return Err(Unread::TooLarge);
+            }
+            self.hold(&mut held, length.saturating_sub(FREE))?;
+            while data.has_remaining() {
+                let piece = data.chunk();
+                bytes.extend_from_slice(piece);
+                data.advance(piece.len());
+            }
+        }
+        Ok(Whole { bytes, held })
+    }
+
+    /// Counts until `held` holds so many bytes.
+    fn hold(&self, held: &mut Held, bytes: usize) -> Result<(), Unread> {
+        let more = bytes.saturating_sub(held.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
+        let more = u32::try_from(more).map_err(|_| Unread::TooLarge)?;
+        if more == 0 {
+            return Ok(());
+        }
+        let more = Arc::clone(&self.0)
+            .try_acquire_many_owned(more)
+            .map_err(|_| Unread::NoRoom)?;
+        match &mut held.0 {
+            Some(held) => held.merge(more),
+            None => held.0 = Some(more),
+        }
+        Ok(())
+    }
+}
+
+impl Whole {
+    /// The bytes, and what counts them.
+    pub(super) fn into_parts(self) -> (Vec<u8>, Held) {
+        (self.bytes, self.held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BUDGET;
+    use super::Bodies;
+    use super::FREE;
+    use super::Unread;
+    use bytes::Bytes;
+    use futures_util::FutureExt;
+    use http_body_util::Full;
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
+    use std::convert::Infallible;
+
+    const MOST: usize = 25 << 20;
+
+    fn full(length: usize) -> Full<Bytes> {
+        Full::new(Bytes::from(vec![7; length]))
+    }
+
+    #[tokio::test]
+    async fn large_bodies_share_one_budget_and_give_it_back() {
+        let bodies = Bodies::new();
+        let mut whole = Vec::new();
+        while let Ok(body) = bodies.read(full(MOST), MOST).await {
+            assert_eq!(body.bytes.len(), MOST);
+            whole.push(body);
+        }
+        assert_eq!(whole.len(), BUDGET / (MOST - FREE));
+        assert_eq!(bodies.read(full(MOST), MOST).await.err(), Some(Unread::NoRoom));
+        assert!(
+            bodies.read(full(FREE), MOST).await.is_ok(),
+            "a usual delivery is read all the same"
+        );
+
+        let (_, held) = whole.pop().unwrap().into_parts();
+        assert_eq!(bodies.read(full(MOST), MOST).await.err(), Some(Unread::NoRoom));
+        drop(held);
+        assert!(bodies.read(full(MOST), MOST).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn what_arrives_in_pieces_counts_as_it_arrives() {
+        let bodies = Bodies::new();
+        let piece = || Ok::<_, Infallible>(Frame::data(Bytes::from(vec![7; 1 << 20])));
+        let begun = || {
+            let pieces = futures_util::stream::iter((0..20).map(move |_| piece()));
+            let never = futures_util::stream::pending();
+            StreamBody::new(futures_util::StreamExt::chain(pieces, never))
+        };
+        let mut reading: Vec<_> = (0..3).map(|_| Box::pin(bodies.read(begun(), MOST))).collect();
+        for reading in &mut reading {
+            assert!(reading.now_or_never().is_none(), "it goes on");
+        }
+        assert_eq!(bodies.read(full(6 << 20), MOST).await.err(), Some(Unread::NoRoom));
+        // Whoever gives up while it waits leaves nothing behind.
+        reading.pop();
+        assert!(bodies.read(full(6 << 20), MOST).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn nothing_larger_than_a_delivery_is_read() {
+        let bodies = Bodies::new();
+        assert_eq!(bodies.read(full(11), 10).await.err(), Some(Unread::TooLarge));
+        let pieces = (0..3).map(|_| Ok::<_, Infallible>(Frame::data(Bytes::from_static(b"1234"))));
+        let streamed = StreamBody::new(futures_util::stream::iter(pieces));
+        assert_eq!(bodies.read(streamed, 10).await.err(), Some(Unread::TooLarge));
+    }
+}

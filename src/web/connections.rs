@@ -1,0 +1,172 @@
+//! The ceiling on connections. A newcomer over it takes the place of whoever has waited longest for its own sender: so
+//! nobody keeps others out by being slow, not even from the pages on health.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use tokio_util::sync::CancellationToken;
+
+/// The connections that are open.
+pub(super) struct Connections {
+    most: usize,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    /// Numbers connections, and orders what happens to them.
+    moment: u64,
+    by_number: HashMap<u64, Connection>,
+}
+
+struct Connection {
+    state: State,
+    cut: CancellationToken,
+}
+
+/// Who has to do something next.
+#[derive(Clone, Copy)]
+enum State {
+    /// The sender, since that moment.
+    Waits(u64),
+    /// We.
+    Works,
+}
+
+/// One open connection; its place is free when this is dropped.
+pub(super) struct Place {
+    number: u64,
+    cut: CancellationToken,
+    connections: Arc<Connections>,
+}
+
+impl Connections {
+    /// At most so many at once.
+    pub(super) fn at_most(most: usize) -> Arc<Self> {
+        Arc::new(Self {
+            most,
+            open: Mutex::default(),
+        })
+    }
+
+    /// A place for one more; none where all are taken by requests that are being answered.
+    pub(super) fn admit(self: &Arc<Self>) -> Option<Place> {
+        let mut open = self.open();
+        if open.by_number.len() >= self.most {
+            let slowest = open.slowest()?;
+            if let Some(connection) = open.by_number.remove(&slowest) {
+                connection.cut.cancel();
+            }
+        }
+        let number = open.next();
+        let cut = CancellationToken::new();
+        let connection = Connection {
+            state: State::Waits(number),
+            cut: cut.clone(),
+        };
+        open.by_number.insert(number, connection);
+        Some(Place {
+            number,
+            cut,
+            connections: Arc::clone(self),
+        })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    fn next(&mut self) -> u64 {
+        self.moment = self.moment.wrapping_add(1);
+        self.moment
+    }
+
+    /// The connection that has waited longest for its sender.
+    fn slowest(&self) -> Option<u64> {
+        let waiting = self
+            .by_number
+            .iter()
+            .filter_map(|(number, connection)| match connection.state {
+                State::Waits(since) => Some((since, *number)),
+                State::Works => None,
+            });
+        waiting.min().map(|(_, number)| number)
+    }
+}
+
+impl Place {
+    /// Returns when somebody else needs the place.
+    pub(super) async fn taken(&self) {
+        self.cut.cancelled().await;
+    }
+
+    /// The sender has to send something.
+    pub(super) fn waits(&self) {
+        let mut open = self.connections.open();
+        let since = open.next();
+        if let Some(connection) = open.by_number.get_mut(&self.number) {
+            connection.state = State::Waits(since);
+        }
+    }
+
+    /// The request is here whole.
+    pub(super) fn works(&self) {
+        if let Some(connection) = self.connections.open().by_number.get_mut(&self.number) {
+            connection.state = State::Works;
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.open().by_number.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Connections;
+    use super::Place;
+
+    fn is_taken(place: &Place) -> bool {
+        place.cut.is_cancelled()
+    }
+
+    #[test]
+    fn a_newcomer_takes_the_place_of_whoever_waited_longest_for_its_sender() {
+        let connections = Connections::at_most(3);
+        let [first, second, third] = [(); 3].map(|()| connections.admit().unwrap());
+        first.works();
+        let fourth = connections.admit().unwrap();
+        assert_eq!(
+            [&first, &second, &third, &fourth].map(is_taken),
+            [false, true, false, false]
+        );
+        // Whoever was answered waits from then on.
+        first.waits();
+        drop(second);
+        let fifth = connections.admit().unwrap();
+        assert_eq!(
+            [&first, &third, &fourth, &fifth].map(is_taken),
+            [false, true, false, false]
+        );
+    }
+
+    #[test]
+    fn nobody_is_cut_off_while_there_is_room_or_while_it_is_answered() {
+        let connections = Connections::at_most(2);
+        let [first, second] = [(); 2].map(|()| connections.admit().unwrap());
+        drop(first);
+        let third = connections.admit().unwrap();
+        assert!(!is_taken(&second) && !is_taken(&third));
+        second.works();
+        third.works();
+        assert!(connections.admit().is_none());
+        third.waits();
+        assert!(connections.admit().is_some() && is_taken(&third));
+    }
+}
