@@ -135,7 +135,7 @@ impl Scene<'_> {
         Ok(Some(match route {
             Route::NextShare => return Ok(None),
             Route::Retry => Undone::Agent(refusal.failure),
-            Route::Park(wait) => self.parked(refusal, wait),
+            Route::Park(wait) => self.parked(refusal, wait, opened.at),
             Route::Block => self.hopeless(refusal).await?,
         }))
     }
@@ -166,11 +166,11 @@ impl Scene<'_> {
         Ok(())
     }
 
-    fn parked(&self, refusal: Refusal, wait: i64) -> Undone {
+    fn parked(&self, refusal: Refusal, wait: i64, asked: Millis) -> Undone {
         Undone::Parked {
             wait: ApiWait {
                 provider: refusal.provider,
-                trouble: Some(trouble(&refusal.failure).unwrap_or(Trouble::Unavailable)),
+                trouble: Some((trouble(&refusal.failure).unwrap_or(Trouble::Unavailable), asked)),
                 until: self.engine.now().plus(wait),
             },
             why: refusal.failure.to_string(),
