@@ -31,6 +31,7 @@ mod remote;
 mod safe;
 mod talk;
 mod trash;
+mod uncommitted;
 mod version;
 mod walk;
 
@@ -72,5 +73,7 @@ pub use read::TreeEntry;
 pub use remote::ForgeAccess;
 pub use remote::NotAForgeUrl;
 pub use remote::Remote;
+pub use trash::delete;
+pub use uncommitted::uncommitted;
 pub use version::InstalledGit;
 pub use version::UnusableGit;

@@ -1,5 +1,6 @@
 //! Asking an agent, and what every agent is given.
 
+use crate::agents::Activity;
 use crate::agents::Backend;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
@@ -8,6 +9,7 @@ use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
 use crate::config::RepositorySettings;
 use crate::config::Role;
+use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
@@ -15,6 +17,9 @@ use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ledger::Opened;
 use crate::engine::perform::progress::Progress;
+use crate::engine::running::OnBoard;
+use crate::engine::running::Work;
+use crate::engine::running::Worker;
 use crate::git::Mirror;
 use serde_json::Value;
 use std::path::Path;
@@ -132,7 +137,9 @@ impl Scene<'_> {
             };
             let from = self.engine.now();
             let mut progress = Progress::of(self, &opened, &mut spec);
+            let shown = self.show(&question, from, &progress);
             let ended = progress.during(agent.ask(&spec, &read, &self.job.cancel)).await;
+            drop(shown);
             self.tell_run(&spec, from, &ended);
             self.close_run(&opened, &ended).await?;
             progress.over(&ended).await;
@@ -147,6 +154,18 @@ impl Scene<'_> {
             }
         }
         Err(Undone::Stopped)
+    }
+
+    /// Shows the run to whoever watches this process.
+    fn show(&self, question: &Question<'_>, since: Millis, progress: &Progress<'_>) -> OnBoard<'_> {
+        let work = Work {
+            worker: Worker::Agent(question.role),
+            task: question.task,
+            turn: question.turn,
+            since,
+            activity: Activity::default(),
+        };
+        self.engine.running.show(work, Some(progress.watched()))
     }
 
     /// Opens a run with the model that is wanted, or with the fallback where the API of the wanted one serves nobody now.
