@@ -49,6 +49,38 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
     }))
 }
 
+/// Why a Feature or its tasks do not go on and what a person can do, for who watches from a terminal: one text for each
+/// that is blocked, and none where nothing is.
+#[must_use]
+pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
+    let FeatureState::Blocked { reason, .. } = &feature.state else {
+        return Vec::new();
+    };
+    let short = |whose: String, report: &BlockedReport| {
+        fitting(|measure| {
+            sections(vec![
+                format!("**{whose}:**"),
+                reasons::blocked(&report.reason, measure),
+                titled("What you can do:", &actions(report)),
+            ])
+        })
+    };
+    let of_tasks: Vec<String> = feature
+        .tasks
+        .iter()
+        .filter_map(|task| {
+            let report = BlockedReport::of_task(task, Cost::default())?;
+            let whose = format!("{} {} is blocked", task.id, untrusted::inline(&task.plan.name, 200));
+            Some(short(whose, &report))
+        })
+        .collect();
+    if !of_tasks.is_empty() {
+        return of_tasks;
+    }
+    let report = BlockedReport::of_feature(feature, reason, None, Cost::default());
+    vec![short("Why it is blocked".to_owned(), &report)]
+}
+
 fn facts(report: &BlockedReport, task: &Task) -> String {
     let turns = usize::try_from(report.attempts).unwrap_or(usize::MAX);
     let attempt = match task.attempt {

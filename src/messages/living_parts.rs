@@ -110,8 +110,8 @@ pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
     match lines.is_empty() {
         true => String::new(),
         false => format!(
-            "**Waiting for the model's API**, which limits or refuses its service for now. That uses up no try, no turn \
-             and no money, and nobody has to do anything:\n\n{lines}"
+            "**Waiting for the model's API**, which limits or refuses its service for now. The wait uses up no try and \
+             no turn, and nobody has to do anything:\n\n{lines}"
         ),
     }
 }

@@ -43,6 +43,7 @@ pub use annotation::Annotation;
 pub use annotation::Level;
 pub use annotation::annotated_files;
 pub use annotation::annotations;
+pub use blocked::blocked_in_short;
 pub use blocked::blocked_report;
 pub use blocked::feature_blocked;
 pub use check::CheckRun;

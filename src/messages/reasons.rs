@@ -114,7 +114,7 @@ fn branch_rule(rule: &str, max: usize) -> String {
 
 fn preflight_failed(what: &str, output: &str, measure: &Measure) -> String {
     let sentence = format!(
-        "Pre-flight on the default branch failed, before any agent ran: {}.",
+        "Pre-flight on the default branch failed: {}.",
         inline(what.trim_end_matches('.'), measure.text.min(2_000))
     );
     match output.trim().is_empty() {

@@ -124,9 +124,22 @@ pub enum Absence {
 }
 
 impl Finding {
-    /// The outcome in one line: command, exit code, counts and the first failing tests.
+    /// The outcome in one line: command, exit code, counts where there are any, and the first failing tests.
     #[must_use]
     pub fn sentence(&self) -> String {
+        match self.counts {
+            Counts::Unknown => self.told(None),
+            Counts::Known { .. } => self.told(Some(self.counts)),
+        }
+    }
+
+    /// The same of what should have run tests: that their number is unknown is worth a word.
+    #[must_use]
+    pub fn sentence_of_tests(&self) -> String {
+        self.told(Some(self.counts))
+    }
+
+    fn told(&self, counts: Option<Counts>) -> String {
         let ended = match self.exit_code {
             _ if self.command.is_empty() => return self.output.clone(),
             Some(code) => format!("`{}` exited with {code}", self.command),
@@ -137,9 +150,10 @@ impl Finding {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
+        let counted = counts.map_or_else(|| ended.clone(), |counts| format!("{ended}, {}", counts.sentence()));
         match named.is_empty() {
-            true => format!("{ended}, {}", self.counts.sentence()),
-            false => format!("{ended}, {}: {}{more}", self.counts.sentence(), named.join(", ")),
+            true => counted,
+            false => format!("{counted}: {}{more}", named.join(", ")),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Asking an agent, and what every agent is given.
 
+use crate::agents::Activity;
 use crate::agents::Backend;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
@@ -11,6 +12,7 @@ use crate::config::INSTRUCTION_PATHS;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::blocked::Cut;
+use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
@@ -18,6 +20,9 @@ use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ledger::Opened;
 use crate::engine::perform::progress::Progress;
+use crate::engine::running::OnBoard;
+use crate::engine::running::Work;
+use crate::engine::running::Worker;
 use crate::git::Checkout;
 use crate::git::Mirror;
 use crate::git::RepoPath;
@@ -149,7 +154,9 @@ impl Scene<'_> {
             };
             let from = self.engine.now();
             let mut progress = Progress::of(self, &start.opened, &mut spec);
+            let shown = self.show(&question, from, &progress);
             let ended = progress.during(agent.ask(&spec, &read, &self.job.cancel)).await;
+            drop(shown);
             self.tell_run(&spec, from, &ended);
             self.close_run(&start.opened, &ended).await?;
             progress.over(&ended).await;
@@ -168,6 +175,18 @@ impl Scene<'_> {
             }
         }
         Err(Undone::Stopped)
+    }
+
+    /// Shows the run to whoever watches this process.
+    fn show(&self, question: &Question<'_>, since: Millis, progress: &Progress<'_>) -> OnBoard<'_> {
+        let work = Work {
+            worker: Worker::Agent(question.role),
+            task: question.task,
+            turn: question.turn,
+            since,
+            activity: Activity::default(),
+        };
+        self.engine.running.show(work, Some(progress.watched()))
     }
 
     /// Opens a run with the model that is wanted, or with the fallback where the API of the wanted one serves nobody now.

@@ -1,5 +1,6 @@
 //! Check runs and statuses.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::hooks::Audience;
 use super::super::hooks::Occasion;
@@ -238,12 +239,18 @@ impl State {
         let mut pulls = pulls.filter(|issue| issue.pull.as_ref().is_some_and(|pull| pull.head_sha == run.head_sha));
         let number = pulls.next().map(|issue| issue.number);
         let text = format!("{}: {}", run.name, run.title.clone().unwrap_or_default());
+        let outcome = match run.conclusion.as_deref() {
+            Some("success") => EventOutcome::Good,
+            Some("failure" | "timed_out" | "action_required") => EventOutcome::Bad,
+            Some(_) | None => EventOutcome::Neutral,
+        };
         let telling = Telling {
             kind: "check_run",
             what: format!("reported check {state}"),
             number,
             page: number.map_or_else(|| format!("/runs/{id}"), |number| format!("/pull/{number}#check-{id}")),
             text,
+            outcome: outcome,
         };
         self.tell(by, Some(repo), telling);
         Ok(())

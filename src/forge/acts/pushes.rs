@@ -1,5 +1,6 @@
 //! What follows when branches move: push events, pull requests that grow, close or turn out merged.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::hooks::Occasion;
 use super::super::refusal::Refusal;
@@ -158,6 +159,7 @@ impl Site {
                 number: Some(number),
                 page: format!("/pull/{number}"),
                 text: title,
+                outcome: EventOutcome::Good,
             };
             state.tell(by, Some(repo), telling);
             if base != state.repo(repo)?.default_branch {
@@ -231,6 +233,7 @@ fn push_told(moved: &Moved) -> Telling<'static> {
         number: None,
         page,
         text: subjects.join("\n"),
+        outcome: EventOutcome::Neutral,
     }
 }
 

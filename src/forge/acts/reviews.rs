@@ -1,5 +1,6 @@
 //! Reviews, comments on lines, dismissals.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::json;
 use super::super::refusal::Refusal;
@@ -249,6 +250,11 @@ impl State {
             ReviewState::Commented | ReviewState::Pending => "reviewed",
             ReviewState::Dismissed => "dismissed a review of",
         };
+        let outcome = match decision {
+            ReviewState::Approved => EventOutcome::Good,
+            ReviewState::ChangesRequested => EventOutcome::Bad,
+            ReviewState::Commented | ReviewState::Pending | ReviewState::Dismissed => EventOutcome::Neutral,
+        };
         let kind = format!("review.{action}");
         let telling = Telling {
             kind: &kind,
@@ -256,6 +262,7 @@ impl State {
             number: Some(number),
             page: format!("/pull/{number}#pullrequestreview-{id}"),
             text,
+            outcome: outcome,
         };
         self.tell(by, Some(repo), telling);
         Ok(())

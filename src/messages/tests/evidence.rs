@@ -414,7 +414,7 @@ fn the_living_comment_says_what_was_so_before() {
         let mut feature = world::busy(&decent);
         feature.preflight = Some(PreFlight {
             commit: world::sha('c'),
-            setup: Some("`npm ci` exited with 0, count unknown".to_owned()),
+            setup: Some("`npm ci` exited with 0".to_owned()),
             before,
             notes: vec!["Submodules are not supported: `vendor/lib` is left out.".to_owned()],
         });

@@ -142,7 +142,7 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
     let Some(BlockReason::PreFlightFailed { what, output }) = obstacle(&baseline(Some(failed), not_reached())) else {
         panic!("a failed set-up is an obstacle");
     };
-    assert_eq!(what, "set-up: `t` exited with 3, count unknown");
+    assert_eq!(what, "set-up: `t` exited with 3");
     assert_eq!(output, "the output");
 }
 
