@@ -19,6 +19,7 @@ mod added;
 mod budgets;
 mod ci;
 mod coach;
+mod discussion;
 mod edges;
 mod hands;
 mod labels;

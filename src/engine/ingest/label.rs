@@ -23,11 +23,12 @@ use crate::engine::Engine;
 use crate::engine::apply::Applied;
 use crate::engine::ingest::Scene;
 use crate::engine::ingest::answers;
+use crate::engine::ingest::discussion;
+use crate::engine::ingest::discussion::Writers;
 use crate::engine::ingest::fact;
 use crate::engine::ingest::newest;
 use crate::engine::ingest::one;
 use crate::engine::ingest::right;
-use crate::engine::ingest::right::Right;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::repository::rules;
@@ -147,10 +148,11 @@ pub async fn snapshot(scene: &Scene<'_>, issue: &Issue) -> Result<Result<Snapsho
     let author = issue.author.as_ref().map_or_else(ghost, |author| author.user.clone());
     let repo = engine.autobuild.repo(place.installation, place.repo.id);
     let edit = repo.last_edit(issue.number).await?;
-    let mut trust = trust_in(may_write(scene, &author.login).await?);
+    let mut writers = Writers::beside_sender(scene);
+    let mut trust = trust_in(writers.has(&author.login).await?);
     if let Some(edit) = edit {
         let editor = edit.editor.unwrap_or_default();
-        let trusted = trust_in(may_write(scene, &editor).await?);
+        let trusted = trust_in(writers.has(&editor).await?);
         if edit.at > labelled_at && trusted == Trust::Others {
             return Ok(Err(Refusal::EditedSince { by: editor }));
         }
@@ -158,6 +160,7 @@ pub async fn snapshot(scene: &Scene<'_>, issue: &Issue) -> Result<Result<Snapsho
             trust = Trust::Others;
         }
     }
+    let discussion = discussion::before(&mut writers, issue, labelled_at).await?;
     Ok(Ok(Snapshot {
         title: issue.title.clone(),
         body: issue.body.clone().unwrap_or_default(),
@@ -166,15 +169,8 @@ pub async fn snapshot(scene: &Scene<'_>, issue: &Issue) -> Result<Result<Snapsho
         at: engine.now(),
         trust,
         wanted: Wanted::default(),
+        discussion,
     }))
-}
-
-async fn may_write(scene: &Scene<'_>, login: &str) -> Result<bool, Undone> {
-    if login.is_empty() {
-        return Ok(false);
-    }
-    let right = right::of(scene, login, Permission::Write).await?;
-    Ok(right == Right::Yes)
 }
 
 fn trust_in(may_write: bool) -> Trust {

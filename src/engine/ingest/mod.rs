@@ -3,6 +3,7 @@
 pub(super) mod button;
 mod comment;
 mod default_branch;
+mod discussion;
 mod hands;
 mod label;
 mod life;
