@@ -211,7 +211,8 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
     Ok(token)
 }
 
-/// Serves and works until SIGTERM or Ctrl-C, then drains.
+/// Serves and works until SIGTERM or Ctrl-C, then drains. What GitHub sends meanwhile is still stored: it sends nothing
+/// twice.
 async fn until_stopped(
     engine: Arc<Engine>,
     signing: Vec<SecretString>,
@@ -219,12 +220,12 @@ async fn until_stopped(
     listener: Listener,
 ) -> anyhow::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let stop = CancellationToken::new();
+    let (stop, closed) = (CancellationToken::new(), CancellationToken::new());
     let inbox = Arc::new(Inbox::new(engine.clone(), signing, stop.clone()).with_admin(admin));
     // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
     let rights = tokio::spawn(check_rights(engine.clone()));
     let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
-    let mut server = tokio::spawn(web::serve(listener, web::router(inbox), stop.clone()));
+    let mut server = tokio::spawn(web::serve(listener, web::router(inbox), closed.clone()));
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
@@ -235,7 +236,9 @@ async fn until_stopped(
     tracing::info!("draining: calls to GitHub end, agents get their grace");
     stop.cancel();
     rights.abort();
-    worker.await.context("the worker")?;
+    let drained = worker.await.context("the worker");
+    closed.cancel();
+    drained?;
     server.await.context("the HTTP server")?;
     engine.settings.telemetry.flush().await;
     engine.store.close().await;

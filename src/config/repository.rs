@@ -159,6 +159,18 @@ impl RepositorySettings {
         serde_json::from_value(found).map_err(|error| whole_file(Place::START, error.to_string()))
     }
 
+    /// The label that a file names, also one with mistakes elsewhere: whoever sets it must be told of them.
+    #[must_use]
+    pub fn label_in(text: &str) -> Option<String> {
+        let Value::Map(entries) = Node::parse(text, MAX_BYTES).ok()?.value else {
+            return None;
+        };
+        entries.into_iter().find_map(|(key, node)| match node.value {
+            Value::Text(label) if key.name == "label" => Some(label),
+            _ => None,
+        })
+    }
+
     /// Every pattern of paths that no Player may change.
     #[must_use]
     pub fn protected(&self) -> Vec<String> {

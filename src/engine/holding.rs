@@ -232,6 +232,7 @@ impl Engine {
     async fn give_up(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {
         let id = &job.effect.id;
         tracing::warn!(%id, "{id} is given up: {undone}");
+        self.store.add_effects(&give_up::told(self, job, undone).await?).await?;
         let outcome = Outcome::Failed {
             error: undone.to_string(),
         };

@@ -69,6 +69,7 @@ fn with_plan(
         untrusted::quote(&version.plan.description, measure.text),
         waits,
         living_parts::size(version, waves.groups.len(), links),
+        living_parts::discussion(feature),
         living_parts::money(spending),
         graph::waves(feature, &waves.added_edges),
         progress::table(feature, spending, links, measure),

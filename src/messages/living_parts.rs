@@ -4,6 +4,7 @@ use crate::domain::at_work::Doing;
 use crate::domain::budget::dollars;
 use crate::domain::cost::Spending;
 use crate::domain::feature::Feature;
+use crate::domain::feature::Older;
 use crate::domain::feature::Phase;
 use crate::domain::feature::PlanVersion;
 use crate::domain::feature::State;
@@ -55,6 +56,20 @@ pub(super) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String
         hash8(version),
         links.commit(&version.base),
     )
+}
+
+/// How many comments agents read besides the issue; nothing where there were none.
+pub(super) fn discussion(feature: &Feature) -> String {
+    let discussion = &feature.snapshot.discussion;
+    let read = match discussion.comments.len() {
+        0 => return String::new(),
+        number => count(number, "comment"),
+    };
+    let older = match discussion.older {
+        Older::None => "",
+        Older::LeftOut => " Older ones are left out.",
+    };
+    format!("Besides the issue, agents read {read} that people with write access wrote below it before.{older}")
 }
 
 /// What it cost so far, and what it was expected to cost.

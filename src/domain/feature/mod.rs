@@ -2,6 +2,7 @@
 
 mod added;
 pub mod command;
+pub mod discussion;
 pub mod event;
 pub mod flow;
 mod gate;
@@ -19,6 +20,9 @@ mod tests;
 mod waves;
 
 use crate::domain::effect::Effect;
+pub use crate::domain::feature::discussion::Discussion;
+pub use crate::domain::feature::discussion::Older;
+pub use crate::domain::feature::discussion::SaidBefore;
 pub use crate::domain::feature::preflight::Before;
 pub use crate::domain::feature::preflight::PreFlight;
 pub use crate::domain::feature::preflight::PreFlown;

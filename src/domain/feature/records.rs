@@ -2,6 +2,7 @@
 
 use crate::domain::ci::CiPolicy;
 use crate::domain::evidence::GateReport;
+use crate::domain::feature::discussion::Discussion;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
@@ -30,6 +31,9 @@ pub struct Snapshot {
     /// What the label asks for.
     #[serde(default)]
     pub wanted: Wanted,
+    /// What was settled below it before.
+    #[serde(default)]
+    pub discussion: Discussion,
 }
 
 /// What a label asks for.

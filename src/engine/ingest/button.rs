@@ -41,6 +41,12 @@ impl Button {
         }
     }
 
+    /// The button that comes back with this.
+    #[must_use]
+    pub fn named(identifier: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.identifier() == identifier)
+    }
+
     /// What stands on it.
     #[must_use]
     pub fn label(self) -> &'static str {
@@ -76,7 +82,7 @@ pub async fn pressed(scene: &Scene<'_>, run: &PressedCheckRun, button: &CheckBut
     let CheckButton::Action(identifier) = button else {
         return Ok(Done::Nothing);
     };
-    let known = Button::ALL.into_iter().find(|one| one.identifier() == identifier);
+    let known = Button::named(identifier);
     let about = run.external_id.as_deref().and_then(subject);
     let (Some(button), Some((key, id))) = (known, about) else {
         return Ok(Done::Nothing);
@@ -124,7 +130,7 @@ fn out_of_date(task: &Task, button: Button) -> Option<Refusal> {
 }
 
 /// The task that a check run is about: its external id is that of the effect that made it.
-fn subject(external_id: &str) -> Option<(FeatureKey, TaskId)> {
+pub fn subject(external_id: &str) -> Option<(FeatureKey, TaskId)> {
     let mut parts = external_id.split('/');
     let key: Vec<&str> = parts.by_ref().take(3).collect();
     let task = parts.next()?;

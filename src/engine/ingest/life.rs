@@ -15,6 +15,9 @@ use crate::engine::ingest::newest;
 use crate::engine::ingest::one;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
+use crate::engine::repository_settings::TASK_LABEL;
+use crate::engine::repository_settings::is_shared;
+use crate::engine::repository_settings::same_label;
 use crate::github::model::Issue;
 use crate::github::webhook::InstallationEvent;
 use crate::github::webhook::IssueEvent;
@@ -38,9 +41,9 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
             let ours = match feature.snapshot.wanted {
                 Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
                     .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label),
-                Wanted::OneTask => label::TASK_LABEL.to_owned(),
+                Wanted::OneTask => TASK_LABEL.to_owned(),
             };
-            if *label != ours {
+            if !same_label(label, &ours) {
                 return Ok(Done::Nothing);
             }
             (
@@ -76,6 +79,7 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
 
 /// Something happened to a repository.
 pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) -> Result<Done, Undone> {
+    engine.doubt_settings(place.repo.id, &place.repo.name).await?;
     let why = match event {
         RepositoryEvent::Renamed | RepositoryEvent::Transferred | RepositoryEvent::DefaultBranchChanged => {
             engine.autobuild.forget_name(place.repo.id);
@@ -106,6 +110,7 @@ pub async fn installation(
     event: &InstallationEvent,
 ) -> Result<Done, Undone> {
     let scope = Scope::Installation(installation);
+    doubt_settings(engine, event).await?;
     match event {
         InstallationEvent::Deleted => {
             engine.autobuild.forget_installation(installation);
@@ -140,6 +145,24 @@ pub async fn installation(
         | InstallationEvent::PermissionsAccepted
         | InstallationEvent::RepositoriesAdded(_) => Ok(Done::Nothing),
     }
+}
+
+/// Whether the organisation's settings are reached may have changed.
+async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<(), Undone> {
+    match event {
+        InstallationEvent::RepositoriesAdded(repos) | InstallationEvent::RepositoriesRemoved(repos) => {
+            for repo in repos.iter().filter(|repo| is_shared(&repo.name)) {
+                engine.doubt_settings(repo.id, &repo.name).await?;
+            }
+        }
+        InstallationEvent::Created | InstallationEvent::Deleted => {
+            engine.store.doubt_all_settings(engine.now()).await?;
+        }
+        InstallationEvent::Suspended { .. }
+        | InstallationEvent::Unsuspended
+        | InstallationEvent::PermissionsAccepted => {}
+    }
+    Ok(())
 }
 
 /// A suspension is lifted: its cause names the one that it lifts.

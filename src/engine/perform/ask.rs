@@ -76,6 +76,7 @@ impl Scene<'_> {
         Snapshot {
             title: &self.feature.snapshot.title,
             body: &self.feature.snapshot.body,
+            comments: &self.feature.snapshot.discussion.comments,
         }
     }
 

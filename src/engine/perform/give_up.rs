@@ -14,6 +14,8 @@ use crate::engine::job::Undone;
 use crate::engine::perform::play;
 use crate::engine::perform::read;
 use crate::store::Lane;
+use crate::store::NewEffect;
+use crate::store::StoreError;
 
 /// Runs of an agent or Gate before its failure counts.
 const AGENT_TRIES: u32 = 3;
@@ -48,8 +50,16 @@ pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, undone: &Undone)
     ))
 }
 
+/// What people are told of a delivery that is given up: nothing waits for it but they.
+pub(in crate::engine) async fn told(engine: &Engine, job: &Job, undone: &Undone) -> Result<Vec<NewEffect>, StoreError> {
+    if job.effect.kind != ingest::KIND {
+        return Ok(Vec::new());
+    }
+    ingest::unseen::told(engine, job, reason("looking at it".to_owned(), job, undone)).await
+}
+
 async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> Option<Event> {
-    let reason = reason(job, undone);
+    let reason = reason(job.effect.kind.replace('_', " "), job, undone);
     match effect {
         Effect::Plan { run }
         | Effect::PreFlight { run, .. }
@@ -97,8 +107,7 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
     }
 }
 
-fn reason(job: &Job, undone: &Undone) -> BlockReason {
-    let doing = job.effect.kind.replace('_', " ");
+fn reason(doing: String, job: &Job, undone: &Undone) -> BlockReason {
     match undone {
         Undone::Agent(failed) | Undone::Hopeless(failed) => BlockReason::AgentFailed {
             failure: failed.failure.clone(),

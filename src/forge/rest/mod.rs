@@ -3,6 +3,7 @@
 mod apps;
 mod checks;
 mod contents;
+mod file_contents;
 mod hooks;
 mod issues;
 mod labels;

@@ -11,6 +11,7 @@ use crate::github::model::Pull;
 use crate::github::model::Repository;
 use crate::github::model::RepositoryRef;
 use crate::github::model::Review;
+use std::collections::BTreeSet;
 
 /// Where something happened and who did it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,6 +163,16 @@ pub struct Push {
     pub after: Option<Sha>,
     /// Whether commits were added or history was rewritten.
     pub kind: PushKind,
+    /// The paths that its commits touch, where the delivery names them all.
+    pub paths: Option<BTreeSet<String>>,
+}
+
+impl Push {
+    /// Whether the file may say something else now.
+    #[must_use]
+    pub fn may_change(&self, path: &str) -> bool {
+        self.paths.as_ref().is_none_or(|paths| paths.contains(path))
+    }
 }
 
 /// Whether a push added commits or rewrote history.

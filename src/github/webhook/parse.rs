@@ -11,11 +11,16 @@ use super::inbound::Push;
 use super::inbound::PushKind;
 use super::inbound::RepositoryEvent;
 use super::inbound::ReviewChange;
+use super::payload::CommitWire;
 use super::payload::Payload;
 use super::payload::action;
 use super::payload::check_shape;
 use super::payload::decode;
 use crate::domain::ids::Sha;
+use std::collections::BTreeSet;
+
+/// GitHub lists no more commits of a push than this.
+const MOST_COMMITS: usize = 2_048;
 
 /// Why a payload cannot be read. All of them are the sender's fault: an answer in the 400s.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -241,12 +246,26 @@ fn push(payload: Payload) -> Result<Option<Inbound>, WebhookError> {
         branch: branch.to_owned(),
         before,
         after,
+        paths: match kind {
+            PushKind::FastForward => touched(payload.commits.as_deref().unwrap_or_default()),
+            PushKind::Created | PushKind::Forced | PushKind::Deleted => None,
+        },
         kind,
     };
     Ok(Some(Inbound::Push {
         push,
         place: place(payload)?,
     }))
+}
+
+/// Every path that the commits touch; none where a commit, or a part of a long list, may be missing.
+fn touched(commits: &[CommitWire]) -> Option<BTreeSet<String>> {
+    let paths = |commit: &CommitWire| {
+        let lists = [&commit.added, &commit.removed, &commit.modified];
+        lists.into_iter().flatten().flatten().cloned().collect::<Vec<_>>()
+    };
+    let all: BTreeSet<String> = commits.iter().flat_map(paths).collect();
+    (!all.is_empty() && commits.len() < MOST_COMMITS).then_some(all)
 }
 
 /// A required commit id; the all-zero id is GitHub's "none".

@@ -46,6 +46,7 @@ pub(super) struct Payload {
     pub(super) deleted: bool,
     #[serde(default)]
     pub(super) forced: bool,
+    pub(super) commits: Option<Vec<CommitWire>>,
     pub(super) check_run: Option<CheckRunWire>,
     pub(super) requested_action: Option<ActionWire>,
     #[serde(default)]
@@ -64,6 +65,14 @@ pub(super) struct InstallationWire {
 #[derive(Deserialize)]
 pub(super) struct LabelWire {
     pub(super) name: String,
+}
+
+/// A commit of a push, with the paths that it touches.
+#[derive(Deserialize)]
+pub(super) struct CommitWire {
+    pub(super) added: Option<Vec<String>>,
+    pub(super) removed: Option<Vec<String>>,
+    pub(super) modified: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]

@@ -12,6 +12,7 @@ use crate::domain::feature::ApprovalWhy;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::State;
 use crate::domain::feature::command::Refusal;
+use crate::domain::feature::command::Trigger;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::TaskId;
@@ -137,6 +138,16 @@ pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
     plain.into_iter().chain(agents).collect()
 }
 
+fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
+    Refusal::NotLookedAt {
+        trigger,
+        reason: Box::new(BlockReason::ForgeRefused {
+            doing: text("looking at it"),
+            said: say("GitHub forbids it: Resource not accessible by integration"),
+        }),
+    }
+}
+
 #[allow(clippy::too_many_lines, reason = "one of each refusal")]
 pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
     let run = |run| FeatureKey {
@@ -144,6 +155,10 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         ..world::without_plan(&world::decent).key
     };
     vec![
+        not_looked_at(Trigger::Label, say),
+        not_looked_at(Trigger::Command, say),
+        not_looked_at(Trigger::Review, say),
+        not_looked_at(Trigger::Button, say),
         Refusal::NoPermission { needed: say("write") },
         Refusal::PermissionUnknown,
         Refusal::Malformed {
@@ -154,6 +169,7 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         Refusal::RunUnfinished { run: run(1) },
         Refusal::BotLabel,
         Refusal::NoCriteria,
+        Refusal::IssueClosed,
         Refusal::EditedSince { by: say("mallory") },
         Refusal::RunEnded {
             state: text("completed"),

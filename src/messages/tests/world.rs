@@ -13,6 +13,7 @@ use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::evidence::GateReport;
+use crate::domain::feature::Discussion;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Integration;
 use crate::domain::feature::Living;
@@ -309,6 +310,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             at: Millis(0),
             trust: Trust::Writers,
             wanted: Wanted::Plan,
+            discussion: Discussion::default(),
         },
         rules: rules(),
         settings: serde_json::json!({
