@@ -57,6 +57,17 @@ pub(super) struct Question<'a> {
     pub schema: Value,
 }
 
+impl Question<'_> {
+    /// What is told once a share of the budget is used up: a Player goes on with its files as they are, and who may only
+    /// read begins anew.
+    fn with_the_next_share(&self) -> Prompt {
+        match self.role {
+            Role::Player => self.prompt.continued(Cut::Share, Left::Changes),
+            Role::Planner | Role::Designer | Role::Coach => self.prompt.clone(),
+        }
+    }
+}
+
 /// A run that may begin.
 struct Start {
     opened: Opened,
@@ -167,10 +178,7 @@ impl Scene<'_> {
                     if let Some(undone) = self.routed(&start.opened, failure, &record, question.task).await? {
                         return Err(undone);
                     }
-                    // Its files are as it left them. Who may only read begins anew.
-                    if question.role == Role::Player {
-                        prompt = question.prompt.continued(Cut::Share, Left::Changes);
-                    }
+                    prompt = question.with_the_next_share();
                 }
                 Err(error) => return Err(error.into()),
             }
