@@ -1,6 +1,7 @@
 //! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
 
 use crate::config::Mode;
+use crate::config::Records;
 use crate::config::budgets::Budget;
 use crate::config::keys::Reading;
 use crate::config::keys::SettingsMistake;
@@ -53,6 +54,8 @@ pub struct RepositorySettings {
     pub mode: Mode,
     /// Whether the repository's own CI is evidence.
     pub ci: CiEvidence,
+    /// Whether the plan and its tasks are written down on the integration branch, and for how long.
+    pub records: Records,
     /// Prepares a checkout; `None` to have it detected.
     pub setup: Option<CommandLine>,
     /// Runs the tests; `None` to have it detected.
@@ -91,6 +94,7 @@ impl Default for RepositorySettings {
             pre_loop: PreLoop::Auto,
             mode: Mode::Tdd,
             ci: CiEvidence::Wait,
+            records: Records::WhileBuilding,
             setup: None,
             test: None,
             test_report: None,
@@ -151,6 +155,7 @@ impl RepositorySettings {
 mod tests {
     use super::RepositorySettings;
     use crate::config::Mode;
+    use crate::config::Records;
     use crate::config::Role;
     use crate::config::json_schema;
     use crate::config::offer::Offer;
@@ -190,7 +195,7 @@ mod tests {
             "label: build\nplan_approval: never\nmax_turns: 3\nmax_tasks: 7\nmax_parallel_tasks: 4\nmerge: human\n\
              setup: npm ci\ntest: npm test -- --run\nagent: {player: fast, coach: house}\n\
              timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
-             commands: {permission: admin}\npre_loop: always\nmode: standard\nci: ignore\n\
+             commands: {permission: admin}\npre_loop: always\nmode: standard\nci: ignore\nrecords: keep\n\
              model: {player: gpt-x, coach: strong}\nagent_turns: 9\n\
              test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n",
         );
@@ -210,8 +215,8 @@ mod tests {
         assert!(settings.protected().contains(&".autobuild/**".to_owned()));
         assert_eq!(settings.commands.permission, Permission::Admin);
         assert_eq!(
-            (settings.pre_loop, settings.mode, settings.ci),
-            (PreLoop::Always, Mode::Standard, CiEvidence::Ignore)
+            (settings.pre_loop, settings.mode, settings.ci, settings.records),
+            (PreLoop::Always, Mode::Standard, CiEvidence::Ignore, Records::Keep)
         );
         assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));
         assert_eq!(settings.model.of(Role::Player), Some("gpt-x"));

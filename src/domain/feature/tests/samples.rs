@@ -140,6 +140,7 @@ pub fn rules() -> Rules {
         plan_approval: PlanApproval::Never,
         mode: Mode::Tdd,
         ci: CiPolicy::Ignore,
+        records: crate::domain::feature::Records::WhileBuilding,
     }
 }
 
@@ -449,6 +450,7 @@ impl Story {
         story.tell(Event::PullOpened {
             run,
             pull: FEATURE_PULL,
+            opened: None,
         });
         story
     }

@@ -631,6 +631,7 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
             Event::PullOpened {
                 run,
                 pull: FEATURE_PULL,
+                opened: None,
             },
         ),
         ("stuck", Event::Stuck { run, reason: refused() }),
