@@ -13,6 +13,7 @@ mod pull_changes;
 mod pulls;
 mod pushes;
 mod repos;
+mod review_requests;
 mod reviews;
 
 pub(super) use checks::CheckRunChange;

@@ -15,6 +15,7 @@ pub(super) use issue::reaction;
 pub(super) use pull::Computed;
 pub(super) use pull::inline_comment;
 pub(super) use pull::pull;
+pub(super) use pull::requested;
 pub(super) use pull::review;
 pub(super) use pull::review_state_lower;
 

@@ -635,6 +635,7 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
             Event::PullOpened {
                 run,
                 pull: FEATURE_PULL,
+                opened: None,
             },
         ),
         ("stuck", Event::Stuck { run, reason: refused() }),

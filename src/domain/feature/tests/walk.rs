@@ -430,6 +430,7 @@ impl World {
                 _ => Event::PullOpened {
                     run: *run,
                     pull: FEATURE_PULL,
+                    opened: None,
                 },
             },
             Effect::Task { task, run, work } => {
@@ -547,6 +548,7 @@ impl World {
                 },
             },
             TaskWork::PostReview { .. }
+            | TaskWork::PostBlockedReview { .. }
             | TaskWork::PublishCheck { .. }
             | TaskWork::PublishBlocked { .. }
             | TaskWork::PostBlocked
