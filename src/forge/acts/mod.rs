@@ -14,6 +14,7 @@ mod pulls;
 mod pushes;
 mod repos;
 mod reviews;
+mod suites;
 
 pub(super) use checks::CheckRunChange;
 pub(super) use comments::Target;
