@@ -30,6 +30,7 @@ mod pre_loop;
 mod preflight;
 mod progress;
 mod repository;
+mod rerun;
 mod rights;
 mod secrets;
 mod turns;

@@ -11,6 +11,7 @@ mod planning;
 mod preflight;
 mod records;
 mod refusal;
+mod rerun;
 mod state;
 pub mod step;
 mod syncing;

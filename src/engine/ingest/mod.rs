@@ -6,6 +6,7 @@ mod default_branch;
 mod hands;
 mod label;
 mod life;
+mod rerun;
 mod review;
 mod right;
 mod saying;
@@ -132,7 +133,8 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: 
             review,
             event,
         } => review::happened(&scene(place), pull, review, *event).await,
-        Inbound::CheckRun { place, run, button } => button::pressed(&scene(place), run, button).await,
+        Inbound::CheckAction { place, run, identifier } => button::pressed(&scene(place), run, identifier).await,
+        Inbound::Rerun { place, head, app } => rerun::wanted(&scene(place), head, *app).await,
         Inbound::Pull { place, pull, event } => hands::pull(&scene(place), pull, event).await,
         Inbound::Push { place, push } => hands::push(engine, place, push).await,
         Inbound::Repository { place, event } => life::repository(engine, place, *event).await,
@@ -148,14 +150,13 @@ async fn is_own(engine: &Engine, place: &Place) -> Result<bool, Undone> {
     if place.sender.kind != ActorKind::Bot {
         return Ok(false);
     }
-    let sender = place.sender.user.id;
-    if engine.autobuild.bot(place.installation).await?.id == sender {
+    if place.sender.is(engine.autobuild.bot(place.installation).await?) {
         return Ok(true);
     }
     let Some(coach) = &engine.coach else { return Ok(false) };
     let name = &place.repo.name;
     match coach.installation_of(name).await? {
-        Some(installation) => Ok(coach.bot(installation).await?.id == sender),
+        Some(installation) => Ok(place.sender.is(coach.bot(installation).await?)),
         None => Ok(false),
     }
 }
