@@ -74,6 +74,7 @@ pub use reviews::ReviewEvent;
 pub use rights::AUTOBUILD_EVENTS;
 pub use rights::AUTOBUILD_PERMISSIONS;
 pub use rights::COACH_PERMISSIONS;
+pub use rights::COACH_RIGHTS;
 pub use rights::Rights;
 pub use spacing::Caps;
 pub use spacing::WriteSpacing;

@@ -35,6 +35,7 @@ mod preflight;
 mod progress;
 mod records;
 mod repository;
+mod rerun;
 mod rights;
 mod secrets;
 mod turns;

@@ -169,6 +169,13 @@ pub enum Event {
         /// The new head.
         head: Sha,
     },
+    /// A person wants the checks of a commit again: GitHub's _Re-run_ of a check run or of all.
+    Rerun {
+        /// The commit.
+        head: Sha,
+        /// Who.
+        by: User,
+    },
     /// The installation was suspended.
     Suspended,
     /// The suspension was lifted.

@@ -12,6 +12,7 @@ mod planning;
 mod preflight;
 mod records;
 mod refusal;
+mod rerun;
 mod state;
 pub mod step;
 mod syncing;

@@ -21,6 +21,7 @@ use crate::domain::feature::people;
 use crate::domain::feature::planning;
 pub use crate::domain::feature::planning::labelled;
 use crate::domain::feature::preflight;
+use crate::domain::feature::rerun;
 use crate::domain::feature::state::Reach;
 use crate::domain::feature::syncing;
 use crate::domain::feature::unsaid;
@@ -109,6 +110,7 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
         Event::PullMerged { pull } => people::pull_merged(feature, pull, at),
         Event::PullReopened { pull, newer } => people::pull_reopened(feature, pull, newer),
         Event::IntegrationPushed { head } => people::integration_pushed(feature, head),
+        Event::Rerun { head, by } => rerun::rerun(feature, &head, &by, at),
         Event::Suspended => suspension(feature, Suspension::Suspended),
         Event::Unsuspended => suspension(feature, Suspension::None),
     }

@@ -15,6 +15,7 @@ mod pushes;
 mod repos;
 mod review_requests;
 mod reviews;
+mod suites;
 
 pub(super) use checks::CheckRunChange;
 pub(super) use comments::Target;

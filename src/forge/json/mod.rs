@@ -7,6 +7,9 @@ mod pull;
 mod repo;
 
 pub(super) use check::check_run;
+pub(super) use check::check_suite;
+pub(super) use check::head_commit;
+pub(super) use check::simple_check_suite;
 pub(super) use check::status;
 pub(super) use issue::comment;
 pub(super) use issue::issue;
