@@ -103,6 +103,7 @@ pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
             Approval::From(from) => PlanApproval::From(from),
         },
         mode: settings.mode,
+        records: settings.records,
         ci: match settings.ci {
             CiEvidence::Wait => CiPolicy::Wait,
             CiEvidence::Ignore => CiPolicy::Ignore,

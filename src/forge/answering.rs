@@ -122,11 +122,11 @@ async fn api_call(
         caller: caller.clone(),
     };
     let answered = match kind {
-        CallKind::GraphQl => graphql::answer(&call).await,
-        _ => rest::answer(call).await,
+        CallKind::GraphQl => graphql::answer(&call),
+        _ => rest::answer(call).await.map(|answer| (answer, true)),
     };
     match answered {
-        Some(answer) => (answer, caller, true),
+        Some((answer, known)) => (answer, caller, known),
         None => (Err(Refusal::not_found()), caller, false),
     }
 }

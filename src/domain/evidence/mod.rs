@@ -4,6 +4,7 @@ mod baseline;
 mod gate;
 mod names;
 mod profile;
+mod repeats;
 
 pub use crate::domain::evidence::baseline::Baseline;
 pub use crate::domain::evidence::baseline::Ground;
@@ -18,6 +19,7 @@ pub use crate::domain::evidence::names::TestNames;
 pub use crate::domain::evidence::profile::Profile;
 pub use crate::domain::evidence::profile::items;
 pub use crate::domain::evidence::profile::profile;
+pub use crate::domain::evidence::repeats::repeats;
 
 use serde::Deserialize;
 use serde::Serialize;

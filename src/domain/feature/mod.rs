@@ -12,11 +12,14 @@ mod planning;
 mod preflight;
 mod records;
 mod refusal;
+mod rerun;
 mod state;
 pub mod step;
 mod syncing;
 #[cfg(test)]
 mod tests;
+pub mod unsaid;
+mod waits;
 mod waves;
 
 use crate::domain::effect::Effect;
@@ -35,6 +38,7 @@ pub use crate::domain::feature::records::Mode;
 pub use crate::domain::feature::records::PlanApproval;
 pub use crate::domain::feature::records::PlanRequest;
 pub use crate::domain::feature::records::PlanVersion;
+pub use crate::domain::feature::records::Records;
 pub use crate::domain::feature::records::Rules;
 pub use crate::domain::feature::records::Snapshot;
 pub use crate::domain::feature::records::Trust;
@@ -46,6 +50,8 @@ pub use crate::domain::feature::state::Phase;
 pub use crate::domain::feature::state::State;
 pub use crate::domain::feature::state::Suspension;
 pub use crate::domain::feature::state::Then;
+use crate::domain::feature::unsaid::Unsaid;
+pub use crate::domain::feature::waits::Wait;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::PullNumber;
@@ -90,6 +96,9 @@ pub struct Feature {
     pub more_fixes: u32,
     /// The comment that shows plan and progress.
     pub living: Option<Living>,
+    /// What could not be said as it should, oldest first.
+    #[serde(default)]
+    pub unsaid: Vec<Unsaid>,
     /// The wave gate that runs in review, on what a person pushed.
     pub checking: Option<u64>,
     /// Whether the installation is suspended.

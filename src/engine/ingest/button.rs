@@ -16,7 +16,6 @@ use crate::engine::ingest::saying::permission;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::github::model::ActorKind;
-use crate::github::webhook::CheckButton;
 use crate::github::webhook::PressedCheckRun;
 
 /// A button of the check run of a blocked task.
@@ -76,12 +75,9 @@ impl Button {
     }
 }
 
-/// Somebody pressed a button. One press of one button of one check run is one fact; GitHub's own _Re-run_ does nothing.
-pub async fn pressed(scene: &Scene<'_>, run: &PressedCheckRun, button: &CheckButton) -> Result<Done, Undone> {
+/// Somebody pressed a button. One press of one button of one check run is one fact.
+pub async fn pressed(scene: &Scene<'_>, run: &PressedCheckRun, identifier: &str) -> Result<Done, Undone> {
     let Scene { engine, place, .. } = *scene;
-    let CheckButton::Action(identifier) = button else {
-        return Ok(Done::Nothing);
-    };
     let known = Button::named(identifier);
     let about = run.external_id.as_deref().and_then(subject);
     let (Some(button), Some((key, id))) = (known, about) else {

@@ -118,6 +118,28 @@ async fn standing(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<Stand
     })
 }
 
+/// An issue got a label that GitHub does not name. Those that it has now are looked at, where none started a run before.
+pub async fn labelled_somehow(scene: &Scene<'_>, issue: &Issue) -> Result<Done, Undone> {
+    for label in now_on(scene, issue).await? {
+        let run = scene.engine.store.latest_run(scene.place.repo.id, issue.number).await?;
+        if run.is_some() {
+            break;
+        }
+        match labelled(scene, issue, &label).await? {
+            Done::Nothing => {}
+            answer => return Ok(answer),
+        }
+    }
+    Ok(Done::Nothing)
+}
+
+/// The labels that the issue has now; those of its payload may be missing.
+pub async fn now_on(scene: &Scene<'_>, issue: &Issue) -> Result<Vec<String>, Undone> {
+    let Scene { engine, place, .. } = *scene;
+    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    Ok(repo.issue(issue.number).await?.labels)
+}
+
 /// The run that comes after the issue's latest.
 async fn next_run(scene: &Scene<'_>, issue: &Issue) -> Result<FeatureKey, Undone> {
     let repo = scene.place.repo.id;

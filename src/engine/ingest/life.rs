@@ -2,6 +2,7 @@
 
 use crate::config::RepositorySettings;
 use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::Feature;
 use crate::domain::feature::Wanted;
 use crate::domain::feature::event::Event;
 use crate::domain::ids::FeatureKey;
@@ -30,7 +31,10 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
     let Scene { engine, place, .. } = *scene;
     let by = &place.sender.user;
     if let IssueEvent::Labeled(label) = event {
-        return label::labelled(scene, issue, label).await;
+        return match label {
+            Some(label) => label::labelled(scene, issue, label).await,
+            None => label::labelled_somehow(scene, issue).await,
+        };
     }
     let Some(feature) = newest(engine, place.repo.id, issue.number).await? else {
         return Ok(Done::Nothing);
@@ -38,17 +42,13 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
     let run = feature.key.run;
     let (event, cause) = match event {
         IssueEvent::Unlabeled(label) => {
-            let ours = match feature.snapshot.wanted {
-                Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
-                    .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label),
-                Wanted::OneTask => TASK_LABEL.to_owned(),
-            };
-            if !same_label(label, &ours) {
+            let ours = label_of(&feature);
+            if !is_taken_off(scene, issue, label.as_deref(), &ours).await? {
                 return Ok(Done::Nothing);
             }
             (
                 Event::Cancelled(CancelledWhy::LabelRemoved(by.clone())),
-                format!("unlabeled/{label}/{run}"),
+                format!("unlabeled/{ours}/{run}"),
             )
         }
         IssueEvent::Closed => {
@@ -75,6 +75,26 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
         IssueEvent::Labeled(_) | IssueEvent::Edited | IssueEvent::Reopened => return Ok(Done::Nothing),
     };
     Ok(one(feature.key, fact(engine, event, cause, by)))
+}
+
+/// Whether the label that was taken off is ours. One that GitHub does not name is ours if the issue lacks ours now.
+async fn is_taken_off(scene: &Scene<'_>, issue: &Issue, named: Option<&str>, ours: &str) -> Result<bool, Undone> {
+    match named {
+        Some(named) => Ok(same_label(named, ours)),
+        None => Ok(label::now_on(scene, issue)
+            .await?
+            .iter()
+            .all(|label| !same_label(label, ours))),
+    }
+}
+
+/// The label that started a Feature.
+fn label_of(feature: &Feature) -> String {
+    match feature.snapshot.wanted {
+        Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
+            .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label),
+        Wanted::OneTask => label::TASK_LABEL.to_owned(),
+    }
 }
 
 /// Something happened to a repository.

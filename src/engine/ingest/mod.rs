@@ -7,6 +7,7 @@ mod discussion;
 mod hands;
 mod label;
 mod life;
+mod rerun;
 mod review;
 mod right;
 mod saying;
@@ -144,7 +145,8 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: 
             review,
             event,
         } => review::happened(&scene(place), pull, review, *event).await,
-        Inbound::CheckRun { place, run, button } => button::pressed(&scene(place), run, button).await,
+        Inbound::CheckAction { place, run, identifier } => button::pressed(&scene(place), run, identifier).await,
+        Inbound::Rerun { place, head, app } => rerun::wanted(&scene(place), head, *app).await,
         Inbound::Pull { place, pull, event } => hands::pull(&scene(place), pull, event).await,
         Inbound::Push { place, push } => hands::push(engine, place, push).await,
         Inbound::Repository { place, event } => life::repository(engine, place, *event).await,
@@ -160,8 +162,7 @@ async fn is_own(engine: &Engine, place: &Place) -> Result<bool, Undone> {
     if place.sender.kind != ActorKind::Bot {
         return Ok(false);
     }
-    let sender = place.sender.user.id;
-    if engine.autobuild.bot(place.installation).await?.id == sender {
+    if place.sender.is(engine.autobuild.bot(place.installation).await?) {
         return Ok(true);
     }
     let Some(coach) = &engine.coach else { return Ok(false) };
@@ -170,7 +171,7 @@ async fn is_own(engine: &Engine, place: &Place) -> Result<bool, Undone> {
     }
     let name = &place.repo.name;
     match coach.installation_of(name).await? {
-        Some(installation) => Ok(coach.bot(installation).await?.id == sender),
+        Some(installation) => Ok(place.sender.is(coach.bot(installation).await?)),
         None => Ok(false),
     }
 }

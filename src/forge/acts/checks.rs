@@ -113,6 +113,8 @@ impl State {
             .clone()
             .ok_or_else(|| refused("\"name\" wasn't supplied."))?;
         check_change(change)?;
+        let suite = self.suite_on(repo, app, sha)?;
+        let was = self.repo(repo)?.suite_status(suite);
         let (id, at) = (self.next_id(), self.clock.stamp());
         let run = CheckRun {
             id,
@@ -130,10 +132,20 @@ impl State {
             actions: Vec::new(),
             started_at: at,
             completed_at: None,
+            suite,
         };
         self.repo_mut(repo)?.checks.insert(id, run);
         self.write_check(repo, id, change)?;
         self.check_event(by, repo, id, "created", Audience::Subscribed, object!({}))?;
+        if self
+            .repo(repo)?
+            .checks
+            .get(&id)
+            .is_some_and(|run| run.conclusion.is_some())
+        {
+            self.check_event(by, repo, id, "completed", Audience::Subscribed, object!({}))?;
+        }
+        self.suite_moved(by, repo, suite, was)?;
         self.check_told(by, repo, id)?;
         Ok(id)
     }
@@ -153,6 +165,7 @@ impl State {
         }
         check_change(change)?;
         let before = run.clone();
+        let was = self.repo(repo)?.suite_status(before.suite);
         self.write_check(repo, id, change)?;
         let after = self.repo(repo)?.checks.get(&id).ok_or_else(Refusal::not_found)?;
         let (ended, renamed) = (before.conclusion != after.conclusion, before.title != after.title);
@@ -160,6 +173,7 @@ impl State {
         if ended {
             self.check_event(by, repo, id, "completed", Audience::Subscribed, object!({}))?;
         }
+        self.suite_moved(by, repo, before.suite, was)?;
         // More annotations of the same outcome are no news.
         match ended || renamed || moved {
             true => self.check_told(by, repo, id),
@@ -218,7 +232,11 @@ impl State {
     ) -> Result<(), Refusal> {
         let known = self.repo(repo)?;
         let run = known.checks.get(&id).ok_or_else(Refusal::not_found)?;
-        let mut fields = object!({"check_run": json::check_run(self, known, run)});
+        let mut shown = json::check_run(self, known, run);
+        if let Some(suite) = known.suites.get(&run.suite) {
+            json::put(&mut shown, "check_suite", json::simple_check_suite(self, known, suite));
+        }
+        let mut fields = object!({"check_run": shown});
         json::extend(&mut fields, more);
         self.emit(&Occasion {
             event: "check_run",

@@ -60,7 +60,11 @@ impl Site {
                 let fields = push_payload(&moved, &page, &pusher);
                 state.emit(&Occasion::of_repo("push", None, repo, by.user, fields));
                 state.tell(by, Some(repo), push_told(&moved));
-                Ok::<_, Refusal>(())
+                let Some(head) = &moved.after else { return Ok(()) };
+                let facts = moved.commits.last().filter(|facts| facts.sha == *head);
+                let known = &mut state.repo_mut(repo)?.head_commits;
+                known.extend(facts.map(|facts| (head.clone(), super::super::json::head_commit(facts))));
+                state.suites_requested(by, repo, moved.before.as_deref(), head)
             })?;
             self.pulls_from(by, repo, &moved).await?;
             self.pulls_into(by, repo, &moved).await?;

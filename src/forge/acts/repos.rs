@@ -41,6 +41,8 @@ impl State {
             tags: BTreeMap::new(),
             rules: Vec::new(),
             checks: BTreeMap::new(),
+            suites: BTreeMap::new(),
+            head_commits: BTreeMap::new(),
             statuses: Vec::new(),
             ci: Vec::new(),
             created_at: at,

@@ -95,6 +95,7 @@ impl Site {
                 state.record_inline(by, repo, number, id, one, &commit, hunk)?;
             }
             if decision != ReviewState::Pending {
+                state.reviewed(repo, number, by.user)?;
                 state.review_event(by, repo, number, id, "submitted")?;
             }
             Ok(id)
@@ -173,6 +174,7 @@ impl State {
         let body = body.map_or_else(|| review.body.clone(), str::to_owned);
         check_decision(author, decision, &body, remarks)?;
         (review.body, review.state, review.submitted_at) = (body, decision, Some(at));
+        self.reviewed(repo, number, by.user)?;
         self.review_event(by, repo, number, id, "submitted")
     }
 

@@ -13,8 +13,8 @@ use crate::gates::output;
 use crate::gates::place::Order;
 use crate::gates::place::Place;
 use crate::gates::results;
-use crate::git::blocking;
 use crate::gates::results::Read;
+use crate::git::blocking;
 use crate::sandbox::Exit;
 use crate::sandbox::Finished;
 

@@ -1,6 +1,5 @@
 //! From raw bytes to [`Inbound`].
 
-use super::inbound::CheckButton;
 use super::inbound::Inbound;
 use super::inbound::InstallationEvent;
 use super::inbound::IssueEvent;
@@ -17,6 +16,7 @@ use super::payload::action;
 use super::payload::check_shape;
 use super::payload::decode;
 use crate::domain::ids::Sha;
+use crate::github::model::Actor;
 use std::collections::BTreeSet;
 
 /// GitHub lists no more commits of a push than this.
@@ -45,7 +45,8 @@ pub enum WebhookError {
     Malformed(String),
 }
 
-/// Reads the payload of a delivery of `event` (`X-GitHub-Event`).
+/// Reads the payload of a delivery of `event` (`X-GitHub-Event`). What GitHub's description of its webhooks lets be absent
+/// may be absent: what cannot be understood without it is ignored.
 pub fn parse(event: &str, body: &[u8]) -> Result<Inbound, WebhookError> {
     check_shape(body)?;
     let action = action(body)?;
@@ -69,7 +70,8 @@ enum Kind {
     Pull(PullKind),
     Review(ReviewChange),
     Push,
-    Rerun,
+    RunRerequested,
+    SuiteRerequested,
     CheckAction,
     Repository(RepositoryEvent),
     RepositoryEdited,
@@ -107,7 +109,8 @@ impl Kind {
             ("pull_request_review", "submitted") => Self::Review(ReviewChange::Submitted),
             ("pull_request_review", "dismissed") => Self::Review(ReviewChange::Dismissed),
             ("push", _) => Self::Push,
-            ("check_run", "rerequested") => Self::Rerun,
+            ("check_run", "rerequested") => Self::RunRerequested,
+            ("check_suite", "rerequested") => Self::SuiteRerequested,
             ("check_run", "requested_action") => Self::CheckAction,
             ("repository", "renamed") => Self::Repository(RepositoryEvent::Renamed),
             ("repository", "transferred") => Self::Repository(RepositoryEvent::Transferred),
@@ -152,8 +155,12 @@ impl InstallationKind {
     }
 }
 
-/// `None` for what only the payload shows to be unneeded.
+/// `None` for what only the payload shows to be unneeded. GitHub names an installation in everything that it sends to an
+/// App: what names none comes from a webhook of a repository or an organisation, and the App's own tells of it too.
 fn read(kind: Kind, mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
+    if payload.installation.is_none() && !matches!(kind, Kind::Ping) {
+        return Ok(None);
+    }
     Ok(Some(match kind {
         Kind::Issue(kind) => issue(kind, payload)?,
         Kind::CommentCreated => Inbound::CommentCreated {
@@ -169,11 +176,23 @@ fn read(kind: Kind, mut payload: Payload) -> Result<Option<Inbound>, WebhookErro
             place: place(payload)?,
         },
         Kind::Push => return push(payload),
-        Kind::Rerun => check_run(CheckButton::Rerun, payload)?,
-        Kind::CheckAction => {
-            let pressed = need("requested_action", payload.requested_action.take())?;
-            check_run(CheckButton::Action(pressed.identifier), payload)?
+        Kind::RunRerequested => {
+            let run = need("check_run", payload.check_run.take())?;
+            Inbound::Rerun {
+                head: run.head_sha,
+                app: run.app,
+                place: place(payload)?,
+            }
         }
+        Kind::SuiteRerequested => {
+            let suite = need("check_suite", payload.check_suite.take())?;
+            Inbound::Rerun {
+                head: suite.head_sha,
+                app: suite.app,
+                place: place(payload)?,
+            }
+        }
+        Kind::CheckAction => return check_action(payload),
         Kind::Repository(event) => Inbound::Repository {
             event,
             place: place(payload)?,
@@ -193,18 +212,19 @@ fn need<T>(field: &'static str, value: Option<T>) -> Result<T, WebhookError> {
 }
 
 fn place(payload: Payload) -> Result<Box<Place>, WebhookError> {
+    let pusher = || payload.pusher.map(|pusher| Actor::named(&pusher.name));
     Ok(Box::new(Place {
         installation: need("installation", payload.installation)?.id,
         repo: need("repository", payload.repository)?,
-        sender: need("sender", payload.sender)?,
+        sender: need("sender", payload.sender.or_else(pusher))?,
     }))
 }
 
 fn issue(kind: IssueKind, mut payload: Payload) -> Result<Inbound, WebhookError> {
-    let mut label = || need("label", payload.label.take()).map(|label| label.name);
+    let label = payload.label.take().map(|label| label.name);
     let event = match kind {
-        IssueKind::Labeled => IssueEvent::Labeled(label()?),
-        IssueKind::Unlabeled => IssueEvent::Unlabeled(label()?),
+        IssueKind::Labeled => IssueEvent::Labeled(label),
+        IssueKind::Unlabeled => IssueEvent::Unlabeled(label),
         IssueKind::Plain(event) => event,
     };
     Ok(Inbound::Issue {
@@ -280,17 +300,20 @@ fn commit(field: &'static str, text: &Option<String>) -> Result<Option<Sha>, Web
     Ok(Some(sha))
 }
 
-fn check_run(button: CheckButton, mut payload: Payload) -> Result<Inbound, WebhookError> {
+/// A press that does not say which button is none.
+fn check_action(mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
     let run = need("check_run", payload.check_run.take())?;
-    Ok(Inbound::CheckRun {
+    let Some(identifier) = payload.requested_action.take().and_then(|action| action.identifier) else {
+        return Ok(None);
+    };
+    Ok(Some(Inbound::CheckAction {
         run: PressedCheckRun {
             id: run.id,
             external_id: run.external_id,
-            head: run.head_sha,
         },
-        button,
+        identifier,
         place: place(payload)?,
-    })
+    }))
 }
 
 fn installation(kind: InstallationKind, payload: Payload) -> Result<Inbound, WebhookError> {

@@ -2,6 +2,7 @@
 
 use super::snapshot;
 use super::world;
+use super::world::decent;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::cost::Spending;
@@ -11,8 +12,12 @@ use crate::domain::effect::Reply;
 use crate::domain::feature::ApprovalWhy;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::State;
+use crate::domain::feature::Wait;
 use crate::domain::feature::command::Refusal;
 use crate::domain::feature::command::Trigger;
+use crate::domain::feature::unsaid::Instead;
+use crate::domain::feature::unsaid::Saying;
+use crate::domain::feature::unsaid::Unsaid;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::TaskId;
@@ -414,4 +419,65 @@ fn only_logins_that_github_gives_out_are_mentioned() {
     for (login, expected) in table {
         assert_eq!(words::login(login), expected, "{login:?}");
     }
+}
+
+pub(super) fn waits() -> Vec<Wait> {
+    let (task, turn) = (TaskId::Planned(2), TurnNumber(1));
+    vec![
+        Wait::Approval { plan: 1 },
+        Wait::NoPlan,
+        Wait::Merge { task, turn },
+        Wait::MergeRefused { task, turn },
+        Wait::Review { pull: PullNumber(104) },
+    ]
+}
+
+#[test]
+fn one_short_comment_calls_the_person_who_labelled_by_name() {
+    let mut feature = world::busy(&decent);
+    if let Some(task) = feature.tasks.get_mut(1) {
+        task.state = task::State::Approved {
+            turn: TurnNumber(1),
+            by: task::Approval::Coach,
+            merge: task::MergeState::Refused {
+                rule: "At least 1 approving review is required".to_owned(),
+            },
+        };
+    }
+    let said: Vec<String> = waits()
+        .iter()
+        .map(|wait| messages::wait(&feature, wait, &world::links()).unwrap())
+        .collect();
+    snapshot!("waits", said.join("\n\n"));
+    for text in said {
+        assert_eq!(text.matches('@').count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn what_could_not_be_said_is_a_line_of_the_living_comment() {
+    let mut feature = world::busy(&decent);
+    let all = [
+        (Saying::Review, Some(TaskId::Planned(1)), Instead::CommentReview),
+        (Saying::Check, Some(TaskId::Planned(1)), Instead::PullComment),
+        (Saying::Check, None, Instead::IssueComment),
+        (Saying::Report, None, Instead::Nothing),
+        (Saying::Call, None, Instead::Nothing),
+        (Saying::Living, None, Instead::Nothing),
+    ];
+    feature.unsaid = all
+        .into_iter()
+        .map(|(what, task, instead)| Unsaid {
+            what,
+            task,
+            instead,
+            why: "GitHub forbids it: @mal Resource not accessible".to_owned(),
+        })
+        .collect();
+    let said = messages::living(&feature, &Spending::default(), &world::links());
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("could not be posted"))
+        .collect();
+    snapshot!("unsaid", lines.join("\n"));
 }

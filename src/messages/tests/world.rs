@@ -254,6 +254,7 @@ pub(super) fn rules() -> Rules {
         plan_approval: PlanApproval::From(7),
         mode: Mode::Tdd,
         ci: CiPolicy::Wait,
+        records: crate::domain::feature::Records::WhileBuilding,
     }
 }
 
@@ -329,6 +330,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         more_fixes: 0,
         gates: Vec::new(),
         living: None,
+        unsaid: Vec::new(),
         checking: None,
         suspension: Suspension::None,
         emitted: 1,
@@ -348,6 +350,7 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
         head: sha('d'),
         merged: vec![TaskId::Planned(1)],
         report: gates(say, 0),
+        stands_for: None,
     }];
     let [first, second, third] = feature.tasks.as_mut_slice() else {
         panic!("three tasks");

@@ -280,6 +280,7 @@ fn a_red_gate_in_review_goes_back_to_building_with_a_repair() {
     story.tell(Event::PullOpened {
         run,
         pull: FEATURE_PULL,
+        opened: None,
     });
     assert_eq!(story.feature.state, State::InReview);
 }
@@ -398,9 +399,10 @@ fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_
     assert_eq!(
         kinds(&story.tell(Event::PullOpened {
             run,
-            pull: FEATURE_PULL
+            pull: FEATURE_PULL,
+            opened: None,
         })),
-        ["publish_wave_check", "living"]
+        ["publish_wave_check", "living", "ask_person"]
     );
     assert_eq!(story.feature.state, State::InReview);
 }

@@ -141,6 +141,7 @@ pub fn rules() -> Rules {
         plan_approval: PlanApproval::Never,
         mode: Mode::Tdd,
         ci: CiPolicy::Ignore,
+        records: crate::domain::feature::Records::WhileBuilding,
     }
 }
 
@@ -452,6 +453,7 @@ impl Story {
         story.tell(Event::PullOpened {
             run,
             pull: FEATURE_PULL,
+            opened: None,
         });
         story
     }
