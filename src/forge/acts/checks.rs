@@ -268,7 +268,7 @@ impl State {
             number,
             page: number.map_or_else(|| format!("/runs/{id}"), |number| format!("/pull/{number}#check-{id}")),
             text,
-            outcome: outcome,
+            outcome,
         };
         self.tell(by, Some(repo), telling);
         Ok(())

@@ -264,7 +264,7 @@ impl State {
             number: Some(number),
             page: format!("/pull/{number}#pullrequestreview-{id}"),
             text,
-            outcome: outcome,
+            outcome,
         };
         self.tell(by, Some(repo), telling);
         Ok(())
