@@ -50,7 +50,7 @@ async fn tests_that_set_up_rewrites_judge_as_the_commit_has_them() {
         format!("mkdir x; echo '{FAKE}' > x/run.sh; cp -r tests/lib x; rm -r tests; ln -s x tests"),
         format!("echo '{FAKE}' > fake; ln -sf ../fake tests/run.sh"),
         format!("rm -r tests; mkdir -p tests/lib; echo '{FAKE}' > tests/run.sh; chmod 000 tests/lib"),
-        format!("echo 'echo ok 1 - works; echo ok 2 - old; exit 0' > tests/lib/say.sh"),
+        "echo 'echo ok 1 - works; echo ok 2 - old; exit 0' > tests/lib/say.sh".to_owned(),
     ];
     for way in ways {
         let report = judged(&way).await;
