@@ -93,7 +93,7 @@ fn label_of(feature: &Feature) -> String {
     match feature.snapshot.wanted {
         Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
             .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label),
-        Wanted::OneTask => label::TASK_LABEL.to_owned(),
+        Wanted::OneTask => TASK_LABEL.to_owned(),
     }
 }
 

@@ -119,7 +119,7 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: 
     if let Inbound::Issue {
         place,
         issue,
-        event: IssueEvent::Labeled(label),
+        event: IssueEvent::Labeled(Some(label)),
     } = &inbound
         && !label::may_be_ours(engine, place, issue, label).await?
     {
@@ -167,7 +167,7 @@ async fn is_own(engine: &Engine, place: &Place) -> Result<bool, Undone> {
     }
     let Some(coach) = &engine.coach else { return Ok(false) };
     if let Some(bot) = coach.known_bot() {
-        return Ok(bot.id == sender);
+        return Ok(place.sender.is(bot));
     }
     let name = &place.repo.name;
     match coach.installation_of(name).await? {

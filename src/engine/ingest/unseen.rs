@@ -29,7 +29,6 @@ use crate::github::model::Issue;
 use crate::github::model::Pull;
 use crate::github::model::Review;
 use crate::github::model::ReviewState;
-use crate::github::webhook::CheckButton;
 use crate::github::webhook::Inbound;
 use crate::github::webhook::IssueEvent;
 use crate::github::webhook::Place;
@@ -98,7 +97,7 @@ async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Opt
         Inbound::Issue {
             place,
             issue,
-            event: IssueEvent::Labeled(name),
+            event: IssueEvent::Labeled(Some(name)),
         } => of_label(engine, place, issue, name).await,
         Inbound::CommentCreated { issue, comment, .. } => Ok(of_comment(issue, comment)),
         Inbound::Review {
@@ -107,14 +106,10 @@ async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Opt
             review,
             event: ReviewChange::Submitted,
         } => of_review(engine, place, pull, review).await,
-        Inbound::CheckRun {
-            run,
-            button: CheckButton::Action(identifier),
-            ..
-        } => Ok(of_button(engine, run, identifier, delivery).await),
+        Inbound::CheckAction { run, identifier, .. } => Ok(of_button(engine, run, identifier, delivery).await),
         Inbound::Issue { .. }
         | Inbound::Review { .. }
-        | Inbound::CheckRun { .. }
+        | Inbound::Rerun { .. }
         | Inbound::Pull { .. }
         | Inbound::Push { .. }
         | Inbound::Repository { .. }
