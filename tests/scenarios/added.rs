@@ -49,13 +49,11 @@ async fn a_red_wave_gate_is_mended_by_a_task_that_names_the_merge_that_broke_it(
         "{said}"
     );
     assert_eq!(fix.plan.acceptance_criteria.len(), 1);
-    let plan = world.file(INTEGRATION, ".autobuild/features/FEAT-1.yaml").unwrap();
+    // The last commit takes the records out again.
+    let recorded = format!("{INTEGRATION}~1");
+    let plan = world.file(&recorded, ".autobuild/features/FEAT-1.yaml").unwrap();
     assert!(plan.contains("TASK-FIX-1"), "{plan}");
-    assert!(
-        world
-            .file(INTEGRATION, ".autobuild/tasks/FEAT-1/TASK-FIX-1.md")
-            .is_some()
-    );
+    assert!(world.file(&recorded, ".autobuild/tasks/FEAT-1/TASK-FIX-1.md").is_some());
     world.end().await;
 }
 
