@@ -82,9 +82,8 @@ impl Stage {
     pub(super) async fn build(material: &Material, port: u16, secrets: &Secrets) -> anyhow::Result<Self> {
         let temporary = private_folder()?;
         let folder = temporary.path().to_owned();
-        let listen = SocketAddr::from(([127, 0, 0, 1], port));
         let options = ForgeOptions {
-            listen,
+            listen: SocketAddr::from(([127, 0, 0, 1], port)),
             retry_until_acknowledged: true,
             ..ForgeOptions::new(folder.join("forge"))
         };
