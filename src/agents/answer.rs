@@ -7,7 +7,9 @@ use serde_json::Value;
 pub(crate) enum NoAnswer {
     /// The output does not end with an object.
     Missing,
-    /// It ends with something that looks like one and is not.
+    /// It ends with something that looks like one and is no JSON.
+    NotJson(String),
+    /// It is one, and not what was asked for.
     Malformed(String),
 }
 
@@ -20,10 +22,10 @@ pub(crate) fn ending_object(output: &str) -> Result<Value, NoAnswer> {
         return Err(NoAnswer::Missing);
     }
     let Some(start) = start_of_last_object(text.as_bytes()) else {
-        return Err(NoAnswer::Malformed("its brackets do not match".to_owned()));
+        return Err(NoAnswer::NotJson("its brackets do not match".to_owned()));
     };
     let object = text.get(start..).unwrap_or_default();
-    serde_json::from_str(object).map_err(|error| NoAnswer::Malformed(error.to_string()))
+    serde_json::from_str(object).map_err(|error| NoAnswer::NotJson(error.to_string()))
 }
 
 fn without_closing_fence(text: &str) -> &str {
@@ -113,7 +115,7 @@ mod tests {
     fn what_only_looks_like_an_object_is_malformed() {
         for output in ["}", "{\"a\": }", "{a: 1}", "{'a': 1}", "{\"a\": 1]}", "\"}"] {
             let answer = ending_object(output);
-            assert!(matches!(answer, Err(NoAnswer::Malformed(_))), "{output}: {answer:?}");
+            assert!(matches!(answer, Err(NoAnswer::NotJson(_))), "{output}: {answer:?}");
         }
     }
 

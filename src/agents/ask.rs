@@ -78,7 +78,7 @@ impl Backend {
                 Ok(answer) => return Ok(Answered { answer, record }),
                 Err(why) => why,
             };
-            let failure = no_answer(spec.role, why);
+            let (more, failure) = (unsaid(&why), no_answer(spec.role, why));
             repairs += 1;
             if repairs > REPAIRS || spec.is_spent() {
                 let failure = if repairs > REPAIRS {
@@ -90,7 +90,7 @@ impl Backend {
                 return Err(RunError::Agent { failure, record });
             }
             tracing::info!(role = %spec.role, run_key = %spec.run_key, %failure, "asking the agent once more");
-            spec.prompt = spec.prompt.repaired(&failure.to_string());
+            spec.prompt = spec.prompt.repaired(&format!("{failure}{more}"));
             unusable = Some(failure);
         }
     }
@@ -160,6 +160,14 @@ fn priced(record: Record, spec: &RunSpec) -> Record {
         // The program names it, and it is shown among figures.
         model: model.map(|model| plain(&spec.secrets, &model, MAX_MODEL)),
         ..record
+    }
+}
+
+/// What the failure of an answer that is missing does not say.
+fn unsaid(why: &NoAnswer) -> String {
+    match why {
+        NoAnswer::NotJson(problem) => format!(" ({})", bounded(problem)),
+        NoAnswer::Missing | NoAnswer::Malformed(_) => String::new(),
     }
 }
 

@@ -80,12 +80,19 @@ fn log(journal: &Journal, last_words: Option<&str>, finished: &Finished) -> Stri
     let stderr = finished.stderr.text();
     let said = match last_words {
         Some(words) if !words.is_empty() => words.to_owned(),
-        _ => finished.stdout.text(),
+        _ => for_people(&finished.stdout.text()).unwrap_or_else(|| journal.last_text().to_owned()),
     };
     match stderr.trim() {
         "" => journal.plain(&said, MAX_LOG),
         complaints => journal.plain(&format!("{complaints}\n{said}"), MAX_LOG),
     }
+}
+
+/// What was printed beside the lines of JSON in which programs speak; none where that is nothing.
+fn for_people(stdout: &str) -> Option<String> {
+    let lines: Vec<&str> = stdout.lines().filter(|line| !line.starts_with('{')).collect();
+    let text = lines.join("\n");
+    (!text.trim().is_empty()).then_some(text)
 }
 
 /// What a program told of its run.
@@ -119,6 +126,7 @@ pub(crate) fn printed(
     let how = match &outcome {
         Ok(Ok(_)) => "with an answer".to_owned(),
         Ok(Err(NoAnswer::Missing)) => "without an answer".to_owned(),
+        Ok(Err(NoAnswer::NotJson(problem))) => format!("with an answer that is no JSON: {problem}"),
         Ok(Err(NoAnswer::Malformed(problem))) => format!("with an answer that does not fit: {problem}"),
         Err(Cut::Failed(failure)) => failure.to_string(),
         Err(Cut::Cancelled) => "cancelled".to_owned(),
@@ -157,11 +165,15 @@ pub(crate) fn started(ended: Result<Ended, StartError>, program: &str) -> Result
     })
 }
 
-/// The failure of a run that never began.
+/// The failure of a run that never began: it cost nothing.
 pub(crate) fn never_ran(failure: AgentFailure) -> RunError {
     RunError::Agent {
         failure,
         record: Box::new(Record {
+            usage: Usage {
+                usd_micros: Some(0),
+                ..Usage::default()
+            },
             runs: 1,
             ..Record::default()
         }),

@@ -69,6 +69,23 @@ impl Journal {
         self.push(kind);
     }
 
+    /// What the model said last; empty where it said nothing.
+    pub(crate) fn last_text(&self) -> &str {
+        let texts = self.events.iter().rev();
+        let mut texts = texts.filter_map(|event| match &event.kind {
+            TraceKind::Text { text } => Some(text.as_str()),
+            TraceKind::Prompt { .. }
+            | TraceKind::Started { .. }
+            | TraceKind::ToolCall { .. }
+            | TraceKind::ToolResult { .. }
+            | TraceKind::Denied { .. }
+            | TraceKind::Waiting { .. }
+            | TraceKind::Used { .. }
+            | TraceKind::Ended { .. } => None,
+        });
+        texts.next().unwrap_or_default()
+    }
+
     /// Milliseconds since the start.
     pub(crate) fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
@@ -80,7 +97,10 @@ impl Journal {
             0 => String::new(),
             count => format!(" ({count} events are left out above)"),
         };
-        self.push(TraceKind::Used { usage });
+        self.push(TraceKind::Used {
+            usage,
+            first_request: None,
+        });
         let how = self.plain(&format!("{how}{left_out}"), MAX_TEXT);
         self.push(TraceKind::Ended { how });
         self.events
@@ -122,7 +142,7 @@ impl Journal {
                 delay_ms,
                 why: text(why),
             },
-            TraceKind::Used { usage } => TraceKind::Used { usage },
+            used @ TraceKind::Used { .. } => used,
             TraceKind::Ended { how } => TraceKind::Ended { how: text(how) },
         }
     }

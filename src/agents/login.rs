@@ -51,8 +51,10 @@ impl Provider {
 }
 
 /// Variables that we set ourselves, whatever the host's are.
-const OURS: [&str; 5] = [
+const OURS: [&str; 7] = [
+    "CLAUDE_CODE_DISABLE_ATTACHMENTS",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
+    "CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS",
     "CLAUDE_CODE_ENTRYPOINT",
     "CLAUDE_CODE_MAX_RETRIES",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",

@@ -28,8 +28,12 @@ const MODEL: Duration = Duration::from_secs(330);
 pub(crate) const COMMAND: Duration = Duration::from_secs(10 * 60);
 
 /// Variables that agents' programs know, the same for every run.
-pub(crate) const FIXED: [(&str, &str); 6] = [
+pub(crate) const FIXED: [(&str, &str); 8] = [
+    // A prompt holds words of others and is words alone: `@/etc/passwd` in it must not become that file's content.
+    ("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1"),
     ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"),
+    // How to commit and to open pull requests, which no agent does here: 1,800 tokens of every request.
+    ("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS", "1"),
     ("CLAUDE_CODE_MAX_RETRIES", "3"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),

@@ -255,9 +255,11 @@ impl Backend {
 /// The failure of a role without a usable answer.
 fn no_answer(role: Role, why: NoAnswer) -> AgentFailure {
     match (role, why) {
-        (Role::Coach, NoAnswer::Missing) => AgentFailure::DecisionMissing,
+        (Role::Coach, NoAnswer::Missing | NoAnswer::NotJson(_)) => AgentFailure::DecisionMissing,
         (Role::Coach, NoAnswer::Malformed(problem)) => AgentFailure::DecisionInvalid { problem },
-        (Role::Planner | Role::Designer | Role::Player, NoAnswer::Missing) => AgentFailure::ReportMissing,
+        (Role::Planner | Role::Designer | Role::Player, NoAnswer::Missing | NoAnswer::NotJson(_)) => {
+            AgentFailure::ReportMissing
+        }
         (Role::Planner | Role::Designer | Role::Player, NoAnswer::Malformed(problem)) => {
             AgentFailure::ReportInvalid { problem }
         }

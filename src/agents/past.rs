@@ -1,83 +1,162 @@
-//! What the run's door saw going to its model past the program: calls of something that the program started, which it knows
-//! nothing of, or that it did not live to tell; how long the model's API asked to be left alone; and whether it was the API
-//! that said nothing.
+//! What the run's door saw going to its model. That is what counts, whatever the program tells: it may not live to tell, its
+//! words may be forged by what it starts, and it knows nothing of calls that something else made. And how long the model's
+//! API asked to be left alone, and whether it was the API that said nothing.
 
 use crate::agents::Printed;
 use crate::agents::Record;
 use crate::agents::RunError;
+use crate::agents::RunSpec;
 use crate::agents::journal::plain;
 use crate::domain::blocked::AgentFailure;
+use crate::domain::isolation::Level;
 use crate::domain::price;
-use crate::domain::secret::Secrets;
+use crate::domain::trace::TraceKind;
 use crate::domain::usage::Tokens;
 use crate::sandbox::Spec;
 use crate::sandbox::egress::Door;
 use std::time::Duration;
 
-/// What a program tells is believed up to so many times what was seen, as prices differ from our table's, and so much more.
-const MOST_TIMES: u64 = 10;
-const MOST_TOKENS: u64 = 1_000_000;
-const MOST_MICROS: u64 = 5_000_000;
-/// And down to one part of so many.
-const LEAST_PART: u64 = 4;
+/// A cost that a program tells is believed from one part of so many of what the price table says of its calls, to so many
+/// times that: prices differ from our table's.
+const PRICES_DIFFER: u64 = 4;
 
 /// An API that says nothing for so long does not serve.
 const SILENT: Duration = Duration::from_secs(30);
 /// What is said of a failure of the API that nobody but the program saw.
 const UNSEEN: &str = "it says so, and no call of its model failed";
 
+/// What is said of a used-up share that no calls have used up.
+const UNSPENT: &str =
+    "it says that its share of the budget is used up, and its calls of models have not used that much";
+
 /// Most characters of an API's answer that are kept.
 const MAX_WORDS: usize = 600;
 
-/// The outcome of a run with what the door of `order` saw beside what the program told; `told` where it told more than
-/// stands in the record.
+/// Whose model a program uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// One that it reaches through our door alone, where the door leads to models.
+    Ours,
+    /// Perhaps one of its own.
+    Perhaps,
+}
+
+/// What the door knows of a run's calls of models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    /// Every one.
+    All,
+    /// Perhaps there were others: the program's own word is all there is.
+    Part,
+}
+
+/// The outcome of a run with what the door of `order` saw; `told` are the tokens that the program told, where it told more
+/// than stands in the record.
 pub(crate) async fn counted(
     outcome: Result<Printed, RunError>,
+    model: Model,
     told: Option<Tokens>,
     order: &Spec,
-    secrets: &Secrets,
+    spec: &RunSpec,
 ) -> Result<Printed, RunError> {
-    let door = order.confine.door.as_ref();
-    if let Some(door) = door {
-        // What the end of the program has broken off counts too.
-        door.close().await;
-    }
-    let passed = door.map(|door| door.used()).unwrap_or_default();
-    let add = |record: &mut Record| {
-        let more = add(record, told, &passed);
-        if door.is_some_and(|door| door.leads_to_models()) {
-            believe(record, &passed);
+    let Some(door) = order.confine.door.as_ref() else {
+        return outcome;
+    };
+    // What the end of the program has broken off counts too.
+    door.close().await;
+    let passed = door.used();
+    let count = |record: &mut Record| {
+        match view(door, model, &passed, record.level) {
+            View::All => count(record, told, &passed),
+            View::Part => {}
         }
-        more
+        tell(record, door.first_request());
     };
     match outcome {
         Ok(mut printed) => {
-            let more = add(&mut printed.record);
-            if more > 0 {
-                tracing::warn!(
-                    tokens = more,
-                    "a run called its model past its program: {more} tokens more than it told"
-                );
-            }
+            count(&mut printed.record);
             Ok(printed)
         }
         Err(RunError::Agent { failure, mut record }) => {
-            add(&mut record);
-            let failure = match door.filter(|door| door.leads_to_models()) {
-                Some(door) => explained(failure, door),
-                None => failure,
+            count(&mut record);
+            let failure = match view(door, model, &passed, record.level) {
+                View::All => spent(failure, &passed, spec.usd_micros),
+                View::Part => failure,
             };
-            let failure = of_the_api(failure, door.map(|door| door.silence()).unwrap_or_default());
-            let words = door.map(|door| door.refused_with()).unwrap_or_default();
-            let failure = in_full(failure, &plain(secrets, &words, MAX_WORDS));
-            let failure = waiting(failure, door.and_then(|door| door.told_to_wait()));
+            let failure = match door.leads_to_models() {
+                true => explained(failure, door),
+                false => failure,
+            };
+            let failure = of_the_api(failure, door.silence());
+            let failure = in_full(failure, &plain(&spec.secrets, &door.refused_with(), MAX_WORDS));
+            let failure = waiting(failure, door.told_to_wait());
             Err(RunError::Agent { failure, record })
         }
         Err(RunError::Cancelled { mut record }) => {
-            add(&mut record);
+            count(&mut record);
             Err(RunError::Cancelled { record })
         }
         Err(error @ RunError::Host { .. }) => Err(error),
+    }
+}
+
+fn view(door: &Door, model: Model, passed: &[(String, Tokens)], level: Option<Level>) -> View {
+    let is_through_us = door.leads_to_models() && (model == Model::Ours || !passed.is_empty());
+    // Where the door is the only way out, a run that left by none of its hosts called nobody.
+    let stayed_inside = level >= Some(Level::L2) && !door.let_someone_out();
+    match is_through_us || stayed_inside {
+        true => View::All,
+        false => View::Part,
+    }
+}
+
+/// Counts what passed. The program's own price is taken if it tells of the very same calls and the price table does not
+/// contradict it; else the table's, which is an estimate. Who called nothing costs nothing.
+fn count(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)]) {
+    let mut all = Tokens::default();
+    for (_, tokens) in passed {
+        all += *tokens;
+    }
+    let usage = &mut record.usage;
+    let same_calls = told.unwrap_or(usage.tokens) == all;
+    usage.tokens = all;
+    let (least, most) = price::range(passed);
+    let likely = least / PRICES_DIFFER..=most.saturating_mul(PRICES_DIFFER);
+    match usage.usd_micros {
+        Some(told) if same_calls && likely.contains(&told) => {}
+        told => {
+            if let Some(told) = told.filter(|told| !likely.contains(told)) {
+                tracing::warn!(
+                    told,
+                    most,
+                    "a run told of a cost that its calls of models do not explain"
+                );
+            }
+            (usage.usd_micros, usage.estimated) = (Some(most), most > 0);
+        }
+    }
+}
+
+/// Puts what is counted into the run's events, in place of what the program told.
+fn tell(record: &mut Record, first: Option<u64>) {
+    let counted = record.usage;
+    let events = record.events.iter_mut().rev();
+    for event in events {
+        if let TraceKind::Used { usage, first_request } = &mut event.kind {
+            (*usage, *first_request) = (counted, first);
+            return;
+        }
+    }
+}
+
+/// A share that is used up, as far as the calls explain it.
+fn spent(failure: AgentFailure, passed: &[(String, Tokens)], share: Option<u64>) -> AgentFailure {
+    let most = price::range(passed).1.saturating_mul(PRICES_DIFFER);
+    match failure {
+        AgentFailure::OutOfMoney if share.is_some_and(|share| most < share) => AgentFailure::Failed {
+            how: UNSPENT.to_owned(),
+        },
+        failure => failure,
     }
 }
 
@@ -160,71 +239,16 @@ fn waiting(failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
     }
 }
 
-/// Adds what the program did not tell; gives how many tokens that is.
-fn add(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)]) -> u64 {
-    let told = told.unwrap_or(record.usage.tokens);
-    let mut all = Tokens::default();
-    for (_, tokens) in passed {
-        all += *tokens;
-    }
-    if all.total() <= told.total() {
-        return 0;
-    }
-    let more = Tokens {
-        input: all.input.saturating_sub(told.input),
-        cached: all.cached.saturating_sub(told.cached),
-        cache_write: all.cache_write.saturating_sub(told.cache_write),
-        output: all.output.saturating_sub(told.output),
-    };
-    let cost = |(model, _): &(String, Tokens)| price::range(&[(model.clone(), more)]).1;
-    let dearest = passed.iter().map(cost).max().unwrap_or(0);
-    record.usage.tokens += more;
-    match &mut record.usage.usd_micros {
-        Some(usd_micros) => *usd_micros = usd_micros.saturating_add(dearest),
-        // Each of several models at its own price.
-        none => *none = Some(price::range(passed).1),
-    }
-    record.usage.estimated = true;
-    more.total()
-}
-
-/// Takes back what a program told that no calls of its models explain: what it starts can write into its words.
-fn believe(record: &mut Record, passed: &[(String, Tokens)]) {
-    let mut all = Tokens::default();
-    for (_, tokens) in passed {
-        all += *tokens;
-    }
-    let usage = &mut record.usage;
-    if usage.tokens.total() > all.total().saturating_mul(MOST_TIMES).saturating_add(MOST_TOKENS) {
-        tracing::warn!("a run told of more tokens than it can have used");
-        (usage.tokens, usage.estimated) = (all, true);
-    }
-    let (least, most) = price::range(passed);
-    let Some(told) = usage.usd_micros else { return };
-    let believed = match told {
-        told if told > most.saturating_mul(MOST_TIMES).saturating_add(MOST_MICROS) => most,
-        told if told < least / LEAST_PART => least,
-        _ => return,
-    };
-    tracing::warn!(
-        told,
-        believed,
-        "a run told of a cost that its calls of models do not explain"
-    );
-    (usage.usd_micros, usage.estimated) = (Some(believed), true);
-}
-
 #[cfg(test)]
 mod tests {
-    use super::add;
-    use super::believe;
+    use super::count;
     use super::in_full;
     use super::of_the_api;
+    use super::spent;
     use super::waiting;
     use crate::agents::Record;
     use crate::domain::blocked::AgentFailure;
     use crate::domain::usage::Tokens;
-    use crate::domain::usage::Usage;
     use std::time::Duration;
 
     fn tokens(input: u64, output: u64) -> Tokens {
@@ -233,20 +257,6 @@ mod tests {
             output,
             ..Tokens::default()
         }
-    }
-
-    fn after(told: Option<Tokens>, passed: &[(String, Tokens)]) -> Usage {
-        let usage = Usage {
-            tokens: tokens(1_000, 100),
-            usd_micros: Some(5_000),
-            ..Usage::default()
-        };
-        let mut record = Record {
-            usage,
-            ..Record::default()
-        };
-        add(&mut record, told, passed);
-        record.usage
     }
 
     #[test]
@@ -309,71 +319,71 @@ mod tests {
         assert_eq!(waiting(AgentFailure::OutputLimit, Some(5)), AgentFailure::OutputLimit);
     }
 
-    #[test]
-    fn what_no_calls_explain_is_not_believed() {
-        let seen = [("claude-sonnet-5".to_owned(), tokens(1_000_000, 0))];
-        let believed = |usd_micros, told, passed: &[(String, Tokens)]| {
-            let usage = Usage {
-                tokens: tokens(told, 0),
-                usd_micros,
-                ..Usage::default()
-            };
-            let mut record = Record {
-                usage,
-                ..Record::default()
-            };
-            believe(&mut record, passed);
-            let usage = record.usage;
-            (usage.usd_micros, usage.tokens.input, usage.estimated)
-        };
-        // The table's price of what was seen is two dollars.
-        for told in [Some(500_000), Some(2_000_000), Some(25_000_000), None] {
-            assert_eq!(believed(told, 1_000_000, &seen), (told, 1_000_000, false));
-        }
-        for told in [Some(0), Some(499_999), Some(25_000_001), Some(u64::MAX)] {
-            assert_eq!(believed(told, 1_000_000, &seen), (Some(2_000_000), 1_000_000, true));
-        }
-        assert_eq!(believed(None, u64::MAX, &seen), (None, 1_000_000, true));
-        assert_eq!(
-            believed(Some(u64::MAX), u64::MAX, &[]),
-            (Some(0), 0, true),
-            "none was called"
-        );
-        let unknown = [("new".to_owned(), tokens(1_000_000, 0))];
-        assert_eq!(
-            believed(Some(100_000), 1_000_000, &unknown),
-            (Some(100_000), 1_000_000, false)
-        );
-        assert_eq!(
-            believed(Some(300_000_000), 1_000_000, &unknown),
-            (Some(300_000_000), 1_000_000, false)
-        );
-    }
-
-    #[test]
-    fn models_that_nobody_told_the_cost_of_are_each_counted_at_their_own_price() {
-        let passed = [("claude-opus-4-8", 1_000_000), ("claude-haiku-4-5", 2_000_000)]
-            .map(|(model, input)| (model.to_owned(), tokens(input, 0)));
+    /// What is counted of a run that told this cost and these tokens: money, input, and whether that is an estimate.
+    fn counted(told: Option<u64>, input: u64, passed: &[(&str, u64)]) -> (Option<u64>, u64, bool) {
+        let passed: Vec<(String, Tokens)> = passed
+            .iter()
+            .map(|(model, input)| ((*model).to_owned(), tokens(*input, 0)))
+            .collect();
         let mut record = Record::default();
-        add(&mut record, None, &passed);
-        assert_eq!(
-            (record.usage.usd_micros, record.usage.estimated),
-            (Some(7_000_000), true)
-        );
+        (record.usage.usd_micros, record.usage.tokens) = (told, tokens(input, 0));
+        count(&mut record, None, &passed);
+        let usage = record.usage;
+        (usage.usd_micros, usage.tokens.input, usage.estimated)
     }
 
     #[test]
-    fn what_a_run_spent_past_its_program_is_counted() {
-        let passed = |input, output| [("claude-sonnet-5".to_owned(), tokens(input, output))];
-        let honest = after(None, &passed(1_000, 100));
-        assert_eq!((honest.usd_micros, honest.estimated), (Some(5_000), false));
-        assert_eq!(after(Some(tokens(3_000, 300)), &passed(3_000, 300)), honest);
-        assert_eq!(after(None, &[]), honest);
-        let past = after(None, &passed(1_001_000, 100));
-        assert_eq!(past.tokens, tokens(1_001_000, 100));
-        assert!(
-            past.estimated && past.usd_micros.is_some_and(|micros| micros > 1_000_000),
-            "{past:?}"
+    fn who_called_nothing_costs_nothing_whatever_it_tells() {
+        for told in [None, Some(0), Some(1), Some(4_000_000), Some(u64::MAX)] {
+            for input in [0, 1, 1_000_000, u64::MAX] {
+                assert_eq!(counted(told, input, &[]), (Some(0), 0, false), "{told:?} {input}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_program_is_believed_about_the_price_of_the_calls_that_passed() {
+        // The table's price of these is two dollars.
+        let seen = [("claude-sonnet-5", 1_000_000)];
+        for told in [500_000, 2_000_000, 8_000_000] {
+            assert_eq!(counted(Some(told), 1_000_000, &seen), (Some(told), 1_000_000, false));
+        }
+        for told in [None, Some(0), Some(499_999), Some(8_000_001), Some(u64::MAX)] {
+            assert_eq!(counted(told, 1_000_000, &seen), (Some(2_000_000), 1_000_000, true));
+        }
+        // Something called the model past the program, or words were written into its own.
+        for input in [0, 999_999, 1_000_001, u64::MAX] {
+            assert_eq!(
+                counted(Some(2_000_001), input, &seen),
+                (Some(2_000_000), 1_000_000, true)
+            );
+        }
+        // Nobody knows what this one costs.
+        let unknown = [("new", 1_000_000)];
+        for told in [100_000, 30_000_000] {
+            assert_eq!(counted(Some(told), 1_000_000, &unknown), (Some(told), 1_000_000, false));
+        }
+    }
+
+    #[test]
+    fn models_are_each_counted_at_their_own_price() {
+        let passed = [("claude-opus-4-8", 1_000_000), ("claude-haiku-4-5", 2_000_000)];
+        assert_eq!(counted(None, 0, &passed), (Some(7_000_000), 3_000_000, true));
+    }
+
+    #[test]
+    fn a_share_is_used_up_only_by_calls() {
+        let two_dollars = [("claude-sonnet-5".to_owned(), tokens(1_000_000, 0))];
+        let ended = |passed, share| spent(AgentFailure::OutOfMoney, passed, share);
+        assert_eq!(ended(&two_dollars, Some(2_000_000)), AgentFailure::OutOfMoney);
+        assert_eq!(ended(&two_dollars, Some(8_000_000)), AgentFailure::OutOfMoney);
+        assert_eq!(ended(&[], None), AgentFailure::OutOfMoney);
+        for forged in [ended(&two_dollars, Some(8_000_001)), ended(&[], Some(1))] {
+            assert!(matches!(forged, AgentFailure::Failed { .. }), "{forged:?}");
+        }
+        assert_eq!(
+            spent(AgentFailure::OutputLimit, &[], Some(1)),
+            AgentFailure::OutputLimit
         );
     }
 }

@@ -268,14 +268,11 @@ fn said(kind: &TraceKind) -> (&'static str, String) {
         TraceKind::Waiting { attempt, delay_ms, why } => {
             ("waits", format!("{delay_ms} ms before try {attempt}: {why}"))
         }
-        TraceKind::Used { usage } => (
-            "used",
-            format!(
-                "{} tokens in, {} out",
-                usage.tokens.input + usage.tokens.cached + usage.tokens.cache_write,
-                usage.tokens.output
-            ),
-        ),
+        TraceKind::Used { usage, first_request } => {
+            let first = first_request.map_or_else(String::new, |tokens| format!("; the first request held {tokens}"));
+            let read = usage.tokens.input + usage.tokens.cached + usage.tokens.cache_write;
+            ("used", format!("{read} tokens in, {} out{first}", usage.tokens.output))
+        }
         TraceKind::Ended { how } => ("ends", how.clone()),
     }
 }

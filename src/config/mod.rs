@@ -41,6 +41,7 @@ pub use models::Strength;
 pub use nearest::nearest;
 pub use network::NetworkCeiling;
 pub use offer::Offer;
+pub use repository::INSTRUCTION_PATHS;
 pub use repository::RepositorySettings;
 pub use repository::SETTINGS_FILE;
 pub use repository_keys::json_schema;

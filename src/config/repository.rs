@@ -19,7 +19,7 @@ use crate::config::repository_values::RoleTimeouts;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
-use crate::domain::command_line::CommandLine;
+use crate::domain::shell_command::ShellCommand;
 use serde::Deserialize;
 use serde::Serialize;
 
@@ -28,8 +28,28 @@ pub const SETTINGS_FILE: &str = ".github/autobuild.yml";
 
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Paths that no Player may change, whatever the settings say.
-const ALWAYS_PROTECTED: [&str; 5] = [".autobuild/**", "CLAUDE.md", "AGENTS.md", ".claude/**", ".mcp.json"];
+/// Files and folders in which a repository instructs agents, whichever program they are: at any depth, as file, folder or
+/// link.
+pub const INSTRUCTION_PATHS: [&str; 15] = [
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "GEMINI.md",
+    ".claude",
+    ".codex",
+    ".agents",
+    ".gemini",
+    ".cursor",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".mcp.json",
+    "/.github",
+];
+
+/// Where AutoBuild keeps its records.
+const RECORDS: &str = "/.autobuild";
 
 /// Settings of one repository; what the file leaves out has its default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,9 +74,9 @@ pub struct RepositorySettings {
     /// Whether the repository's own CI is evidence.
     pub ci: CiEvidence,
     /// Prepares a checkout; `None` to have it detected.
-    pub setup: Option<CommandLine>,
+    pub setup: Option<ShellCommand>,
     /// Runs the tests; `None` to have it detected.
-    pub test: Option<CommandLine>,
+    pub test: Option<ShellCommand>,
     /// The JUnit XML file that the test command writes; `None` to read the runner's own output.
     pub test_report: Option<String>,
     /// How coverage is measured.
@@ -100,7 +120,7 @@ impl Default for RepositorySettings {
             agent_turns: 30,
             timeouts: RoleTimeouts::default(),
             budget: Budget::default(),
-            protected_paths: [".github/workflows/**", SETTINGS_FILE].map(str::to_owned).to_vec(),
+            protected_paths: Vec::new(),
             commands: Commands::default(),
             network: Network::default(),
         }
@@ -142,8 +162,24 @@ impl RepositorySettings {
     /// Every pattern of paths that no Player may change.
     #[must_use]
     pub fn protected(&self) -> Vec<String> {
-        let always = ALWAYS_PROTECTED.iter().map(|path| (*path).to_owned());
-        always.chain(self.protected_paths.iter().cloned()).collect()
+        let always = INSTRUCTION_PATHS.iter().chain([&RECORDS]);
+        let own = self.protected_paths.iter();
+        let folders = own.clone().filter_map(|pattern| folder_itself(pattern));
+        let always = always.map(|path| (*path).to_owned());
+        always.chain(own.cloned()).chain(folders).collect()
+    }
+}
+
+/// The pattern of the folder whose content a pattern names: a file or a link may stand in the folder's place.
+fn folder_itself(pattern: &str) -> Option<String> {
+    let folder = pattern.trim_end_matches(['*', '/']);
+    // A slash before its end is what ties a pattern to the root.
+    let is_tied = pattern.strip_prefix(folder).is_some_and(|end| end.starts_with("/*"));
+    let is_folder = pattern.strip_prefix(folder).is_some_and(|end| end.starts_with('/'));
+    match (is_folder && !folder.is_empty(), is_tied && !folder.contains('/')) {
+        (false, _) => None,
+        (true, true) => Some(format!("/{folder}")),
+        (true, false) => Some(folder.to_owned()),
     }
 }
 
@@ -201,13 +237,24 @@ mod tests {
             (3, 7, 4)
         );
         assert_eq!(settings.merge, Merge::Human);
-        assert_eq!(settings.test.as_ref().unwrap().args(), ["test", "--", "--run"]);
+        assert_eq!(settings.test.as_ref().unwrap().text(), "npm test -- --run");
         assert_eq!(settings.agent.of(Role::Player), Some("fast"));
         assert_eq!(settings.agent.of(Role::Planner), None);
         let seconds = Role::ALL.map(|role| settings.timeouts.of(role).as_secs());
         assert_eq!(seconds, [3_600, 1_200, 90, 1_800]);
         assert_eq!(settings.protected_paths, ["infra/**", "*.lock"]);
-        assert!(settings.protected().contains(&".autobuild/**".to_owned()));
+        let protected = settings.protected();
+        for pattern in [
+            "/.autobuild",
+            "/.github",
+            "AGENTS.override.md",
+            ".cursor",
+            "infra/**",
+            "/infra",
+            "*.lock",
+        ] {
+            assert!(protected.iter().any(|known| known == pattern), "{pattern}");
+        }
         assert_eq!(settings.commands.permission, Permission::Admin);
         assert_eq!(
             (settings.pre_loop, settings.mode, settings.ci),

@@ -78,7 +78,11 @@ pub(crate) static KEYS: &[Key] = &[
         "The longest run of an agent, for all roles or per role.",
     ),
     now("budget", Shape::Table(BUDGET), "What may be spent; 0 means no limit."),
-    now("protected_paths", Shape::Paths, "Paths that no Player may change."),
+    now(
+        "protected_paths",
+        Shape::Paths,
+        "More paths that no Player may change; they add to those that are always protected.",
+    ),
     now("commands", Shape::Table(COMMANDS), "Who is obeyed."),
     now("network", Shape::Table(NETWORK), "What commands and agents may reach."),
 ];

@@ -1,8 +1,8 @@
 //! The values that repository settings hold, with their defaults.
 
 use crate::config::Role;
-use crate::domain::command_line::CommandLine;
 use crate::domain::network::HostRule;
+use crate::domain::shell_command::ShellCommand;
 use serde::Deserialize;
 use serde::Serialize;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub enum CiEvidence {
 #[serde(default)]
 pub struct Coverage {
     /// Measures it.
-    pub command: Option<CommandLine>,
+    pub command: Option<ShellCommand>,
     /// The file that the command writes.
     pub file: Option<String>,
     /// The least share of changed lines, in percent.

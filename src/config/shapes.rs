@@ -5,9 +5,9 @@ use crate::config::offer::Offer;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
-use crate::domain::command_line::CommandLine;
 use crate::domain::network::HostRule;
 use crate::domain::plan::path::within_repository;
+use crate::domain::shell_command::ShellCommand;
 use ignore::gitignore::GitignoreBuilder;
 use serde_json::Value as Json;
 use serde_json::json;
@@ -22,7 +22,7 @@ const DURATION_PATTERN: &str = "^[0-9]+ ?[smh]?$";
 pub(crate) enum Shape {
     /// A text on one line of at most so many characters.
     Text(usize),
-    /// A command, run without a shell.
+    /// A command: a line for a shell.
     Command,
     /// A whole number within bounds.
     Whole(i64, i64),
@@ -61,7 +61,7 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, 
     match shape {
         Shape::Text(max) => text(node, *max).map(Json::from),
         Shape::Command => text(node, MAX_ITEM * 10)?
-            .parse::<CommandLine>()
+            .parse::<ShellCommand>()
             .map(|command| command.text().into())
             .map_err(|error| problem(node, error.to_string())),
         Shape::Whole(min, max) => match node.value {
@@ -96,7 +96,7 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, 
 pub(crate) fn valid(shape: &Shape, offered: &Offer) -> String {
     match shape {
         Shape::Text(max) => format!("a text of 1 to {max} characters on one line"),
-        Shape::Command => "a command, split into words like a shell's and run without a shell".to_owned(),
+        Shape::Command => "a command, written as a line of a CI file".to_owned(),
         Shape::Whole(min, max) => format!("a whole number from {min} to {max}"),
         Shape::Number(min, max) => format!("a number from {min} to {max}"),
         Shape::OneOf(words) => or(words),

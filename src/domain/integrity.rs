@@ -46,6 +46,8 @@ pub enum Rule {
     ShadowModule,
     /// A test that ends the process.
     ExitInTest,
+    /// Set-up rewrites tests, what they need, or the settings of their runner.
+    RewrittenBySetup,
     /// A path that no Player may change.
     ProtectedPath,
     /// Something that looks like a credential.
@@ -62,7 +64,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which people read them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::TestDeleted,
         Self::TestEmptied,
         Self::TestRenamedAway,
@@ -78,6 +80,7 @@ impl Rule {
         Self::SnapshotByHand,
         Self::ShadowModule,
         Self::ExitInTest,
+        Self::RewrittenBySetup,
         Self::ProtectedPath,
         Self::Secret,
         Self::MergeMarker,
@@ -105,6 +108,7 @@ impl Rule {
             Self::SnapshotByHand => "snapshot by hand",
             Self::ShadowModule => "module shadowed",
             Self::ExitInTest => "exit in test",
+            Self::RewrittenBySetup => "rewritten by set-up",
             Self::ProtectedPath => "protected path",
             Self::Secret => "secret",
             Self::MergeMarker => "merge marker",
@@ -135,6 +139,7 @@ impl Rule {
                 | Self::SnapshotByHand
                 | Self::ShadowModule
                 | Self::ExitInTest
+                | Self::RewrittenBySetup
                 | Self::ProtectedPath
                 | Self::Secret
                 | Self::MergeMarker

@@ -40,6 +40,7 @@ pub mod remedy;
 pub mod report;
 pub mod routing;
 pub mod secret;
+pub mod shell_command;
 pub mod shorten;
 pub mod task;
 pub mod trace;

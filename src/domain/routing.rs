@@ -79,7 +79,7 @@ pub fn route(failure: &AgentFailure, before: &Before, waits: &Waits, jitter: f64
             Got::ToWork => Route::Retry,
         },
         FailureClass::Unusable | FailureClass::NoModel | FailureClass::Refused => Route::Block,
-        FailureClass::NoProgram | FailureClass::Run => Route::Retry,
+        FailureClass::NoProgram | FailureClass::Limit | FailureClass::Run => Route::Retry,
     }
 }
 

@@ -86,6 +86,9 @@ pub enum TraceKind {
     Used {
         /// Sums since the start.
         usage: Usage,
+        /// Tokens of the first request that a model answered: as its API counted them, else about what its bytes come to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        first_request: Option<u64>,
     },
     /// It ended.
     Ended {
@@ -197,6 +200,7 @@ mod tests {
                 ms: 9,
                 kind: TraceKind::Used {
                     usage: Usage::default(),
+                    first_request: Some(9),
                 },
             },
         ];

@@ -79,11 +79,11 @@ pub enum Undone {
         why: String,
     },
     /// An agent failed; counts as a try.
-    #[error("{0}")]
-    Agent(AgentFailure),
+    #[error("{}", .0.failure)]
+    Agent(FailedRun),
     /// An agent failed, and no try would mend it.
-    #[error("{0}")]
-    Hopeless(AgentFailure),
+    #[error("{}", .0.failure)]
+    Hopeless(FailedRun),
     /// The model's API does not serve us; counts as nothing.
     #[error("waits for the model's API until {} (ms): {why}", wait.until.0)]
     Parked {
@@ -101,6 +101,22 @@ pub enum Undone {
     /// It was told to stop.
     #[error("stopped")]
     Stopped,
+}
+
+/// A failure of an agent, with what its program left to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedRun {
+    /// How it failed.
+    pub failure: AgentFailure,
+    /// What was printed last, masked and shortened; empty where that tells people nothing.
+    pub printed: String,
+}
+
+impl From<AgentFailure> for FailedRun {
+    fn from(failure: AgentFailure) -> Self {
+        let printed = String::new();
+        Self { failure, printed }
+    }
 }
 
 /// A wait for a model's API.

@@ -8,6 +8,7 @@ use crate::domain::evidence::GateResult;
 use crate::domain::evidence::Ground;
 use crate::domain::evidence::TestNames;
 use crate::domain::evidence::Weight;
+use crate::domain::shell_command::ShellCommand;
 use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::commands::Chosen;
@@ -39,8 +40,8 @@ pub(crate) async fn base_tests(
     chosen: &Chosen,
     head: &Evidence,
 ) -> Result<Option<GateResult>, GateError> {
-    let command = chosen.test.as_ref().map_or(&[][..], |command| command.args());
-    let touched = touched(run.change, command);
+    let command = chosen.test.as_ref().map(ShellCommand::mentioned).unwrap_or_default();
+    let touched = touched(run.change, &command);
     if touched.is_empty() {
         return Ok(None);
     }

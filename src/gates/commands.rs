@@ -2,11 +2,11 @@
 
 use crate::config::RepositorySettings;
 use crate::config::SETTINGS_FILE;
-use crate::domain::command_line::CommandLine;
 use crate::domain::ids::Sha;
 use crate::domain::network::HostRule;
 use crate::domain::registries;
 use crate::domain::registries::Ecosystem;
+use crate::domain::shell_command::ShellCommand;
 use crate::gates::detect;
 use crate::gates::detect::Detected;
 use crate::gates::detect::Repository;
@@ -19,11 +19,12 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
     /// Prepares a checkout; `None` when nothing needs to be prepared.
-    pub setup: Option<CommandLine>,
+    pub setup: Option<ShellCommand>,
     /// Runs the tests; `None` when no command is known.
-    pub test: Option<CommandLine>,
-    /// The test command's arguments: those that people wrote, and what makes a known runner name every test.
-    pub test_args: Vec<String>,
+    pub test: Option<ShellCommand>,
+    /// The line that runs the tests: the test command, with what makes it name every test where it plainly is one known
+    /// runner.
+    pub test_line: String,
     /// The results file that the test command writes, where the settings name one.
     pub report: Option<String>,
     /// What set-up may reach: the registries of the ecosystems that the repository's files name, and what the settings
@@ -124,9 +125,9 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         Some(command) => format!("{tests} Set-up is `{command}` ({setup_why})."),
         None => tests,
     };
-    let test_args = match &test {
-        Some(command) => naming::arguments(command, repository),
-        None => Vec::new(),
+    let test_line = match &test {
+        Some(command) => naming::line(command, repository),
+        None => String::new(),
     };
     let registries = registries::of_paths(repository.paths)
         .into_iter()
@@ -135,7 +136,7 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
     Chosen {
         setup,
         test,
-        test_args,
+        test_line,
         report: settings.test_report.clone(),
         setup_reaches: registries.chain(reaches.iter().cloned()).collect(),
         reaches,

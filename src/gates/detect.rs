@@ -1,6 +1,6 @@
 //! Finds out from a repository's files how it is set up and tested. Looks at names and small files, runs nothing.
 
-use crate::domain::command_line::CommandLine;
+use crate::domain::shell_command::ShellCommand;
 use crate::gates::make::FILES;
 use crate::gates::make::rules;
 use serde_json::Value;
@@ -16,8 +16,8 @@ pub struct Repository<'a> {
 /// What the files tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Detected {
-    pub(crate) setup: Option<CommandLine>,
-    pub(crate) test: Option<CommandLine>,
+    pub(crate) setup: Option<ShellCommand>,
+    pub(crate) test: Option<ShellCommand>,
     /// The files that told it.
     pub(crate) evidence: String,
 }
@@ -251,7 +251,7 @@ mod tests {
             read: &read,
         };
         let found = detect(&repository)?;
-        let text = |command: Option<crate::domain::command_line::CommandLine>| {
+        let text = |command: Option<crate::domain::shell_command::ShellCommand>| {
             command.map(|c| c.text().to_owned()).unwrap_or_default()
         };
         Some((text(found.setup), text(found.test)))

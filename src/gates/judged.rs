@@ -1,5 +1,6 @@
 //! Integrity: what the difference shows and what running shows, in one result.
 
+use crate::domain::decision::Issue;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Gate;
 use crate::domain::evidence::GateResult;
@@ -9,6 +10,7 @@ use crate::domain::ids::Sha;
 use crate::domain::integrity::Author;
 use crate::domain::integrity::IntegrityFinding;
 use crate::domain::integrity::Rule;
+use crate::domain::shell_command::ShellCommand;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
 use crate::gates::change::Change;
@@ -31,18 +33,20 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Looks at the difference, and at what ran; `by_running` is what other runs have shown.
+/// Looks at the difference, and at what ran; `by_running` is what other runs have shown, and `shown` what is only shown
+/// of it.
 pub(crate) async fn integrity(
     run: &Run<'_>,
     tests: &Evidence,
     by_running: Vec<IntegrityFinding>,
+    mut shown: Vec<Issue>,
 ) -> Result<GateResult, GateError> {
     let kind = run.subject.task.kind;
     let mut findings = looked(run).await?;
     findings.extend(by_running);
     findings.retain(|finding| !is_refuted(run, tests, finding));
     findings.extend(make::idle(run, tests).await?);
-    let shown = ran::compared(run, tests, &mut findings).await?;
+    shown.extend(ran::compared(run, tests, &mut findings).await?);
     People::read(run).await?.mark(run.change, &mut findings);
     let demanded = findings
         .iter()
@@ -110,8 +114,9 @@ async fn looked(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
         .coverage
         .command
         .as_ref()
-        .map_or(&[][..], |command| command.args());
-    let measuring = measured_otherwise(&change, measuring);
+        .map(ShellCommand::mentioned)
+        .unwrap_or_default();
+    let measuring = measured_otherwise(&change, &measuring);
     let looking = blocking(move || {
         inspect(&Looked {
             files: &change.files,

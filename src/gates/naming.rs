@@ -1,6 +1,7 @@
 //! How runners that print only numbers or dots are made to name their tests.
 
-use crate::domain::command_line::CommandLine;
+use crate::domain::shell_command::ShellCommand;
+use crate::domain::shell_command::SimpleCommand;
 use crate::gates::detect::Repository;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -17,21 +18,26 @@ pub(crate) fn variables() -> Vec<(OsString, OsString)> {
     .to_vec()
 }
 
-/// The arguments of a command that plainly is one runner, with what makes it name every test, and run every test also
-/// where one fails.
-pub(crate) fn arguments(command: &CommandLine, repository: &Repository<'_>) -> Vec<String> {
-    let words: Vec<&str> = std::iter::once(command.program())
-        .chain(command.args().iter().map(String::as_str))
-        .collect();
-    let mut args = command.args().to_vec();
+/// The line that runs the tests: the command as it was written, or, where it plainly is one known runner, that runner
+/// with what makes it name every test, and run every test also where one fails.
+pub(crate) fn line(command: &ShellCommand, repository: &Repository<'_>) -> String {
+    let with_more = command.simple().and_then(|simple| named(simple, repository));
+    with_more.map_or_else(|| command.text().to_owned(), |simple| simple.to_string())
+}
+
+/// The runner with more arguments; `None` where it needs none.
+fn named(mut simple: SimpleCommand, repository: &Repository<'_>) -> Option<SimpleCommand> {
+    let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();
     if let Some(flag) = cargo(&words).filter(|_| !words.contains(&"--no-fail-fast")) {
         // Arguments after `--` are the test binaries' own.
-        let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-        args.insert(end, flag.to_owned());
-        return args;
+        let end = words.iter().position(|word| *word == "--").unwrap_or(words.len());
+        simple.words.insert(end, flag.to_owned());
+        return Some(simple);
     }
-    args.extend(more(&words, repository).into_iter().map(str::to_owned));
-    args
+    let more = more(&words, repository);
+    let is_any = !more.is_empty();
+    simple.words.extend(more.into_iter().map(str::to_owned));
+    is_any.then_some(simple)
 }
 
 /// What is added behind what people wrote.
@@ -112,7 +118,7 @@ fn javascript(words: &[&str]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::arguments;
+    use super::line;
     use crate::gates::detect::Repository;
 
     fn told(command: &str, script: &str) -> String {
@@ -121,38 +127,49 @@ mod tests {
             paths: &["package.json".to_owned()],
             read: &|_| Some(manifest.clone()),
         };
-        arguments(&command.parse().unwrap(), &repository).join(" ")
+        line(&command.parse().unwrap(), &repository)
     }
 
     #[test]
     fn only_what_is_plainly_one_runner_gets_arguments() {
         let table = [
-            ("python3 -m unittest", "", "-m unittest -v"),
+            ("python3 -m unittest", "", "python3 -m unittest -v"),
             (
                 "uv run python -m unittest discover -s tests",
                 "",
-                "run python -m unittest discover -s tests -v",
+                "uv run python -m unittest discover -s tests -v",
             ),
-            ("python3 -m pytest", "", "-m pytest"),
-            ("npm test", "jest", "test -- --verbose"),
-            ("npm test", "NODE_ENV=test jest --coverage", "test -- --verbose"),
-            ("npm test", "jest && eslint .", "test"),
-            ("npm test", "jest --verbose", "test"),
-            ("npm test", "node --test", "test"),
-            ("yarn test", "vitest run", "test --reporter=verbose"),
-            ("pnpm test", "vitest --reporter=json", "test"),
-            ("npx jest", "", "jest --verbose"),
-            ("./node_modules/.bin/vitest run", "", "run --reporter=verbose"),
-            ("npm run lint", "jest", "run lint"),
-            ("cargo test", "jest", "test --no-fail-fast"),
+            ("python3 -m pytest", "", "python3 -m pytest"),
+            ("npm test", "jest", "npm test -- --verbose"),
+            ("npm test", "NODE_ENV=test jest --coverage", "npm test -- --verbose"),
+            ("npm test", "jest && eslint .", "npm test"),
+            ("npm test", "jest --verbose", "npm test"),
+            ("npm test", "node --test", "npm test"),
+            ("yarn test", "vitest run", "yarn test --reporter=verbose"),
+            ("pnpm test", "vitest --reporter=json", "pnpm test"),
+            ("npx jest", "", "npx jest --verbose"),
+            ("NODE_ENV='a b' npx jest", "", "NODE_ENV='a b' npx jest --verbose"),
+            ("cd web && npx jest", "", "cd web && npx jest"),
+            ("npx jest *.test.js", "", "npx jest *.test.js"),
+            (
+                "./node_modules/.bin/vitest run",
+                "",
+                "./node_modules/.bin/vitest run --reporter=verbose",
+            ),
+            ("npm run lint", "jest", "npm run lint"),
+            ("cargo test", "jest", "cargo test --no-fail-fast"),
             (
                 "cargo +nightly test -- --nocapture",
                 "",
-                "+nightly test --no-fail-fast -- --nocapture",
+                "cargo +nightly test --no-fail-fast -- --nocapture",
             ),
-            ("cargo nextest run --no-fail-fast", "", "nextest run --no-fail-fast"),
-            ("cargo build", "", "build"),
-            ("go test ./...", "", "test ./... -v"),
+            (
+                "cargo nextest run --no-fail-fast",
+                "",
+                "cargo nextest run --no-fail-fast",
+            ),
+            ("cargo build", "", "cargo build"),
+            ("go test ./...", "", "go test ./... -v"),
         ];
         for (command, script, expected) in table {
             assert_eq!(told(command, script), expected, "{command} with {script}");

@@ -91,6 +91,14 @@ impl Overlay {
         })
     }
 
+    /// Every path with the bytes and the mode of what is put there.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = (&str, Option<(&[u8], u32)>)> {
+        self.entries.iter().map(|(path, content)| {
+            let content = content.as_ref().map(|(bytes, mode, _)| (bytes.as_slice(), *mode));
+            (path.as_str(), content)
+        })
+    }
+
     /// Puts everything in its place.
     pub(crate) async fn lay(&self, place: &Place<'_>) -> Result<(), GateError> {
         let (root, entries) = (place.path().to_path_buf(), self.entries.clone());

@@ -1,14 +1,12 @@
 //! A clean checkout of one commit with a private home, in which commands are run and then everything is thrown away.
 
-use crate::domain::command_line::CommandLine;
+mod ended;
+
 use crate::domain::evidence::Absence;
-use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Finding;
-use crate::domain::evidence::TestNames;
 use crate::domain::ids::Sha;
 use crate::domain::network::HostRule;
-use crate::domain::shorten;
+use crate::domain::shell_command::ShellCommand;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
@@ -16,15 +14,15 @@ use crate::gates::commands::Chosen;
 use crate::gates::files;
 use crate::gates::naming;
 use crate::gates::network;
-use crate::gates::output;
 use crate::gates::overlay::Overlay;
-use crate::gates::results;
-use crate::gates::results::Read;
+use crate::gates::place::ended::unreadable;
+use crate::gates::put_back;
+use crate::gates::shell::Answer;
+use crate::gates::shell::Question;
+use crate::gates::shell::Shell;
 use crate::git::Checkout;
 use crate::git::Mirror;
-use crate::git::blocking;
 use crate::sandbox::Exit;
-use crate::sandbox::Finished;
 use crate::sandbox::OutputCap;
 use crate::sandbox::Spec;
 use crate::sandbox::StartError;
@@ -43,10 +41,8 @@ const KEPT: OutputCap = OutputCap {
     tail: 2 * 1024 * 1024,
     stop_after: Some(1024 * 1024 * 1024),
 };
-/// The largest results file that is read.
-const MAX_REPORT: u64 = 64 * 1024 * 1024;
-const MAX_FAILING: usize = 50;
-const MAX_NAME: usize = 200;
+/// How long a shell may take to look for programs.
+const ASKING: Duration = Duration::from_secs(60);
 
 /// A clean checkout with a private home. The commands in it get no secrets, and share the home.
 pub(crate) struct Place<'a> {
@@ -61,14 +57,23 @@ pub(crate) struct Place<'a> {
 
 /// What is run and for how long at most.
 pub(crate) struct Order<'a> {
-    pub(crate) command: &'a CommandLine,
-    /// Its arguments, where they are not those that people wrote: some make a runner name its tests.
-    pub(crate) args: &'a [String],
+    pub(crate) command: &'a ShellCommand,
+    /// The line that is handed to the shell: the command, or one of ours that makes the same runner name its tests.
+    pub(crate) line: &'a str,
     pub(crate) deadline: Duration,
     /// A results file that the command writes.
     pub(crate) report: Option<&'a str>,
     /// What it may reach.
     pub(crate) reaches: &'a [HostRule],
+}
+
+/// What set-up came to.
+#[derive(Default)]
+pub(crate) struct Prepared {
+    /// What it said, where there is one.
+    pub(crate) setup: Option<Evidence>,
+    /// Files that it rewrote and that were put back.
+    pub(crate) rewritten: Vec<String>,
 }
 
 impl<'a> Place<'a> {
@@ -104,31 +109,43 @@ impl<'a> Place<'a> {
         self.private.path().join("home")
     }
 
-    /// Puts files of another commit in place, then runs set-up, where there is one.
+    /// The commit's own files, relative to the working copy.
+    pub(crate) fn tracked(&self) -> Vec<PathBuf> {
+        self.checkout.record().paths().map(Path::to_path_buf).collect()
+    }
+
+    /// Puts files of another commit in place, then runs set-up, where there is one, and puts back what that rewrote of
+    /// the files of the commit and of those that were put in place.
     pub(crate) async fn prepared(
         &self,
+        mirror: &Mirror,
         overlay: Option<&Overlay>,
         chosen: &Chosen,
-    ) -> Result<Option<Evidence>, GateError> {
+    ) -> Result<Prepared, GateError> {
         if let Some(overlay) = overlay {
             overlay.lay(self).await?;
         }
-        let Some(command) = &chosen.setup else { return Ok(None) };
+        let Some(command) = &chosen.setup else {
+            return Ok(Prepared::default());
+        };
         let order = Order {
             command,
-            args: command.args(),
+            line: command.text(),
             deadline: self.bench.deadlines.setup,
             report: None,
             reaches: &chosen.setup_reaches,
         };
-        self.run(&order).await.map(Some)
+        let before = put_back::before(self, overlay).await?;
+        let setup = Some(self.run(&order).await?);
+        let rewritten = before.put_back(self, (mirror, self.checkout.head())).await?;
+        Ok(Prepared { setup, rewritten })
     }
 
     /// Runs the command that measures coverage.
-    pub(crate) async fn measure(&self, command: &CommandLine, reaches: &[HostRule]) -> Result<Evidence, GateError> {
+    pub(crate) async fn measure(&self, command: &ShellCommand, reaches: &[HostRule]) -> Result<Evidence, GateError> {
         let order = Order {
             command,
-            args: command.args(),
+            line: command.text(),
             deadline: self.bench.deadlines.test,
             report: None,
             reaches,
@@ -142,123 +159,79 @@ impl<'a> Place<'a> {
         if let Some(Err(reason)) = order.report.map(|path| files::clear(self.path(), path)) {
             return Ok(unreadable(order.report, &reason));
         }
-        let mut spec = Spec::new(command.program(), self.path()).args(order.args);
-        spec.env.clone_from(&self.env);
+        let question = Question::new(order.line);
+        let (shell, missing) = match self.ask(&question).await? {
+            Ok(found) => found,
+            Err(reason) => return Ok(could_not_start(command, reason)),
+        };
+        let mut spec = self.spec(shell.program(), shell.args(order.line), &question);
         spec.deadline = order.deadline;
-        spec.stdout = KEPT;
-        spec.stderr = KEPT;
-        spec.confine.read = vec![self.objects.clone()];
-        spec.confine.write = vec![self.path().to_path_buf(), self.private.path().to_path_buf()];
         let door = network::door(self.bench, order.reaches)
             .await
             .map_err(host("opening a way to the network"))?;
         let level = self.bench.sandbox.level();
         spec.env.extend(door.iter().flat_map(|door| door.environment(level)));
         spec.confine.door.clone_from(&door);
-        let could_not_start = |reason: String| {
-            Evidence::Absent(Absence::CouldNotStart {
-                command: command.text().to_owned(),
-                reason,
-            })
+        let finished = match self.bench.sandbox.run(&spec, self.cancel).await {
+            Ok(finished) => finished,
+            Err(error) => return not_started(error).map(|reason| could_not_start(command, reason)),
         };
-        match self.bench.sandbox.run(&spec, self.cancel).await {
-            Ok(finished) => {
-                let evidence = self.ended(order, &finished).await?;
-                Ok(network::explained(evidence, door.as_deref()))
-            }
-            Err(StartError::NotFound(program)) => Ok(could_not_start(format!("program not found: {program}"))),
-            Err(error @ (StartError::NotExecutable(_) | StartError::Refused(_))) => {
-                Ok(could_not_start(error.to_string()))
-            }
-            Err(error @ (StartError::NoFolder(_) | StartError::Isolation(_))) => {
-                Err(host("starting a command")(io::Error::other(error)))
-            }
-        }
-    }
-
-    async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
-        let command = order.command;
-        let code = match finished.exit {
-            Exit::Exited(code) => Some(code),
-            Exit::Signalled(_) | Exit::TooMuchOutput | Exit::OverLimit(_) | Exit::Escaped => None,
-            Exit::Cancelled => return Err(GateError::Cancelled),
-            Exit::TimedOut | Exit::Idle => {
-                return Ok(Evidence::Absent(Absence::TimedOut {
-                    command: command.text().to_owned(),
-                    seconds: order.deadline.as_secs(),
-                }));
-            }
-        };
-        let finding = self.finding(command, code, finished);
-        if let Some(reason) = missing_runner(command, &finding) {
-            return Ok(Evidence::Absent(Absence::CouldNotStart {
-                command: command.text().to_owned(),
-                reason,
-            }));
-        }
-        let finding = match self.reported(order, finding, code).await {
-            Ok(finding) => finding,
-            Err(absent) => return Ok(absent),
-        };
-        match code {
-            Some(0) => Ok(Evidence::Passed(finding)),
-            _ => Ok(Evidence::Failed(finding)),
-        }
-    }
-
-    /// The finding with what a results file says in place of what the output said. A command that failed without writing
-    /// one has failed; one that passed without is no evidence.
-    async fn reported(&self, order: &Order<'_>, finding: Finding, code: Option<i32>) -> Result<Finding, Evidence> {
-        let Some(path) = order.report else { return Ok(finding) };
-        let (root, file) = (self.path().to_path_buf(), path.to_owned());
-        let reading = blocking(move || {
-            let bytes = files::read(&root, &file, MAX_REPORT).map_err(|error| error.to_string())?;
-            results::junit(&bytes).map_err(|error| error.to_string())
-        });
-        let read = reading.await.unwrap_or_else(|error| Err(error.to_string()));
-        match (read, code) {
-            (Ok(read), _) => Ok(self.with_results(finding, read)),
-            (Err(_), Some(1..) | None) => Ok(finding),
-            (Err(reason), Some(_)) => Err(unreadable(Some(path), &reason)),
-        }
-    }
-
-    fn finding(&self, command: &CommandLine, exit_code: Option<i32>, finished: &Finished) -> Finding {
-        let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
-        let bare = Finding {
-            command: command.text().to_owned(),
-            exit_code,
-            counts: Counts::Unknown,
-            failing: Vec::new(),
-            output: with_limit(output::shown(&stdout, &stderr, &self.bench.secrets), finished.exit),
-            names: None,
-        };
-        self.with_results(bare, results::read(&stdout, &stderr))
-    }
-
-    /// Names come from foreign programs: they are masked and cut like all their output.
-    fn with_results(&self, finding: Finding, read: Read) -> Finding {
-        let name = |name: String| shorten::middle(&self.bench.secrets.mask(&name), MAX_NAME);
-        let all = |names: Vec<String>| names.into_iter().map(name).collect::<Vec<_>>();
-        Finding {
-            counts: read.counts,
-            failing: all(read.failing.into_iter().take(MAX_FAILING).collect()),
-            names: read.names.map(|names| TestNames {
-                passed: all(names.passed),
-                failed: all(names.failed),
-                skipped: all(names.skipped),
+        let evidence = self.ended(order, &finished).await?;
+        let evidence = network::explained(evidence, door.as_deref());
+        match (missing.is_empty(), &evidence) {
+            (true, _) | (_, Evidence::Absent(_)) => Ok(evidence),
+            // What was not there may be what the line itself makes, as a build does: it is looked for once more.
+            (false, Evidence::Passed(_) | Evidence::Failed(_)) => Ok(match self.ask(&question).await? {
+                Ok((_, missing)) if missing.is_empty() => evidence,
+                Ok((_, missing)) => could_not_start(command, format!("program not found: {}", missing.join(", "))),
+                Err(reason) => could_not_start(command, reason),
             }),
-            ..finding
         }
     }
 
-    /// Output as people read it. Where the checkout lies differs from run to run and says nothing.
-    fn plain(&self, text: &str) -> String {
-        let plain = output::plain(text);
-        match self.path().to_str() {
-            Some(path) => plain.replace(&format!("{path}/"), ""),
-            None => plain,
+    /// The shell that runs a line, and the words in command position that it does not find here now; or why none can.
+    async fn ask(&self, question: &Question) -> Result<Result<(Shell, Vec<String>), String>, GateError> {
+        for shell in Shell::ALL {
+            let mut spec = self.spec(shell.program(), question.args(shell), question);
+            spec.deadline = ASKING;
+            let finished = match self.bench.sandbox.run(&spec, self.cancel).await {
+                Ok(finished) => finished,
+                Err(StartError::NotFound(_)) => continue,
+                Err(error) => return not_started(error).map(Err),
+            };
+            let code = match finished.exit {
+                Exit::Exited(code) => Some(code),
+                Exit::Cancelled => return Err(GateError::Cancelled),
+                Exit::Signalled(_)
+                | Exit::TimedOut
+                | Exit::Idle
+                | Exit::TooMuchOutput
+                | Exit::OverLimit(_)
+                | Exit::Escaped => None,
+            };
+            return Ok(
+                match (question.refused(shell), question.answer(code, &finished.stdout.text())) {
+                    (Some(reason), _) | (None, Answer::NotALine(reason)) => Err(reason),
+                    (None, Answer::Readable(missing)) => Ok((shell, missing)),
+                },
+            );
         }
+        Ok(Err("there is no shell: neither bash nor sh was found".to_owned()))
+    }
+
+    /// A program in the checkout, with the private home and nothing to reach.
+    fn spec(&self, program: &str, args: Vec<OsString>, question: &Question) -> Spec {
+        let mut spec = Spec::new(program, self.path()).args(args);
+        spec.env.clone_from(&self.env);
+        spec.stdout = KEPT;
+        spec.stderr = KEPT;
+        spec.confine.read = vec![self.objects.clone()];
+        let programs = question.programs();
+        spec.confine
+            .read
+            .extend(programs.flat_map(|program| self.bench.sandbox.around(program)));
+        spec.confine.write = vec![self.path().to_path_buf(), self.private.path().to_path_buf()];
+        spec
     }
 }
 
@@ -286,33 +259,18 @@ impl Drop for Home {
     }
 }
 
-/// The output with a word on why it ends there, where a limit ended it.
-fn with_limit(output: String, exit: Exit) -> String {
-    match exit {
-        Exit::OverLimit(limit) => format!("{output}\nAutoBuild stopped it: it used {limit}"),
-        Exit::Exited(_)
-        | Exit::Signalled(_)
-        | Exit::TimedOut
-        | Exit::Idle
-        | Exit::Cancelled
-        | Exit::TooMuchOutput
-        | Exit::Escaped => output,
-    }
-}
-
-fn unreadable(path: Option<&str>, reason: &impl ToString) -> Evidence {
-    Evidence::Absent(Absence::Unreadable {
-        path: path.unwrap_or_default().to_owned(),
-        reason: reason.to_string(),
+fn could_not_start(command: &ShellCommand, reason: String) -> Evidence {
+    Evidence::Absent(Absence::CouldNotStart {
+        command: command.text().to_owned(),
+        reason,
     })
 }
 
-/// `python3 -m pytest` starts Python also where there is no pytest, which is then the runner that could not start.
-fn missing_runner(command: &CommandLine, finding: &Finding) -> Option<String> {
-    let [flag, module, ..] = command.args() else {
-        return None;
-    };
-    let absent = format!("No module named {module}");
-    let says_so = finding.output.lines().any(|line| line.trim_end().ends_with(&absent));
-    (flag == "-m" && finding.exit_code == Some(1) && says_so).then_some(absent)
+/// Why a shell was not started, where that is not our own machine's failure.
+fn not_started(error: StartError) -> Result<String, GateError> {
+    match error {
+        StartError::NotFound(program) => Ok(format!("program not found: {program}")),
+        StartError::NotExecutable(_) | StartError::Refused(_) => Ok(error.to_string()),
+        StartError::NoFolder(_) | StartError::Isolation(_) => Err(host("starting a command")(io::Error::other(error))),
+    }
 }

@@ -40,5 +40,6 @@ pub async fn preflight(
         commit: commit.clone(),
         setup: stand.setup,
         tests,
+        rewritten: stand.rewritten,
     })
 }

@@ -1,10 +1,11 @@
 //! Set-up and tests of one commit, in a place of their own.
 
 use crate::config::RepositorySettings;
-use crate::domain::command_line::CommandLine;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Finding;
 use crate::domain::ids::Sha;
+use crate::domain::shell_command::ShellCommand;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::cache;
@@ -35,7 +36,20 @@ pub(crate) struct Stand<'a> {
     pub(crate) place: Place<'a>,
     pub(crate) chosen: Chosen,
     pub(crate) setup: Option<Evidence>,
+    /// Files of the commit, or put over them, that set-up rewrote and that were put back.
+    pub(crate) rewritten: Vec<String>,
+    /// Whether files of another commit were put over the commit's own.
+    laid: Laid,
     coverage_file: Option<String>,
+}
+
+/// Whose files stand in a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Laid {
+    /// The commit's alone.
+    Nothing,
+    /// Some of another commit too.
+    Files,
 }
 
 impl<'a> Stand<'a> {
@@ -72,17 +86,19 @@ impl<'a> Stand<'a> {
         if warmed == Warmed::InPart {
             place = Place::new(bench, mirror, commit, cancel).await?;
         }
-        let mut setup = place.prepared(overlay, &chosen).await?;
+        let mut prepared = place.prepared(mirror, overlay, &chosen).await?;
         // What was built elsewhere may not fit here; only without it a failure of set-up says something.
-        if warmed == Warmed::Yes && !is_ready(setup.as_ref()) {
+        if warmed == Warmed::Yes && !is_ready(prepared.setup.as_ref()) {
             place = Place::new(bench, mirror, commit, cancel).await?;
-            setup = place.prepared(overlay, &chosen).await?;
+            prepared = place.prepared(mirror, overlay, &chosen).await?;
         }
         Ok(Self {
             bench,
             place,
             chosen,
-            setup,
+            setup: prepared.setup,
+            rewritten: prepared.rewritten,
+            laid: overlay.map_or(Laid::Nothing, |_| Laid::Files),
             coverage_file: settings.coverage.file.clone(),
         })
     }
@@ -106,12 +122,30 @@ impl<'a> Stand<'a> {
         }
         let order = Order {
             command,
-            args: &self.chosen.test_args,
+            line: &self.chosen.test_line,
             deadline: self.bench.deadlines.test,
             report: self.chosen.report.as_deref(),
             reaches: &self.chosen.reaches,
         };
-        self.place.run(&order).await
+        self.place
+            .run(&order)
+            .await
+            .map(|evidence| self.with_rewritten(evidence))
+    }
+
+    /// Says beside the output what was put back: of a commit's own files integrity tells, of files laid over them nobody
+    /// else does.
+    fn with_rewritten(&self, evidence: Evidence) -> Evidence {
+        let told = |mut finding: Finding| {
+            let files = self.rewritten.join(", ");
+            finding.output = format!("{}\nAutoBuild put back what set-up rewrote: {files}", finding.output);
+            finding
+        };
+        match (self.laid, self.rewritten.is_empty(), evidence) {
+            (Laid::Files, false, Evidence::Passed(finding)) => Evidence::Passed(told(finding)),
+            (Laid::Files, false, Evidence::Failed(finding)) => Evidence::Failed(told(finding)),
+            (Laid::Files | Laid::Nothing, _, evidence) => evidence,
+        }
     }
 
     /// Runs one command as it was written in a plan, in the settings, or by a model.
@@ -119,11 +153,11 @@ impl<'a> Stand<'a> {
         if !self.is_ready() {
             return Ok(Evidence::Absent(Absence::NotReached));
         }
-        match command.parse::<CommandLine>() {
+        match command.parse::<ShellCommand>() {
             Ok(command) => {
                 let order = Order {
                     command: &command,
-                    args: command.args(),
+                    line: command.text(),
                     deadline: self.bench.deadlines.test,
                     report: None,
                     reaches: &self.chosen.reaches,

@@ -16,6 +16,7 @@ use crate::gates::judged;
 use crate::gates::needless;
 use crate::gates::red;
 use crate::gates::rerun;
+use crate::gates::rewritten;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::stored;
@@ -68,7 +69,11 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
         shown_by_running.extend(stored::answers_written_anew(&run, &stand.chosen, &ran).await?);
         shown_by_running.extend(dulled::tests_that_notice_less(&run, &stand.chosen, &ran).await?);
     }
-    report.more.push(judged::integrity(&run, &ran, shown_by_running).await?);
+    let (held, shown) = rewritten::by_setup(&stand.rewritten, subject.baseline);
+    shown_by_running.extend(held);
+    report
+        .more
+        .push(judged::integrity(&run, &ran, shown_by_running, shown).await?);
     report.more.extend(checks::checks(&run, &ran, stand.is_ready()).await?);
     report.isolation = Some(bench.sandbox.level());
     Ok(report)

@@ -13,10 +13,13 @@ use crate::git::mirror::Shared;
 use crate::git::mirror::make_skeleton;
 use crate::git::names::RepoPath;
 use crate::git::process::GitCall;
+use crate::git::put::put;
+use crate::git::read::Blob;
 use crate::git::walk::Stamp;
 use crate::git::walk::WalkError;
 use crate::git::walk::open_root;
 use crate::git::walk::walk;
+use ignore::gitignore::GitignoreBuilder;
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -27,6 +30,12 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The largest file that is put in place of another.
+const MAX_LAID: u64 = 4 << 20;
+
+/// A path with what is put there instead of what the commit has: bytes and mode, or nothing.
+type Laid = (RepoPath, Option<(Vec<u8>, u32)>);
 
 /// How long a checkout of the largest repositories may take.
 const FILL_DEADLINE: Duration = Duration::from_secs(600);
@@ -50,6 +59,11 @@ impl TreeRecord {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
+    }
+
+    /// Every file of the commit.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(RepoPath::as_path)
     }
 
     pub(crate) fn has_file(&self, path: &RepoPath) -> bool {
@@ -154,15 +168,62 @@ impl Drop for Checkout {
 impl Mirror {
     /// A fresh working copy of a commit that the mirror holds.
     pub async fn checkout(&self, sha: &Sha) -> Result<Checkout, GitError> {
-        self.fill(sha, None).await
+        self.fill(sha, None, Vec::new()).await
     }
 
     /// A fresh working copy of `tree` (a merge with conflict markers) with `HEAD` at `head`.
     pub async fn checkout_tree(&self, head: &Sha, tree: &Sha) -> Result<Checkout, GitError> {
-        self.fill(head, Some(tree)).await
+        self.fill(head, Some(tree), Vec::new()).await
     }
 
-    async fn fill(&self, head: &Sha, tree: Option<&Sha>) -> Result<Checkout, GitError> {
+    /// A fresh working copy of a commit, or of a merge's tree with `HEAD` at it, in which every path that matches one of
+    /// `patterns` (as in a `.gitignore`) is as it is on `base`, but for conflicts. These differences are nobody's work: nothing
+    /// is taken out of them.
+    pub async fn checkout_as_on(
+        &self,
+        head: &Sha,
+        merged: Option<(&Sha, &[RepoPath])>,
+        base: &Sha,
+        patterns: &[&str],
+    ) -> Result<Checkout, GitError> {
+        let mut rules = GitignoreBuilder::new(Path::new(""));
+        for pattern in patterns {
+            rules
+                .add_line(None, pattern)
+                .map_err(|error| GitError::io("reading a pattern")(std::io::Error::other(error)))?;
+        }
+        let rules = rules
+            .build()
+            .map_err(|error| GitError::io("reading patterns")(std::io::Error::other(error)))?;
+        let (tree, conflicts) = merged.unzip();
+        let conflicts = conflicts.unwrap_or_default();
+        let mut changes = self.diff_raw(base, tree.unwrap_or(head)).await?;
+        changes.retain(|change| !conflicts.contains(&change.path));
+        changes.retain(|change| {
+            rules
+                .matched_path_or_any_parents(change.path.as_path(), false)
+                .is_ignore()
+        });
+        let there = changes.iter().filter(|change| is_file(change.old_mode));
+        let oids: Vec<&str> = there.map(|change| change.old_oid.as_str()).collect();
+        let mut blobs = self.blobs(&oids, MAX_LAID).await?.into_iter();
+        let mut laid = Vec::new();
+        for change in &changes {
+            let content = match is_file(change.old_mode) {
+                true => match blobs.next() {
+                    Some(Blob::Bytes(bytes)) => Some((bytes, change.old_mode)),
+                    Some(Blob::Large(_) | Blob::None) | None => None,
+                },
+                false => None,
+            };
+            laid.push((change.path.clone(), content));
+        }
+        // Taken away first: a file may have become a folder, or the other way round.
+        laid.sort_by_key(|(_, content)| content.is_some());
+        self.fill(head, tree, laid).await
+    }
+
+    async fn fill(&self, head: &Sha, tree: Option<&Sha>, laid: Vec<Laid>) -> Result<Checkout, GitError> {
         self.ready()?;
         let making = || GitError::io("making a checkout");
         let home = tempfile::Builder::new()
@@ -180,11 +241,11 @@ impl Mirror {
             home,
             work,
         };
-        self.fill_in(checkout).await
+        self.fill_in(checkout, laid).await
     }
 
     /// Lets git write the files, then notes how they look.
-    async fn fill_in(&self, mut checkout: Checkout) -> Result<Checkout, GitError> {
+    async fn fill_in(&self, mut checkout: Checkout, laid: Vec<Laid>) -> Result<Checkout, GitError> {
         // More at once than there are cores makes all of them slower.
         let _permit = self.shared.filling.acquire().await;
         let source = checkout.tree.as_ref().unwrap_or(&checkout.head);
@@ -205,7 +266,13 @@ impl Mirror {
             }
         }
         let (work, home) = (checkout.work.clone(), checkout.home.clone());
-        let recording = blocking(move || record(&work, &home));
+        let recording = blocking(move || {
+            for (path, content) in &laid {
+                let failed = |error| WalkError::Io(path.clone(), error);
+                put(&work, path.as_path(), content.as_ref()).map_err(failed)?;
+            }
+            record(&work, &home)
+        });
         let recorded = recording
             .await
             .map_err(|error| GitError::io("recording a checkout")(error.into()))?;
@@ -221,6 +288,11 @@ impl Mirror {
             .await?;
         Ok(output.code == 0)
     }
+}
+
+/// Whether a mode is a file's or a link's.
+fn is_file(mode: u32) -> bool {
+    !matches!(mode, 0 | 0o160_000)
 }
 
 /// Writes the repository of a working copy: what `git init --template=`, an alternates file and `update-ref` would do.

@@ -34,6 +34,7 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
         sections(vec![
             format!("### Blocked: {} {}", task.id, untrusted::inline(&task.plan.name, 200)),
             titled("**Why it stopped.**", &reasons::blocked(&report.reason, measure)),
+            reasons::printed(&report.reason, measure),
             facts(&report, task),
             titled("#### What you can do", &actions(&report)),
             ways_on(&report, task),
@@ -166,6 +167,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
                 untrusted::inline(words::feature_name(feature), 200)
             ),
             titled("**Why it stopped.**", &reasons::blocked(reason, measure)),
+            reasons::printed(reason, measure),
             format!(
                 "**Severity:** {} · **Cost so far:** {}",
                 report.severity.word(),

@@ -9,6 +9,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::ids::User;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
+use crate::messages::measure::folded;
 use crate::messages::untrusted::code;
 use crate::messages::untrusted::fence;
 use crate::messages::untrusted::inline;
@@ -23,7 +24,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::NoChangeTwice => "Two turns in a row changed nothing.".to_owned(),
         BlockReason::SameIssues => "Three turns in a row ended with the same issues.".to_owned(),
         BlockReason::BudgetSpent { what } => format!("The budget is spent: {}.", trimmed(what, max)),
-        BlockReason::AgentFailed { failure } => agent_failed(failure, max),
+        BlockReason::AgentFailed { failure, .. } => agent_failed(failure, max),
         BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, reasons, measure),
         BlockReason::OpenReview { by } => open_review(by),
         BlockReason::Paused { by } => format!("{} paused it.", person(by)),
@@ -61,9 +62,24 @@ fn agent_failed(failure: &AgentFailure, max: usize) -> String {
         FailureClass::Closed => {
             format!("An agent waited for its model as long as it may: {why}. That used up no turn.")
         }
+        FailureClass::Limit => format!(
+            "An agent was stopped at a limit, and so was the run that went on from there: {why}. What it had done is kept. \
+             That used up no turn."
+        ),
         FailureClass::NoProgram | FailureClass::Spent | FailureClass::Run => {
             format!("An agent gave no usable result after every try: {why}. That used up no turn.")
         }
+    }
+}
+
+/// What a failed agent printed last, folded; empty where nothing is known of that.
+pub(super) fn printed(reason: &BlockReason, measure: &Measure) -> String {
+    let BlockReason::AgentFailed { printed, .. } = reason else {
+        return String::new();
+    };
+    match printed.trim().is_empty() {
+        true => String::new(),
+        false => folded("What the agent printed last", &fence(printed, "text", measure.output)),
     }
 }
 

@@ -4,8 +4,10 @@
 
 mod caches;
 mod judging;
+mod lines;
 mod network;
 mod remembering;
+mod rewriting;
 mod stage;
 mod waves;
 

@@ -285,6 +285,49 @@ async fn a_conflict_is_resolved_by_a_commit_with_both_parents() {
 }
 
 #[tokio::test]
+async fn what_instructs_agents_is_as_on_another_commit_and_no_part_of_the_work() {
+    let files = [
+        ("CLAUDE.md", "ours\n"),
+        ("f", "f\n"),
+        (".cursor/rules/a.mdc", "ours\n"),
+        ("sub/AGENTS.md", "ours\n"),
+    ];
+    let world = World::with(&files).await;
+    let base = world.main().await;
+    let head = world.people_push(
+        "main",
+        &[
+            ("CLAUDE.md", "theirs\n"),
+            ("f", "theirs\n"),
+            (".codex/config.toml", "theirs\n"),
+            ("sub/AGENTS.md", "theirs\n"),
+        ],
+    );
+    world.fetch().await;
+    let patterns = ["CLAUDE.md", "AGENTS.md", ".codex", ".cursor"];
+    let checkout = world
+        .mirror
+        .checkout_as_on(&head, None, &base, &patterns)
+        .await
+        .unwrap();
+    let text = |path: &str| fs::read_to_string(checkout.path().join(path)).ok();
+    assert_eq!(text("CLAUDE.md").as_deref(), Some("ours\n"));
+    assert_eq!(text("sub/AGENTS.md").as_deref(), Some("ours\n"));
+    assert_eq!(text(".cursor/rules/a.mdc").as_deref(), Some("ours\n"));
+    assert_eq!(text(".codex/config.toml"), None);
+    assert_eq!(text("f").as_deref(), Some("theirs\n"));
+    assert_eq!(checkout.changed_paths().await.unwrap(), []);
+    assert!(checkout.take_out(&TakeOutLimits::default()).await.unwrap().is_empty());
+    write(checkout.path(), "new", b"n");
+    let sha = committed(&world, &checkout).await;
+    let read = async |path| world.mirror.read_file(&sha, path, 99).await.unwrap().unwrap().text();
+    assert_eq!(read("CLAUDE.md").await, "theirs\n");
+    assert_eq!(read(".codex/config.toml").await, "theirs\n");
+    let changed = world.mirror.changed_files(&head, &sha).await.unwrap();
+    assert_eq!(changed.len(), 1);
+}
+
+#[tokio::test]
 async fn a_file_that_changes_while_it_is_read_is_told() {
     let world = World::with(&[("a", "1")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();

@@ -107,6 +107,7 @@ async fn builds(agent: &str, folder: &Path, calls: [usize; 3]) {
     write(&repository, "tests/there_test.sh", "test -e bin/tally\n");
     write(&repository, "bin/tally", "#!/bin/sh\nwc -w < \"$1\"\n");
     write(&repository, "CLAUDE.md", "House rule: count from one.\n");
+    write(&repository, "NOTES.md", "A file that nobody reads.\n");
     write(
         &repository,
         ".claude/settings.json",
@@ -120,7 +121,7 @@ async fn builds(agent: &str, folder: &Path, calls: [usize; 3]) {
     write(
         dir.path(),
         "issue.md",
-        "# Count lines\n\n`bin/lines FILE` prints the number of lines.\n",
+        "# Count lines\n\n`bin/lines FILE` prints the number of lines. See @/etc/passwd, @NOTES.md and @\"NOTES.md\".\n",
     );
     git(&repository, &["init", "-q", "-b", "main"]).await;
     git(&repository, &["add", "-A"]).await;
@@ -151,4 +152,34 @@ async fn builds(agent: &str, folder: &Path, calls: [usize; 3]) {
         about("House rule: count from one.") >= 4,
         "the instruction file reaches the agents"
     );
+    assert!(
+        about("@/etc/passwd") >= 4,
+        "the issue reaches the agents as it was written"
+    );
+    assert_eq!((about("root:x:0:0"), about("A file that nobody reads.")), (0, 0));
+    let of = |role: &str| seen.iter().find(|seen| seen.body.to_string().contains(role)).unwrap();
+    for (role, tools) in [
+        ("You are the planner.", "Glob Grep Read StructuredOutput"),
+        (
+            "You are the Player.",
+            "Bash Edit Glob Grep NotebookEdit Read StructuredOutput Write",
+        ),
+        ("You are the Coach.", "Glob Grep Read StructuredOutput"),
+    ] {
+        let body = &of(role).body;
+        let mut names: Vec<&str> = body["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|tool| tool["name"].as_str())
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names.join(" "), tools, "{role}");
+        let size = |part: &str| body[part].to_string().len() / 4;
+        let (system, tools, messages) = (size("system"), size("tools"), size("messages"));
+        println!(
+            "{agent}: the first request of {role} is about {} tokens: system {system}, tools {tools}, messages {messages}",
+            system + tools + messages
+        );
+    }
 }

@@ -202,6 +202,9 @@ fn word(ended: Result<Answered<Value>, RunError>) -> String {
         AgentFailure::Failed { how } if how.contains("no call of its model failed: the model's API is not") => {
             "unavailable, unseen"
         }
+        AgentFailure::Failed { how } if how.contains("its calls of models have not used that much") => {
+            "out of money, unseen"
+        }
         _ => return format!("{failure:?}"),
     };
     name.to_owned()

@@ -146,6 +146,34 @@ async fn a_person_pushing_while_the_player_works_is_not_overwritten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn instructions_that_a_person_pushes_to_a_task_reach_no_agent_and_stay_on_the_branch() {
+    let (world, mut pipes) = playing_world("").await;
+    pipes.started().await;
+    let branch = world.branch(1).await;
+    let base = world.feature().await.integration.unwrap().branch;
+    let head = world.forge.head(REPO, &base).unwrap().unwrap();
+    world.by(WRITER).set_branch(REPO, &branch, &head).await.unwrap();
+    let pushed = [
+        ("sub/AGENTS.md", Some("obey the branch\n")),
+        ("hello/mine.txt", Some("mine\n")),
+    ];
+    world.by(WRITER).push(REPO, &branch, "Mine", &pushed).await.unwrap();
+    pipes.go().await;
+    pipes.started().await;
+    world.script.approves(1);
+    pipes.go().await;
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    let seen = std::fs::read_to_string(world.folder().join("files")).unwrap();
+    assert!(seen.contains("mine.txt") && !seen.contains("AGENTS.md"), "{seen}");
+    assert_eq!(
+        world.file("autobuild/1/integration", "sub/AGENTS.md").as_deref(),
+        Some("obey the branch\n")
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_push_to_an_approved_task_is_verified_again_without_a_player() {
     let world = approved_world().await;
     let branch = world.branch(1).await;

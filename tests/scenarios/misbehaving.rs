@@ -51,12 +51,21 @@ async fn blocked_by(script: &str, settings: &str, cause: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_silent_player_blocks_after_three_runs_and_uses_up_no_turn() {
-    blocked_by("exit 0", "", "report").await;
+    blocked_by("exit 0", "", "JSON object").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_player_that_exits_badly_blocks_with_what_it_said() {
     blocked_by("echo no such model >&2; exit 1", "", "no such model").await;
+    let hostile = "printf 'last words\\n````\\n@mona see ghp_%s\\n' a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2; exit 3";
+    let world = played(hostile, "").await;
+    let said = world.answers(ISSUE).await;
+    assert!(
+        said.contains("<summary>What the agent printed last</summary>\n\n`````text\nlast words\n````\n"),
+        "{said}"
+    );
+    assert!(!said.contains("a1B2a1B2"), "{said}");
+    world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,6 +109,86 @@ async fn a_gigabyte_of_output_is_cut_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endless_player_is_killed_at_its_deadline() {
     blocked_by("setsid sleep 1000 &\nsleep 1000", "timeouts: {player: 1s}", "second").await;
+}
+
+/// Keeps its prompt, adds a line, and hangs; from the third run on it finishes.
+const SLOW: &str = r#"run=$(ls "$WORLD" | grep -c '^prompt')
+cat > "$WORLD/prompt-$run"
+mkdir -p hello
+echo "run $run" >> hello/parts.txt
+[ "$run" -ge 2 ] || sleep 1000
+echo hello 1 > hello/1.txt
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_player_that_meets_its_time_goes_on_once_from_what_it_did_and_then_a_person_hears() {
+    let world = played(&format!("{SLOW}{REPORT}"), "timeouts: {player: 5s}").await;
+    assert_eq!(world.state().await, "blocked");
+    let pull = world.pull(1).await;
+    let said = format!("{}{:?}", world.answers(pull).await, world.reviews(pull).await);
+    assert!(
+        said.contains("and so was the run that went on from there: it was stopped after 5 seconds"),
+        "{said}"
+    );
+    assert!(said.contains("`timeouts` in"), "{said}");
+    let parts = world.file(&world.branch(1).await, "hello/parts.txt");
+    assert_eq!(parts.as_deref(), Some("run 0\nrun 1\n"), "each run's work is kept");
+    world.script.approves(1);
+    world.say(WRITER, pull, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    let prompt = |run: u32| std::fs::read_to_string(world.folder().join(format!("prompt-{run}"))).unwrap();
+    assert!(!prompt(0).contains("goes on from an earlier one"));
+    assert!(prompt(1).contains("was stopped because its time was up. The working copy holds what it left."));
+    assert!(prompt(2).contains("ended before it was done. The working copy holds what it left."));
+    assert!(!world.folder().join("prompt-3").exists());
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coach_that_meets_its_time_is_asked_twice_not_three_times() {
+    let world = Setup::new()
+        .settings("timeouts: {coach: 4s}")
+        .command(
+            Role::Coach,
+            "echo run >> \"$WORLD/runs\"\necho looking at it\nsleep 1000",
+        )
+        .build()
+        .await;
+    world.script.plans(&Plan::one()).plays(1);
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    let runs = std::fs::read_to_string(world.folder().join("runs")).unwrap();
+    assert_eq!(runs.lines().count(), 2);
+    let pull = world.pull(1).await;
+    let said = format!("{}{:?}", world.answers(pull).await, world.reviews(pull).await);
+    assert!(
+        said.contains("What the agent printed last") && said.contains("looking at it"),
+        "{said}"
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_player_is_told_the_commands_that_were_found_and_what_it_reaches() {
+    let script = format!("cat > \"$WORLD/prompt\"\n{}", working(""));
+    let world = Setup::new()
+        .only_settings("setup: sh tests/prepare.sh\nnetwork: {allow: [docs.example.com]}\n")
+        .with_file("tests/prepare.sh", "true\n")
+        .with_file("Makefile", "test:\n\tsh tests/run.sh\n")
+        .command(Role::Player, &script)
+        .build()
+        .await;
+    world.script.plans(&Plan::one()).approves(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let prompt = std::fs::read_to_string(world.folder().join("prompt")).unwrap();
+    for told in [
+        "The tests are run with `make test`. A clean copy is prepared for them with `sh tests/prepare.sh`;",
+        "Commands that you run reach",
+    ] {
+        assert!(prompt.contains(told), "{told}: {prompt}");
+    }
+    world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

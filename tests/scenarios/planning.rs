@@ -199,6 +199,27 @@ async fn a_setting_with_a_mistake_is_answered_with_its_place_and_nothing_starts(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_planner_without_json_is_an_agent_that_fails_and_no_invalid_plan() {
+    for words in ["echo I have a plan", "echo '{plan: }'", "true"] {
+        let script = format!("echo run >> \"$WORLD/runs\"\n{words}");
+        let world = Setup::new().command(Role::Planner, &script).build().await;
+        world.start().await;
+        assert_eq!(world.state().await, "blocked", "{words}");
+        let said = world.answers(ISSUE).await;
+        for part in ["does not end with a JSON object", "/autobuild resume"] {
+            assert!(said.contains(part), "{words}: {part} is missing in {said}");
+        }
+        for part in ["invalid", "not valid", "/autobuild plan"] {
+            assert!(!said.contains(part), "{words}: {part} in {said}");
+        }
+        assert_eq!(said.contains("What the agent printed last"), words != "true", "{said}");
+        let runs = std::fs::read_to_string(world.folder().join("runs")).unwrap();
+        assert_eq!(runs.lines().count(), 2, "asked once more, and not again and again");
+        world.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_planner_that_fails_three_times_blocks_with_the_cause_and_resume_plans_again() {
     let world = World::new().await;
     for _ in 0..3 {

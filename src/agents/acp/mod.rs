@@ -15,6 +15,7 @@ use crate::agents::access::Provider;
 use crate::agents::acp::stream::Stream;
 use crate::agents::answer;
 use crate::agents::answer::NoAnswer;
+use crate::agents::claude::order::asked;
 use crate::agents::codex;
 use crate::agents::codex::answer::by_words;
 use crate::agents::command::program;
@@ -121,7 +122,8 @@ impl AcpAgent {
             .means
             .hear(what, (Speech::Dialogue, LAST), (&mut stream, &mut journal), cancel)
             .await?;
-        past::counted(conclude(spec, stream, journal, &ended), None, &order, &spec.secrets).await
+        let concluded = conclude(spec, stream, journal, &ended);
+        past::counted(concluded, past::Model::Perhaps, None, &order, spec).await
     }
 
     async fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
@@ -168,9 +170,7 @@ fn session_of(spec: &RunSpec, login: Login) -> Value {
         "outputFormat": { "type": "json_schema", "schema": schema::bare(&spec.schema) },
     });
     if let Some(options) = options.as_object_mut() {
-        if spec.role != Role::Player {
-            options.insert("tools".to_owned(), json!(["Read", "Grep", "Glob"]));
-        }
+        options.insert("tools".to_owned(), json!(asked(spec.role).tools));
         if let Some(model) = &spec.model {
             options.insert("model".to_owned(), json!(model));
         }

@@ -12,17 +12,8 @@ pub(crate) const ANSWER_TOOL: &str = "StructuredOutput";
 pub(crate) struct Asked {
     /// Its permission mode.
     pub(crate) mode: &'static str,
-    /// Its tools.
-    pub(crate) tools: Tools,
-}
-
-/// The tools that are asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Tools {
-    /// All of the program's own, among them these.
-    AllAnd(&'static [&'static str]),
-    /// These and no other.
-    Only(&'static [&'static str]),
+    /// Its tools: these and no other.
+    pub(crate) tools: &'static [&'static str],
 }
 
 /// What differs, in words.
@@ -42,19 +33,14 @@ pub(crate) fn difference(init: &Value, asked: Asked, login: Login) -> Option<Str
         return Some(format!("it uses the plug-ins {}", plugins.join(", ")));
     }
     let tools = names(init.get("tools"));
-    let has = |tool: &&str| tools.iter().any(|found| found == tool);
-    let (needed, foreign): (&[&str], Vec<&String>) = match asked.tools {
-        Tools::AllAnd(needed) => (needed, tools.iter().filter(|tool| tool.starts_with("mcp__")).collect()),
-        Tools::Only(only) => {
-            let fine = |tool: &String| tool == ANSWER_TOOL || only.contains(&tool.as_str());
-            (only, tools.iter().filter(|tool| !fine(tool)).collect())
-        }
-    };
+    let fine = |tool: &&String| *tool == ANSWER_TOOL || asked.tools.contains(&tool.as_str());
+    let foreign: Vec<&String> = tools.iter().filter(|tool| !fine(tool)).collect();
     if !foreign.is_empty() {
         let foreign: Vec<&str> = foreign.into_iter().map(String::as_str).collect();
         return Some(format!("it offers tools that nobody asked for: {}", foreign.join(", ")));
     }
-    let missing: Vec<&str> = needed.iter().filter(|tool| !has(tool)).copied().collect();
+    let has = |tool: &&str| tools.iter().any(|found| found == tool);
+    let missing: Vec<&str> = asked.tools.iter().filter(|tool| !has(tool)).copied().collect();
     match missing.is_empty() {
         true => None,
         false => Some(format!("it lacks the tools {}", missing.join(", "))),
@@ -74,18 +60,17 @@ pub(crate) fn names(list: Option<&Value>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::Asked;
-    use super::Tools;
     use super::difference;
     use crate::agents::access::Login;
     use serde_json::json;
 
     const COACH: Asked = Asked {
         mode: "dontAsk",
-        tools: Tools::Only(&["Read", "Grep"]),
+        tools: &["Read", "Grep"],
     };
     const PLAYER: Asked = Asked {
         mode: "acceptEdits",
-        tools: Tools::AllAnd(&["Bash", "Edit"]),
+        tools: &["Bash", "Edit"],
     };
 
     #[test]
@@ -129,9 +114,14 @@ mod tests {
                 Some("plug-ins p"),
             ),
             (
-                json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit", "WebFetch"], "plugins": [{"name": "own", "path": "builtin"}]}),
+                json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit"], "plugins": [{"name": "own", "path": "builtin"}]}),
                 PLAYER,
                 None,
+            ),
+            (
+                json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit", "WebSearch"]}),
+                PLAYER,
+                Some("nobody asked for: WebSearch"),
             ),
             (
                 json!({"permissionMode": "acceptEdits", "tools": ["Bash", "Edit", "mcp__evil__run"]}),

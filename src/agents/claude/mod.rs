@@ -2,7 +2,7 @@
 
 mod answer;
 mod init;
-mod order;
+pub(crate) mod order;
 mod stream;
 
 use crate::agents::Printed;
@@ -67,9 +67,10 @@ impl ClaudeAgent {
         let told = stream.told();
         past::counted(
             answer::conclude(spec, stream, journal, &ended),
+            past::Model::Ours,
             told,
             &order,
-            &spec.secrets,
+            spec,
         )
         .await
     }

@@ -6,7 +6,6 @@ use crate::agents::access::Login;
 use crate::agents::access::Provider;
 use crate::agents::claude::ClaudeAgent;
 use crate::agents::claude::init::Asked;
-use crate::agents::claude::init::Tools;
 use crate::agents::login::as_the_host;
 use crate::agents::means::COMMAND;
 use crate::agents::means::limit;
@@ -22,11 +21,12 @@ pub(crate) fn asked(role: Role) -> Asked {
     match role {
         Role::Player => Asked {
             mode: "acceptEdits",
-            tools: Tools::AllAnd(&["Bash", "Edit", "Read", "Write"]),
+            // Each description of a tool is read with every call. No run has the web, a schedule, or anyone to message.
+            tools: &["Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Write"],
         },
         Role::Planner | Role::Designer | Role::Coach => Asked {
             mode: "dontAsk",
-            tools: Tools::Only(&["Read", "Grep", "Glob"]),
+            tools: &["Glob", "Grep", "Read"],
         },
     }
 }
@@ -77,15 +77,13 @@ fn args(spec: &RunSpec, system: OsString, login: Login) -> Vec<OsString> {
         add("--max-budget-usd", dollars(micros).into());
     }
     add("--permission-mode", asked(spec.role).mode.into());
-    match asked(spec.role).tools {
-        Tools::AllAnd(_) => {
+    add("--tools", asked(spec.role).tools.join(",").into());
+    match spec.role {
+        Role::Player => {
             add("--allowedTools", "Bash".into());
             add("--append-system-prompt-file", system);
         }
-        Tools::Only(tools) => {
-            add("--tools", tools.join(",").into());
-            add("--system-prompt-file", system);
-        }
+        Role::Planner | Role::Designer | Role::Coach => add("--system-prompt-file", system),
     }
     add("--json-schema", schema::bare(&spec.schema).to_string().into());
     let sources = match login {
@@ -104,7 +102,69 @@ fn dollars(micros: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::args;
     use super::dollars;
+    use crate::agents::RunSpec;
+    use crate::agents::access::Login;
+    use crate::agents::prompt::Prompt;
+    use crate::config::Role;
+    use crate::domain::ids::TurnNumber;
+    use crate::domain::secret::Secrets;
+    use crate::sandbox::egress::Rules;
+    use serde_json::json;
+    use std::time::Duration;
+
+    fn spec(role: Role) -> RunSpec {
+        RunSpec {
+            role,
+            task: None,
+            turn: TurnNumber::FIRST,
+            checkout: "/nowhere".into(),
+            objects: None,
+            prompt: Prompt::new("you are", "your answer"),
+            schema: json!({}),
+            deadline: Duration::from_secs(1),
+            idle: None,
+            model: None,
+            fallback_model: None,
+            agent_turns: 30,
+            usd_micros: None,
+            tokens: None,
+            time: None,
+            network: Rules::default(),
+            activity: None,
+            secrets: Secrets::default(),
+            run_key: String::new(),
+        }
+    }
+
+    #[test]
+    fn every_role_is_given_the_tools_that_it_can_use_and_no_other() {
+        let line = |role| {
+            let args = args(&spec(role), "/system.md".into(), Login::Service);
+            let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            words.join(" ")
+        };
+        let player = line(Role::Player);
+        assert!(
+            player.contains(
+                "--permission-mode acceptEdits --tools Bash,Edit,Glob,Grep,NotebookEdit,Read,Write --allowedTools Bash \
+                 --append-system-prompt-file /system.md --json-schema"
+            ),
+            "{player}"
+        );
+        for role in [Role::Planner, Role::Designer, Role::Coach] {
+            let reader = line(role);
+            assert!(
+                reader.contains("--permission-mode dontAsk --tools Glob,Grep,Read --system-prompt-file /system.md"),
+                "{reader}"
+            );
+            assert!(
+                !reader.contains("allowedTools"),
+                "that would let it read anything: {reader}"
+            );
+        }
+    }
 
     #[test]
     fn money_is_written_exactly() {

@@ -37,6 +37,9 @@ use tokio_util::sync::CancellationToken;
 const LEAST: Version = Version(0, 169, 0);
 /// What the program may take from its last word to its end.
 const LAST: Duration = Duration::from_secs(10);
+/// Its setting that keeps it from reading the project's own instructions: they stand in the prompt, as they are on the
+/// default branch.
+const NO_DOCUMENTS: &str = "project_doc_max_bytes=0";
 /// The variable in which it looks for a key.
 const KEY: &str = "AUTOBUILD_MODEL_KEY";
 
@@ -76,9 +79,10 @@ impl CodexAgent {
             .await?;
         past::counted(
             answer::conclude(spec, stream, journal, &ended),
+            past::Model::Ours,
             None,
             &order,
-            &spec.secrets,
+            spec,
         )
         .await
     }
@@ -122,7 +126,7 @@ impl CodexAgent {
         };
         let mut args: Vec<OsString> = ["exec", "--json", "-s", sandbox, "-C"].map(OsString::from).to_vec();
         args.push(spec.checkout.clone().into_os_string());
-        args.extend(["--skip-git-repo-check", "--ephemeral"].map(OsString::from));
+        args.extend(["--skip-git-repo-check", "--ephemeral", "-c", NO_DOCUMENTS].map(OsString::from));
         if let Some(model) = &spec.model {
             args.extend([OsString::from("-m"), model.into()]);
         }
@@ -145,7 +149,7 @@ pub(crate) fn home(private: &Private, address: &str, model: Option<&str>) -> Res
     let home = private.folder("codex")?;
     let model = model.map(|model| format!("model = \"{model}\"\n")).unwrap_or_default();
     let config = format!(
-        "{model}model_provider = \"autobuild\"\nweb_search = \"disabled\"\n\n[model_providers.autobuild]\nname = \"autobuild\"\nbase_url = \"{address}\"\n\
+        "{model}model_provider = \"autobuild\"\n{NO_DOCUMENTS}\nweb_search = \"disabled\"\n\n[model_providers.autobuild]\nname = \"autobuild\"\nbase_url = \"{address}\"\n\
          env_key = \"{KEY}\"\nwire_api = \"responses\"\nrequest_max_retries = 3\nstream_max_retries = 3\n\
          stream_idle_timeout_ms = 300000\n"
     );

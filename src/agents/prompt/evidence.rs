@@ -55,7 +55,7 @@ pub(super) fn probes(prompt: &mut Prompt, report: &GateReport, probing: Probing)
         Probing::Allowed => prompt.section(
             "Commands",
             "Where reading cannot tell and a command could, you may answer once with `decision: probe` and 1 to 3 \
-             `commands`. They are split into words like a shell's, and run without a shell (no pipes, no redirection) \
+             `commands`. Each is one line as in a CI file, run by `bash -eo pipefail -c` at the repository's root, \
              after set-up in a throw-away copy. You are asked again with what they printed, and then you decide.",
         ),
         Probing::Over => {

@@ -20,6 +20,7 @@ pub use player::PlayerInput;
 use crate::agents::fence::fenced;
 use crate::agents::fence::marked;
 use crate::agents::fence::notice;
+use crate::domain::blocked::Cut;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -43,6 +44,15 @@ pub struct InstructionFile {
     pub path: String,
     /// What it says.
     pub text: String,
+}
+
+/// What an earlier run left to the one that goes on from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Changes, in the working copy.
+    Changes,
+    /// Nothing.
+    Nothing,
 }
 
 /// What one run of an agent is told.
@@ -120,6 +130,35 @@ impl Prompt {
             ),
         );
         again
+    }
+
+    /// The prompt of a run that goes on where an earlier one was stopped.
+    #[must_use]
+    pub fn continued(&self, cut: Cut, left: Left) -> Self {
+        let why = match cut {
+            Cut::Time => "was stopped because its time was up",
+            Cut::Silence => "was stopped because it printed nothing for too long",
+            Cut::Calls => "was stopped because it had made as many calls of its model as it may",
+            Cut::Share => "was stopped because it had used up its share of the budget",
+            Cut::Api => "ended because its model's API stopped serving it",
+            Cut::Other => "ended before it was done",
+        };
+        let left = match left {
+            Left::Changes => "The working copy holds what it left. Look at that first and go on from there",
+            Left::Nothing => "It left no changes",
+        };
+        let limit = match cut.is_limit() {
+            true => {
+                " There is no third run: do the most important part first, and report before you meet the limit too."
+            }
+            false => "",
+        };
+        let mut next = self.clone();
+        next.section(
+            "This run goes on from an earlier one",
+            &format!("An earlier run of this turn {why}. {left}.{limit} Report on all of the turn's work, not on this run alone."),
+        );
+        next
     }
 
     fn section(&mut self, heading: &str, body: &str) {

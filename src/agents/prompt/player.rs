@@ -19,6 +19,7 @@ use crate::domain::shorten;
 use std::fmt::Write;
 
 const MAX_DELIVERED: usize = 50;
+const MAX_HOSTS: usize = 50;
 const MAX_SUMMARY: usize = 1_000;
 
 /// What an earlier task brought into the branch that this one starts from.
@@ -51,6 +52,10 @@ pub struct PlayerInput<'a> {
     pub instructions: &'a [InstructionFile],
     /// The test command, if one is known.
     pub test_command: Option<&'a str>,
+    /// What prepares a checkout for the tests, if anything does.
+    pub setup_command: Option<&'a str>,
+    /// The hosts that its commands reach besides its model; `None` where nobody says.
+    pub reaches: Option<&'a [String]>,
     /// Files with conflict marks that must be resolved.
     pub conflicts: &'a [String],
     /// The design of the task, if it was designed.
@@ -96,7 +101,22 @@ impl PlayerInput<'_> {
             TurnNumber::FIRST => "This is the first turn of the task.".to_owned(),
             turn => format!("This is turn {turn} of the task. The working copy holds the work of the turns before."),
         };
-        prompt.section("Where you are", &format!("{turn} {tests}"));
+        let setup = self.setup_command.map_or_else(String::new, |command| {
+            let command = one_line(command);
+            format!(" A clean copy is prepared for them with `{command}`; nothing was prepared in this one.")
+        });
+        let reaches = match self.reaches {
+            None => String::new(),
+            Some([]) => " Commands that you run reach no other machine: nothing can be downloaded.".to_owned(),
+            Some(hosts) => {
+                let hosts: Vec<String> = hosts.iter().take(MAX_HOSTS).map(|host| one_line(host)).collect();
+                format!(
+                    " Commands that you run reach these hosts over HTTPS and no other: {}.",
+                    hosts.join(", ")
+                )
+            }
+        };
+        prompt.section("Where you are", &format!("{turn} {tests}{setup}{reaches}"));
         if !self.conflicts.is_empty() {
             let body = "Another change was merged meanwhile, and these files conflict with it. They stand in the working \
                         copy with conflict marks. Resolve every one so that both changes keep their meaning:";

@@ -3,6 +3,7 @@ use super::Delivered;
 use super::Demands;
 use super::DesignerInput;
 use super::InstructionFile;
+use super::Left;
 use super::PlannerInput;
 use super::PlayerInput;
 use super::Prompt;
@@ -10,6 +11,7 @@ use super::Snapshot;
 use super::ToDesign;
 use crate::agents::definition::Definition;
 use crate::agents::definition::Definitions;
+use crate::domain::blocked::Cut;
 use crate::domain::check_boxes::check_boxes;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Probing;
@@ -127,6 +129,8 @@ fn first_turn(task: &PlannedTask) -> PlayerInput<'_> {
         delivered: &[],
         instructions: &[],
         test_command: None,
+        setup_command: None,
+        reaches: None,
         conflicts: &[],
         design: None,
         demands: Demands::default(),
@@ -330,6 +334,63 @@ fn a_player_is_told_the_task() {
     insta::assert_snapshot!("player_with_instruction_files", shown(&input.prompt(&player())));
     let repair = first_turn(&task).prompt(&player()).repaired("`summary` is missing");
     insta::assert_snapshot!("player_repair", shown(&repair));
+}
+
+#[test]
+fn a_player_is_told_how_its_work_is_run_and_what_it_reaches() {
+    let task = task();
+    let told = |setup_command, reaches| {
+        let input = PlayerInput {
+            test_command: Some("npm test"),
+            setup_command,
+            reaches,
+            ..first_turn(&task)
+        };
+        let text = input.prompt(&player()).text();
+        let line = text
+            .lines()
+            .find(|line| line.starts_with("This is the first turn"))
+            .unwrap();
+        line.to_owned()
+    };
+    let hosts = ["registry.npmjs.org".to_owned(), "*.example.com".to_owned()];
+    assert_eq!(
+        told(Some("npm ci"), Some(&hosts)),
+        "This is the first turn of the task. The tests are run with `npm test`. A clean copy is prepared for them with \
+         `npm ci`; nothing was prepared in this one. Commands that you run reach these hosts over HTTPS and no other: \
+         registry.npmjs.org, *.example.com."
+    );
+    assert_eq!(
+        told(None, Some(&[])),
+        "This is the first turn of the task. The tests are run with `npm test`. Commands that you run reach no other \
+         machine: nothing can be downloaded."
+    );
+}
+
+#[test]
+fn a_run_that_goes_on_is_told_so() {
+    let task = task();
+    let prompt = first_turn(&task).prompt(&player());
+    let told = |cut, left| {
+        let text = prompt.continued(cut, left).text();
+        text.split_once("# This run goes on from an earlier one\n\n")
+            .unwrap()
+            .1
+            .trim()
+            .to_owned()
+    };
+    assert_eq!(
+        told(Cut::Time, Left::Changes),
+        "An earlier run of this turn was stopped because its time was up. The working copy holds what it left. Look at that \
+         first and go on from there. There is no third run: do the most important part first, and report before you meet \
+         the limit too. Report on all of the turn's work, not on this run alone."
+    );
+    assert_eq!(
+        told(Cut::Share, Left::Changes),
+        "An earlier run of this turn was stopped because it had used up its share of the budget. The working copy holds \
+         what it left. Look at that first and go on from there. Report on all of the turn's work, not on this run alone."
+    );
+    assert!(told(Cut::Calls, Left::Nothing).contains("It left no changes. There is no third run"));
 }
 
 #[test]

@@ -20,6 +20,9 @@ pub enum FailureClass {
     Unfit,
     /// The share of the budget is used up.
     Spent,
+    /// It met a limit of its own: of time, of silence, of calls. What a Player had done by then is kept, and one more run
+    /// goes on from there.
+    Limit,
     /// The run itself came to nothing, and another may not. What a Player had done by then is kept, and the next run
     /// starts there.
     Run,
@@ -37,12 +40,10 @@ impl AgentFailure {
             Self::ModelRefused { .. } => FailureClass::Refused,
             Self::PromptTooLong | Self::RequestRefused { .. } => FailureClass::Unfit,
             Self::OutOfMoney => FailureClass::Spent,
+            Self::TimedOut { .. } | Self::WentSilent { .. } | Self::OutOfAgentTurns { .. } => FailureClass::Limit,
             Self::Failed { .. }
-            | Self::TimedOut { .. }
-            | Self::WentSilent { .. }
             | Self::TooMuchOutput { .. }
             | Self::OutputLimit
-            | Self::OutOfAgentTurns { .. }
             | Self::ReportMissing
             | Self::ReportInvalid { .. }
             | Self::DecisionMissing
@@ -57,7 +58,7 @@ impl FailureClass {
     pub fn after_work(self) -> bool {
         match self {
             Self::NoProgram | Self::Unusable | Self::NoModel | Self::Closed | Self::Unfit => false,
-            Self::Refused | Self::Spent | Self::Run => true,
+            Self::Refused | Self::Spent | Self::Limit | Self::Run => true,
         }
     }
 
@@ -66,7 +67,23 @@ impl FailureClass {
     pub fn another_model_may_help(self) -> bool {
         match self {
             Self::NoModel | Self::Closed | Self::Refused | Self::Unfit => true,
-            Self::NoProgram | Self::Unusable | Self::Spent | Self::Run => false,
+            Self::NoProgram | Self::Unusable | Self::Spent | Self::Limit | Self::Run => false,
+        }
+    }
+
+    /// Whether what its program printed last tells people more. What an API says of accounts and outages is for operators
+    /// alone.
+    #[must_use]
+    pub fn shows_output(self) -> bool {
+        match self {
+            Self::Limit | Self::Run => true,
+            Self::NoProgram
+            | Self::Unusable
+            | Self::NoModel
+            | Self::Closed
+            | Self::Refused
+            | Self::Unfit
+            | Self::Spent => false,
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Why work stops until a person decides, and the report that this person gets. When to block is the machines' part.
 
 mod class;
+mod cut;
 mod report;
 mod word;
 
 pub use crate::domain::blocked::class::FailureClass;
+pub use crate::domain::blocked::cut::Cut;
 pub use crate::domain::blocked::report::Approvable;
 pub use crate::domain::blocked::report::BlockedReport;
 pub use crate::domain::blocked::report::Way;
@@ -42,6 +44,9 @@ pub enum BlockReason {
     AgentFailed {
         /// How.
         failure: AgentFailure,
+        /// What its program printed last, masked and shortened.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        printed: String,
     },
     /// A Gate that the profile demands could not run.
     #[error("a Gate could not run: {}", .reasons.join("; "))]

@@ -140,6 +140,11 @@ impl BlockedReport {
             gates,
             approvable,
         };
+        let mut ways = Way::of_feature(feature);
+        // Other words for the planner mend no agent that fails.
+        if matches!(reason, BlockReason::AgentFailed { .. }) {
+            ways.retain(|way| *way != Way::Plan);
+        }
         Self {
             severity: reason.severity(),
             attempts: 0,
@@ -147,7 +152,7 @@ impl BlockedReport {
             last_feedback: Vec::new(),
             approvable,
             suggested_actions: remedy::suggested_actions(&stopped),
-            ways: Way::of_feature(feature),
+            ways,
             cost,
             reason: reason.clone(),
             gates: gates.cloned(),
@@ -175,6 +180,7 @@ mod tests {
     fn a_report_survives_storage_and_is_printable_as_yaml() {
         let problem = "`decision` is missing: \"x\"\n- y".to_owned();
         let reason = BlockReason::AgentFailed {
+            printed: String::new(),
             failure: AgentFailure::DecisionInvalid { problem },
         };
         let gates = GateReport::new(None, Evidence::Absent(Absence::NoCommand));

@@ -18,6 +18,9 @@ pub struct Baseline {
     pub setup: Option<Evidence>,
     /// The test command.
     pub tests: Evidence,
+    /// Files of the commit that set-up rewrites, and that are put back.
+    #[serde(default)]
+    pub rewritten: Vec<String>,
 }
 
 /// A failing test that a person waived: from then on it belongs to what was so before.
@@ -105,6 +108,7 @@ mod tests {
                 0 => Evidence::Passed(finding),
                 _ => Evidence::Failed(finding),
             },
+            rewritten: Vec::new(),
         }
     }
 

@@ -1,6 +1,5 @@
 //! Reads single values of a plan: names, texts, commands, paths and factors, each with its limit.
 
-use crate::domain::command_line::CommandLine;
 use crate::domain::fields::Field;
 use crate::domain::fields::Fields;
 use crate::domain::mistake::Mistakes;
@@ -11,6 +10,7 @@ use crate::domain::plan::Risk;
 use crate::domain::plan::TestEffort;
 use crate::domain::plan::path;
 use crate::domain::plan::read::keep_unknown;
+use crate::domain::shell_command::ShellCommand;
 
 const LONGEST_NAME: usize = 200;
 const LONGEST_TEXT: usize = 20_000;
@@ -49,10 +49,10 @@ pub fn free_text(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<String> {
     Some(text)
 }
 
-/// A command: one line that can be run without a shell.
+/// A command: one line for a shell.
 pub fn command(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<String> {
     let text = line(field, mistakes)?;
-    match text.parse::<CommandLine>() {
+    match text.parse::<ShellCommand>() {
         Ok(_) => Some(text),
         Err(wrong) => {
             field.refuse(&format!("cannot be run: {wrong}"), mistakes);

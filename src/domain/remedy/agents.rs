@@ -15,8 +15,9 @@ const RENEW_KEY: &str = "Ask whoever runs AutoBuild to renew the key or the cred
 const OTHER_WORDS: &str = "Read what the model refuses, and say the task differently or do that part by hand";
 const SHORTER: &str = "Split the task, or shorten the issue and the repository's instruction files";
 const MORE_MONEY: &str = "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task";
-const STRONGER_PLAYER: &str =
-    "Try a stronger model for the Player: its report was not usable even after one correction";
+const NO_JSON: &str = "Read what the agent printed: its answer must be the JSON object that ends its output, and it printed none even \
+     after one correction. Mend the program, or try another agent or a stronger model";
+const STRONGER_MODEL: &str = "Try a stronger model for this agent: its answer was not usable even after one correction";
 const STRONGER_COACH: &str =
     "Try a stronger model for the Coach: its decision was not usable even after one correction";
 
@@ -59,7 +60,8 @@ pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
             "Allow the agent more than {turns} calls (`agent_turns` in `.github/autobuild.yml`), or split the task"
         ),
         AgentFailure::OutOfMoney => MORE_MONEY.to_owned(),
-        AgentFailure::ReportMissing | AgentFailure::ReportInvalid { .. } => STRONGER_PLAYER.to_owned(),
+        AgentFailure::ReportMissing => NO_JSON.to_owned(),
+        AgentFailure::ReportInvalid { .. } => STRONGER_MODEL.to_owned(),
         AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. } => STRONGER_COACH.to_owned(),
     };
     vec![first, "Then resume: these failures used up no turn".to_owned()]

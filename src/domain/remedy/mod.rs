@@ -90,7 +90,7 @@ fn by_cause(stopped: &Stopped<'_>) -> Vec<String> {
         ),
         BlockReason::GatesAbsent { .. } => absent(stopped),
         BlockReason::WaveGateRed { .. } => wave_red(stopped),
-        BlockReason::AgentFailed { failure } => agents::actions(failure),
+        BlockReason::AgentFailed { failure, .. } => agents::actions(failure),
         other => by_surroundings(other),
     }
 }

@@ -189,7 +189,10 @@ fn reasons() -> Vec<BlockReason> {
         AgentFailure::ReportMissing,
         AgentFailure::DecisionMissing,
     ];
-    let failed = failures.map(|failure| BlockReason::AgentFailed { failure });
+    let failed = failures.map(|failure| BlockReason::AgentFailed {
+        failure,
+        printed: String::new(),
+    });
     let others = [
         BlockReason::OutOfTurns { turns: 5 },
         BlockReason::NoChangeTwice,

@@ -1,6 +1,5 @@
 //! What happens when Gates and Coach end: approval, the next turn, or a block.
 
-use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::ci;
 use crate::domain::ci::CiPolicy;
@@ -144,7 +143,7 @@ fn looked_at(task: &Task, stage: Stage, run: u64, head: &Sha) -> Option<TurnNumb
     (task.state == waits_for && open.head.as_ref() == Some(head)).then_some(open.number)
 }
 
-pub(super) fn coach_failed(task: Task, run: u64, failure: AgentFailure) -> Step {
+pub(super) fn coach_failed(task: Task, run: u64, reason: BlockReason) -> Step {
     let waits = matches!(
         task.state,
         State::CoachTurn {
@@ -156,7 +155,7 @@ pub(super) fn coach_failed(task: Task, run: u64, failure: AgentFailure) -> Step 
     if !waits {
         return unchanged(task);
     }
-    block(task, BlockReason::AgentFailed { failure }, Vec::new())
+    block(task, reason, Vec::new())
 }
 
 /// An approval holds for one commit and not over a person's open request for changes: then it is not said either.

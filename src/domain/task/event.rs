@@ -84,6 +84,9 @@ pub enum Event {
         run: u64,
         /// Why.
         failure: AgentFailure,
+        /// What its program printed last.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        printed: String,
     },
     /// The pull request is merged by us.
     Merged {
@@ -182,6 +185,9 @@ pub enum Played {
     Failed {
         /// Why.
         failure: AgentFailure,
+        /// What its program printed last.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        printed: String,
         /// A commit with what there was, if the tree had changed.
         partial: Option<Sha>,
     },

@@ -48,7 +48,11 @@ pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step 
         Played::NoChange { base, report } => no_change(task, base, report, at),
         Played::Held { base, report, items } => held(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
-        Played::Failed { failure, partial } => player_failed(task, BlockReason::AgentFailed { failure }, partial),
+        Played::Failed {
+            failure,
+            printed,
+            partial,
+        } => player_failed(task, BlockReason::AgentFailed { failure, printed }, partial),
         Played::Stopped { reason, partial } => player_failed(task, reason, partial),
     }
 }

@@ -1,5 +1,6 @@
 //! What happens to a Task. One function per event.
 
+use crate::domain::blocked::BlockReason;
 use crate::domain::design::PreLoop;
 use crate::domain::effect::TaskWork;
 use crate::domain::ids::Millis;
@@ -48,7 +49,9 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
             judgement,
             probes,
         } => coach::judged(task, run, &head, (*judgement, probes), at, rules),
-        Event::CoachFailed { run, failure } => coach::coach_failed(task, run, failure),
+        Event::CoachFailed { run, failure, printed } => {
+            coach::coach_failed(task, run, BlockReason::AgentFailed { failure, printed })
+        }
         Event::Merged { run, commit } => merging::merged(task, run, commit),
         Event::MergeRefused { run, rule } => merging::merge_refused(task, run, rule),
         Event::CaughtUp { run, head } => merging::caught_up(task, run, head, at),

@@ -4,10 +4,13 @@ use crate::agents::Backend;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::Left;
 use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
+use crate::config::INSTRUCTION_PATHS;
 use crate::config::RepositorySettings;
 use crate::config::Role;
+use crate::domain::blocked::Cut;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
@@ -15,13 +18,15 @@ use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ledger::Opened;
 use crate::engine::perform::progress::Progress;
+use crate::git::Checkout;
 use crate::git::Mirror;
+use crate::git::RepoPath;
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
 /// Files in which a repository instructs agents.
-const INSTRUCTIONS: [&str; 2] = ["CLAUDE.md", "AGENTS.md"];
+const INSTRUCTIONS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];
 
 /// The largest instruction file that is read, in bytes.
 const MAX_INSTRUCTIONS: usize = 64 * 1024;
@@ -91,6 +96,21 @@ impl Scene<'_> {
         Ok(files)
     }
 
+    /// A working copy for an agent: `commit`, or a merge's tree and conflicts with `HEAD` there, with everything that instructs
+    /// agents as it is on the default branch's commit of the plan.
+    pub(super) async fn checkout(
+        &self,
+        mirror: &Mirror,
+        commit: &Sha,
+        merged: Option<(&Sha, &[RepoPath])>,
+    ) -> Result<Checkout, Undone> {
+        let base = match &self.feature.plan {
+            Some(plan) => &plan.base,
+            None => commit,
+        };
+        Ok(mirror.checkout_as_on(commit, merged, base, &INSTRUCTION_PATHS).await?)
+    }
+
     /// Asks the role's agent, with one repair of a missing or malformed answer. Every run is given a share of what is left
     /// of the budgets, and goes on with the next share while there is one.
     pub(super) async fn ask<T>(
@@ -103,44 +123,45 @@ impl Scene<'_> {
         let agent = self.engine.agents.agent(question.role, settings)?;
         let usual = self.engine.agents.definition(question.role).model;
         let wanted = agent.model(settings.model.of(question.role), usual);
+        let mut prompt = question.prompt.clone();
         for share in 0_u32.. {
-            let Start {
-                opened,
-                model,
-                fallback,
-            } = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
+            let start = self.start(settings, agent, wanted.clone(), &question, deadline).await?;
             let mut spec = RunSpec {
                 role: question.role,
                 task: question.task,
                 turn: question.turn,
                 checkout: question.checkout.to_path_buf(),
                 objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
-                prompt: question.prompt.clone(),
+                prompt: prompt.clone(),
                 schema: question.schema.clone(),
-                deadline: deadline.min(Duration::from_millis(opened.share.ms)),
+                deadline: deadline.min(Duration::from_millis(start.opened.share.ms)),
                 idle: Some(IDLE),
-                model,
-                fallback_model: fallback,
+                model: start.model,
+                fallback_model: start.fallback,
                 agent_turns: settings.agent_turns,
-                usd_micros: opened.share.usd_micros,
-                tokens: opened.share.tokens,
-                time: Some(Duration::from_millis(opened.share.ms)),
+                usd_micros: start.opened.share.usd_micros,
+                tokens: start.opened.share.tokens,
+                time: Some(Duration::from_millis(start.opened.share.ms)),
                 network: self.engine.settings.network.rules(&settings.network.allow),
                 activity: None,
                 secrets: self.engine.secrets.clone(),
                 run_key: self.run_key(share, question.part),
             };
             let from = self.engine.now();
-            let mut progress = Progress::of(self, &opened, &mut spec);
+            let mut progress = Progress::of(self, &start.opened, &mut spec);
             let ended = progress.during(agent.ask(&spec, &read, &self.job.cancel)).await;
             self.tell_run(&spec, from, &ended);
-            self.close_run(&opened, &ended).await?;
+            self.close_run(&start.opened, &ended).await?;
             progress.over(&ended).await;
             match ended {
                 Ok(answered) => return Ok(answered.answer),
                 Err(RunError::Agent { failure, record }) => {
-                    if let Some(undone) = self.routed(&opened, failure, &record).await? {
+                    if let Some(undone) = self.routed(&start.opened, failure, &record, question.task).await? {
                         return Err(undone);
+                    }
+                    // Its files are as it left them. Who may only read begins anew.
+                    if question.role == Role::Player {
+                        prompt = question.prompt.continued(Cut::Share, Left::Changes);
                     }
                 }
                 Err(error) => return Err(error.into()),
@@ -199,7 +220,7 @@ impl Scene<'_> {
 impl From<RunError> for Undone {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Agent { failure, .. } => Self::Agent(failure),
+            RunError::Agent { failure, .. } => Self::Agent(failure.into()),
             RunError::Cancelled { .. } => Self::Stopped,
             RunError::Host { .. } => Self::Later {
                 why: error.to_string(),

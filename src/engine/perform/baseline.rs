@@ -1,11 +1,11 @@
 //! What was so before: found once per commit and commands, kept in the store, and made again where it is missing.
 
 use crate::config::RepositorySettings;
-use crate::domain::command_line::CommandLine;
 use crate::domain::evidence::Baseline;
 use crate::domain::evidence::WaivedTest;
 use crate::domain::feature::obstacle;
 use crate::domain::ids::Sha;
+use crate::domain::shell_command::ShellCommand;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::commands;
@@ -42,13 +42,16 @@ async fn kept(scene: &Scene<'_>, commit: &Sha, named: &str) -> Result<Option<Bas
     Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
 }
 
+/// What a baseline holds; another number, and each is found anew.
+const FORM: u32 = 2;
+
 /// Names everything but the commit that decides what is found: the commands as they are run, the files that they are read
 /// from, what they may reach, and this version of AutoBuild, which reads their output.
 fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
-    let text = |command: &Option<CommandLine>| command.as_ref().map(CommandLine::text).unwrap_or_default().to_owned();
+    let text = |command: &Option<ShellCommand>| command.as_ref().map(ShellCommand::text).unwrap_or_default().to_owned();
     let all = (
-        env!("CARGO_PKG_VERSION"),
-        (text(&chosen.setup), text(&chosen.test), &chosen.test_args),
+        (env!("CARGO_PKG_VERSION"), FORM),
+        (text(&chosen.setup), text(&chosen.test), &chosen.test_line),
         (&chosen.report, &settings.coverage.file),
         &settings.network.allow,
     );

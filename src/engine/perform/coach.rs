@@ -4,7 +4,6 @@ use crate::agents::prompt::CoachInput;
 use crate::agents::prompt::Prompt;
 use crate::config::RepositorySettings;
 use crate::config::Role;
-use crate::domain::command_line::CommandLine;
 use crate::domain::contract::CheckoutState;
 use crate::domain::contract::Judgement;
 use crate::domain::contract::TurnFacts;
@@ -20,6 +19,7 @@ use crate::domain::evidence::GateResult;
 use crate::domain::grounds;
 use crate::domain::ids::Sha;
 use crate::domain::secret::Secrets;
+use crate::domain::shell_command::ShellCommand;
 use crate::domain::task;
 use crate::domain::task::Task;
 use crate::domain::task::Turn;
@@ -95,7 +95,7 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
 impl Look<'_> {
     /// Asks in a fresh checkout and a fresh context, and compares the checkout afterwards.
     async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), Undone> {
-        let checkout = self.mirror.checkout(self.head).await?;
+        let checkout = self.scene.checkout(self.mirror, self.head, None).await?;
         let schema = schema(probing);
         let question = Question {
             role: Role::Coach,
@@ -210,9 +210,9 @@ fn decision(answer: &serde_json::Value, task: &Task, probing: Probing) -> Result
     }
 }
 
-/// What is wrong with a command that cannot be split into words.
+/// What is wrong with a command that no shell can run.
 fn no_command(command: &String) -> Option<String> {
-    let wrong = command.parse::<CommandLine>().err()?;
+    let wrong = command.parse::<ShellCommand>().err()?;
     Some(format!("commands: `{command}` cannot be run: {wrong}"))
 }
 

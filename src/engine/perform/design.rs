@@ -57,7 +57,7 @@ pub(super) async fn design(scene: &Scene<'_>, task: &Task, run: u64) -> Result<D
         test_command: test.as_deref(),
     };
     let read = |answer: &Value| parse_design(answer).map_err(|mistakes| mistakes.to_string());
-    let checkout = mirror.checkout(&start).await?;
+    let checkout = scene.checkout(&mirror, &start, None).await?;
     let design = ask(scene, &settings, &checkout, task.id, (input, Asked::Design), read).await?;
     let design = Some(Box::new(design));
     Ok(scene.task_event(task.id, task::Event::Designed { run, design }))
@@ -92,7 +92,7 @@ pub(super) async fn ask<T>(
                 "{contract}: the designer, who may only read, changed {}",
                 named.join(", ")
             );
-            Err(Undone::Agent(AgentFailure::Failed { how }))
+            Err(Undone::Agent(AgentFailure::Failed { how }.into()))
         }
         Err(undone) => Err(undone),
     }

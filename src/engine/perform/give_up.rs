@@ -65,9 +65,10 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
                     task::Event::Stuck { run, reason }
                 }
                 TaskWork::Coach => match undone {
-                    Undone::Agent(failure) | Undone::Hopeless(failure) => task::Event::CoachFailed {
+                    Undone::Agent(failed) | Undone::Hopeless(failed) => task::Event::CoachFailed {
                         run,
-                        failure: failure.clone(),
+                        failure: failed.failure.clone(),
+                        printed: failed.printed.clone(),
                     },
                     _ => task::Event::Stuck { run, reason },
                 },
@@ -99,8 +100,9 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
 fn reason(job: &Job, undone: &Undone) -> BlockReason {
     let doing = job.effect.kind.replace('_', " ");
     match undone {
-        Undone::Agent(failure) | Undone::Hopeless(failure) => BlockReason::AgentFailed {
-            failure: failure.clone(),
+        Undone::Agent(failed) | Undone::Hopeless(failed) => BlockReason::AgentFailed {
+            failure: failed.failure.clone(),
+            printed: failed.printed.clone(),
         },
         Undone::Spent { what } => BlockReason::BudgetSpent { what: what.clone() },
         _ if job.effect.crashes >= AGENT_TRIES => BlockReason::Crashed { doing },

@@ -3,6 +3,7 @@
 use crate::agents::prompt::Delivered;
 use crate::agents::prompt::Demands;
 use crate::agents::prompt::InstructionFile;
+use crate::agents::prompt::Left;
 use crate::agents::prompt::PlayerInput;
 use crate::agents::prompt::Prompt;
 use crate::config::CiEvidence;
@@ -20,7 +21,10 @@ use crate::domain::task::TurnKind;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::branches::branch_name;
+use crate::engine::perform::commands;
+use crate::engine::perform::play::PARTIAL;
 use crate::engine::repository::tip;
+use crate::gates::Chosen;
 use crate::git::Checkout;
 use crate::git::MergeOutcome;
 use crate::git::Mirror;
@@ -39,6 +43,10 @@ pub(super) struct Ground {
     pub other: Option<Sha>,
     /// Files with conflict markers.
     pub conflicts: Vec<String>,
+    /// What an earlier run of the turn left, which this one goes on from.
+    pub left: Left,
+    /// The commands that the Gates will run.
+    commands: Chosen,
     /// The repository's own instructions.
     instructions: Vec<InstructionFile>,
     /// What pre-flight found, where it is known.
@@ -65,11 +73,15 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         (Some(tip), known) if known.as_ref() == Some(tip) || is_ours(scene, &mirror, tip).await? => tip.clone(),
         (Some(tip), _) => return Ok(Found::Overtaken(tip.clone())),
     };
+    let info = mirror.commit_info(&start).await?;
+    let is_partial = info.as_ref().and_then(|info| info.trailer(PARTIAL)).is_some();
+    let left = if is_partial { Left::Changes } else { Left::Nothing };
+    let commands = commands::chosen(&scene.settings(), &mirror, &start).await?;
     let instructions = scene.instructions(&mirror).await?;
     let baseline = scene.known_baseline(&mirror).await?;
     let (checkout, other, conflicts) = match to_merge(&mirror, task, turn, &start, &integration).await? {
-        Some(other) => merged(&mirror, &start, &other).await?,
-        None => (mirror.checkout(&start).await?, None, Vec::new()),
+        Some(other) => merged(scene, &mirror, &start, &other).await?,
+        None => (scene.checkout(&mirror, &start, None).await?, None, Vec::new()),
     };
     Ok(Found::Ground(Box::new(Ground {
         mirror,
@@ -78,6 +90,8 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
         stood,
         other,
         conflicts,
+        left,
+        commands,
         instructions,
         baseline,
     })))
@@ -125,15 +139,22 @@ async fn is_ours(scene: &Scene<'_>, mirror: &Mirror, tip: &Sha) -> Result<bool, 
 }
 
 /// The branch with the integration branch merged in, conflict markers and all.
-async fn merged(mirror: &Mirror, ours: &Sha, theirs: &Sha) -> Result<(Checkout, Option<Sha>, Vec<String>), Undone> {
+async fn merged(
+    scene: &Scene<'_>,
+    mirror: &Mirror,
+    ours: &Sha,
+    theirs: &Sha,
+) -> Result<(Checkout, Option<Sha>, Vec<String>), Undone> {
     let (tree, files) = match mirror.merge(ours, theirs).await? {
-        MergeOutcome::Conflict { tree, files } => (tree, files.iter().map(ToString::to_string).collect()),
+        MergeOutcome::Conflict { tree, files } => (tree, files),
         MergeOutcome::Clean { tree } => (tree, Vec::new()),
         MergeOutcome::AlreadyUpToDate | MergeOutcome::FastForward | MergeOutcome::Unrelated => {
-            return Ok((mirror.checkout(ours).await?, None, Vec::new()));
+            return Ok((scene.checkout(mirror, ours, None).await?, None, Vec::new()));
         }
     };
-    Ok((mirror.checkout_tree(ours, &tree).await?, Some(theirs.clone()), files))
+    let checkout = scene.checkout(mirror, ours, Some((&tree, &files))).await?;
+    let files = files.iter().map(ToString::to_string).collect();
+    Ok((checkout, Some(theirs.clone()), files))
 }
 
 impl Ground {
@@ -154,7 +175,13 @@ impl Ground {
             .iter()
             .map(|guidance| guidance.text.clone())
             .collect();
-        let test = settings.test.as_ref().map(ToString::to_string);
+        let (test, setup) = (&self.commands.test, &self.commands.setup);
+        let (test, setup) = (
+            test.as_ref().map(ToString::to_string),
+            setup.as_ref().map(ToString::to_string),
+        );
+        let network = scene.engine.settings.network.rules(&settings.network.allow);
+        let reaches: Vec<String> = network.hosts.iter().map(ToString::to_string).collect();
         PlayerInput {
             issue: scene.shown_issue(),
             task: &task.plan,
@@ -164,6 +191,8 @@ impl Ground {
             delivered: &delivered(scene, task),
             instructions: &self.instructions,
             test_command: test.as_deref(),
+            setup_command: setup.as_deref(),
+            reaches: Some(&reaches),
             conflicts: &self.conflicts,
             design: task.pre_loop.design(),
             demands: Demands {

@@ -14,6 +14,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::plan::Plan;
 use crate::domain::plan::parse::Checked;
 use crate::domain::plan::parse::PlanContext;
+use crate::engine::job::FailedRun;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::design::ask;
@@ -68,8 +69,12 @@ pub(super) async fn one_task(
     match ask(scene, settings, &checkout, TaskId::Planned(1), (input, asked), parse).await {
         Ok(done) => Ok(Ok(done)),
         // It answered twice, and neither answer made a valid task: asking more often would not help.
-        Err(Undone::Agent(AgentFailure::ReportInvalid { problem })) => Ok(Err(problem)),
-        Err(Undone::Agent(failure @ AgentFailure::ReportMissing)) => Ok(Err(failure.to_string())),
+        Err(Undone::Agent(FailedRun {
+            failure: AgentFailure::ReportInvalid { problem },
+            ..
+        })) => Ok(Err(problem)),
+        // What holds no JSON is no plan that words could mend, but an agent that does not work.
+        Err(Undone::Agent(failed)) if failed.failure == AgentFailure::ReportMissing => Err(Undone::Hopeless(failed)),
         Err(undone) => Err(undone),
     }
 }

@@ -21,6 +21,7 @@ use crate::domain::plan::schema::schema;
 use crate::domain::plan::yaml::PlanHeader;
 use crate::domain::plan_block::find_plan_block;
 use crate::engine::job::Done;
+use crate::engine::job::FailedRun;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
@@ -170,8 +171,12 @@ async fn planner(
     match scene.ask(&read.settings, question, parse).await {
         Ok(checked) => Ok(Ok(checked)),
         // It answered twice, and neither answer was a valid plan: asking more often would not help.
-        Err(Undone::Agent(AgentFailure::ReportInvalid { problem })) => Ok(Err(problem)),
-        Err(Undone::Agent(failure @ AgentFailure::ReportMissing)) => Ok(Err(failure.to_string())),
+        Err(Undone::Agent(FailedRun {
+            failure: AgentFailure::ReportInvalid { problem },
+            ..
+        })) => Ok(Err(problem)),
+        // What holds no JSON is no plan that words could mend, but an agent that does not work.
+        Err(Undone::Agent(failed)) if failed.failure == AgentFailure::ReportMissing => Err(Undone::Hopeless(failed)),
         Err(undone) => Err(undone),
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! What a Player made is kept in the mirror and written down before it is pushed, so that no crash costs a run twice.
 
+use crate::agents::prompt::Left;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::blocked::BlockReason;
+use crate::domain::blocked::Cut;
 use crate::domain::decision::Issue;
 use crate::domain::ids::Sha;
 use crate::domain::report;
@@ -32,6 +34,9 @@ use crate::messages;
 use crate::messages::CommitKind;
 use serde::Deserialize;
 use serde::Serialize;
+
+/// The trailer of a commit that holds what a run left that was not done.
+pub(super) const PARTIAL: &str = "AutoBuild-Partial";
 
 /// What is written down of a run before it is pushed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -110,17 +115,32 @@ async fn ask(
     settings: &RepositorySettings,
 ) -> Result<PlayerReport, Undone> {
     let schema = report::schema();
+    let mut prompt = ground.prompt(scene, task, turn, settings);
+    if let Some((cut, left)) = before(scene, task, ground).await? {
+        prompt = prompt.continued(cut, left);
+    }
     let question = Question {
         role: Role::Player,
         task: Some(task.id),
         turn: turn.number,
         checkout: ground.checkout.path(),
         part: "",
-        prompt: ground.prompt(scene, task, turn, settings),
+        prompt,
         schema,
     };
     let read = |answer: &serde_json::Value| report::parse_report(answer).map_err(|mistakes| mistakes.to_string());
     scene.ask(settings, question, read).await
+}
+
+/// What cut an earlier run of this turn short, if this one goes on from there, and what that one left. A turn that a
+/// person resumed is another effect: its commit alone tells.
+async fn before(scene: &Scene<'_>, task: &Task, ground: &Ground) -> Result<Option<(Cut, Left)>, Undone> {
+    let cut = scene.cuts(Some(task.id)).await?.pop();
+    Ok(match ground.left {
+        Left::Changes => Some((cut.unwrap_or(Cut::Other), Left::Changes)),
+        // Who waited for its model, or failed, before it changed anything begins anew.
+        Left::Nothing => cut.filter(|cut| cut.is_limit()).map(|cut| (cut, Left::Nothing)),
+    })
 }
 
 /// Commits what the Player left in its checkout, and publishes it if nothing forbids that.
@@ -176,7 +196,7 @@ async fn commit(
         ("AutoBuild-Turn", turn.number.to_string()),
     ];
     if kind == CommitKind::Partial {
-        more.push(("AutoBuild-Partial", "true".to_owned()));
+        more.push((PARTIAL, "true".to_owned()));
     }
     let request = CommitRequest {
         parents: ground.parents(),
@@ -272,7 +292,11 @@ pub(super) async fn failed(engine: &Engine, job: &Job, run: u64, reason: BlockRe
         Some(Recorded::Finished { .. }) | None => None,
     };
     let outcome = Box::new(match reason {
-        BlockReason::AgentFailed { failure } => Played::Failed { failure, partial },
+        BlockReason::AgentFailed { failure, printed } => Played::Failed {
+            failure,
+            printed,
+            partial,
+        },
         reason => Played::Stopped { reason, partial },
     });
     task::Event::Played { run, outcome }

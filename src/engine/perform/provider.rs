@@ -3,17 +3,28 @@
 
 use crate::agents::Record;
 use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::Cut;
 use crate::domain::blocked::FailureClass;
 use crate::domain::ids::Millis;
+use crate::domain::ids::TaskId;
 use crate::domain::routing;
 use crate::domain::routing::Before;
 use crate::domain::routing::Got;
 use crate::domain::routing::Route;
+use crate::domain::shorten;
 use crate::engine::job::ApiWait;
+use crate::engine::job::FailedRun;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ledger::Opened;
 use crate::store::Trouble;
+
+/// Runs that may meet a limit of their own before a person is asked: the second one goes on from where the first was
+/// stopped.
+const RUNS_TO_A_LIMIT: usize = 2;
+
+/// Most characters of what a failed agent printed that people are shown.
+const MAX_PRINTED: usize = 4_000;
 
 /// What people are told in place of a provider's words about credentials, which are the operator's.
 const WITHOUT_DETAIL: &str = "whoever runs this server finds the answer of the API in its log";
@@ -64,10 +75,11 @@ impl Scene<'_> {
     pub(super) fn wait_with_others(&self, provider: String, until: Millis) -> Undone {
         let waited = self.waited();
         if waited >= self.engine.settings.waits.in_all {
-            return Undone::Hopeless(AgentFailure::Unavailable {
+            let failure = AgentFailure::Unavailable {
                 said: format!("it has not served for {} hours", waited / 3_600_000),
                 retry_after_seconds: None,
-            });
+            };
+            return Undone::Hopeless(failure.into());
         }
         let why = format!("{provider} does not serve others");
         let wait = ApiWait {
@@ -110,6 +122,7 @@ impl Scene<'_> {
         opened: &Opened,
         failure: AgentFailure,
         record: &Record,
+        task: Option<TaskId>,
     ) -> Result<Option<Undone>, Undone> {
         let got = match record.shows_work() {
             true => Got::ToWork,
@@ -134,10 +147,40 @@ impl Scene<'_> {
         let Routed { refusal, route } = first;
         Ok(Some(match route {
             Route::NextShare => return Ok(None),
-            Route::Retry => Undone::Agent(refusal.failure),
+            Route::Retry => self.failed(refusal.failure, record, task).await?,
             Route::Park(wait) => self.parked(refusal, wait),
             Route::Block => self.hopeless(refusal).await?,
         }))
+    }
+
+    /// A run that came to nothing is tried again. One that met its limit goes on once from where it was stopped: the same
+    /// limit would be met again and again.
+    async fn failed(&self, failure: AgentFailure, record: &Record, task: Option<TaskId>) -> Result<Undone, Undone> {
+        let printed = match failure.class().shows_output() {
+            true => shorten::middle(&record.log, MAX_PRINTED),
+            false => String::new(),
+        };
+        let is_limit = failure.class() == FailureClass::Limit;
+        let failed = FailedRun { failure, printed };
+        if !is_limit {
+            return Ok(Undone::Agent(failed));
+        }
+        let met = self.cuts(task).await?.into_iter().filter(|cut| cut.is_limit()).count();
+        Ok(match met < RUNS_TO_A_LIMIT {
+            true => Undone::Agent(failed),
+            false => Undone::Hopeless(failed),
+        })
+    }
+
+    /// What cut the earlier runs of this effect short, oldest first.
+    pub(super) async fn cuts(&self, task: Option<TaskId>) -> Result<Vec<Cut>, Undone> {
+        let effect = &self.job.effect;
+        let runs = self.engine.store.runs_of(&self.key(), task).await?;
+        let ours = runs.iter().filter(|run| run.effect == effect.id);
+        Ok(ours
+            .filter_map(|run| run.failure.as_deref())
+            .map(Cut::of_word)
+            .collect())
     }
 
     async fn routed_one(&self, refusal: Refusal, opened: &Opened, got: Got) -> Result<Routed, Undone> {
@@ -181,7 +224,7 @@ impl Scene<'_> {
     async fn hopeless(&self, refusal: Refusal) -> Result<Undone, Undone> {
         let Refusal { provider, failure } = refusal;
         let AgentFailure::NotAuthorised { said } = failure else {
-            return Ok(Undone::Hopeless(failure));
+            return Ok(Undone::Hopeless(failure.into()));
         };
         let now = self.engine.now();
         tracing::error!(%provider, "{provider} refuses the credentials or the account: {said}");
@@ -190,7 +233,7 @@ impl Scene<'_> {
             .provider_refused(&provider, Trouble::NotAuthorised, &said, (now, now))
             .await?;
         let said = WITHOUT_DETAIL.to_owned();
-        Ok(Undone::Hopeless(AgentFailure::NotAuthorised { said }))
+        Ok(Undone::Hopeless(AgentFailure::NotAuthorised { said }.into()))
     }
 }
 

@@ -1,48 +1,117 @@
 //! Cobertura's XML, which many tools write.
 
 use crate::gates::coverage::Measured;
-use roxmltree::Document;
-use roxmltree::ParsingOptions;
+use crate::gates::coverage::TooMuch;
+use crate::gates::xml;
+use crate::gates::xml::Element;
+use crate::gates::xml::Part;
 
-/// The most elements, attributes and texts.
-const MOST_NODES: u32 = 8_000_000;
-
-pub(super) fn read(text: &str) -> Result<Measured, String> {
-    // The format names a document type. Nothing outside the file is ever read, and entities are limited by the parser.
-    let options = ParsingOptions {
-        allow_dtd: true,
-        nodes_limit: MOST_NODES,
-        ..ParsingOptions::default()
-    };
-    let document = Document::parse_with_options(text.trim_start_matches('\u{feff}').trim_start(), options)
-        .map_err(|error| format!("it is not XML that can be read: {error}"))?;
-    let root = document.root_element();
-    if !root.has_tag_name("coverage") {
-        return Err("it is XML, but not Cobertura's".to_owned());
+pub(super) fn read(bytes: &[u8]) -> Result<Measured, String> {
+    let mut report = Report::default();
+    xml::read(bytes, |part| report.take(part)).map_err(|error| error.to_string())?;
+    match (report.root, report.too_much) {
+        (Root::Other, _) => return Err("it is XML, but not Cobertura's".to_owned()),
+        (Root::Coverage, Some(error)) => return Err(error.to_string()),
+        (Root::Coverage, None) => {}
     }
-    let sources = root.descendants().filter(|node| node.has_tag_name("source"));
-    let sources: Vec<&str> = sources
-        .filter_map(|node| node.text())
-        .map(|source| source.trim().trim_end_matches('/'))
-        .filter(|source| !source.is_empty() && *source != ".")
-        .collect();
-    let mut measured = Measured::default();
-    for class in root.descendants().filter(|node| node.has_tag_name("class")) {
-        let Some(file) = class.attribute("filename") else {
-            continue;
-        };
-        let name = match sources.as_slice() {
-            [only] if !file.starts_with('/') => format!("{only}/{file}"),
-            _ => file.to_owned(),
-        };
-        measured.file(&name);
-        for line in class.descendants().filter(|node| node.has_tag_name("line")) {
-            let number = line.attribute("number").and_then(|number| number.parse().ok());
-            let hits = line.attribute("hits").and_then(|hits| hits.parse::<i64>().ok());
-            if let (Some(number), Some(hits)) = (number, hits) {
-                measured.line(&name, number, u64::try_from(hits).unwrap_or(0));
+    Ok(match report.sources.as_slice() {
+        [only] => report.measured.below(only),
+        _ => report.measured,
+    })
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Report {
+    measured: Measured,
+    /// The first two of them: more than one says nothing.
+    sources: Vec<String>,
+    root: Root,
+    open: Vec<Open>,
+    too_much: Option<TooMuch>,
+}
+
+/// An element that is not at its end yet.
+enum Open {
+    /// The lines of a file.
+    Class(String),
+    /// A folder of sources.
+    Source(String),
+    Other,
+}
+
+/// What the document is.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Root {
+    Coverage,
+    #[default]
+    Other,
+}
+
+impl Report {
+    fn take(&mut self, part: Part<'_>) {
+        match part {
+            Part::Start(element) => {
+                if self.open.is_empty() && element.name() == "coverage" {
+                    self.root = Root::Coverage;
+                }
+                let opened = self.started(&element);
+                self.open.push(opened);
+            }
+            Part::Text(text) => {
+                if let Some(Open::Source(source)) = self.open.last_mut() {
+                    source.push_str(&text);
+                }
+            }
+            Part::End => {
+                if let Some(Open::Source(source)) = self.open.pop() {
+                    self.source(&source);
+                }
             }
         }
     }
-    Ok(measured)
+
+    fn started(&mut self, element: &Element<'_>) -> Open {
+        match element.name() {
+            "class" => match element.attribute("filename") {
+                Some(file) => {
+                    let noted = self.measured.file(&file).map(drop);
+                    self.note(noted);
+                    Open::Class(file)
+                }
+                None => Open::Other,
+            },
+            "line" => {
+                self.line(element);
+                Open::Other
+            }
+            "source" => Open::Source(String::new()),
+            _ => Open::Other,
+        }
+    }
+
+    /// A line belongs to the class around it.
+    fn line(&mut self, element: &Element<'_>) {
+        let class = self.open.iter().rev().find_map(|open| match open {
+            Open::Class(file) => Some(file),
+            Open::Source(_) | Open::Other => None,
+        });
+        let number = element.attribute("number").and_then(|number| number.parse().ok());
+        let hits = element.attribute("hits").and_then(|hits| hits.parse::<i64>().ok());
+        if let (Some(file), Some(number), Some(hits)) = (class, number, hits) {
+            let noted = self.measured.line(file, number, u64::try_from(hits).unwrap_or(0));
+            self.note(noted);
+        }
+    }
+
+    fn note(&mut self, noted: Result<(), TooMuch>) {
+        self.too_much = self.too_much.take().or(noted.err());
+    }
+
+    fn source(&mut self, text: &str) {
+        let source = text.trim().trim_end_matches('/');
+        if !source.is_empty() && source != "." && self.sources.len() < 2 {
+            self.sources.push(source.to_owned());
+        }
+    }
 }

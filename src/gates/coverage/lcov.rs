@@ -7,7 +7,7 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
     let mut file = None;
     for line in text.lines().map(str::trim) {
         if let Some(path) = line.strip_prefix("SF:") {
-            measured.file(path);
+            measured.file(path).map_err(|error| error.to_string())?;
             file = Some(path);
         } else if line == "end_of_record" {
             file = None;
@@ -18,7 +18,9 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
             let (Some(number), Some(hits)) = (number, hits) else {
                 return Err(format!("`DA:{data:.40}` is no line of lcov's format"));
             };
-            measured.line(file, number, u64::try_from(hits).unwrap_or(0));
+            measured
+                .line(file, number, u64::try_from(hits).unwrap_or(0))
+                .map_err(|error| error.to_string())?;
         }
     }
     match measured.files.is_empty() {

@@ -1,29 +1,73 @@
 //! The JSON that `cargo llvm-cov --json` and `llvm-cov export` write: segments that begin at a line and column.
 
 use crate::gates::coverage::Measured;
+use crate::gates::coverage::TooMuch;
 use serde::Deserialize;
+use serde::Deserializer;
+use serde::de::Error;
+use serde::de::SeqAccess;
+use serde::de::Visitor;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The most entries of one list.
+const MOST_ENTRIES: usize = 8_000_000;
 
 #[derive(Deserialize)]
 struct Export {
-    data: Vec<Data>,
+    data: List<Data>,
 }
 
 #[derive(Deserialize)]
 struct Data {
     #[serde(default)]
-    files: Vec<File>,
+    files: List<File>,
 }
 
 #[derive(Deserialize)]
 struct File {
     filename: String,
     #[serde(default)]
-    segments: Vec<Segment>,
+    segments: List<Segment>,
 }
 
-/// Line, column, how often it ran, whether that is known, whether a region begins, whether it is a gap between regions.
-#[derive(Deserialize)]
-#[serde(from = "Raw")]
+/// A list that is not longer than any tool's.
+struct List<T>(Vec<T>);
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ListVisitor(PhantomData))
+    }
+}
+
+struct ListVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
+    type Value = List<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of at most {MOST_ENTRIES} entries")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<List<T>, A::Error> {
+        let mut list = Vec::new();
+        while let Some(entry) = entries.next_element()? {
+            if list.len() >= MOST_ENTRIES {
+                return Err(A::Error::invalid_length(list.len(), &self));
+            }
+            list.push(entry);
+        }
+        Ok(List(list))
+    }
+}
+
+/// Where something begins or ends, and how often it ran.
 struct Segment {
     line: u32,
     column: u32,
@@ -44,23 +88,32 @@ enum Begins {
     Nothing,
 }
 
-/// Older versions leave the last field out.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Raw {
-    New(u32, u32, u64, bool, bool, bool),
-    Old(u32, u32, u64, bool, bool),
+impl<'de> Deserialize<'de> for Segment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(SegmentVisitor)
+    }
 }
 
-impl From<Raw> for Segment {
-    fn from(raw: Raw) -> Self {
-        let (line, column, count, has_count, is_entry, is_gap) = match raw {
-            Raw::New(line, column, count, has_count, is_entry, is_gap) => {
-                (line, column, count, has_count, is_entry, is_gap)
-            }
-            Raw::Old(line, column, count, has_count, is_entry) => (line, column, count, has_count, is_entry, false),
-        };
-        Self {
+struct SegmentVisitor;
+
+impl<'de> Visitor<'de> for SegmentVisitor {
+    type Value = Segment;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a segment: line, column, count and two or three flags")
+    }
+
+    /// Line, column, how often it ran, whether that is known, whether a region begins, whether it is a gap between
+    /// regions. Older versions leave the last one out.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut fields: A) -> Result<Segment, A::Error> {
+        let missing = |at| A::Error::invalid_length(at, &"a segment");
+        let line = fields.next_element()?.ok_or_else(|| missing(0))?;
+        let column = fields.next_element()?.ok_or_else(|| missing(1))?;
+        let count = fields.next_element()?.ok_or_else(|| missing(2))?;
+        let has_count: bool = fields.next_element()?.ok_or_else(|| missing(3))?;
+        let is_entry: bool = fields.next_element()?.ok_or_else(|| missing(4))?;
+        let is_gap: bool = fields.next_element()?.unwrap_or_default();
+        Ok(Segment {
             line,
             column,
             count,
@@ -70,7 +123,7 @@ impl From<Raw> for Segment {
             } else {
                 Begins::Nothing
             },
-        }
+        })
     }
 }
 
@@ -81,18 +134,18 @@ pub(super) fn read(text: &str) -> Result<Measured, String> {
     let export: Export =
         serde_json::from_str(text).map_err(|error| format!("it is not cargo-llvm-cov's JSON: {error}"))?;
     let mut measured = Measured::default();
-    for mut file in export.data.into_iter().flat_map(|data| data.files) {
-        file.segments.sort_by_key(|segment| (segment.line, segment.column));
-        measured.file(&file.filename);
-        lines(&file, &mut measured);
+    for mut file in export.data.0.into_iter().flat_map(|data| data.files.0) {
+        file.segments.0.sort_by_key(|segment| (segment.line, segment.column));
+        lines(&file, &mut measured).map_err(|error| error.to_string())?;
     }
     Ok(measured)
 }
 
 /// A line ran as often as the busiest region that begins in it, or as what was open when it began.
-fn lines(file: &File, measured: &mut Measured) {
+fn lines(file: &File, measured: &mut Measured) -> Result<(), TooMuch> {
+    measured.file(&file.filename)?;
     let mut open: Option<(u64, Counted)> = None;
-    let mut segments = file.segments.iter().peekable();
+    let mut segments = file.segments.0.iter().peekable();
     while let Some(first) = segments.next() {
         let line = first.line;
         let mut begun = (first.begins == Begins::Region && first.counted == Counted::Yes).then_some(first.count);
@@ -107,14 +160,15 @@ fn lines(file: &File, measured: &mut Measured) {
             .filter(|(_, counted)| *counted == Counted::Yes)
             .map(|(count, _)| count);
         if let Some(count) = begun.max(carried) {
-            measured.line(&file.filename, line, count);
+            measured.line(&file.filename, line, count)?;
         }
         open = Some((last.count, last.counted));
-        let Some(next) = segments.peek() else { return };
+        let Some(next) = segments.peek() else { break };
         if last.counted == Counted::Yes && next.line.saturating_sub(line) < MOST_LINES {
             for between in line.saturating_add(1)..next.line {
-                measured.line(&file.filename, between, last.count);
+                measured.line(&file.filename, between, last.count)?;
             }
         }
     }
+    Ok(())
 }

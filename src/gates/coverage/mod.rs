@@ -28,29 +28,80 @@ const MAX_FILE: u64 = 128 * 1024 * 1024;
 /// The most places that are named.
 const MOST_ITEMS: usize = 30;
 
+/// The most lines that a coverage file may speak of, each mention counted.
+const MOST_LINES: u32 = 20_000_000;
+/// The most files.
+const MOST_FILES: usize = 200_000;
+/// The longest name of a file, in bytes: no system has longer ones.
+const LONGEST_NAME: usize = 4_096;
+
 /// What a coverage file says: by file and line, how often the line ran.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured {
     files: BTreeMap<String, BTreeMap<u32, u64>>,
+    noted: u32,
+}
+
+/// The file speaks of more than any repository holds. Each is a sentence for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum TooMuch {
+    #[error("it speaks of more than {MOST_LINES} lines")]
+    Lines,
+    #[error("it speaks of more than {MOST_FILES} files")]
+    Files,
+    #[error("it names a file with more than {LONGEST_NAME} bytes")]
+    Name,
 }
 
 impl Measured {
     /// Notes a line; where several notes speak of one line, the highest counts.
-    fn line(&mut self, file: &str, line: u32, hits: u64) {
-        let known = self.files.entry(file.to_owned()).or_default().entry(line).or_default();
+    fn line(&mut self, file: &str, line: u32, hits: u64) -> Result<(), TooMuch> {
+        if self.noted >= MOST_LINES {
+            return Err(TooMuch::Lines);
+        }
+        self.noted = self.noted.saturating_add(1);
+        let known = self.file(file)?.entry(line).or_default();
         *known = hits.max(*known);
+        Ok(())
     }
 
-    /// Notes that a file is measured at all.
-    fn file(&mut self, file: &str) {
-        self.files.entry(file.to_owned()).or_default();
+    /// The lines of a file; so it is noted that it is measured at all.
+    fn file(&mut self, file: &str) -> Result<&mut BTreeMap<u32, u64>, TooMuch> {
+        if file.len() > LONGEST_NAME {
+            return Err(TooMuch::Name);
+        }
+        if !self.files.contains_key(file) {
+            if self.files.len() >= MOST_FILES {
+                return Err(TooMuch::Files);
+            }
+            self.files.insert(file.to_owned(), BTreeMap::new());
+        }
+        self.files.get_mut(file).ok_or(TooMuch::Files)
+    }
+
+    /// The same of files that are named from a folder on.
+    fn below(self, folder: &str) -> Self {
+        let mut files: BTreeMap<String, BTreeMap<u32, u64>> = BTreeMap::new();
+        for (file, lines) in self.files {
+            let name = match file.starts_with('/') {
+                true => file,
+                false => format!("{folder}/{file}"),
+            };
+            files.entry(name).or_default().extend(lines);
+        }
+        Self { files, ..self }
     }
 
     /// Reads any of the known formats.
     fn read(bytes: &[u8]) -> Result<Self, String> {
+        // XML may be written in UTF-16 too.
+        if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+            return cobertura::read(bytes);
+        }
         let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-        match text.trim_start_matches('\u{feff}').trim_start().chars().next() {
-            Some('<') => cobertura::read(text),
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        match text.chars().next() {
+            Some('<') => cobertura::read(text.as_bytes()),
             Some('{') => llvm::read(text),
             _ => lcov::read(text),
         }

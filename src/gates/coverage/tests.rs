@@ -81,3 +81,58 @@ fn the_share_is_of_measured_lines_and_what_is_missed_is_named() {
     assert!(matches!(judge(&[4], 80.0).evidence, Evidence::Passed(_)));
     assert_eq!(spelled(&ranges(&[4])), "line 4");
 }
+
+/// What is said of a file that is too much of something, and said soon.
+fn refusal(text: &str) -> String {
+    Measured::read(text.as_bytes()).unwrap_err()
+}
+
+#[test]
+fn a_file_that_is_nested_or_long_without_end_is_refused_in_one_pass() {
+    let class = "<class filename='a'><lines><line number='1' hits='1'/></lines>";
+    let nested = format!("<coverage>{}", class.repeat(300_000));
+    assert!(refusal(&nested).contains("nested deeper than 128 elements"));
+    let closed = format!(
+        "<coverage>{}{}</coverage>",
+        class.repeat(300_000),
+        "</class>".repeat(300_000)
+    );
+    assert!(refusal(&closed).contains("nested deeper than 128 elements"));
+    let laughs = "<!DOCTYPE coverage [<!ENTITY a 'ha'><!ENTITY b '&a;&a;'>]><coverage>&b;</coverage>";
+    assert!(refusal(laughs).contains("entities of its own"));
+    let attributes: String = (0..100_000).map(|number| format!(" a{number}='1'")).collect();
+    assert!(refusal(&format!("<coverage{attributes}/>")).contains("more than 64 attributes"));
+    assert!(refusal("<coverage><packages>").contains("ends in the middle"));
+    assert!(refusal(&format!("{{\"data\": {}", "[".repeat(1_000_000))).contains("JSON"));
+    let many = format!("[{}true]", "1,".repeat(1_000_000));
+    assert!(
+        refusal(&format!(
+            r#"{{"data": [{{"files": [{{"filename": "a", "segments": [{many}]}}]}}]}}"#
+        ))
+        .contains("JSON")
+    );
+    assert!(refusal(&format!("SF:{}\nDA:1,1\n", "a".repeat(5_000))).contains("4096 bytes"));
+    // Two segments may speak of all the lines between them.
+    let segments: Vec<String> = (0..100)
+        .map(|n| format!("[{},1,1,true,true,false]", n * 900_000))
+        .collect();
+    let far = format!(
+        r#"{{"data": [{{"files": [{{"filename": "a", "segments": [{}]}}]}}]}}"#,
+        segments.join(",")
+    );
+    assert!(refusal(&far).contains("more than 20000000 lines"));
+}
+
+#[test]
+fn cobertura_is_read_in_utf_16_and_wherever_its_sources_stand() {
+    let text = "<coverage><packages><package><classes><class filename='a.py'><lines><line number='1' hits='3'/></lines>\
+        <methods><method><lines><line number='2' hits='-1'/></lines></method></methods></class></classes></package></packages>\
+        <sources><source>\n/build/<![CDATA[src]]>/</source><source>.</source></sources></coverage>";
+    let wide: Vec<u8> = std::iter::once(0xfeff)
+        .chain(text.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for bytes in [text.as_bytes(), &wide] {
+        assert_eq!(hits(&Measured::read(bytes).unwrap(), "src/a.py"), [(1, 3), (2, 0)]);
+    }
+}

@@ -117,3 +117,83 @@ fn too_large(limit: u64, file: &FileChange) -> Option<IntegrityFinding> {
     let what = format!("the file has {after} bytes, and {limit} are the most");
     grew.then(|| finding(Rule::FileTooLarge, &file.path, None, what))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::protected;
+    use super::protected_path;
+    use crate::config::Offer;
+    use crate::config::RepositorySettings;
+    use crate::gates::integrity::FileChange;
+    use crate::gates::integrity::Version;
+
+    #[test]
+    fn what_instructs_agents_is_protected_as_file_folder_or_link_at_any_depth_whatever_the_settings_list() {
+        let settings = "protected_paths: [infra/**, a/b/*, 'c/', '**/d/**', 'e/**/*']";
+        let settings = RepositorySettings::parse(settings, &Offer::default()).unwrap();
+        let protected = protected(&settings.protected());
+        let is_protected = |path: &str| {
+            let file = FileChange {
+                path: path.to_owned(),
+                before: Version::Absent,
+                after: Version::Bytes(b"x".to_vec()),
+            };
+            protected_path(&protected, &file).is_some()
+        };
+        let yes = [
+            "AGENTS.md",
+            "sub/AGENTS.md",
+            "AGENTS.override.md",
+            "sub/AGENTS.override.md",
+            "CLAUDE.md",
+            "CLAUDE.local.md",
+            "GEMINI.md",
+            "x/y/GEMINI.md",
+            ".claude",
+            ".claude/settings.json",
+            "web/.claude/skills/x/SKILL.md",
+            ".codex",
+            ".codex/config.toml",
+            ".agents",
+            ".agents/skills/x",
+            ".gemini",
+            ".gemini/settings.json",
+            ".cursor",
+            ".cursor/rules/x.mdc",
+            "web/.cursor/rules/x.mdc",
+            "opencode.json",
+            ".mcp.json",
+            "sub/.mcp.json",
+            ".github",
+            ".github/copilot-instructions.md",
+            ".github/workflows/ci.yml",
+            ".autobuild",
+            ".autobuild/x",
+            "infra",
+            "infra/x/y",
+            "a/b",
+            "a/b/c",
+            "c",
+            "c/x",
+            "x/d",
+            "x/d/y",
+            "e",
+            "e/x/y",
+        ];
+        for path in yes {
+            assert!(is_protected(path), "{path}");
+        }
+        let no = [
+            "src/infra",
+            "x/a/b",
+            "docs/github",
+            "vendor/x/.github/ci.yml",
+            "agents.md",
+            "src/claude.rs",
+            "AGENTS.md.txt",
+        ];
+        for path in no {
+            assert!(!is_protected(path), "{path}");
+        }
+    }
+}

@@ -1,24 +1,23 @@
 //! JUnit's XML, which many runners can write. Whoever wrote the file is not believed to have written it well.
 
+use crate::domain::shorten;
 use crate::gates::results::Read;
 use crate::gates::results::tally::Outcome;
 use crate::gates::results::tally::Tally;
-use roxmltree::Document;
-use roxmltree::Node;
-use roxmltree::ParsingOptions;
+use crate::gates::xml;
+use crate::gates::xml::Element;
+use crate::gates::xml::NotXml;
+use crate::gates::xml::Part;
 
-/// The most elements, attributes and texts of a report.
-const MOST_NODES: u32 = 2_000_000;
+/// The longest name of a test that is kept, in characters.
+const LONGEST_NAME: usize = 4_000;
 
 /// Why a file is not a report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotAReport {
-    /// The bytes are not text.
-    #[error("it is not UTF-8")]
-    NotText,
-    /// The text is not well-formed XML, or too large.
-    #[error("it is not XML that can be read: {0}")]
-    NotXml(String),
+    /// It is not well-formed XML, or too large.
+    #[error(transparent)]
+    NotXml(#[from] NotXml),
     /// Nothing in it is a suite of tests.
     #[error("it holds neither `testsuites` nor `testsuite`")]
     NoSuite,
@@ -26,61 +25,97 @@ pub(crate) enum NotAReport {
 
 /// The results of a report.
 pub(crate) fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
-    let document_text = std::str::from_utf8(bytes).map_err(|_| NotAReport::NotText)?;
-    let document = parse(document_text)?;
-    let root = document.root_element();
-    if !matches!(root.tag_name().name(), "testsuites" | "testsuite") {
-        return Err(NotAReport::NoSuite);
+    let mut report = Report::default();
+    xml::read(bytes, |part| report.take(part))?;
+    match report.root {
+        Root::Suites => Ok(report.tally.read()),
+        Root::Other => Err(NotAReport::NoSuite),
     }
-    let mut tally = Tally::default();
-    for case in root.descendants().filter(|node| node.has_tag_name("testcase")) {
-        tally.counted(&name(case), outcome(case));
-    }
-    Ok(tally.read())
 }
 
-/// A document that is not too large, without document type definitions.
-pub(crate) fn parse(text: &str) -> Result<Document<'_>, NotAReport> {
-    let options = ParsingOptions {
-        allow_dtd: false,
-        nodes_limit: MOST_NODES,
-        ..ParsingOptions::default()
-    };
-    let text = text.trim_start_matches('\u{feff}');
-    Document::parse_with_options(text, options).map_err(|error| NotAReport::NotXml(error.to_string()))
+/// What was read so far.
+#[derive(Default)]
+struct Report {
+    tally: Tally,
+    root: Root,
+    depth: usize,
+    /// The test that is not at its end yet, with its depth; what stands in a test is no test.
+    case: Option<(usize, Case)>,
+}
+
+/// What the document is.
+#[derive(Clone, Copy, Default)]
+enum Root {
+    Suites,
+    #[default]
+    Other,
+}
+
+struct Case {
+    name: String,
+    outcome: Outcome,
+}
+
+impl Report {
+    fn take(&mut self, part: Part<'_>) {
+        match part {
+            Part::Start(element) => {
+                self.start(&element);
+                self.depth = self.depth.saturating_add(1);
+            }
+            Part::End => {
+                self.depth = self.depth.saturating_sub(1);
+                if let Some((_, case)) = self.case.take_if(|(depth, _)| *depth == self.depth) {
+                    self.tally.counted(&case.name, case.outcome);
+                }
+            }
+            Part::Text(_) => {}
+        }
+    }
+
+    fn start(&mut self, element: &Element<'_>) {
+        let is_child = |depth: usize| depth.saturating_add(1) == self.depth;
+        match (&mut self.case, element.name()) {
+            (None, "testcase") => {
+                let case = Case {
+                    name: name(element),
+                    outcome: outcome(element),
+                };
+                self.case = Some((self.depth, case));
+            }
+            (Some((depth, case)), "failure" | "error") if is_child(*depth) => case.outcome = Outcome::Failed,
+            (Some((depth, case)), "skipped") if is_child(*depth) && case.outcome != Outcome::Failed => {
+                case.outcome = Outcome::Skipped;
+            }
+            (None, "testsuites" | "testsuite") if self.depth == 0 => self.root = Root::Suites,
+            (None | Some(_), _) => {}
+        }
+    }
 }
 
 /// The class, where it says more than the name, and the name.
-fn name(case: Node<'_, '_>) -> String {
-    let attribute = |name| {
-        case.attribute(name)
-            .map(str::trim)
-            .filter(|value: &&str| !value.is_empty())
-    };
-    let own = attribute("name").unwrap_or("a test without a name");
-    match attribute("classname") {
+fn name(case: &Element<'_>) -> String {
+    let attribute = |name| case.attribute(name).filter(|value| !value.is_empty());
+    let own = attribute("name").unwrap_or_else(|| "a test without a name".to_owned());
+    let whole = match attribute("classname") {
         Some(class) if class != own && !own.starts_with(&format!("{class}.")) => format!("{class}.{own}"),
-        _ => own.to_owned(),
-    }
+        Some(_) | None => own,
+    };
+    shorten::middle(&whole, LONGEST_NAME)
 }
 
-fn outcome(case: Node<'_, '_>) -> Outcome {
-    let has = |wanted: &str| case.children().any(|node| node.has_tag_name(wanted));
-    if has("failure") || has("error") {
-        return Outcome::Failed;
-    }
-    let is_skipped = case
-        .attribute("status")
-        .is_some_and(|status| matches!(status, "skipped" | "disabled" | "notrun"));
-    match has("skipped") || is_skipped {
-        true => Outcome::Skipped,
-        false => Outcome::Passed,
+/// What the test's own attributes say.
+fn outcome(case: &Element<'_>) -> Outcome {
+    match case.attribute("status").as_deref() {
+        Some("skipped" | "disabled" | "notrun") => Outcome::Skipped,
+        Some(_) | None => Outcome::Passed,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::NotAReport;
+    use super::NotXml;
     use super::read;
     use crate::domain::evidence::Counts;
 
@@ -114,6 +149,6 @@ mod tests {
             );
         }
         assert_eq!(read(b"<html/>"), Err(NotAReport::NoSuite));
-        assert_eq!(read(&[0xff, 0xfe, 0]), Err(NotAReport::NotText));
+        assert_eq!(read(&[0xff, 0xfe, 0]), Err(NotAReport::NotXml(NotXml::NotText)));
     }
 }

@@ -130,9 +130,10 @@ pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
             doing: say("running the Player"),
         },
     ];
-    let agents = agent_failures()
-        .into_iter()
-        .map(|failure| BlockReason::AgentFailed { failure });
+    let agents = agent_failures().into_iter().map(|failure| BlockReason::AgentFailed {
+        failure,
+        printed: String::new(),
+    });
     plain.into_iter().chain(agents).collect()
 }
 

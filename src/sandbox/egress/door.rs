@@ -143,6 +143,18 @@ impl Door {
         self.shared.tally.used()
     }
 
+    /// How many tokens the first request to a model held that was answered, as its API counted them.
+    #[must_use]
+    pub fn first_request(&self) -> Option<u64> {
+        self.shared.tally.first_request()
+    }
+
+    /// Whether it may have let the run reach any host but the models' APIs.
+    #[must_use]
+    pub fn let_someone_out(&self) -> bool {
+        self.shared.log.has_let_out()
+    }
+
     /// Whether models' APIs are reached through it, so that it sees what they are asked for.
     #[must_use]
     pub fn leads_to_models(&self) -> bool {

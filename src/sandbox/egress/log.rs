@@ -8,6 +8,8 @@ use std::sync::PoisonError;
 /// Different decisions that are kept; what comes after is no longer told apart.
 const MAX_DECISIONS: usize = 500;
 const MAX_HOST: usize = 253;
+/// What a model's route begins with in place of a host.
+pub(super) const ROUTE: &str = "model/";
 
 /// What was decided of one host, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +116,13 @@ impl Log {
         }
     }
 
+    /// Whether a connection to a host went through, as far as every decision is kept.
+    pub(super) fn has_let_out(&self) -> bool {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let went_out = |decision: &Decision| decision.outcome == Outcome::Allowed && !decision.host.starts_with(ROUTE);
+        kept.len() >= MAX_DECISIONS || kept.iter().any(went_out)
+    }
+
     pub(super) fn decisions(&self) -> Vec<Decision> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -137,5 +146,16 @@ mod tests {
         let kept = log.decisions();
         assert_eq!(kept.len(), MAX_DECISIONS);
         assert_eq!((kept[0].host.as_str(), kept[0].times), ("a.example", 2_000));
+        assert!(log.has_let_out());
+    }
+
+    #[test]
+    fn only_a_connection_to_a_host_lets_a_run_out() {
+        let log = Log::default();
+        log.note("model/anthropic", Outcome::Allowed);
+        log.note("b.example", Outcome::Refused(Refusal::NotListed));
+        assert!(!log.has_let_out());
+        log.note("b.example", Outcome::Allowed);
+        assert!(log.has_let_out());
     }
 }

@@ -8,6 +8,7 @@ use crate::sandbox::egress::errors::Body;
 use crate::sandbox::egress::headers;
 use crate::sandbox::egress::heard::Heard;
 use crate::sandbox::egress::log::Outcome;
+use crate::sandbox::egress::log::ROUTE;
 use crate::sandbox::egress::log::Refusal;
 use crate::sandbox::egress::patience;
 use crate::sandbox::egress::reach::OutOfReach;
@@ -54,7 +55,7 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         shared.log.note("model", Outcome::Refused(Refusal::NoRoute));
         return not_found();
     };
-    let logged = format!("model/{name}");
+    let logged = format!("{ROUTE}{name}");
     let rest = format!("/{}", rest.unwrap_or_default());
     if !matches!(*request.method(), Method::GET | Method::POST) || !is_allowed(&rest, &route.paths) {
         shared.log.note(&logged, Outcome::Refused(Refusal::NoRoute));

@@ -6,6 +6,7 @@ use crate::domain::usage::Tokens;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
+use std::sync::OnceLock;
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
@@ -26,6 +27,7 @@ pub(super) struct Tally {
     silence: Mutex<Duration>,
     longest_wait: AtomicU64,
     failed: AtomicBool,
+    first: OnceLock<u64>,
 }
 
 impl Tally {
@@ -88,8 +90,16 @@ impl Tally {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How many tokens the first request held that was answered, as the model's API counted them.
+    pub(super) fn first_request(&self) -> Option<u64> {
+        self.first.get().copied()
+    }
+
     /// A call of `model` used these.
     pub(super) fn add(&self, model: &str, tokens: Tokens) {
+        let output = 0;
+        // Whoever adds later changes nothing.
+        let _ = self.first.set(Tokens { output, ..tokens }.total());
         let mut kept = self.kept();
         let name = match kept.len() < MAX_MODELS || kept.contains_key(model) {
             true => model,

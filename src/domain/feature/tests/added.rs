@@ -79,6 +79,7 @@ fn baseline(setup: Option<Evidence>, tests: Evidence) -> Baseline {
         commit: sha(1),
         setup,
         tests,
+        rewritten: Vec::new(),
     }
 }
 

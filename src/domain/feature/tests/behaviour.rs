@@ -237,6 +237,7 @@ fn the_report_of_a_failed_player_waits_for_the_pull_request_of_its_partial_work(
     let run = story.run(ONE);
     let failure = crate::domain::blocked::AgentFailure::TimedOut { seconds: 1 };
     let outcome = Box::new(Played::Failed {
+        printed: String::new(),
         failure,
         partial: Some(sha(20)),
     });

@@ -106,6 +106,7 @@ fn a_designer_that_is_given_up_blocks_without_a_turn_and_resume_and_retry_ask_it
         let mut story = building(PreLoop::Due);
         let run = story.run(ONE);
         let reason = BlockReason::AgentFailed {
+            printed: String::new(),
             failure: AgentFailure::ReportMissing,
         };
         story.task_event(ONE, task::Event::Stuck { run, reason });

@@ -139,6 +139,7 @@ fn tasks() -> Vec<(&'static str, Story)> {
             after(&|story| {
                 let run = story.run(ONE);
                 let outcome = Box::new(Played::Failed {
+                    printed: String::new(),
                     failure: failure(),
                     partial: None,
                 });
@@ -216,6 +217,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         (
             "played: failed",
             played(Played::Failed {
+                printed: String::new(),
                 failure: failure(),
                 partial: None,
             }),
@@ -223,6 +225,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         (
             "played: failed, partial",
             played(Played::Failed {
+                printed: String::new(),
                 failure: failure(),
                 partial: Some(sha(52)),
             }),
@@ -246,6 +249,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         (
             "coach failed",
             task::Event::CoachFailed {
+                printed: String::new(),
                 run,
                 failure: failure(),
             },

@@ -462,10 +462,12 @@ impl World {
                     },
                     3 => Played::Overtaken { head: self.sha() },
                     4 => Played::Failed {
+                        printed: String::new(),
                         failure: failure(),
                         partial: None,
                     },
                     5 => Played::Failed {
+                        printed: String::new(),
                         failure: failure(),
                         partial: Some(self.sha()),
                     },
@@ -519,6 +521,7 @@ impl World {
             },
             TaskWork::Coach => match dice.roll(10) {
                 0 => task::Event::CoachFailed {
+                    printed: String::new(),
                     run,
                     failure: failure(),
                 },

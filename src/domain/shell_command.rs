@@ -1,0 +1,325 @@
+//! A command of a repository: a line as in a CI file, which a shell runs.
+
+use serde::Deserialize;
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+const MAX_CHARS: usize = 4_000;
+
+/// Words that begin more than one command.
+const KEYWORDS: [&str; 13] = [
+    "!", "{", "[[", "if", "for", "while", "until", "case", "select", "function", "time", "coproc", "((",
+];
+/// What has a meaning of its own to a shell outside quotes.
+const SIGNS: &str = "|&;<>()$`\n*?";
+
+/// A line for a shell, as it was written. It is handed over whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct ShellCommand {
+    text: String,
+}
+
+/// A line that is one program with its arguments: a shell would change nothing in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// Variables that are set for it, as `(name, value)`.
+    pub variables: Vec<(String, String)>,
+    /// The program and its arguments, without their quotes.
+    pub words: Vec<String>,
+}
+
+impl ShellCommand {
+    /// The line as it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The words of the line if it is one plain command, which many are; `None` where only a shell can tell.
+    #[must_use]
+    pub fn simple(&self) -> Option<SimpleCommand> {
+        let mut words = words(&self.text)?.into_iter().peekable();
+        let mut variables = Vec::new();
+        while let Some(variable) = words.peek().and_then(Word::variable) {
+            variables.push(variable);
+            words.next();
+        }
+        let words: Vec<String> = words.map(|word| word.value).collect();
+        let first = words.first()?;
+        let is_plain = !first.is_empty() && !KEYWORDS.contains(&first.as_str());
+        is_plain.then_some(SimpleCommand { variables, words })
+    }
+
+    /// Every word that may be a path of a file that the line runs or reads.
+    #[must_use]
+    pub fn mentioned(&self) -> Vec<String> {
+        match self.simple() {
+            Some(simple) => simple.words.into_iter().skip(1).collect(),
+            None => self
+                .text
+                .split(|c: char| c.is_whitespace() || "|&;<>()`\"'=".contains(c))
+                .filter(|word| !word.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+}
+
+impl fmt::Display for ShellCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Display for SimpleCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, value) in &self.variables {
+            write!(f, "{name}={} ", shell_words::quote(value))?;
+        }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+        for (number, word) in self.words.iter().enumerate() {
+            let separator = if number == 0 { "" } else { " " };
+            match number > 0 && !word.is_empty() && word.chars().all(is_plain) {
+                true => write!(f, "{separator}{word}")?,
+                false => write!(f, "{separator}{}", shell_words::quote(word))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A word without its quotes.
+struct Word {
+    value: String,
+    /// How much of its beginning stands outside quotes.
+    bare: usize,
+}
+
+impl Word {
+    fn variable(&self) -> Option<(String, String)> {
+        let (name, value) = self.value.split_once('=')?;
+        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        (is_name && name.len() < self.bare).then(|| (name.to_owned(), value.to_owned()))
+    }
+}
+
+/// Splits a line in which a shell would expand and redirect nothing.
+fn words(text: &str) -> Option<Vec<Word>> {
+    let (mut words, mut word): (Vec<Word>, Option<Word>) = (Vec::new(), None);
+    let mut chars = text.trim().chars();
+    while let Some(c) = chars.next() {
+        if matches!(c, ' ' | '\t') {
+            words.extend(word.take());
+            continue;
+        }
+        let is_first = word.is_none();
+        let at = word.get_or_insert(Word {
+            value: String::new(),
+            bare: 0,
+        });
+        match c {
+            '\'' => at.value.push_str(&single(&mut chars)?),
+            '"' => at.value.push_str(&double(&mut chars)?),
+            '\\' => at.value.push(chars.next().filter(|next| *next != '\n')?),
+            _ if SIGNS.contains(c) || is_first && matches!(c, '#' | '~') => return None,
+            _ => {
+                if at.bare == at.value.len() {
+                    at.bare = at.bare.saturating_add(c.len_utf8());
+                }
+                at.value.push(c);
+            }
+        }
+    }
+    words.extend(word);
+    let is_pattern = |word: &Word| word.value.contains(['[', '{']) && !matches!(word.value.as_str(), "[" | "{}");
+    (!words.iter().any(is_pattern)).then_some(words)
+}
+
+fn single(chars: &mut std::str::Chars<'_>) -> Option<String> {
+    let rest = chars.as_str();
+    let (inside, after) = rest.split_once('\'')?;
+    *chars = after.chars();
+    Some(inside.to_owned())
+}
+
+fn double(chars: &mut std::str::Chars<'_>) -> Option<String> {
+    let mut inside = String::new();
+    loop {
+        match chars.next()? {
+            '"' => return Some(inside),
+            '$' | '`' => return None,
+            '\\' => match chars.next()? {
+                c @ ('"' | '\\' | '$' | '`') => inside.push(c),
+                other => inside.extend(['\\', other]),
+            },
+            c => inside.push(c),
+        }
+    }
+}
+
+/// Why a text is not a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotACommand {
+    /// There is nothing to run in it.
+    #[error("the command is empty")]
+    Empty,
+    /// A quote is opened and never closed.
+    #[error("a quote in the command is never closed")]
+    OpenQuote,
+    /// No system takes such an argument.
+    #[error("the command contains a zero byte")]
+    ZeroByte,
+    /// Longer than anybody writes by hand.
+    #[error("the command is longer than {MAX_CHARS} characters")]
+    TooLong,
+}
+
+impl FromStr for ShellCommand {
+    type Err = NotACommand;
+
+    /// Takes every line that may be one for a shell: the shell itself is asked where the line is run.
+    fn from_str(text: &str) -> Result<Self, NotACommand> {
+        let text = text.trim();
+        let is_nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+        if text.chars().count() > MAX_CHARS {
+            return Err(NotACommand::TooLong);
+        }
+        if text.contains('\0') {
+            return Err(NotACommand::ZeroByte);
+        }
+        if text.lines().all(is_nothing) {
+            return Err(NotACommand::Empty);
+        }
+        // With one of these in it, only a shell knows where a quote ends.
+        let is_clear = !text.contains(['$', '`', '#', '<']);
+        match shell_words::split(text) {
+            Err(_) if is_clear => Err(NotACommand::OpenQuote),
+            Ok(words) if words.first().is_some_and(String::is_empty) => Err(NotACommand::Empty),
+            Ok(_) | Err(_) => Ok(Self { text: text.to_owned() }),
+        }
+    }
+}
+
+impl From<ShellCommand> for String {
+    fn from(command: ShellCommand) -> Self {
+        command.text
+    }
+}
+
+impl TryFrom<String> for ShellCommand {
+    type Error = NotACommand;
+
+    fn try_from(text: String) -> Result<Self, NotACommand> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NotACommand;
+    use super::ShellCommand;
+
+    fn command(text: &str) -> ShellCommand {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_line_is_kept_as_it_was_written() {
+        let lines = [
+            "! grep -q x f",
+            "cd web && npm test",
+            "test \"$(cmd)\" = 0",
+            "RUST_BACKTRACE=1 cargo test 2>&1 | tee out.txt",
+            "if [ -f x ]; then ./x; fi",
+            "echo don\\'t # don't",
+            "cat <<'E'\nit's\nE",
+        ];
+        for line in lines {
+            assert_eq!(command(&format!("  {line} ")).text(), line);
+            let stored: ShellCommand = serde_json::from_str(&serde_json::to_string(line).unwrap()).unwrap();
+            assert_eq!(stored.text(), line);
+        }
+    }
+
+    #[test]
+    fn what_no_shell_could_run_is_refused() {
+        let refused = |text: &str| text.parse::<ShellCommand>().unwrap_err();
+        assert_eq!(refused("  "), NotACommand::Empty);
+        assert_eq!(refused("# cargo test"), NotACommand::Empty);
+        assert_eq!(refused("'' x"), NotACommand::Empty);
+        assert_eq!(refused("echo 'x"), NotACommand::OpenQuote);
+        assert_eq!(refused("a\0b"), NotACommand::ZeroByte);
+        assert_eq!(refused(&"x".repeat(4_001)), NotACommand::TooLong);
+    }
+
+    #[test]
+    fn one_plain_command_has_words_and_everything_else_has_none() {
+        let table: [(&str, &[&str]); 8] = [
+            ("cargo test", &["cargo", "test"]),
+            ("CI=1 'npm' test", &["npm", "test"]),
+            (
+                r#"sh -c 'echo "$HOME"' a\ b "" "it's""#,
+                &["sh", "-c", "echo \"$HOME\"", "a b", "", "it's"],
+            ),
+            ("[ ! -e old.txt ]", &["[", "!", "-e", "old.txt", "]"]),
+            (
+                "find . -exec sh -n {} \\;",
+                &["find", ".", "-exec", "sh", "-n", "{}", ";"],
+            ),
+            (
+                "go test -run 'Test/a|b' ./...",
+                &["go", "test", "-run", "Test/a|b", "./..."],
+            ),
+            ("make CFLAGS=-O2 test", &["make", "CFLAGS=-O2", "test"]),
+            ("node -e \"if (1 > 2) {}\" a#b", &[]),
+        ];
+        for (text, words) in table {
+            let simple = command(text).simple().map(|simple| simple.words).unwrap_or_default();
+            assert_eq!(simple, words, "{text}");
+        }
+        let opaque = [
+            "! grep -q x f",
+            "cd web && npm test",
+            "a | b",
+            "a; b",
+            "a &",
+            "a > f",
+            "echo $X",
+            "echo \"$X\"",
+            "echo `a`",
+            "(a)",
+            "ls *.rs",
+            "a\nb",
+            "~/bin/x",
+            "a # b",
+            "if a; then b; fi",
+            "time a",
+            "{ a; }",
+            "X=1",
+            "'X'=1 $a",
+        ];
+        for text in opaque {
+            assert_eq!(command(text).simple(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_plain_command_is_written_again_as_it_means() {
+        for text in ["A='x y' npm test 'a b' \"it's\" --k=v", "cargo test -- --nocapture"] {
+            let simple = command(text).simple().unwrap();
+            assert_eq!(command(&simple.to_string()).simple(), Some(simple));
+        }
+    }
+
+    #[test]
+    fn files_are_mentioned_also_where_the_line_is_more_than_one_command() {
+        assert_eq!(command("sh tests/run.sh").mentioned(), ["tests/run.sh"]);
+        let mentioned = command("cd web && sh 'tests/run.sh' >out; X=$(./a.sh)").mentioned();
+        for path in ["tests/run.sh", "./a.sh", "out"] {
+            assert!(mentioned.iter().any(|word| word == path), "{mentioned:?}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What a finished command is evidence of: its exit code, what it printed, and the results file that it wrote.
+
+use crate::domain::evidence::Absence;
+use crate::domain::evidence::Counts;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Finding;
+use crate::domain::evidence::TestNames;
+use crate::domain::shell_command::ShellCommand;
+use crate::domain::shorten;
+use crate::gates::bench::GateError;
+use crate::gates::files;
+use crate::gates::output;
+use crate::gates::place::Order;
+use crate::gates::place::Place;
+use crate::gates::results;
+use crate::gates::results::Read;
+use crate::git::blocking;
+use crate::sandbox::Exit;
+use crate::sandbox::Finished;
+
+/// The largest results file that is read.
+const MAX_REPORT: u64 = 64 * 1024 * 1024;
+const MAX_FAILING: usize = 50;
+const MAX_NAME: usize = 200;
+
+impl Place<'_> {
+    pub(super) async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
+        let command = order.command;
+        let code = match finished.exit {
+            Exit::Exited(code) => Some(code),
+            Exit::Signalled(_) | Exit::TooMuchOutput | Exit::OverLimit(_) | Exit::Escaped => None,
+            Exit::Cancelled => return Err(GateError::Cancelled),
+            Exit::TimedOut | Exit::Idle => {
+                return Ok(Evidence::Absent(Absence::TimedOut {
+                    command: command.text().to_owned(),
+                    seconds: order.deadline.as_secs(),
+                }));
+            }
+        };
+        let finding = self.finding(command, code, finished);
+        if let Some(reason) = missing_runner(command, &finding) {
+            return Ok(Evidence::Absent(Absence::CouldNotStart {
+                command: command.text().to_owned(),
+                reason,
+            }));
+        }
+        let finding = match self.reported(order, finding, code).await {
+            Ok(finding) => finding,
+            Err(absent) => return Ok(absent),
+        };
+        match code {
+            Some(0) => Ok(Evidence::Passed(finding)),
+            _ => Ok(Evidence::Failed(finding)),
+        }
+    }
+
+    /// The finding with what a results file says in place of what the output said. A command that failed without writing
+    /// one has failed; one that passed without is no evidence.
+    async fn reported(&self, order: &Order<'_>, finding: Finding, code: Option<i32>) -> Result<Finding, Evidence> {
+        let Some(path) = order.report else { return Ok(finding) };
+        let (root, file) = (self.path().to_path_buf(), path.to_owned());
+        let reading = blocking(move || {
+            let bytes = files::read(&root, &file, MAX_REPORT).map_err(|error| error.to_string())?;
+            results::junit(&bytes).map_err(|error| error.to_string())
+        });
+        let read = reading.await.unwrap_or_else(|error| Err(error.to_string()));
+        match (read, code) {
+            (Ok(read), _) => Ok(self.with_results(finding, read)),
+            (Err(_), Some(1..) | None) => Ok(finding),
+            (Err(reason), Some(_)) => Err(unreadable(Some(path), &reason)),
+        }
+    }
+
+    fn finding(&self, command: &ShellCommand, exit_code: Option<i32>, finished: &Finished) -> Finding {
+        let (stdout, stderr) = (self.plain(&finished.stdout.text()), self.plain(&finished.stderr.text()));
+        let bare = Finding {
+            command: command.text().to_owned(),
+            exit_code,
+            counts: Counts::Unknown,
+            failing: Vec::new(),
+            output: with_limit(output::shown(&stdout, &stderr, &self.bench.secrets), finished.exit),
+            names: None,
+        };
+        self.with_results(bare, results::read(&stdout, &stderr))
+    }
+
+    /// Names come from foreign programs: they are masked and cut like all their output.
+    fn with_results(&self, finding: Finding, read: Read) -> Finding {
+        let name = |name: String| shorten::middle(&self.bench.secrets.mask(&name), MAX_NAME);
+        let all = |names: Vec<String>| names.into_iter().map(name).collect::<Vec<_>>();
+        Finding {
+            counts: read.counts,
+            failing: all(read.failing.into_iter().take(MAX_FAILING).collect()),
+            names: read.names.map(|names| TestNames {
+                passed: all(names.passed),
+                failed: all(names.failed),
+                skipped: all(names.skipped),
+            }),
+            ..finding
+        }
+    }
+
+    /// Output as people read it. Where the checkout lies differs from run to run and says nothing.
+    fn plain(&self, text: &str) -> String {
+        let plain = output::plain(text);
+        match self.path().to_str() {
+            Some(path) => plain.replace(&format!("{path}/"), ""),
+            None => plain,
+        }
+    }
+}
+
+/// The output with a word on why it ends there, where a limit ended it.
+fn with_limit(output: String, exit: Exit) -> String {
+    match exit {
+        Exit::OverLimit(limit) => format!("{output}\nAutoBuild stopped it: it used {limit}"),
+        Exit::Exited(_)
+        | Exit::Signalled(_)
+        | Exit::TimedOut
+        | Exit::Idle
+        | Exit::Cancelled
+        | Exit::TooMuchOutput
+        | Exit::Escaped => output,
+    }
+}
+
+pub(super) fn unreadable(path: Option<&str>, reason: &impl ToString) -> Evidence {
+    Evidence::Absent(Absence::Unreadable {
+        path: path.unwrap_or_default().to_owned(),
+        reason: reason.to_string(),
+    })
+}
+
+/// `python3 -m pytest` starts Python also where there is no pytest, which is then the runner that could not start.
+fn missing_runner(command: &ShellCommand, finding: &Finding) -> Option<String> {
+    let words = command.mentioned();
+    let module = words.windows(2).find_map(|pair| match pair {
+        [flag, module] if flag == "-m" => Some(module),
+        _ => None,
+    })?;
+    let absent = format!("No module named {module}");
+    let says_so = finding.output.lines().any(|line| line.trim_end().ends_with(&absent));
+    (finding.exit_code == Some(1) && says_so).then_some(absent)
+}

@@ -1,0 +1,293 @@
+//! What set-up leaves of the commit's own files: every file that git tracks, and every file laid over them, is as it was,
+//! or is put back and named.
+
+use crate::domain::ids::Sha;
+use crate::gates::bench::GateError;
+use crate::gates::bench::host;
+use crate::gates::overlay::Overlay;
+use crate::gates::place::Place;
+use crate::git::Blob;
+use crate::git::Mirror;
+use crate::git::blocking;
+use crate::git::folder_in_the_way;
+use crate::git::put;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fs;
+use std::fs::Metadata;
+use std::io;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Git's mode of a link.
+const LINK: u32 = 0o120_000;
+/// The largest file that is put back.
+const MAX_FILE: u64 = 128 * 1024 * 1024;
+
+/// How the files look before set-up.
+pub(crate) struct Before {
+    stamps: BTreeMap<PathBuf, Stamp>,
+    laid: BTreeMap<PathBuf, Option<(Vec<u8>, u32)>>,
+}
+
+/// What the system says of a path, without following a link. Two equal stamps mean that nobody wrote it: the change time
+/// cannot be set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stamp {
+    Nothing,
+    Something {
+        inode: (u64, u64),
+        mode: u32,
+        links: u64,
+        size: u64,
+        changed: (i64, i64),
+    },
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Self {
+        fs::symlink_metadata(path).map_or(Self::Nothing, |meta| Self::Something {
+            inode: (meta.dev(), meta.ino()),
+            mode: meta.mode(),
+            links: meta.nlink(),
+            size: meta.size(),
+            changed: changed(&meta),
+        })
+    }
+
+    fn changed(self) -> (i64, i64) {
+        match self {
+            Self::Nothing => (0, 0),
+            Self::Something { changed, .. } => changed,
+        }
+    }
+}
+
+fn changed(meta: &Metadata) -> (i64, i64) {
+    (meta.ctime(), meta.ctime_nsec())
+}
+
+/// What a file of the commit, or one that was laid over it, is meant to be; `None` where there is meant to be nothing.
+type Meant = Option<(Vec<u8>, u32)>;
+
+/// Notes how every tracked file and every file that was laid looks.
+pub(crate) async fn before(place: &Place<'_>, overlay: Option<&Overlay>) -> Result<Before, GateError> {
+    let laid: BTreeMap<PathBuf, Meant> = overlay
+        .into_iter()
+        .flat_map(Overlay::contents)
+        .map(|(path, content)| {
+            let content = content.map(|(bytes, mode)| (bytes.to_vec(), mode));
+            (PathBuf::from(path), content)
+        })
+        .collect();
+    let tracked = place.tracked();
+    let paths: BTreeSet<PathBuf> = tracked.into_iter().chain(laid.keys().cloned()).collect();
+    let (root, home) = (place.path().to_path_buf(), place.home());
+    let noting = blocking(move || {
+        let stamps: BTreeMap<PathBuf, Stamp> = paths
+            .into_iter()
+            .map(|path| {
+                let stamp = Stamp::of(&root.join(&path));
+                (path, stamp)
+            })
+            .collect();
+        let latest = stamps.values().map(|stamp| stamp.changed()).max().unwrap_or_default();
+        wait_for_the_clock(&home.join(".clock"), latest)?;
+        Ok(stamps)
+    });
+    let stamps = noting.await.unwrap_or_else(|error| Err(error.into()));
+    let stamps = stamps.map_err(host("noting how a checkout looks"))?;
+    Ok(Before { stamps, laid })
+}
+
+/// Waits until the file system's clock has moved on, so that every later write shows.
+fn wait_for_the_clock(probe: &Path, latest: (i64, i64)) -> io::Result<()> {
+    for _ in 0..100 {
+        fs::write(probe, b"")?;
+        if changed(&fs::symlink_metadata(probe)?) > latest {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    fs::remove_file(probe)
+}
+
+impl Before {
+    /// Puts back what is not as it was, and names it. Nothing may run in the place meanwhile.
+    pub(crate) async fn put_back(
+        self,
+        place: &Place<'_>,
+        (mirror, commit): (&Mirror, &Sha),
+    ) -> Result<Vec<String>, GateError> {
+        let root = place.path().to_path_buf();
+        let Self { stamps, mut laid } = self;
+        let looking = blocking(move || {
+            let differs = |(path, stamp): &(PathBuf, Stamp)| Stamp::of(&root.join(path)) != *stamp;
+            let touched: Vec<PathBuf> = stamps.into_iter().filter(differs).map(|(path, _)| path).collect();
+            touched
+        });
+        let touched = looking
+            .await
+            .map_err(|error| host("looking at a checkout after set-up")(error.into()))?;
+        if touched.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut meant: BTreeMap<PathBuf, Meant> = BTreeMap::new();
+        let mut of_commit: BTreeSet<PathBuf> = BTreeSet::new();
+        for path in touched {
+            match laid.remove(&path) {
+                Some(content) => drop(meant.insert(path, content)),
+                None => drop(of_commit.insert(path)),
+            }
+        }
+        meant.extend(committed(mirror, commit, &of_commit).await?);
+        let root = place.path().to_path_buf();
+        let putting = blocking(move || {
+            let mut rewritten = Vec::new();
+            // Taken away first: a file may have become a folder, or the other way round.
+            let (gone, there): (Vec<_>, Vec<_>) = meant.into_iter().partition(|(_, meant)| meant.is_none());
+            for (path, meant) in gone.into_iter().chain(there) {
+                if !is(&root, &path, meant.as_ref())? {
+                    put(&root, &path, meant.as_ref())
+                        .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
+                    rewritten.push(path.to_string_lossy().into_owned());
+                }
+            }
+            rewritten.sort();
+            Ok(rewritten)
+        });
+        let rewritten = putting.await.unwrap_or_else(|error| Err(error.into()));
+        rewritten.map_err(host("putting back what set-up rewrote"))
+    }
+}
+
+/// These files as the commit has them.
+async fn committed(
+    mirror: &Mirror,
+    commit: &Sha,
+    paths: &BTreeSet<PathBuf>,
+) -> Result<BTreeMap<PathBuf, Meant>, GateError> {
+    let listed = mirror.list_files(commit, usize::MAX).await?;
+    let wanted: Vec<_> = listed
+        .entries
+        .iter()
+        .filter(|entry| paths.contains(entry.path.as_path()))
+        .collect();
+    let oids: Vec<&str> = wanted.iter().map(|entry| entry.oid.as_str()).collect();
+    let blobs = mirror.blobs(&oids, MAX_FILE).await?;
+    let content = |(entry, blob): (&&crate::git::TreeEntry, Blob)| match blob {
+        Blob::Bytes(bytes) => Some((entry.path.as_path().to_path_buf(), Some((bytes, entry.mode)))),
+        Blob::Large(_) | Blob::None => None,
+    };
+    Ok(wanted.iter().zip(blobs).filter_map(content).collect())
+}
+
+/// Whether a path is what it is meant to be, though it was touched.
+fn is(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<bool> {
+    if folder_in_the_way(root, path).is_some() {
+        return Ok(meant.is_none());
+    }
+    let whole = root.join(path);
+    let found = match fs::symlink_metadata(&whole) {
+        Ok(found) => found,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(meant.is_none());
+        }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let Some((bytes, mode)) = meant else { return Ok(false) };
+    if *mode == LINK {
+        let target = found.is_symlink().then(|| fs::read_link(&whole)).transpose()?;
+        return Ok(target.is_some_and(|target| target.as_os_str().as_bytes() == bytes));
+    }
+    // Set-ups make scripts executable; nothing else of them changes so.
+    let can_be_run = found.mode() & 0o100 != 0;
+    let is_so = found.is_file()
+        && found.nlink() == 1
+        && found.mode() & 0o600 == 0o600
+        && (can_be_run || mode & 0o100 == 0)
+        && u64::try_from(bytes.len()) == Ok(found.size());
+    Ok(is_so && fs::read(&whole).is_ok_and(|found| found == *bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::symlink;
+
+    fn file(text: &str) -> (Vec<u8>, u32) {
+        (text.as_bytes().to_vec(), 0o100_644)
+    }
+
+    #[test]
+    fn whatever_stands_in_its_place_a_file_is_put_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("work");
+        let elsewhere = folder.path().join("elsewhere");
+        fs::create_dir_all(&elsewhere).unwrap();
+        fs::write(elsewhere.join("a"), "kept").unwrap();
+        let spoil: [fn(&Path, &Path); 8] = [
+            |at, _| fs::write(at, "other").unwrap(),
+            |at, _| fs::remove_file(at).unwrap(),
+            |at, _| fs::set_permissions(at, fs::Permissions::from_mode(0o400)).unwrap(),
+            |at, _| fs::set_permissions(at, fs::Permissions::from_mode(0o000)).unwrap(),
+            |at, elsewhere| {
+                fs::remove_file(at).unwrap();
+                symlink(elsewhere.join("a"), at).unwrap();
+            },
+            |at, _| {
+                fs::remove_file(at).unwrap();
+                fs::create_dir_all(at.join("b/c")).unwrap();
+                fs::write(at.join("b/c/d"), "x").unwrap();
+                fs::set_permissions(at.join("b"), fs::Permissions::from_mode(0o000)).unwrap();
+            },
+            |at, elsewhere| {
+                fs::remove_dir_all(at.parent().unwrap()).unwrap();
+                symlink(elsewhere, at.parent().unwrap()).unwrap();
+            },
+            |at, elsewhere| fs::hard_link(at, elsewhere.join("hard")).unwrap(),
+        ];
+        let path = Path::new("tests/a");
+        for (number, spoil) in spoil.into_iter().enumerate() {
+            put(&root, path, None).ok();
+            fs::create_dir_all(root.join("tests")).unwrap();
+            fs::write(root.join(path), "true").unwrap();
+            assert!(is(&root, path, Some(&file("true"))).unwrap());
+            spoil(&root.join(path), &elsewhere);
+            assert!(!is(&root, path, Some(&file("true"))).unwrap(), "{number}");
+            put(&root, path, Some(&file("true"))).unwrap();
+            assert!(is(&root, path, Some(&file("true"))).unwrap(), "{number}");
+            assert_eq!(fs::read(elsewhere.join("a")).unwrap(), b"kept");
+        }
+    }
+
+    #[test]
+    fn links_and_what_was_taken_away_are_put_back_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let link = (b"a".to_vec(), LINK);
+        fs::write(root.join("l"), "a").unwrap();
+        assert!(!is(root, Path::new("l"), Some(&link)).unwrap());
+        put(root, Path::new("l"), Some(&link)).unwrap();
+        assert!(is(root, Path::new("l"), Some(&link)).unwrap());
+        fs::create_dir_all(root.join("gone")).unwrap();
+        fs::write(root.join("gone/x"), "x").unwrap();
+        assert!(!is(root, Path::new("gone/x"), None).unwrap());
+        put(root, Path::new("gone/x"), None).unwrap();
+        assert!(is(root, Path::new("gone/x"), None).unwrap());
+        assert!(is(root, Path::new("never/was"), None).unwrap());
+        fs::write(root.join("script"), "s").unwrap();
+        let script = (b"s".to_vec(), 0o100_755);
+        assert!(is(root, Path::new("script"), Some(&file("s"))).unwrap());
+        assert!(!is(root, Path::new("script"), Some(&script)).unwrap());
+        put(root, Path::new("script"), Some(&script)).unwrap();
+        assert!(is(root, Path::new("script"), Some(&script)).unwrap());
+        assert!(is(root, Path::new("script"), Some(&file("s"))).unwrap());
+    }
+}

@@ -1,0 +1,68 @@
+//! Files that set-up rewrote. They were put back; what that says of the change is told here.
+
+use crate::domain::decision::Issue;
+use crate::domain::evidence::Baseline;
+use crate::domain::integrity::Author;
+use crate::domain::integrity::IntegrityFinding;
+use crate::domain::integrity::Rule;
+use crate::gates::language::Role;
+use crate::gates::language::role;
+use crate::gates::said;
+
+/// The most files that are named of each kind.
+const MOST: usize = 20;
+
+/// What sends the work back, and what is only shown: a set-up that did the same before the change is nobody's deception,
+/// and one that writes lock files or sources anew is no test's.
+pub(crate) fn by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<IntegrityFinding>, Vec<Issue>) {
+    let is_known = |path: &String| baseline.rewritten.contains(path);
+    let decides = |path: &String| match role(path) {
+        Role::Test | Role::Support | Role::Settings => !is_known(path),
+        Role::Source | Role::Other => false,
+    };
+    let (held, shown): (Vec<&String>, Vec<&String>) = rewritten.iter().partition(|path| decides(path));
+    let finding = |path: &String| IntegrityFinding {
+        rule: Rule::RewrittenBySetup,
+        path: path.clone(),
+        line: None,
+        what: format!("set-up rewrites `{path}`, which decides what the tests say; it was put back before they ran"),
+        by: Author::Player,
+    };
+    let item = |path: &String| {
+        let what = format!("set-up rewrites `{path}`; it was put back as the commit has it before the tests ran");
+        said::should_fix("integrity", what, None)
+    };
+    (
+        held.into_iter().take(MOST).map(finding).collect(),
+        shown.into_iter().take(MOST).map(item).collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_setup;
+    use crate::domain::evidence::Absence;
+    use crate::domain::evidence::Baseline;
+    use crate::domain::evidence::Evidence;
+
+    #[test]
+    fn tests_that_a_new_set_up_rewrites_send_the_work_back_and_the_rest_is_shown() {
+        let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+        let baseline = Baseline {
+            commit: "a".repeat(40).parse().unwrap(),
+            setup: None,
+            tests: Evidence::Absent(Absence::NoCommand),
+            rewritten: owned(&["tests/test_old.py"]),
+        };
+        let all = owned(&[
+            "package-lock.json",
+            "src/gen.py",
+            "tests/test_a.py",
+            "tests/test_old.py",
+        ]);
+        let (held, shown) = by_setup(&all, &baseline);
+        let held: Vec<_> = held.into_iter().map(|finding| finding.path).collect();
+        assert_eq!(held, ["tests/test_a.py"]);
+        assert_eq!(shown.len(), 3);
+    }
+}

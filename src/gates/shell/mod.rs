@@ -1,0 +1,166 @@
+//! How a line is run: by which shell, and whether every program that it names is there.
+
+mod words;
+
+use crate::gates::shell::words::Change;
+use crate::gates::shell::words::Line;
+use crate::gates::shell::words::Named;
+use crate::gates::shell::words::Pipe;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::Path;
+
+/// The code with which the shell that is asked says that the line is no line for it.
+const NOT_A_LINE: i32 = 3;
+/// The code with which one question ends where nothing is found. No builtin of a shell ends so.
+const NOT_FOUND: i32 = 113;
+
+/// The shell that runs a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shell {
+    Bash,
+    Sh,
+}
+
+impl Shell {
+    /// In the order in which they are tried.
+    pub(crate) const ALL: [Self; 2] = [Self::Bash, Self::Sh];
+
+    /// Its name, to be found along `PATH`.
+    pub(crate) const fn program(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Sh => "sh",
+        }
+    }
+
+    /// The arguments that make it run a line.
+    pub(crate) fn args(self, line: &str) -> Vec<OsString> {
+        let options: &[&str] = match self {
+            Self::Bash => &["--noprofile", "--norc", "-eo", "pipefail", "-c"],
+            Self::Sh => &["-ec"],
+        };
+        options.iter().copied().chain([line]).map(OsString::from).collect()
+    }
+}
+
+/// What is asked of a shell before it runs a line.
+pub(crate) struct Question {
+    line: String,
+    parsed: Line,
+}
+
+/// What the shell answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It can run the line; these words it does not find.
+    Readable(Vec<String>),
+    /// It cannot: with its own words.
+    NotALine(String),
+}
+
+impl Question {
+    /// About a line.
+    pub(crate) fn new(line: &str) -> Self {
+        Self {
+            line: line.to_owned(),
+            parsed: words::read(line),
+        }
+    }
+
+    /// The programs that the line names by their whole path: they may lie where nothing else leads.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &Path> {
+        let paths = self.parsed.named.iter().map(|named| Path::new(&named.word));
+        paths.filter(|path| path.is_absolute())
+    }
+
+    /// Why this shell must not run the line.
+    pub(crate) fn refused(&self, shell: Shell) -> Option<String> {
+        match (shell, self.parsed.pipe) {
+            (Shell::Sh, Some(Pipe)) => Some(
+                "there is no bash here, and without it a failure before a pipe is lost: write `a > out.txt && b < out.txt` \
+                 for `a | b`"
+                    .to_owned(),
+            ),
+            (Shell::Sh, None) | (Shell::Bash, _) => None,
+        }
+    }
+
+    /// The arguments that make a shell answer. The line is an argument of its own, and never part of a script.
+    pub(crate) fn args(&self, shell: Shell) -> Vec<OsString> {
+        let name = shell.program();
+        let mut script = format!("exec 3>&1 >/dev/null 2>&1\n{name} -n -c \"$1\" 2>&3 || exit {NOT_A_LINE}\n");
+        for (number, named) in self.parsed.named.iter().enumerate() {
+            script.push_str(&asked(named, number));
+        }
+        script.push_str("exit 0\n");
+        let options: &[&str] = match shell {
+            Shell::Bash => &["--noprofile", "--norc", "-c"],
+            Shell::Sh => &["-c"],
+        };
+        let words = options.iter().copied().chain([script.as_str(), name, &self.line]);
+        words.map(OsString::from).collect()
+    }
+
+    /// Reads what the shell printed and how it ended.
+    pub(crate) fn answer(&self, code: Option<i32>, printed: &str) -> Answer {
+        if code == Some(NOT_A_LINE) {
+            return Answer::NotALine(printed.trim().to_owned());
+        }
+        let numbers: Vec<usize> = printed.lines().filter_map(|line| line.trim().parse().ok()).collect();
+        let named = self.parsed.named.iter().enumerate();
+        let missing = named.filter(|(number, _)| numbers.contains(number));
+        Answer::Readable(missing.map(|(_, named)| named.word.clone()).collect())
+    }
+}
+
+/// Looks for one word, after what the line does before it. Where that fails, nothing is said of the word.
+fn asked(named: &Named, number: usize) -> String {
+    let mut script = String::from("(\n");
+    let (written, is_path) = (&named.written, named.word.contains('/'));
+    if !is_path {
+        let _ = writeln!(script, "command -v {written} && exit 0");
+    }
+    for change in &named.after {
+        let _ = match change {
+            Change::Folder(text) => writeln!(script, "set -u\n{text} || exit 0\nset +u"),
+            // Where a path leads is no script's to say, so it is not run for that.
+            Change::Script(_) if is_path => Ok(()),
+            Change::Settings(text) | Change::Script(text) => writeln!(script, "{text} || exit 0"),
+            Change::Unknown => writeln!(script, "exit 0"),
+        };
+    }
+    if is_path {
+        let _ = writeln!(script, "[ ! -d {written} ] || exit {NOT_FOUND}");
+    }
+    let _ = writeln!(
+        script,
+        "command -v {written} || exit {NOT_FOUND}\n) 3>&- </dev/null\n[ $? = {NOT_FOUND} ] && echo {number} >&3"
+    );
+    script
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Question;
+    use super::Shell;
+
+    #[test]
+    fn a_line_is_an_argument_of_its_own() {
+        assert_eq!(Shell::Sh.args("a 'b'; c"), ["-ec", "a 'b'; c"]);
+        let bash = ["--noprofile", "--norc", "-eo", "pipefail", "-c", "a 'b'; c"];
+        assert_eq!(Shell::Bash.args("a 'b'; c"), bash);
+        let asked = Question::new("a 'b'; c").args(Shell::Bash);
+        assert_eq!(asked.last().unwrap(), "a 'b'; c");
+    }
+
+    #[test]
+    fn without_bash_a_pipe_is_refused_with_the_way_to_write_it() {
+        let refused = |line: &str, shell| Question::new(line).refused(shell).is_some();
+        assert!(refused("false | cat", Shell::Sh) && refused("test \"$(a | b)\"", Shell::Sh));
+        assert!(!refused("a || b", Shell::Sh) && !refused("grep 'a|b' f", Shell::Sh));
+        assert!(!refused("false | cat", Shell::Bash));
+        let why = Question::new("false | cat").refused(Shell::Sh).unwrap();
+        assert!(why.contains("`a > out.txt && b < out.txt`"), "{why}");
+    }
+}

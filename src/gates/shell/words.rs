@@ -1,0 +1,384 @@
+//! The words in command position of a line: what a shell will look for when it runs the line.
+//!
+//! Only what is written out is told. A word with a variable in it, what a function or a sourced script does, and lines
+//! that the grammar cannot read are left to the shell.
+
+use crate::gates::language::syntax;
+use crate::gates::language::syntax::At;
+
+/// The deepest `sh -c 'sh -c …'` that is looked into.
+const DEEPEST: usize = 3;
+
+/// Parts whose commands run in a shell of their own: what they change ends with them.
+const SCOPES: [&str; 6] = [
+    "subshell",
+    "command_substitution",
+    "process_substitution",
+    "pipeline",
+    "function_definition",
+    "program",
+];
+
+/// What only a shell can work out.
+const WORKED_OUT: [&str; 5] = [
+    "simple_expansion",
+    "expansion",
+    "command_substitution",
+    "process_substitution",
+    "arithmetic_expansion",
+];
+
+/// A word in command position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    /// What the line does before that decides what the word stands for.
+    pub(super) after: Vec<Change>,
+    /// The word as it was written, with its quotes.
+    pub(super) written: String,
+    /// The word.
+    pub(super) word: String,
+}
+
+/// Something in a line that changes which program a later word stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Another folder.
+    Folder(String),
+    /// Variables.
+    Settings(String),
+    /// A script that is read, which may do anything else too.
+    Script(String),
+    /// Nobody can tell without running it.
+    Unknown,
+}
+
+/// What a line is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) named: Vec<Named>,
+    pub(super) pipe: Option<Pipe>,
+}
+
+/// The line hands the output of one command to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pipe;
+
+/// Reads a line.
+pub(super) fn read(line: &str) -> Line {
+    let mut found = Line::default();
+    let plain = line.replace("||", "  ");
+    match tree(line, |root| {
+        found.pipe = root.below().any(|at| at.is(&["pipeline"])).then_some(Pipe);
+        collect(root, &[], DEEPEST, &mut found.named);
+    }) {
+        Readable::Yes => found,
+        Readable::No => Line {
+            named: Vec::new(),
+            pipe: plain.contains('|').then_some(Pipe),
+        },
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Readable {
+    Yes,
+    No,
+}
+
+/// Gives the tree of a line that the grammar can read from end to end.
+fn tree(line: &str, look: impl FnOnce(At<'_>)) -> Readable {
+    let grammar: tree_sitter::Language = tree_sitter_bash::LANGUAGE.into();
+    let Some(tree) = syntax::parse(&grammar, line) else {
+        return Readable::No;
+    };
+    let root = tree.root();
+    // What the grammar only guesses to be there is empty.
+    let is_guessed = |at: At<'_>| {
+        let is_sign = !at.kind().contains(char::is_alphanumeric) && at.kind() != "\n";
+        at.text().is_empty() && (is_sign || at.is(&["word", "then", "do", "fi", "done", "esac"]))
+    };
+    if root.below().any(|at| at.is(&["ERROR"]) || is_guessed(at)) {
+        return Readable::No;
+    }
+    look(root);
+    Readable::Yes
+}
+
+fn collect(root: At<'_>, outer: &[Change], depth: usize, named: &mut Vec<Named>) {
+    let functions: Vec<&str> = root
+        .below()
+        .filter(|at| at.is(&["function_definition"]))
+        .map(|at| at.field_text("name"))
+        .collect();
+    // Each with the part of the line that it holds for.
+    let mut changes: Vec<(At<'_>, Change)> = Vec::new();
+    for at in root.below() {
+        if let Some(change) = change(at) {
+            changes.push((scope(at), change));
+        }
+        if !at.is(&["command"]) {
+            continue;
+        }
+        let Some(name) = at.field("name") else { continue };
+        let here = changes.iter().filter(|(scope, _)| scope.holds(at));
+        let mut after: Vec<Change> = outer.iter().chain(here.map(|(_, change)| change)).cloned().collect();
+        after.extend(
+            at.children()
+                .filter(|part| part.is(&["variable_assignment"]))
+                .filter_map(path_of_its_own),
+        );
+        let mut words = vec![name];
+        words.extend(at.children().filter(|part| !part.is(&NO_ARGUMENT)));
+        chain(&words, &after, (&functions, depth), named);
+        if let Some(value) = literal(name)
+            && let Some(change) = changed_by(at, &value)
+        {
+            changes.push((scope(at), change));
+        }
+    }
+}
+
+/// Parts of a command that are not its arguments.
+const NO_ARGUMENT: [&str; 5] = [
+    "command_name",
+    "variable_assignment",
+    "file_redirect",
+    "heredoc_redirect",
+    "herestring_redirect",
+];
+
+/// Notes the word in command position, and that of the command which it starts.
+fn chain(words: &[At<'_>], after: &[Change], (functions, depth): (&[&str], usize), named: &mut Vec<Named>) {
+    let mut words = words;
+    while let [first, rest @ ..] = words {
+        let Some(word) = literal(*first) else { return };
+        if functions.contains(&word.as_str()) {
+            return;
+        }
+        let one = Named {
+            after: after.to_vec(),
+            written: first.text().to_owned(),
+            word: word.clone(),
+        };
+        if !named.contains(&one) {
+            named.push(one);
+        }
+        if let ("sh" | "bash" | "dash", Some(line)) = (base(&word), script(rest))
+            && depth > 0
+        {
+            tree(&line, |root| collect(root, after, depth.saturating_sub(1), named));
+            return;
+        }
+        words = started_by(base(&word), rest);
+    }
+}
+
+fn base(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// The rest of the words that are a command of their own, started by a program that does nothing else.
+fn started_by<'w, 't>(program: &str, rest: &'w [At<'t>]) -> &'w [At<'t>] {
+    let (with_value, more): (&[&str], usize) = match program {
+        "command" | "exec" | "builtin" | "nohup" | "time" | "setsid" | "xargs" | "stdbuf" | "env" => (&[], 0),
+        "nice" => (&["-n"], 0),
+        "timeout" => (&["-k", "-s"], 1),
+        _ => return &[],
+    };
+    let mut rest = rest;
+    loop {
+        let Some(word) = rest.first().and_then(|word| literal(*word)) else {
+            return &[];
+        };
+        let is_option = word.starts_with('-');
+        let is_plain_option = match program {
+            "command" | "time" => word == "-p",
+            "env" => matches!(word.as_str(), "-" | "-i"),
+            "timeout" => word.starts_with("--") || word == "-v",
+            "stdbuf" => word.len() > 2,
+            _ => false,
+        };
+        let skipped = match word.as_str() {
+            word if with_value.contains(&word) || program == "env" && word == "-u" => 2,
+            _ if is_plain_option || program == "env" && !is_option && word.contains('=') => 1,
+            _ if is_option => return &[],
+            _ => break,
+        };
+        rest = rest.get(skipped..).unwrap_or_default();
+    }
+    rest.get(more..).unwrap_or_default()
+}
+
+/// The line that `sh -c` is given.
+fn script(words: &[At<'_>]) -> Option<String> {
+    let mut words = words.iter();
+    while let Some(word) = words.next().and_then(|word| literal(*word)) {
+        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        match letters {
+            Some(letters) if letters.ends_with('c') => return literal(*words.next()?),
+            Some(letters) if letters.ends_with('o') => drop(words.next()),
+            Some(_) => {}
+            None if word.starts_with("--") => {}
+            None => return None,
+        }
+    }
+    None
+}
+
+/// The word without its quotes, where it is written out.
+fn literal(at: At<'_>) -> Option<String> {
+    let is_worked_out = at.below().any(|part| part.is(&WORKED_OUT));
+    let text = at.text();
+    if is_worked_out || text.contains(['*', '?', '`']) || text.starts_with(['$', '~']) {
+        return None;
+    }
+    match shell_words::split(text).ok()?.as_slice() {
+        [word] => Some(word.clone()),
+        _ => None,
+    }
+}
+
+fn scope(at: At<'_>) -> At<'_> {
+    at.ancestors().find(|part| part.is(&SCOPES)).unwrap_or(at)
+}
+
+/// What a statement that is no command changes: variables.
+fn change(at: At<'_>) -> Option<Change> {
+    let is_own_statement = at.is(&["variable_assignment"])
+        && !at
+            .parent()
+            .is_some_and(|parent| parent.is(&["command", "declaration_command"]));
+    if !is_own_statement && !at.is(&["declaration_command"]) {
+        return None;
+    }
+    let text = at.text().to_owned();
+    match at.below().any(runs_something) {
+        false => Some(Change::Settings(text)),
+        true => text.contains("PATH=").then_some(Change::Settings(text)),
+    }
+}
+
+fn runs_something(at: At<'_>) -> bool {
+    at.is(&["command_substitution", "process_substitution"])
+}
+
+/// `PATH` set for one command.
+fn path_of_its_own(at: At<'_>) -> Option<Change> {
+    let text = at.text();
+    text.starts_with("PATH=").then(|| Change::Settings(text.to_owned()))
+}
+
+/// What a command changes for those that follow.
+fn changed_by(at: At<'_>, name: &str) -> Option<Change> {
+    let text = at.text().to_owned();
+    match name {
+        "cd" | "pushd" | "popd" if at.below().any(runs_something) => Some(Change::Unknown),
+        "cd" | "pushd" | "popd" => Some(Change::Folder(text)),
+        "source" | "." | "eval" if at.below().any(runs_something) => Some(Change::Unknown),
+        "source" | "." | "eval" => Some(Change::Script(text)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Change;
+    use super::read;
+
+    fn words(line: &str) -> Vec<String> {
+        read(line).named.into_iter().map(|named| named.word).collect()
+    }
+
+    #[test]
+    fn every_word_in_command_position_is_found() {
+        let table: [(&str, &[&str]); 25] = [
+            ("! grpe -q x f", &["grpe"]),
+            ("cd web && npm test", &["cd", "npm"]),
+            ("test \"$(cmd --x)\" = 0", &["test", "cmd"]),
+            ("a | b |& c; d & e || f", &["a", "b", "c", "d", "e", "f"]),
+            ("if a; then b; elif c; then d; else e; fi", &["a", "b", "c", "d", "e"]),
+            ("while a; do b; done; for x in 1 2; do c \"$x\"; done", &["a", "b", "c"]),
+            ("(a; { b; }) && [[ -n x ]] && [ -f y ]", &["a", "b"]),
+            ("case x in a) b;; *) c;; esac", &["b", "c"]),
+            (
+                "echo `a` \"$(b $(c))\" <(d) ${X:-$(e)}",
+                &["echo", "a", "b", "c", "d", "e"],
+            ),
+            ("f() { a; }; f x", &["a"]),
+            ("X=1 Y=$(a) b c=d", &["b", "a"]),
+            ("$RUN a; \"${X}\" b; ~/bin/c", &[]),
+            ("'my tool' x; \"b\"", &["my tool", "b"]),
+            ("env -i X=1 -u Y a b", &["env", "a"]),
+            ("env -S 'a b'; command -v c; command d", &["env", "command", "d"]),
+            ("exec timeout -k 5 10 nice -n 3 a b", &["exec", "timeout", "nice", "a"]),
+            (
+                "time a; nohup b >out 2>&1 <in; xargs c",
+                &["time", "a", "nohup", "b", "xargs", "c"],
+            ),
+            ("sh -c '! grpe x f'", &["sh", "grpe"]),
+            (
+                "bash -euo pipefail -c \"a && sh -c 'b | c'\"",
+                &["bash", "a", "sh", "b", "c"],
+            ),
+            ("sh script.sh -c x; bash --norc -c 'y'", &["sh", "bash", "y"]),
+            ("cat <<E\n$(a)\nE\nb", &["cat", "a", "b"]),
+            ("# a\nb # c", &["b"]),
+            ("if then", &[]),
+            ("echo 'x", &[]),
+            ("./a/b && ../c", &["./a/b", "../c"]),
+        ];
+        for (line, expected) in table {
+            assert_eq!(words(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_the_line_changes_before_a_word_goes_with_it() {
+        let after = |line: &str, word: &str| {
+            let named = read(line).named.into_iter().find(|named| named.word == word);
+            named.unwrap().after
+        };
+        let folder = |text: &str| Change::Folder(text.to_owned());
+        let settings = |text: &str| Change::Settings(text.to_owned());
+        assert_eq!(after("cd web && ./run", "./run"), [folder("cd web")]);
+        assert_eq!(after("(cd web && a); ./run", "./run"), []);
+        assert_eq!(after("(cd web; ./run)", "./run"), [folder("cd web")]);
+        assert_eq!(after("./run; cd web", "./run"), []);
+        assert_eq!(
+            after(". .venv/bin/activate && a", "a"),
+            [Change::Script(". .venv/bin/activate".to_owned())]
+        );
+        assert_eq!(
+            after("export PATH=$PWD/bin:$PATH; a", "a"),
+            [settings("export PATH=$PWD/bin:$PATH")]
+        );
+        assert_eq!(after("PATH=bin:$PATH a; b", "a"), [settings("PATH=bin:$PATH")]);
+        assert_eq!(after("PATH=bin:$PATH a; b", "b"), []);
+        assert_eq!(after("D=web; cd $D; a", "a"), [settings("D=web"), folder("cd $D")]);
+        assert_eq!(after("eval \"$(x)\"; a", "a"), [Change::Unknown]);
+        assert_eq!(after("cd web && sh -c './run'", "./run"), [folder("cd web")]);
+    }
+
+    #[test]
+    fn a_pipe_is_seen_wherever_it_stands() {
+        for line in [
+            "a | b",
+            "x=$(a | b)",
+            "if a | b; then c; fi",
+            "(a|b)",
+            "a |& b",
+            "if | x",
+        ] {
+            assert!(read(line).pipe.is_some(), "{line}");
+        }
+        for line in [
+            "a || b",
+            "grep 'a|b' f",
+            "case x in a|b) c;; esac",
+            "[[ a || b ]]",
+            "sh -c 'a | b'",
+        ] {
+            assert!(read(line).pipe.is_none(), "{line}");
+        }
+    }
+}

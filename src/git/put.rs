@@ -1,0 +1,83 @@
+//! Files put into a working copy in which nobody works: whatever stands in their place, or on the way, is taken away first.
+
+use std::fs;
+use std::io;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// Git's mode of a link.
+const LINK: u32 = 0o120_000;
+
+/// The first part of a path that is there and is no folder: a link in its place leads elsewhere.
+pub fn folder_in_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
+    let mut folders: Vec<&Path> = path
+        .ancestors()
+        .skip(1)
+        .filter(|part| !part.as_os_str().is_empty())
+        .collect();
+    folders.reverse();
+    folders
+        .into_iter()
+        .map(|folder| root.join(folder))
+        .find(|folder| fs::symlink_metadata(folder).is_ok_and(|meta| !meta.is_dir()))
+}
+
+/// Makes a path what it is meant to be, whatever stands there or on the way.
+pub fn put(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<()> {
+    let whole = root.join(path);
+    if let Some(odd) = folder_in_the_way(root, path) {
+        fs::remove_file(odd)?;
+    }
+    if let Some(folder) = path.parent() {
+        let mut above = root.to_path_buf();
+        opened(&above)?;
+        for part in folder {
+            above.push(part);
+            match fs::create_dir(&above) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                Ok(()) | Err(_) => opened(&above)?,
+            }
+        }
+    }
+    match fs::symlink_metadata(&whole) {
+        Ok(found) if found.is_dir() => take_away(&whole)?,
+        Ok(_) => fs::remove_file(&whole)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let Some((bytes, mode)) = meant else { return Ok(()) };
+    if *mode == LINK {
+        return symlink(std::ffi::OsStr::from_bytes(bytes), &whole);
+    }
+    let rights = if mode & 0o100 == 0 { 0o644 } else { 0o755 };
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).mode(rights).open(&whole)?;
+    io::Write::write_all(&mut file, bytes)
+}
+
+/// Lets us into a folder of ours.
+fn opened(folder: &Path) -> io::Result<()> {
+    let rights = fs::symlink_metadata(folder)?.permissions();
+    match rights.mode() & 0o700 {
+        0o700 => Ok(()),
+        _ => fs::set_permissions(folder, fs::Permissions::from_mode(rights.mode() | 0o700)),
+    }
+}
+
+/// Takes a folder away with everything in it, also where its rights forbid it.
+fn take_away(folder: &Path) -> io::Result<()> {
+    opened(folder)?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => take_away(&entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    fs::remove_dir(folder)
+}

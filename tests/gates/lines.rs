@@ -1,0 +1,144 @@
+//! Commands are lines as in a CI file: what they mean, and what cannot start.
+
+use crate::stage::Case;
+use crate::stage::Stage;
+use autobuild::config::RepositorySettings;
+use autobuild::domain::evidence::Absence;
+use autobuild::domain::evidence::Evidence;
+use autobuild::domain::evidence::Gate;
+use autobuild::domain::plan::Check;
+use autobuild::domain::plan::TaskType;
+
+/// What the repository holds in these tests.
+const FILES: [(&str, Option<&str>); 6] = [
+    ("f", Some("it holds x\n")),
+    ("web/run.sh", Some("#!/bin/sh\necho web\n")),
+    ("bin/tool", Some("#!/bin/sh\necho tool\n")),
+    ("env.sh", Some("PATH=$PWD/bin:$PATH\n")),
+    ("noshebang", Some("words\n")),
+    ("it's/a b", Some("x\n")),
+];
+/// Makes the scripts of [`FILES`] executable.
+const SETUP: &str = "chmod +x web/run.sh bin/tool";
+
+/// How a line ended: its word, and the reason why it could not start.
+fn ended(evidence: &Evidence) -> (&'static str, String) {
+    let reason = match evidence {
+        Evidence::Absent(Absence::CouldNotStart { reason, .. }) => reason.clone(),
+        Evidence::Absent(_) | Evidence::Passed(_) | Evidence::Failed(_) => String::new(),
+    };
+    (evidence.word(), reason)
+}
+
+#[tokio::test]
+async fn a_line_means_what_it_means_in_a_ci_file() {
+    let stage = Stage::new().await;
+    let lines = [
+        ("! grep -q y f", "passed"),
+        ("! grep -q x f", "failed"),
+        ("cd web && sh run.sh", "passed"),
+        ("cd web && ./run.sh", "passed"),
+        ("test \"$(cat f)\" = 'it holds x'", "passed"),
+        ("test \"$(sh -c 'echo 1')\" = 0", "failed"),
+        ("false | cat", "failed"),
+        ("cat f | grep -q x", "passed"),
+        ("false; true", "failed"),
+        (
+            "X=1 sh -c 'test $X = 1' && echo 'a  b' > out && grep -q 'a  b' out",
+            "passed",
+        ),
+        ("if [ -f f ]; then grep -q x f; else exit 3; fi", "passed"),
+        ("for n in 1 2; do test $n -lt 3; done", "passed"),
+        ("[[ -f f && ! -e g ]]", "passed"),
+        ("cat <<< x | grep -q x", "passed"),
+        ("ls *.sh | grep -q env", "passed"),
+        ("cat \"it's/a b\" # don't", "passed"),
+        ("f() { grep -q x f; }; f", "passed"),
+        ("export PATH=$PWD/bin:$PATH; tool | grep -q tool", "passed"),
+        (". ./env.sh && tool", "passed"),
+        ("PATH=$PWD/bin:$PATH tool", "passed"),
+        (
+            "printf '#!/bin/sh\\nexit 0\\n' > made && chmod +x made && ./made",
+            "passed",
+        ),
+        ("env -i PATH=\"$PATH\" sh -c 'exit 0'", "passed"),
+        ("timeout 5 true && command true && exec true", "passed"),
+    ];
+    let mut case = Case::new(TaskType::Documentation, &format!("setup: {SETUP}"));
+    for (line, _) in lines {
+        case = case.checking(Check::Command(line.to_owned()));
+    }
+    let fork = stage.commit(None, &FILES);
+    let report = stage.verified(&fork, &fork, &case).await;
+    for (number, (line, expected)) in (1..).zip(lines) {
+        let evidence = &report.result(Gate::Check(number)).unwrap().evidence;
+        assert_eq!(ended(evidence), (expected, String::new()), "{line}: {evidence:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_word_that_is_no_command_means_that_the_line_cannot_start() {
+    let stage = Stage::new().await;
+    let lines = [
+        ("! grpe -q x f", "program not found: grpe"),
+        ("grpe x f || true", "program not found: grpe"),
+        ("true || grpe", "program not found: grpe"),
+        ("test \"$(grpe x)\" = ''", "program not found: grpe"),
+        ("if grpe; then false; fi", "program not found: grpe"),
+        ("sh -c '! grpe x f'", "program not found: grpe"),
+        ("! env X=1 grpe x", "program not found: grpe"),
+        ("! (cd web && grpe) | cat", "program not found: grpe"),
+        ("! ./nothing", "program not found: ./nothing"),
+        ("! ./web", "program not found: ./web"),
+        ("! ./noshebang", "program not found: ./noshebang"),
+        ("cd web; ! ./tool", "program not found: ./tool"),
+        ("(cd web); ! ./run.sh", "program not found: ./run.sh"),
+        ("! /no/such/program", "program not found: /no/such/program"),
+        ("! a-b-c; ! d-e-f", "program not found: a-b-c, d-e-f"),
+    ];
+    let mut case = Case::new(TaskType::Documentation, &format!("setup: {SETUP}"));
+    for (line, _) in lines {
+        case = case.checking(Check::Command(line.to_owned()));
+    }
+    let fork = stage.commit(None, &FILES);
+    let report = stage.verified(&fork, &fork, &case).await;
+    for (number, (line, expected)) in (1..).zip(lines) {
+        let evidence = &report.result(Gate::Check(number)).unwrap().evidence;
+        assert_eq!(ended(evidence), ("absent", expected.to_owned()), "{line}: {evidence:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_that_is_none_is_told_in_the_shells_own_words() {
+    let stage = Stage::new().await;
+    let head = stage.commit(None, &FILES);
+    for line in ["if true; then", "echo $(", "echo \"$(echo x)", "a && && b"] {
+        let settings = RepositorySettings {
+            test: Some(line.parse().unwrap()),
+            ..RepositorySettings::default()
+        };
+        let (word, reason) = ended(&stage.baseline(&head, &settings).await.tests);
+        assert_eq!(word, "absent", "{line}");
+        assert!(reason.contains("bash"), "{line}: {reason}");
+    }
+}
+
+#[tokio::test]
+async fn set_up_may_run_what_it_makes_and_nothing_is_put_into_a_line() {
+    let stage = Stage::new().await;
+    let head = stage.commit(None, &FILES);
+    let settings = RepositorySettings {
+        setup: Some("cp bin/tool made && chmod +x made && ./made".parse().unwrap()),
+        test: Some("./made && tr '\\0' ' ' < /proc/$$/cmdline".parse().unwrap()),
+        ..RepositorySettings::default()
+    };
+    let baseline = stage.baseline(&head, &settings).await;
+    assert_eq!(ended(baseline.setup.as_ref().unwrap()).0, "passed");
+    let Evidence::Passed(finding) = &baseline.tests else {
+        panic!("{:?}", baseline.tests)
+    };
+    assert_eq!(
+        finding.output,
+        "tool\nbash --noprofile --norc -eo pipefail -c ./made && tr '\\0' ' ' < /proc/$$/cmdline"
+    );
+}
