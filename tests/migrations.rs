@@ -37,6 +37,7 @@ const SAMPLES: &[&str] = &[
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
     include_str!("data/migrations/0004.sql"),
+    include_str!("data/migrations/0005.sql"),
 ];
 
 struct Both {

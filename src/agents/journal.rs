@@ -5,6 +5,7 @@ use crate::domain::shorten;
 use crate::domain::trace::TraceEvent;
 use crate::domain::trace::TraceKind;
 use crate::domain::usage::Usage;
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -12,6 +13,10 @@ use tokio::time::Instant;
 const MAX_TEXT: usize = 4_000;
 /// Most characters that are kept of what an agent was told.
 const MAX_PROMPT: usize = 60_000;
+/// What of a call's input says best what it does.
+const TELLING: [&str; 6] = ["command", "file_path", "path", "pattern", "query", "url"];
+/// Most characters of a call's input that are looked at to show it in one line.
+const MAX_CALL: usize = 2_000;
 /// Most characters of all events of a run.
 const MAX_ALL: usize = 800_000;
 /// Most events of a run.
@@ -22,6 +27,8 @@ const MAX_EVENTS: usize = 5_000;
 pub struct Activity {
     /// Tools that it has called.
     pub tool_calls: u32,
+    /// The last of them with the start of its input, in one line.
+    pub last_tool: Option<String>,
     /// Why it waits for its model, while it does.
     pub waiting: Option<String>,
 }
@@ -155,8 +162,9 @@ impl Journal {
     fn tell(&mut self, kind: &TraceKind) {
         let before = self.activity.clone();
         match kind {
-            TraceKind::ToolCall { .. } => {
+            TraceKind::ToolCall { tool, input, .. } => {
                 self.activity.tool_calls = self.activity.tool_calls.saturating_add(1);
+                self.activity.last_tool = Some(called(&self.plain(tool, 60), &self.plain(input, MAX_CALL)));
                 self.activity.waiting = None;
             }
             TraceKind::Waiting { why, .. } => self.activity.waiting = Some(self.plain(why, 200)),
@@ -171,6 +179,21 @@ impl Journal {
             watched.send_replace(self.activity.clone());
         }
     }
+}
+
+/// A call in one line: the tool, and what stands first in its input.
+fn called(tool: &str, input: &str) -> String {
+    let first = match serde_json::from_str(input) {
+        Ok(Value::Object(fields)) => {
+            let named = TELLING.iter().filter_map(|name| fields.get(*name));
+            named.chain(fields.values()).find_map(Value::as_str).map(str::to_owned)
+        }
+        Ok(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    let words = format!("{tool} {}", first.unwrap_or_default());
+    let words: Vec<&str> = words.split_whitespace().collect();
+    words.join(" ").chars().take(120).collect()
 }
 
 /// A text masked and shortened to `max` characters.
@@ -237,7 +260,7 @@ mod tests {
     async fn whoever_watches_sees_calls_and_waiting() {
         let (sender, mut watched) = watch::channel(Activity::default());
         let mut journal = Journal::start(Some(sender), Secrets::default());
-        journal.note(call(1, ""));
+        journal.note(call(1, r#"{"command": "cargo\n  test", "timeout": 5}"#));
         journal.note(TraceKind::Waiting {
             attempt: 2,
             delay_ms: 1_000,
@@ -245,6 +268,7 @@ mod tests {
         });
         let seen = watched.borrow_and_update().clone();
         assert_eq!((seen.tool_calls, seen.waiting.as_deref()), (1, Some("rate limit")));
+        assert_eq!(seen.last_tool.as_deref(), Some("Bash cargo test"));
         journal.note(TraceKind::Text { text: "on".to_owned() });
         assert_eq!(watched.borrow_and_update().waiting, None);
     }

@@ -79,7 +79,9 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     let mut known = known_secrets(&settings);
     known.extend(collector.iter().flat_map(TelemetrySettings::secrets));
     let secrets = Secrets::new(&known);
-    start_log(&settings.log, settings.log_format, secrets.clone());
+    start_log(&settings.log, settings.log_format, secrets.clone(), |part| {
+        io::stderr().write_all(part.as_bytes())
+    });
     if let Some(warning) = git.warning() {
         tracing::warn!("{warning}");
     }
@@ -107,14 +109,19 @@ pub(super) fn known_secrets(settings: &ServerSettings) -> Vec<SecretString> {
     all
 }
 
-/// Sends the log to standard error, without what looks like a credential or is one of `secrets`.
-pub(super) fn start_log(filter: &str, format: LogFormat, secrets: Secrets) {
+/// Sends the log to `out`, without what looks like a credential or is one of `secrets`.
+pub(super) fn start_log(
+    filter: &str,
+    format: LogFormat,
+    secrets: Secrets,
+    out: impl Fn(&str) -> io::Result<()> + Clone + Send + Sync + 'static,
+) {
     let filter =
         tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(move || Masked(secrets.clone()));
+        .with_writer(move || Masked(secrets.clone(), out.clone()));
     let _ = match format {
         LogFormat::Text => log.try_init(),
         LogFormat::Json => log.json().try_init(),
@@ -131,22 +138,18 @@ fn log_panics() {
     }));
 }
 
-/// Standard error, masked. The log hands over one whole event at a time.
-struct Masked(Secrets);
+/// Where the log goes, masked. The log hands over one whole event at a time.
+struct Masked<O>(Secrets, O);
 
-impl Write for Masked {
+impl<O: Fn(&str) -> io::Result<()>> Write for Masked<O> {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        pass(&self.0, event, &mut io::stderr())?;
+        (self.1)(&self.0.mask(&String::from_utf8_lossy(event)))?;
         Ok(event.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         io::stderr().flush()
     }
-}
-
-fn pass(secrets: &Secrets, event: &[u8], out: &mut impl Write) -> io::Result<()> {
-    out.write_all(secrets.mask(&String::from_utf8_lossy(event)).as_bytes())
 }
 
 async fn run(settings: ServerSettings, collector: Option<TelemetrySettings>, secrets: &Secrets) -> anyhow::Result<()> {
@@ -208,7 +211,8 @@ fn admin_token(settings: &ServerSettings, secrets: &Secrets) -> anyhow::Result<S
     Ok(token)
 }
 
-/// Serves and works until SIGTERM or Ctrl-C, then drains.
+/// Serves and works until SIGTERM or Ctrl-C, then drains. What GitHub sends meanwhile is still stored: it sends nothing
+/// twice.
 async fn until_stopped(
     engine: Arc<Engine>,
     signing: Vec<SecretString>,
@@ -216,12 +220,12 @@ async fn until_stopped(
     listener: Listener,
 ) -> anyhow::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let stop = CancellationToken::new();
+    let (stop, closed) = (CancellationToken::new(), CancellationToken::new());
     let inbox = Arc::new(Inbox::new(engine.clone(), signing, stop.clone()).with_admin(admin));
     // Nobody waits for GitHub's answer, least of all the deliveries that arrive meanwhile.
     let rights = tokio::spawn(check_rights(engine.clone()));
     let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
-    let mut server = tokio::spawn(web::serve(listener, web::router(inbox), stop.clone()));
+    let mut server = tokio::spawn(web::serve(listener, web::router(inbox), closed.clone()));
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
@@ -232,7 +236,9 @@ async fn until_stopped(
     tracing::info!("draining: calls to GitHub end, agents get their grace");
     stop.cancel();
     rights.abort();
-    worker.await.context("the worker")?;
+    let drained = worker.await.context("the worker");
+    closed.cancel();
+    drained?;
     server.await.context("the HTTP server")?;
     engine.settings.telemetry.flush().await;
     engine.store.close().await;
@@ -302,19 +308,22 @@ fn caps(api: &url::Url) -> Caps {
 
 #[cfg(test)]
 mod tests {
-    use super::pass;
+    use super::Masked;
     use crate::domain::secret::Secrets;
     use secrecy::SecretString;
+    use std::io::Write;
+    use std::sync::Mutex;
 
     #[test]
     fn the_log_holds_no_secret() {
         let secrets = Secrets::new(&[SecretString::from("hush-hush-Value")]);
-        let mut log = Vec::new();
+        let log = Mutex::new(String::new());
         let event = format!("WARN said=\"hush-hush-Value\" token=ghs_{}\n", "a1B2".repeat(9));
-        pass(&secrets, event.as_bytes(), &mut log).unwrap();
-        assert_eq!(
-            String::from_utf8(log).unwrap(),
-            "WARN said=\"[masked]\" token=[masked]\n"
-        );
+        let out = |part: &str| {
+            log.lock().unwrap().push_str(part);
+            Ok(())
+        };
+        Masked(secrets, out).write_all(event.as_bytes()).unwrap();
+        assert_eq!(*log.lock().unwrap(), "WARN said=\"[masked]\" token=[masked]\n");
     }
 }

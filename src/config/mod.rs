@@ -26,6 +26,7 @@ mod variables;
 pub mod yaml;
 
 pub use crate::domain::feature::Mode;
+pub use crate::domain::feature::Records;
 pub use agent::AgentCommand;
 pub use agent::NotAnAgent;
 pub use budgets::Budget;

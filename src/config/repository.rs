@@ -1,6 +1,7 @@
 //! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
 
 use crate::config::Mode;
+use crate::config::Records;
 use crate::config::budgets::Budget;
 use crate::config::keys::Reading;
 use crate::config::keys::SettingsMistake;
@@ -73,6 +74,8 @@ pub struct RepositorySettings {
     pub mode: Mode,
     /// Whether the repository's own CI is evidence.
     pub ci: CiEvidence,
+    /// Whether the plan and its tasks are written down on the integration branch, and for how long.
+    pub records: Records,
     /// Prepares a checkout; `None` to have it detected.
     pub setup: Option<ShellCommand>,
     /// Runs the tests; `None` to have it detected.
@@ -111,6 +114,7 @@ impl Default for RepositorySettings {
             pre_loop: PreLoop::Auto,
             mode: Mode::Tdd,
             ci: CiEvidence::Wait,
+            records: Records::WhileBuilding,
             setup: None,
             test: None,
             test_report: None,
@@ -159,6 +163,18 @@ impl RepositorySettings {
         serde_json::from_value(found).map_err(|error| whole_file(Place::START, error.to_string()))
     }
 
+    /// The label that a file names, also one with mistakes elsewhere: whoever sets it must be told of them.
+    #[must_use]
+    pub fn label_in(text: &str) -> Option<String> {
+        let Value::Map(entries) = Node::parse(text, MAX_BYTES).ok()?.value else {
+            return None;
+        };
+        entries.into_iter().find_map(|(key, node)| match node.value {
+            Value::Text(label) if key.name == "label" => Some(label),
+            _ => None,
+        })
+    }
+
     /// Every pattern of paths that no Player may change.
     #[must_use]
     pub fn protected(&self) -> Vec<String> {
@@ -187,6 +203,7 @@ fn folder_itself(pattern: &str) -> Option<String> {
 mod tests {
     use super::RepositorySettings;
     use crate::config::Mode;
+    use crate::config::Records;
     use crate::config::Role;
     use crate::config::json_schema;
     use crate::config::offer::Offer;
@@ -226,7 +243,7 @@ mod tests {
             "label: build\nplan_approval: never\nmax_turns: 3\nmax_tasks: 7\nmax_parallel_tasks: 4\nmerge: human\n\
              setup: npm ci\ntest: npm test -- --run\nagent: {player: fast, coach: house}\n\
              timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
-             commands: {permission: admin}\npre_loop: always\nmode: standard\nci: ignore\n\
+             commands: {permission: admin}\npre_loop: always\nmode: standard\nci: ignore\nrecords: keep\n\
              model: {player: gpt-x, coach: strong}\nagent_turns: 9\n\
              test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n",
         );
@@ -257,8 +274,8 @@ mod tests {
         }
         assert_eq!(settings.commands.permission, Permission::Admin);
         assert_eq!(
-            (settings.pre_loop, settings.mode, settings.ci),
-            (PreLoop::Always, Mode::Standard, CiEvidence::Ignore)
+            (settings.pre_loop, settings.mode, settings.ci, settings.records),
+            (PreLoop::Always, Mode::Standard, CiEvidence::Ignore, Records::Keep)
         );
         assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));
         assert_eq!(settings.model.of(Role::Player), Some("gpt-x"));

@@ -49,6 +49,11 @@ pub(crate) static KEYS: &[Key] = &[
         Shape::OneOf(&["wait", "ignore"]),
         "Whether the repository's own CI is evidence.",
     ),
+    now(
+        "records",
+        Shape::OneOf(&["while_building", "keep", "none"]),
+        "Whether plan and tasks are written down on the integration branch, and for how long.",
+    ),
     now("setup", Shape::Command, "Prepares a checkout for the tests."),
     now("test", Shape::Command, "Runs the tests."),
     now(

@@ -131,9 +131,9 @@ fn test_run(report: &PlayerReport, gates: &GateReport) -> Vec<Discrepancy> {
         return Vec::new();
     };
     let fact = if ran_nothing(finding) {
-        format!("no test ran: {}", finding.sentence())
+        format!("no test ran: {}", finding.sentence_of_tests())
     } else if let (Evidence::Failed(_), false) = (&gates.tests, gates.all_excused(finding)) {
-        gates.held(finding).sentence()
+        gates.held(finding).sentence_of_tests()
     } else {
         return Vec::new();
     };

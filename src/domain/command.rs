@@ -118,6 +118,13 @@ impl Command {
     }
 }
 
+/// The part of a comment that is no command: what stands before the first.
+#[must_use]
+pub fn spoken(comment: &str) -> &str {
+    let command = markdown::from_line_starting_with(comment, WORD).map_or(0, str::len);
+    comment.get(..comment.len() - command).unwrap_or_default()
+}
+
 /// Reads a comment. Only its first command counts; the arguments run to the comment's end.
 #[must_use]
 pub fn parse(comment: &str) -> Parsed {

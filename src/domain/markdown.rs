@@ -58,6 +58,78 @@ pub fn fenced_blocks(text: &str) -> Vec<(String, String)> {
     blocks
 }
 
+/// `text` with every image outside code named in words: nobody who reads the text sees it.
+#[must_use]
+pub fn with_named_images(text: &str) -> String {
+    let mut named = String::with_capacity(text.len());
+    let mut done = 0usize;
+    for (event, range) in Parser::new(text).into_offset_iter() {
+        if range.start < done {
+            continue;
+        }
+        let source = text.get(range.clone()).unwrap_or_default();
+        let name = match event {
+            Event::Start(Tag::Image { dest_url, .. }) => named_image(alt_of(source), &dest_url),
+            Event::InlineHtml(_) | Event::Html(_) => without_image_tags(source),
+            _ => continue,
+        };
+        named.push_str(text.get(done..range.start).unwrap_or_default());
+        named.push_str(&name);
+        done = range.end;
+    }
+    named.push_str(text.get(done..).unwrap_or_default());
+    named
+}
+
+fn named_image(alt: &str, address: &str) -> String {
+    match alt.trim() {
+        "" => format!("[image, not read: {address}]"),
+        alt => format!("[image, not read: {alt}, {address}]"),
+    }
+}
+
+/// The words between the brackets of an image.
+fn alt_of(source: &str) -> &str {
+    let inside = source.strip_prefix("![").unwrap_or_default();
+    let end = inside
+        .rfind("](")
+        .or_else(|| inside.rfind("]["))
+        .or_else(|| inside.rfind(']'));
+    end.and_then(|end| inside.get(..end)).unwrap_or_default()
+}
+
+/// HTML with its `img` tags named.
+fn without_image_tags(html: &str) -> String {
+    let lower = html.to_ascii_lowercase();
+    let mut named = String::new();
+    let mut done = 0usize;
+    while let Some(found) = lower.get(done..).and_then(|rest| rest.find("<img")) {
+        let start = done + found;
+        let Some(length) = lower.get(start..).and_then(|tag| tag.find('>')) else {
+            break;
+        };
+        let tag = html.get(start..start + length).unwrap_or_default();
+        named.push_str(html.get(done..start).unwrap_or_default());
+        named.push_str(&named_image(attribute(tag, "alt"), attribute(tag, "src")));
+        done = start + length + 1;
+    }
+    named.push_str(html.get(done..).unwrap_or_default());
+    named
+}
+
+/// The value of an attribute of a tag; empty where it has none.
+fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
+    let lower = tag.to_ascii_lowercase();
+    let value = lower
+        .find(&format!(" {name}="))
+        .and_then(|at| tag.get(at + name.len() + 2..));
+    let value = value.unwrap_or_default();
+    match value.chars().next() {
+        Some(quote @ ('"' | '\'')) => value.split(quote).nth(1).unwrap_or_default(),
+        _ => value.split([' ', '/']).next().unwrap_or_default(),
+    }
+}
+
 fn line_starts(text: &str) -> impl Iterator<Item = usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1))
 }
@@ -93,11 +165,47 @@ mod tests {
         );
     }
 
+    #[test]
+    fn images_are_named_and_code_stays_as_it_is() {
+        let table = [
+            (
+                "see ![the *flow*](https://x.test/a.png \"t\") here",
+                "see [image, not read: the *flow*, https://x.test/a.png] here",
+            ),
+            (
+                "![](a.png)![b](c.png)",
+                "[image, not read: a.png][image, not read: b, c.png]",
+            ),
+            (
+                "![shot][ref]\n\n[ref]: https://x.test/s.png",
+                "[image, not read: shot, https://x.test/s.png]\n\n[ref]: https://x.test/s.png",
+            ),
+            (
+                "a <img width=\"10\" alt=\"The plan\" src='p.png' /> b",
+                "a [image, not read: The plan, p.png] b",
+            ),
+            ("<p>\n<IMG src=x.png>\n</p>\n", "<p>\n[image, not read: x.png]\n</p>\n"),
+            (
+                "`![a](b)` and\n\n```\n![a](b)\n<img src=x>\n```",
+                "`![a](b)` and\n\n```\n![a](b)\n<img src=x>\n```",
+            ),
+            (
+                "[![badge](b.svg)](https://x.test)",
+                "[[image, not read: badge, b.svg]](https://x.test)",
+            ),
+            ("no image: !x [y](z)", "no image: !x [y](z)"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(with_named_images(text), expected);
+        }
+    }
+
     proptest! {
         #[test]
         fn no_text_makes_the_reader_fail(text in "[ \t\r\n`~>#*a/<!\\-é]{0,80}") {
             let _ = from_line_starting_with(&text, "/a");
             let _ = fenced_blocks(&text);
+            let _ = with_named_images(&text.replace('a', "<img src="));
         }
     }
 }

@@ -29,6 +29,9 @@ impl Waits {
     };
 }
 
+/// An API that names a time is believed so many times in a row.
+const AS_TOLD: u32 = 3;
+
 /// How long it went on before this failure.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Before {
@@ -99,15 +102,26 @@ fn park(asked_seconds: Option<u64>, before: &Before, waits: &Waits, jitter: f64)
     if before.waited >= waits.in_all {
         return Route::Block;
     }
-    let asked = asked_seconds.map_or(0, |seconds| {
-        i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000)
-    });
-    let doubled = waits
-        .first
-        .saturating_mul(2_i64.saturating_pow(before.failures.min(16)));
-    let wait = asked.max(doubled.min(waits.most)).min(waits.longest);
+    let wait = match asked_seconds {
+        Some(seconds) => told(i64::try_from(seconds).unwrap_or(i64::MAX), before.failures, waits.most),
+        None => doubled(waits.first, before.failures).min(waits.most),
+    };
+    let wait = wait.min(waits.longest);
     // Never earlier than was asked for.
     Route::Park(wait.saturating_add(fifth(wait, jitter)))
+}
+
+/// The wait in milliseconds where an API says after how many seconds it may be asked again: that, also where it is
+/// short. Whoever is refused again and again all the same asks ever less often, up to every `most` milliseconds.
+#[must_use]
+pub fn told(seconds: i64, failures: u32, most: i64) -> i64 {
+    let asked = seconds.max(1).saturating_mul(1_000);
+    let patient = doubled(asked, failures.saturating_sub(AS_TOLD - 1));
+    asked.max(patient.min(most))
+}
+
+fn doubled(first: i64, times: u32) -> i64 {
+    first.saturating_mul(2_i64.saturating_pow(times.min(16)))
 }
 
 /// Up to a fifth of a wait.
@@ -156,7 +170,13 @@ mod tests {
             "overload may name a time too"
         );
         assert_eq!(parked(&limited(Some(3_600)), 0, 0.0), 3_600);
-        assert_eq!(parked(&limited(Some(5)), 0, 0.0), 60, "not sooner than the first wait");
+        assert_eq!(
+            [0, 1, 2, 3, 4, 8, 20].map(|n| parked(&limited(Some(2)), n, 0.0)),
+            [2, 2, 2, 4, 8, 128, 900],
+            "as short as it asks, and longer only where that did not help"
+        );
+        assert_eq!(parked(&unavailable(Some(2)), 0, 1.0), 2, "2.4 seconds");
+        assert_eq!(parked(&limited(Some(0)), 0, 0.0), 1);
         assert_eq!(parked(&limited(Some(u64::MAX)), 0, 0.0), 6 * 3_600);
         assert_eq!(parked(&limited(Some(100)), 0, 1.0), 120, "jitter only makes it later");
     }

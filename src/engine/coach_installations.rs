@@ -19,6 +19,11 @@ impl CoachInstallations {
             .copied()
     }
 
+    /// It is looked for again: a call said that it is not so any more.
+    pub(super) fn forget(&self, repo: RepoId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&repo);
+    }
+
     pub(super) fn remember(&self, repo: RepoId, installation: InstallationId) {
         self.0
             .lock()

@@ -1,6 +1,5 @@
 //! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
 
-use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::apply::Applied;
 use crate::engine::in_flight::Crash;
@@ -190,13 +189,14 @@ impl Engine {
         let id = &job.effect.id;
         tracing::warn!(%id, provider = %wait.provider, "{id} waits for the model's API: {why}");
         let cause = match wait.trouble {
-            Some(cause) => ParkCause::Refused { cause, said: why },
+            Some((cause, _)) => ParkCause::Refused { cause, said: why },
             None => ParkCause::Closed,
         };
         let times = ParkTimes {
             now: self.now(),
             until: wait.until,
             spacing: self.settings.waits.spacing,
+            lease: wait.trouble.map(|(_, asked)| asked.plus(self.settings.waits.spacing)),
         };
         let id_shown = format!("{id}/waits/{}", job.effect.fence);
         let shown = job
@@ -216,14 +216,13 @@ impl Engine {
         if job.effect.attempt.saturating_add(1) >= tries {
             return self.give_up(job, undone).await;
         }
-        let wait = self.settings.backoff.after(job.effect.attempt, fifth());
-        let not_before = match undone {
+        let (now, backoff) = (self.now(), &self.settings.backoff);
+        let at = match undone {
             Undone::Later {
                 not_before: Some(at), ..
-            } => *at,
-            _ => Millis(0),
+            } => now.plus(backoff.as_told(job.effect.attempt, at.0.saturating_sub(now.0))),
+            _ => now.plus(backoff.after(job.effect.attempt, fifth())),
         };
-        let at = self.now().plus(wait).max(not_before);
         tracing::warn!(%id, attempt = job.effect.attempt, "{id} is tried again: {undone}");
         written(self.store.fail_attempt(&job.hold, at, &undone.to_string()).await?);
         Ok(())
@@ -233,6 +232,7 @@ impl Engine {
     async fn give_up(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {
         let id = &job.effect.id;
         tracing::warn!(%id, "{id} is given up: {undone}");
+        self.store.add_effects(&give_up::told(self, job, undone).await?).await?;
         let outcome = Outcome::Failed {
             error: undone.to_string(),
         };

@@ -124,8 +124,8 @@ impl From<AgentFailure> for FailedRun {
 pub struct ApiWait {
     /// Whose API.
     pub provider: String,
-    /// Why it was refused; none where others were, and it was not asked.
-    pub trouble: Option<Trouble>,
+    /// Why it was refused, and when the run began that was; none where others were, and it was not asked.
+    pub trouble: Option<(Trouble, Millis)>,
     /// Not before.
     pub until: Millis,
 }
@@ -202,13 +202,11 @@ impl From<GithubError> for Undone {
     fn from(error: GithubError) -> Self {
         let why = error.to_string();
         match error {
-            GithubError::Transient { retry_after, .. } => Self::Later {
+            GithubError::Transient { retry_after, .. } | GithubError::Uncertain { retry_after, .. } => Self::Later {
                 why,
                 not_before: retry_after,
             },
-            GithubError::Uncertain { .. } | GithubError::Unauthorized | GithubError::Malformed { .. } => {
-                Self::Later { why, not_before: None }
-            }
+            GithubError::Unauthorized | GithubError::Malformed { .. } => Self::Later { why, not_before: None },
             GithubError::RateLimited { until } => Self::Limited {
                 by: LimitedBy::GitHub,
                 until,

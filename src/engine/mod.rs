@@ -13,6 +13,7 @@ pub mod job;
 mod perform;
 mod persist;
 pub mod repository;
+pub mod repository_settings;
 pub mod roster;
 pub mod running;
 mod schedule;

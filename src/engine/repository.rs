@@ -1,10 +1,9 @@
-//! A repository as the engine reaches it: its name now, its branches in the mirror, its settings on the default branch.
+//! A repository as the engine reaches it: its name now, its branches in the mirror, the rules that its settings make.
 
 use crate::config::Approval;
 use crate::config::CiEvidence;
 use crate::config::Merge;
 use crate::config::RepositorySettings;
-use crate::config::SETTINGS_FILE;
 use crate::domain::ci::CiPolicy;
 use crate::domain::feature::Commands;
 use crate::domain::feature::PlanApproval;
@@ -18,16 +17,9 @@ use crate::domain::task::MergePolicy;
 use crate::engine::Engine;
 use crate::engine::job::Undone;
 use crate::git::BranchName;
-use crate::git::FileContent;
 use crate::git::Mirror;
 use crate::git::Remote;
 use crate::github::Rights;
-
-/// The largest settings file that is read, in bytes.
-const MAX_SETTINGS: usize = 256 * 1024;
-
-/// The repository whose settings hold for all of an organisation's that have none.
-const SHARED: &str = ".github";
 
 /// The default branch as just fetched.
 pub struct DefaultBranch {
@@ -37,30 +29,9 @@ pub struct DefaultBranch {
     pub name: String,
     /// Its head.
     pub head: Sha,
-    installation: InstallationId,
-    repository: RepoName,
-}
-
-/// The repository's settings as just read.
-pub struct Settings {
-    /// What they say.
-    pub settings: RepositorySettings,
-    /// What a person is told of hosts that this server does not allow.
-    pub refused_hosts: Option<String>,
-}
-
-/// Why settings were not read.
-pub enum NoSettings {
-    /// They hold mistakes; each as a sentence.
-    Mistakes(Vec<String>),
-    /// They could not be fetched.
-    Undone(Undone),
-}
-
-impl From<Undone> for NoSettings {
-    fn from(undone: Undone) -> Self {
-        Self::Undone(undone)
-    }
+    pub(super) installation: InstallationId,
+    pub(super) repo: RepoId,
+    pub(super) repository: RepoName,
 }
 
 impl Engine {
@@ -97,58 +68,10 @@ impl Engine {
             name,
             head,
             installation,
+            repo,
             repository: repository.name,
         })
     }
-
-    async fn settings_of_organisation(&self, branch: &DefaultBranch) -> Result<Option<FileContent>, Undone> {
-        let shared = RepoName {
-            owner: branch.repository.owner.clone(),
-            name: SHARED.to_owned(),
-        };
-        if shared == branch.repository {
-            return Ok(None);
-        }
-        match self.autobuild.repository_named(branch.installation, &shared).await? {
-            Some(repository) => {
-                let branch = self.fetch_default(branch.installation, repository.id, None).await?;
-                settings_file(&branch).await
-            }
-            None => Ok(None),
-        }
-    }
-
-    /// Reads the settings from the default branch, else from that of the organisation's `.github` repository, where the
-    /// App is installed there too.
-    pub async fn settings_of(&self, branch: &DefaultBranch) -> Result<Settings, NoSettings> {
-        let file = match settings_file(branch).await? {
-            Some(file) => Some(file),
-            None => self.settings_of_organisation(branch).await?,
-        };
-        let text = match file {
-            None => String::new(),
-            Some(file) if file.truncated => {
-                return Err(NoSettings::Mistakes(vec![format!(
-                    "{SETTINGS_FILE} is larger than {MAX_SETTINGS} bytes"
-                )]));
-            }
-            Some(file) => file.text(),
-        };
-        match RepositorySettings::parse(&text, &self.agents.offer()) {
-            Ok(settings) => Ok(Settings {
-                refused_hosts: self.settings.network.refusal(&settings.network.allow),
-                settings,
-            }),
-            Err(mistakes) => Err(NoSettings::Mistakes(mistakes.iter().map(ToString::to_string).collect())),
-        }
-    }
-}
-
-async fn settings_file(branch: &DefaultBranch) -> Result<Option<FileContent>, Undone> {
-    Ok(branch
-        .mirror
-        .read_file(&branch.head, SETTINGS_FILE, MAX_SETTINGS)
-        .await?)
 }
 
 /// The tip of a branch in the mirror.
@@ -180,6 +103,7 @@ pub fn rules(settings: &RepositorySettings, level: Level) -> Rules {
             Approval::From(from) => PlanApproval::From(from),
         },
         mode: settings.mode,
+        records: settings.records,
         ci: match settings.ci {
             CiEvidence::Wait => CiPolicy::Wait,
             CiEvidence::Ignore => CiPolicy::Ignore,

@@ -1,5 +1,11 @@
-//! What this process performs right now, and how each is told to stop.
+//! What this process performs right now, how each is told to stop, and who is at work for people who watch.
 
+use crate::agents::Activity;
+use crate::config::Role;
+use crate::domain::ids::Millis;
+use crate::domain::ids::TaskId;
+use crate::domain::ids::TurnNumber;
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -11,6 +17,49 @@ use tokio_util::sync::CancellationToken;
 pub struct Running {
     tokens: Mutex<HashMap<String, CancellationToken>>,
     again: Again,
+    at_work: Mutex<Board>,
+}
+
+/// Who works in this process now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worker {
+    /// An agent.
+    Agent(Role),
+    /// The Gates of a turn.
+    Gates,
+}
+
+/// Work that goes on in this process now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Who does it.
+    pub worker: Worker,
+    /// For which task; none for the Feature's own work.
+    pub task: Option<TaskId>,
+    /// In which turn.
+    pub turn: TurnNumber,
+    /// Since when.
+    pub since: Millis,
+    /// What was seen of it so far.
+    pub activity: Activity,
+}
+
+#[derive(Default)]
+struct Board {
+    next: u64,
+    entries: BTreeMap<u64, (Work, Option<watch::Receiver<Activity>>)>,
+}
+
+/// Takes the work off the board when it is dropped.
+pub(super) struct OnBoard<'a> {
+    running: &'a Running,
+    number: u64,
+}
+
+impl Drop for OnBoard<'_> {
+    fn drop(&mut self) {
+        self.running.board().entries.remove(&self.number);
+    }
 }
 
 struct Again(watch::Sender<u64>);
@@ -34,6 +83,32 @@ impl Running {
         self.tokens().remove(effect);
     }
 
+    /// Shows work to whoever watches this process, until the answer is dropped.
+    pub(super) fn show(&self, work: Work, watched: Option<watch::Receiver<Activity>>) -> OnBoard<'_> {
+        let mut board = self.board();
+        let number = board.next;
+        board.next = number.wrapping_add(1);
+        board.entries.insert(number, (work, watched));
+        OnBoard { running: self, number }
+    }
+
+    /// The work that goes on now, the oldest first.
+    #[must_use]
+    pub fn at_work(&self) -> Vec<Work> {
+        let board = self.board();
+        let now = |(work, watched): &(Work, Option<watch::Receiver<Activity>>)| Work {
+            activity: watched
+                .as_ref()
+                .map_or_else(|| work.activity.clone(), |watched| watched.borrow().clone()),
+            ..work.clone()
+        };
+        board.entries.values().map(now).collect()
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
     /// Tells every effect that runs here to look at once whether it is still wanted.
     pub(super) fn look_again(&self) {
         self.again.0.send_modify(|count| *count = count.wrapping_add(1));
@@ -46,5 +121,32 @@ impl Running {
 
     fn tokens(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
         self.tokens.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_on_the_board_until_it_ends_and_says_what_it_does_now() {
+        let running = Running::default();
+        let work = |worker| Work {
+            worker,
+            task: None,
+            turn: TurnNumber(1),
+            since: Millis(0),
+            activity: Activity::default(),
+        };
+        let (sender, watched) = watch::channel(Activity::default());
+        let player = running.show(work(Worker::Agent(Role::Player)), Some(watched));
+        let gates = running.show(work(Worker::Gates), None);
+        sender.send_modify(|activity| activity.tool_calls = 3);
+        let now = running.at_work();
+        assert_eq!((now.len(), now[0].activity.tool_calls), (2, 3));
+        drop(player);
+        assert_eq!(running.at_work(), [work(Worker::Gates)]);
+        drop(gates);
+        assert!(running.at_work().is_empty());
     }
 }

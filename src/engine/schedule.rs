@@ -135,6 +135,7 @@ fn lane(effect: &Effect) -> Lane {
             TaskWork::Ci
             | TaskWork::OpenPull
             | TaskWork::PostReview { .. }
+            | TaskWork::PostBlockedReview { .. }
             | TaskWork::PublishCheck { .. }
             | TaskWork::PublishBlocked { .. }
             | TaskWork::PostBlocked
@@ -152,6 +153,7 @@ fn lane(effect: &Effect) -> Lane {
         | Effect::OpenFeaturePull { .. }
         | Effect::PublishWaveCheck { .. }
         | Effect::PostFeatureBlocked { .. }
+        | Effect::AskPerson { .. }
         | Effect::CloseFeaturePull { .. }
         | Effect::CleanUp { .. } => Lane::Forge,
     }
@@ -160,7 +162,7 @@ fn lane(effect: &Effect) -> Lane {
 /// Forge effects of one subject run in the order stored; what people only read stands outside of that order.
 fn ordered(effect: &Effect) -> Ordered {
     match effect {
-        Effect::Reply { .. } | Effect::Living { .. } => Ordered::Free,
+        Effect::Reply { .. } | Effect::Living { .. } | Effect::AskPerson { .. } => Ordered::Free,
         // It is looked at again and again for half an hour, and what people read must not wait for that.
         Effect::Task { work: TaskWork::Ci, .. } => Ordered::Free,
         _ => Ordered::InOrder,

@@ -2,6 +2,7 @@
 
 use crate::config::MonthlyBudget;
 use crate::domain::ci::CiTimes;
+use crate::domain::routing;
 use crate::domain::routing::Waits;
 use crate::github::Clock;
 use crate::sandbox::egress::Ceiling;
@@ -81,6 +82,16 @@ impl Backoff {
     }
 }
 
+impl Backoff {
+    /// The wait in milliseconds after `attempts` failures where the forge asks to be left alone for `asked` milliseconds.
+    #[must_use]
+    pub fn as_told(&self, attempts: u32, asked: i64) -> i64 {
+        let most = i64::try_from(self.most.as_millis()).unwrap_or(i64::MAX);
+        let seconds = asked.saturating_add(999).max(0) / 1_000;
+        routing::told(seconds, attempts, most)
+    }
+}
+
 impl EngineSettings {
     /// The settings of a service, with this worker's name.
     #[must_use]
@@ -129,5 +140,10 @@ mod tests {
             [10_000, 20_000, 40_000, 640_000, 900_000, 900_000]
         );
         assert_eq!(backoff.after(0, 7.0), 12_000);
+        assert_eq!(
+            [0, 1, 2, 3].map(|attempts| backoff.as_told(attempts, 1_500)),
+            [2_000, 2_000, 2_000, 4_000],
+            "what the forge asks for counts, not ours"
+        );
     }
 }

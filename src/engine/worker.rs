@@ -24,6 +24,9 @@ impl Engine {
         if let Err(error) = self.store.take_back(self.now()).await {
             tracing::error!(%error, "what an earlier process held could not be taken back");
         }
+        if let Err(error) = self.store.doubt_all_settings(self.now()).await {
+            tracing::error!(%error, "what is known of settings could not be put in doubt");
+        }
         let upkeep = AbortOnDropHandle::new(tokio::spawn(self.clone().always_keep_up(stop.clone())));
         let agents = CancellationToken::new();
         let mut jobs = InFlight::default();

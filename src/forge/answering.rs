@@ -80,7 +80,9 @@ pub(super) async fn route(site: &Arc<Site>, seen: &Seen, head: &http::request::P
         ["app", "installations", _, "access_tokens"] => CallKind::Mint,
         _ => CallKind::Rest,
     };
-    let (answer, caller, known) = api_call(site, seen, parts, caller, body, kind).await;
+    let accept = head.headers.get(http::header::ACCEPT);
+    let accept = accept.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let (answer, caller, known) = api_call(site, seen, parts, caller, (accept, body), kind).await;
     let response = json_response(answer);
     log(site, seen, response.status().as_u16(), &caller, kind, known);
     response
@@ -92,7 +94,7 @@ async fn api_call(
     seen: &Seen,
     parts: Vec<String>,
     caller: Result<Caller, Refusal>,
-    body: Body,
+    (accept, body): (&str, Body),
     kind: CallKind,
 ) -> (Result<Answer, Refusal>, Caller, bool) {
     let caller = match caller {
@@ -116,14 +118,15 @@ async fn api_call(
         parts,
         query,
         body,
+        accept: accept.to_owned(),
         caller: caller.clone(),
     };
     let answered = match kind {
-        CallKind::GraphQl => graphql::answer(&call).await,
-        _ => rest::answer(call).await,
+        CallKind::GraphQl => graphql::answer(&call),
+        _ => rest::answer(call).await.map(|answer| (answer, true)),
     };
     match answered {
-        Some(answer) => (answer, caller, true),
+        Some((answer, known)) => (answer, caller, known),
         None => (Err(Refusal::not_found()), caller, false),
     }
 }
@@ -142,6 +145,18 @@ fn decoded(path: &str) -> Vec<String> {
 }
 
 fn json_response(answer: Result<Answer, Refusal>) -> Response<Body> {
+    if let Ok(Answer {
+        status,
+        raw: Some(bytes),
+        ..
+    }) = answer
+    {
+        let mut response = Response::new(Body::from(bytes));
+        *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let media = http::HeaderValue::from_static("application/vnd.github.raw; charset=utf-8");
+        response.headers_mut().insert("content-type", media);
+        return response;
+    }
     let (status, body, link, location) = match answer {
         Ok(answer) => (answer.status, answer.body, answer.link, None),
         Err(refusal) => (refusal.status, Some(refusal.body()), None, refusal.location),

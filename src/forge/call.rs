@@ -18,6 +18,8 @@ pub(super) struct Call {
     pub(super) query: BTreeMap<String, String>,
     /// The JSON body; null when there was none.
     pub(super) body: Value,
+    /// The media types that are asked for.
+    pub(super) accept: String,
     pub(super) caller: Caller,
 }
 
@@ -26,6 +28,8 @@ pub(super) struct Call {
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) body: Option<Value>,
+    /// Bytes instead of a JSON body.
+    pub(super) raw: Option<Vec<u8>>,
     pub(super) link: Option<String>,
 }
 
@@ -44,14 +48,27 @@ impl Answer {
         Self {
             status,
             body: Some(body),
+            raw: None,
             link: None,
         }
     }
 
-    pub(super) fn nothing() -> Self {
+    pub(super) fn raw(bytes: Vec<u8>) -> Self {
         Self {
-            status: 204,
+            raw: Some(bytes),
+            ..Self::nothing_with(200)
+        }
+    }
+
+    pub(super) fn nothing() -> Self {
+        Self::nothing_with(204)
+    }
+
+    fn nothing_with(status: u16) -> Self {
+        Self {
+            status,
             body: None,
+            raw: None,
             link: None,
         }
     }

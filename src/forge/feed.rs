@@ -27,6 +27,28 @@ pub struct FeedEvent {
     pub url: String,
     /// What was written, or what it was about.
     pub text: String,
+    /// Whether it is good news.
+    #[serde(default, skip_serializing_if = "EventOutcome::is_neutral")]
+    pub outcome: EventOutcome,
+}
+
+/// Whether an event is good news.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventOutcome {
+    /// Neither.
+    #[default]
+    Neutral,
+    /// Approved, passed or merged.
+    Good,
+    /// Refused or failed.
+    Bad,
+}
+
+impl EventOutcome {
+    fn is_neutral(&self) -> bool {
+        *self == Self::Neutral
+    }
 }
 
 /// A feed event about to be told.
@@ -37,6 +59,7 @@ pub(super) struct Telling<'a> {
     /// Appended to the repository's address.
     pub(super) page: String,
     pub(super) text: String,
+    pub(super) outcome: EventOutcome,
 }
 
 impl State {
@@ -62,6 +85,7 @@ impl State {
             number: telling.number,
             url,
             text: telling.text,
+            outcome: telling.outcome,
         };
         self.feed.push(event.clone());
         self.news.push_back(event);

@@ -40,6 +40,7 @@ pub use disk::ForgeError;
 pub use faults::Fault;
 pub use faults::FaultOrder;
 pub use faults::Mishap;
+pub use feed::EventOutcome;
 pub use feed::FeedEvent;
 pub use hooks::HookFault;
 pub use hooks::HookMishap;

@@ -177,10 +177,11 @@ impl Mirror {
         Ok((!empty).then_some(prepared))
     }
 
-    /// Commits files of our own (path to content) on top of the first parent, in the mirror; names no branch.
+    /// Commits files of our own (path to content, none to remove it) on top of the first parent, in the mirror; names no
+    /// branch.
     pub async fn commit_files(
         &self,
-        files: BTreeMap<String, Vec<u8>>,
+        files: BTreeMap<String, Option<Vec<u8>>>,
         request: &CommitRequest,
     ) -> Result<Sha, GitError> {
         self.ready()?;

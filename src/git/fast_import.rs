@@ -28,8 +28,8 @@ const CHUNK: usize = 64 << 10;
 pub(crate) enum Source {
     /// What was found in a checkout, read from the handle on its top folder.
     Tree { root: OwnedFd, changes: Changes },
-    /// Files that we wrote ourselves.
-    Files(BTreeMap<String, Vec<u8>>),
+    /// Files that we wrote ourselves, or take out.
+    Files(BTreeMap<String, Option<Vec<u8>>>),
 }
 
 /// Why no commit was made.
@@ -112,14 +112,30 @@ fn write_stream(out: &mpsc::Sender<Bytes>, header: Vec<u8>, source: Source) -> R
     Ok(())
 }
 
-fn write_files(out: &mpsc::Sender<Bytes>, header: Vec<u8>, files: &BTreeMap<String, Vec<u8>>) -> Result<(), GitEnded> {
-    send(out, header)?;
-    for (path, content) in files {
+/// Deletions first: a file may have become a folder.
+fn write_files(
+    out: &mpsc::Sender<Bytes>,
+    header: Vec<u8>,
+    files: &BTreeMap<String, Option<Vec<u8>>>,
+) -> Result<(), GitEnded> {
+    let mut start = header;
+    for (path, _) in files.iter().filter(|(_, content)| content.is_none()) {
+        start.extend(deletion(path.as_bytes()));
+    }
+    send(out, start)?;
+    let written = files
+        .iter()
+        .filter_map(|(path, content)| Some((path, content.as_ref()?)));
+    for (path, content) in written {
         send(out, file_line("100644", path.as_bytes(), content.len()))?;
         send(out, content.clone())?;
         send(out, b"\n".to_vec())?;
     }
     send(out, b"\n".to_vec())
+}
+
+fn deletion(path: &[u8]) -> Vec<u8> {
+    [b"D ".as_slice(), &quoted(path), b"\n"].concat()
 }
 
 /// Deletions first: a file may have become a folder, or the other way round.
@@ -131,9 +147,7 @@ fn write_tree(
 ) -> Result<Result<(), GitEnded>, TakeOutError> {
     let mut start = header;
     for path in &changes.deleted {
-        start.extend(b"D ");
-        start.extend(quoted(path.as_bytes()));
-        start.push(b'\n');
+        start.extend(deletion(path.as_bytes()));
     }
     if send(out, start).is_err() {
         return Ok(Err(GitEnded));

@@ -33,6 +33,7 @@ mod remote;
 mod safe;
 mod talk;
 mod trash;
+mod uncommitted;
 mod version;
 mod walk;
 
@@ -77,5 +78,7 @@ pub use read::TreeEntry;
 pub use remote::ForgeAccess;
 pub use remote::NotAForgeUrl;
 pub use remote::Remote;
+pub use trash::delete;
+pub use uncommitted::uncommitted;
 pub use version::InstalledGit;
 pub use version::UnusableGit;

@@ -101,6 +101,11 @@ impl GitCall {
         Self::with_global(&[], subcommand)
     }
 
+    /// `git -C <folder> <subcommand>` in a repository that a person works in.
+    pub(crate) fn in_folder(folder: &Path, subcommand: &str) -> Self {
+        Self::with_global(&["-C".into(), folder.into()], subcommand)
+    }
+
     fn with_global(global: &[OsString], subcommand: &str) -> Self {
         let mut command = Command::new(git_program());
         command.env_clear().envs(ENVIRONMENT).current_dir("/");

@@ -50,7 +50,7 @@ fn delete_in_background(doomed: PathBuf) {
 }
 
 /// Deletes a tree, also where an agent took its own rights to it away. What cannot be deleted is left for the next start.
-fn delete(doomed: &Path) {
+pub fn delete(doomed: &Path) {
     if fs::remove_dir_all(doomed).is_err() {
         open_up(doomed, 0);
         if let Err(error) = fs::remove_dir_all(doomed)

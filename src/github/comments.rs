@@ -1,5 +1,6 @@
 //! Comments on issues and pull requests, and reactions.
 
+use super::app::PER_PAGE;
 use super::error::GithubError;
 use super::model::Comment;
 use super::repo::Repo;
@@ -48,6 +49,18 @@ impl Repo<'_> {
         self.send(Rights::Converse, Method::POST, &tail, Some(&body))
             .await?
             .json()
+    }
+
+    /// How many pages so many comments fill.
+    #[must_use]
+    pub fn comment_pages(&self, comments: u64) -> u64 {
+        comments.div_ceil(u64::try_from(PER_PAGE).unwrap_or(u64::MAX))
+    }
+
+    /// One page of comments, oldest first.
+    pub async fn comments(&self, issue: IssueNumber, page: u64) -> Result<Vec<Comment>, GithubError> {
+        let tail = format!("/issues/{issue}/comments?per_page={PER_PAGE}&page={page}");
+        self.get(Rights::Read, &tail).await
     }
 
     /// Our own comment that holds `marker`. `since` leaves out what was last changed before it, and so most pages of a

@@ -36,6 +36,8 @@ pub enum GithubError {
     Uncertain {
         /// Why.
         source: Cause,
+        /// GitHub asks not to come back before.
+        retry_after: Option<Millis>,
     },
     /// Too many requests; nothing was done.
     #[error("GitHub limits us until {} (ms)", until.0)]
@@ -132,7 +134,10 @@ pub(super) fn refusal(reply: &Reply, intent: Intent, now: Millis) -> GithubError
 
 fn server_error(reply: &Reply, source: ServerError, intent: Intent, now: Millis) -> GithubError {
     match intent {
-        Intent::Write => GithubError::Uncertain { source: source.into() },
+        Intent::Write => GithubError::Uncertain {
+            source: source.into(),
+            retry_after: retry_after(&reply.headers, now),
+        },
         Intent::Read => GithubError::Transient {
             source: source.into(),
             retry_after: retry_after(&reply.headers, now),

@@ -2,6 +2,7 @@
 
 use super::error::GithubError;
 use super::error::clip;
+use super::error::contains;
 use super::error::limited;
 use super::http::Intent;
 use super::http::Question;
@@ -22,6 +23,12 @@ const ISSUE_EDIT: &str = "query($login: String!, $repo: String!, $issue: Int!) {
 
 const MARK_READY: &str = "mutation($id: ID!) { \
     markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }";
+
+/// Words of errors that pass; they come with 200 and without a type.
+const PASSING: [&str; 2] = [
+    "something went wrong while executing your query",
+    "couldn't respond to your request in time",
+];
 
 /// The last edit of an issue's title or body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,6 +133,11 @@ fn read<T: DeserializeOwned>(reply: &Reply, now: Millis) -> Result<T, GithubErro
         Some("RATE_LIMITED") => limited(&reply.headers, now),
         Some("FORBIDDEN") => GithubError::Forbidden { what: text },
         Some("NOT_FOUND") => GithubError::NotFound,
+        // What GitHub says of a time-out or an error of its own.
+        None if PASSING.iter().any(|words| contains(&text, words)) => GithubError::Transient {
+            source: text.into(),
+            retry_after: None,
+        },
         Some(_) | None => GithubError::Refused {
             status: reply.status.as_u16(),
             text,

@@ -233,7 +233,10 @@ impl Failure {
     fn into_error(self, intent: Intent) -> GithubError {
         match (self, intent) {
             (Self::TooLarge(source), _) => GithubError::Malformed { source },
-            (Self::InFlight(source), Intent::Write) => GithubError::Uncertain { source },
+            (Self::InFlight(source), Intent::Write) => GithubError::Uncertain {
+                source,
+                retry_after: None,
+            },
             (Self::InFlight(source), Intent::Read) | (Self::Unsent(source), _) => GithubError::Transient {
                 source,
                 retry_after: None,

@@ -35,6 +35,8 @@ impl Repo<'_> {
         match self.get::<RefWire>(Rights::Read, &tail).await {
             Ok(found) => Ok(Some(found.object.sha)),
             Err(GithubError::NotFound) => Ok(None),
+            // So it answers, with 409, for a repository that nobody pushed to yet.
+            Err(error) if error.says("repository is empty") => Ok(None),
             Err(error) => Err(error),
         }
     }

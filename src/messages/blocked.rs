@@ -13,6 +13,7 @@ use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::domain::recurring::Recurring;
 use crate::domain::task::Task;
+use crate::messages::findings::folded_unless_empty;
 use crate::messages::gates;
 use crate::messages::items;
 use crate::messages::links::Links;
@@ -23,6 +24,7 @@ use crate::messages::measure::sections;
 use crate::messages::measure::titled;
 use crate::messages::reasons;
 use crate::messages::untrusted;
+use crate::messages::waits::called;
 use crate::messages::words;
 use crate::messages::words::count;
 
@@ -33,20 +35,69 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
     Some(fitting(|measure| {
         sections(vec![
             format!("### Blocked: {} {}", task.id, untrusted::inline(&task.plan.name, 200)),
-            titled("**Why it stopped.**", &reasons::blocked(&report.reason, measure)),
+            why(feature, &report, measure),
             reasons::printed(&report.reason, measure),
-            facts(&report, task),
-            titled("#### What you can do", &actions(&report)),
-            ways_on(&report, task),
-            titled(
-                "#### Issues that came up again and again",
-                &recurring(&report.recurring, measure),
-            ),
-            titled("#### The last feedback", &feedback(&report.last_feedback, measure)),
-            titled("#### What the Gates say now", &gates_now(&report, task, measure)),
-            work_so_far(feature, task, links),
+            what_to_do(&report, task),
+            recurring(&report.recurring, measure),
+            folded_unless_empty("The last feedback", &feedback(&report.last_feedback, measure)),
+            gates_now(&report, task, measure),
+            standing(feature, task, &report, links),
         ])
     }))
+}
+
+/// Why a Feature or its tasks do not go on and what a person can do, for who watches from a terminal: one text for each
+/// that is blocked, and none where nothing is.
+#[must_use]
+pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
+    let FeatureState::Blocked { reason, .. } = &feature.state else {
+        return Vec::new();
+    };
+    let short = |whose: String, report: &BlockedReport| {
+        fitting(|measure| {
+            sections(vec![
+                format!("**{whose}:**"),
+                reasons::blocked(&report.reason, measure),
+                titled("What you can do:", &actions(report)),
+            ])
+        })
+    };
+    let of_tasks: Vec<String> = feature
+        .tasks
+        .iter()
+        .filter_map(|task| {
+            let report = BlockedReport::of_task(task, Cost::default())?;
+            let whose = format!("{} {} is blocked", task.id, untrusted::inline(&task.plan.name, 200));
+            Some(short(whose, &report))
+        })
+        .collect();
+    if !of_tasks.is_empty() {
+        return of_tasks;
+    }
+    let report = BlockedReport::of_feature(feature, reason, None, Cost::default());
+    vec![short("Why it is blocked".to_owned(), &report)]
+}
+
+/// Calls the person who labelled the issue, and says why the task stopped.
+pub(super) fn why(feature: &Feature, report: &BlockedReport, measure: &Measure) -> String {
+    format!(
+        "{}, this task waits for you. {}",
+        called(feature),
+        reasons::blocked(&report.reason, measure)
+    )
+}
+
+/// What a person can do, and the commands for it.
+pub(super) fn what_to_do(report: &BlockedReport, task: &Task) -> String {
+    sections(vec![
+        titled("#### What you can do", &actions(report)),
+        ways_on(report, task),
+    ])
+}
+
+/// How bad it is, what was spent, and where the work stands.
+pub(super) fn standing(feature: &Feature, task: &Task, report: &BlockedReport, links: &Links) -> String {
+    sections(vec![work_so_far(feature, task, links), facts(report, task)])
 }
 
 fn facts(report: &BlockedReport, task: &Task) -> String {
@@ -63,8 +114,9 @@ fn facts(report: &BlockedReport, task: &Task) -> String {
     )
 }
 
-fn recurring(groups: &[Recurring], measure: &Measure) -> String {
-    bullets(groups, measure.rows.min(20), |group| {
+/// Issues that came up in more than one turn, folded.
+pub(super) fn recurring(groups: &[Recurring], measure: &Measure) -> String {
+    let listed = bullets(groups, measure.rows.min(20), |group| {
         let turns: Vec<String> = group.turns.iter().take(20).map(TurnNumber::to_string).collect();
         let file = group
             .file
@@ -77,7 +129,8 @@ fn recurring(groups: &[Recurring], measure: &Measure) -> String {
             untrusted::inline(&group.category, 60),
             untrusted::inline(&group.description, measure.text.min(600))
         )
-    })
+    });
+    folded_unless_empty("Issues that came up again and again", &listed)
 }
 
 fn feedback(issues: &[Issue], measure: &Measure) -> String {
@@ -87,7 +140,7 @@ fn feedback(issues: &[Issue], measure: &Measure) -> String {
 
 fn gates_now(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
     match &report.gates {
-        Some(gates) => gates::table(task.plan.kind, gates, &report.last_feedback, measure),
+        Some(gates) => gates::folded_table(task.plan.kind, gates, &report.last_feedback, measure),
         None => "No Gate has run in this attempt.".to_owned(),
     }
 }
@@ -105,13 +158,11 @@ fn ways_on(report: &BlockedReport, task: &Task) -> String {
     let id = task.id;
     let way = |way: &Way| match way {
         Way::Resume => {
-            "- `/autobuild resume`, with guidance for the Player after it if you like, and `--max-turns=N` for \
-                        N more turns"
+            "- `/autobuild resume`: goes on, with guidance for the Player after it if you like; `--max-turns=N` for N \
+             more turns"
                 .to_owned()
         }
-        Way::Approve => {
-            "- `/autobuild approve` here: overrides the Coach; the report then names you and what was waived".to_owned()
-        }
+        Way::Approve => "- `/autobuild approve` here: overrides the Coach and names you".to_owned(),
         Way::Retry => {
             format!("- `/autobuild retry {id}`: starts it again from the integration branch, on a new branch")
         }
@@ -158,7 +209,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
     let report = BlockedReport::of_feature(feature, reason, gates, cost);
     Some(fitting(|measure| {
         let now = report.gates.as_ref().map_or_else(String::new, |gates| {
-            gates::table(strictest(feature), gates, &[], measure)
+            gates::folded_table(strictest(feature), gates, &[], measure)
         });
         sections(vec![
             format!(
@@ -166,17 +217,21 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
                 feature.key.shown(),
                 untrusted::inline(words::feature_name(feature), 200)
             ),
-            titled("**Why it stopped.**", &reasons::blocked(reason, measure)),
+            format!(
+                "{}, this waits for you. {}",
+                called(feature),
+                reasons::blocked(reason, measure)
+            ),
             reasons::printed(reason, measure),
+            blocked_tasks(feature, links, measure),
+            titled("#### What you can do", &actions(&report)),
+            feature_ways_on(feature, &report),
+            now,
             format!(
                 "**Severity:** {} · **Cost so far:** {}",
                 report.severity.word(),
                 words::cost_in_full(&report.cost)
             ),
-            blocked_tasks(feature, links, measure),
-            titled("#### What you can do", &actions(&report)),
-            feature_ways_on(feature, &report),
-            titled("#### What the Gates say now", &now),
         ])
     }))
 }

@@ -1,15 +1,18 @@
 //! Verdicts and wave gates as check runs.
 
 use crate::domain::decision::Outcome;
+use crate::domain::evidence;
 use crate::domain::evidence::Profile;
 use crate::domain::evidence::profile;
 use crate::domain::feature::Feature;
 use crate::domain::feature::WaveGate;
 use crate::domain::feature::flow::strictest;
+use crate::domain::ids::Sha;
 use crate::domain::task::State;
 use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::domain::task::Waiver;
+use crate::messages::findings;
 use crate::messages::gates;
 use crate::messages::items;
 use crate::messages::links::Links;
@@ -17,12 +20,11 @@ use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
 use crate::messages::measure::first;
 use crate::messages::measure::fitting;
+use crate::messages::measure::folded;
 use crate::messages::measure::sections;
-use crate::messages::measure::titled;
 use crate::messages::reasons;
 use crate::messages::review;
 use crate::messages::review::Told;
-use crate::messages::review_criteria::criteria;
 use crate::messages::untrusted;
 use crate::messages::words;
 
@@ -87,7 +89,7 @@ pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> 
             waiver.map_or_else(String::new, |waiver| waived(waiver, measure)),
             turn.verdict
                 .as_ref()
-                .map_or_else(String::new, |verdict| review::coach_words(verdict, measure)),
+                .map_or_else(String::new, |verdict| findings::coach_words(verdict, measure)),
             details(task, turn, measure),
         ])
     });
@@ -96,6 +98,19 @@ pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> 
         summary,
         conclusion,
     })
+}
+
+/// A check run that could not be published, as a comment.
+#[must_use]
+pub fn check_in_words(check: &CheckRun, head: &Sha) -> String {
+    sections(vec![
+        format!(
+            "The check run `AutoBuild` could not be published on `{}`. It says: **{}**",
+            head.short(),
+            check.title
+        ),
+        folded("Its summary", &check.summary),
+    ])
 }
 
 /// The check run `AutoBuild` on the head of a blocked task's branch where no turn is about that commit: it was pushed by a
@@ -186,20 +201,21 @@ pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
 }
 
 fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
-    let Some(verdict) = &turn.verdict else {
-        return sections(vec![
-            titled("#### Criteria", &criteria(task, turn, measure)),
-            titled("#### Gates", &review::gates_of(task, turn, measure)),
-        ]);
-    };
-    let listed: Vec<_> = verdict.items.iter().collect();
-    sections(vec![
-        titled(review::broken_title(verdict), &review::broken(verdict, measure)),
-        titled("#### Criteria", &criteria(task, turn, measure)),
-        titled("#### Gates", &review::gates_of(task, turn, measure)),
-        titled("#### Claims that are not so", &review::discrepancies(turn, measure)),
-        titled("#### Items", &items::by_severity(&listed, measure)),
-    ])
+    let open = turn.verdict.as_ref().map_or_else(String::new, |verdict| {
+        let listed: Vec<_> = verdict.items.iter().collect();
+        sections(vec![
+            findings::lowered(verdict, measure),
+            findings::open(task, turn, verdict, &listed, measure),
+        ])
+    });
+    sections(vec![open, findings::record(task, turn, measure)])
+}
+
+/// Why the evidence holds for a commit that it was not found on.
+fn stands_for(gate: &WaveGate) -> String {
+    gate.stands_for.as_ref().map_or_else(String::new, |head| {
+        format!("`{}` differs from it in AutoBuild's records alone.", head.short())
+    })
 }
 
 /// The check run `AutoBuild` on the feature pull request's head: what a wave gate found.
@@ -210,15 +226,22 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
         Profile::Failed(_) => ("The merged result does not hold", Conclusion::Failure),
         Profile::Absent(_) => ("The merged result could not be checked", Conclusion::ActionRequired),
     };
+    let kind = strictest(feature);
+    let failed = evidence::items(kind, &gate.report);
+    let listed: Vec<_> = failed.iter().collect();
     let summary = fitting(|measure| {
-        format!(
-            "{}: the Gates on the integration branch after wave {}, on commit `{}`: {}.\n\n{}",
-            feature.key.shown(),
-            gate.wave,
-            gate.head.short(),
-            gates::line(&gate.report),
-            gates::table(strictest(feature), &gate.report, &[], measure)
-        )
+        sections(vec![
+            format!(
+                "{}: the Gates on the integration branch after wave {}, on commit `{}`: {}.",
+                feature.key.shown(),
+                gate.wave,
+                gate.head.short(),
+                gates::line(&gate.report)
+            ),
+            stands_for(gate),
+            items::by_severity(&listed, measure),
+            gates::folded_table(kind, &gate.report, &failed, measure),
+        ])
     });
     CheckRun {
         title: title.to_owned(),

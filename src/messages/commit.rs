@@ -56,6 +56,12 @@ pub fn histories_commit(feature: &Feature) -> String {
     format!("Record the turns of the tasks of {}", feature.key.shown())
 }
 
+/// The commit that takes the records out before the feature pull request shows its diff.
+#[must_use]
+pub fn records_out_commit(feature: &Feature) -> String {
+    format!("Take the records of {} out", feature.key.shown())
+}
+
 /// The commit that merges the default branch into the integration branch.
 #[must_use]
 pub fn merge_default_commit(feature: &Feature, default_branch: &str) -> String {

@@ -127,7 +127,7 @@ fn last_gate(feature: &Feature, links: &Links, measure: &Measure) -> String {
         "### The merged result\n\nThe Gates on {}, after wave {}:\n\n{}",
         links.commit(&gate.head),
         gate.wave,
-        gates::table(strictest(feature), &gate.report, &[], measure)
+        gates::folded_table(strictest(feature), &gate.report, &[], measure)
     )
 }
 

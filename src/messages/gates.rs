@@ -17,11 +17,9 @@ use crate::messages::measure::sections;
 use crate::messages::untrusted;
 use crate::messages::words::count;
 
-/// Rows that are shown without a fold.
-const OPEN_ROWS: usize = 20;
-
-/// A table of all Gates, then names and outputs of what did not pass. Places that are among `told` stand there already.
-pub(super) fn table(kind: TaskType, gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
+/// A fold that says how many Gates ended how; in it the table of all of them, then names and outputs of what did not pass.
+/// Places that are among `told` stand there already.
+pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
     let rows = rows(kind, gates);
     let mut lines = vec![
         "| Gate | for an approval | result | exit code | tests | what ran, or what it says |".to_owned(),
@@ -32,16 +30,13 @@ pub(super) fn table(kind: TaskType, gates: &GateReport, told: &[Issue], measure:
     if left > 0 {
         lines.push(format!("| and {left} more | | | | | |"));
     }
-    let table = match rows.len() > OPEN_ROWS {
-        true => folded(&summary(gates), &lines.join("\n")),
-        false => lines.join("\n"),
-    };
-    sections(vec![
-        table,
+    let record = sections(vec![
+        lines.join("\n"),
         isolation(gates),
         gate_details::excused(gates, measure),
         gate_details::details(gates, told, measure),
-    ])
+    ]);
+    folded(&summary(gates), &record)
 }
 
 /// How far the commands were kept apart from the machine that they ran on.
@@ -149,7 +144,11 @@ fn summary(gates: &GateReport) -> String {
         .filter(|(number, _)| *number > 0)
         .map(|(number, word)| format!("{number} {word}"))
         .collect();
-    format!("{}: {}", count(all.len(), "Gate"), counted.join(", "))
+    let excused = match gates.excused.len() {
+        0 => String::new(),
+        number => format!("; {} excused", count(number, "failing test")),
+    };
+    format!("{}: {}{excused}", count(all.len(), "Gate"), counted.join(", "))
 }
 
 /// Every Gate of a report by its name, in the order in which people read them.

@@ -17,6 +17,7 @@ use crate::messages::measure::sections;
 use crate::messages::measure::titled;
 use crate::messages::progress;
 use crate::messages::reasons;
+use crate::messages::unsaid;
 use crate::messages::untrusted;
 use crate::messages::words;
 
@@ -36,6 +37,7 @@ fn comment(feature: &Feature, spending: &Spending, links: &Links, measure: &Meas
         state_line(feature, links),
         details_of_state(feature, measure),
         suspended(feature),
+        unsaid::lines(feature, measure),
         living_parts::at_work(spending, measure),
         living_parts::waiting(spending, measure),
     ];
@@ -69,6 +71,7 @@ fn with_plan(
         untrusted::quote(&version.plan.description, measure.text),
         waits,
         living_parts::size(version, waves.groups.len(), links),
+        living_parts::discussion(feature),
         living_parts::money(spending),
         graph::waves(feature, &waves.added_edges),
         progress::table(feature, spending, links, measure),

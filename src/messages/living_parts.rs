@@ -4,6 +4,7 @@ use crate::domain::at_work::Doing;
 use crate::domain::budget::dollars;
 use crate::domain::cost::Spending;
 use crate::domain::feature::Feature;
+use crate::domain::feature::Older;
 use crate::domain::feature::Phase;
 use crate::domain::feature::PlanVersion;
 use crate::domain::feature::State;
@@ -55,6 +56,20 @@ pub(super) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String
         hash8(version),
         links.commit(&version.base),
     )
+}
+
+/// How many comments agents read besides the issue; nothing where there were none.
+pub(super) fn discussion(feature: &Feature) -> String {
+    let discussion = &feature.snapshot.discussion;
+    let read = match discussion.comments.len() {
+        0 => return String::new(),
+        number => count(number, "comment"),
+    };
+    let older = match discussion.older {
+        Older::None => "",
+        Older::LeftOut => " Older ones are left out.",
+    };
+    format!("Besides the issue, agents read {read} that people with write access wrote below it before.{older}")
 }
 
 /// What it cost so far, and what it was expected to cost.
@@ -110,8 +125,8 @@ pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
     match lines.is_empty() {
         true => String::new(),
         false => format!(
-            "**Waiting for the model's API**, which limits or refuses its service for now. That uses up no try, no turn \
-             and no money, and nobody has to do anything:\n\n{lines}"
+            "**Waiting for the model's API**, which limits or refuses its service for now. The wait uses up no try and \
+             no turn, and nobody has to do anything:\n\n{lines}"
         ),
     }
 }

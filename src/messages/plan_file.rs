@@ -39,6 +39,23 @@ pub fn whole_plan_file(feature: &Feature) -> Option<String> {
     }
 }
 
+/// The same as it is once the Feature is merged.
+#[must_use]
+pub fn final_plan_file(feature: &Feature) -> Option<String> {
+    let merged = Feature {
+        state: State::Completed,
+        ..feature.clone()
+    };
+    whole_plan_file(&merged)
+}
+
+/// Whether a path is one of the records that this run writes.
+#[must_use]
+pub fn is_record(feature: &Feature, path: &str) -> bool {
+    let pages = format!(".autobuild/tasks/{}/", feature.key.shown());
+    path == plan_file_path(feature) || path.starts_with(&pages)
+}
+
 fn written(feature: &Feature, version: &PlanVersion, plan: &Plan) -> String {
     let words = feature.tasks.iter().map(|task| (task.id, task.state.word().to_owned()));
     let header = PlanHeader {

@@ -27,7 +27,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::AgentFailed { failure, .. } => agent_failed(failure, max),
         BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, reasons, measure),
         BlockReason::OpenReview { by } => open_review(by),
-        BlockReason::Paused { by } => format!("{} paused it.", person(by)),
+        BlockReason::Paused { by } => format!("{} paused it.", named(by)),
         BlockReason::NeedGone { task } => format!("It needs {task}, which was given up."),
         BlockReason::ForcePushed { by } => force_pushed(by),
         BlockReason::ForgeRefused { doing, said } => refused(doing, said, max),
@@ -86,15 +86,20 @@ pub(super) fn printed(reason: &BlockReason, measure: &Measure) -> String {
 fn open_review(by: &User) -> String {
     format!(
         "The Coach approves, but {} asked for changes and that review is still open.",
-        person(by)
+        named(by)
     )
 }
 
 fn force_pushed(by: &User) -> String {
     format!(
         "{} force-pushed its branch, which no longer contains the history of the integration branch.",
-        person(by)
+        named(by)
     )
+}
+
+/// A person who is spoken of and not called: a report calls one person, the one it waits for.
+fn named(by: &User) -> String {
+    code(&by.login, 60)
 }
 
 fn refused(doing: &str, said: &str, max: usize) -> String {
@@ -114,7 +119,7 @@ fn branch_rule(rule: &str, max: usize) -> String {
 
 fn preflight_failed(what: &str, output: &str, measure: &Measure) -> String {
     let sentence = format!(
-        "Pre-flight on the default branch failed, before any agent ran: {}.",
+        "Pre-flight on the default branch failed: {}.",
         inline(what.trim_end_matches('.'), measure.text.min(2_000))
     );
     match output.trim().is_empty() {

@@ -1,11 +1,15 @@
 //! Why a command or label is not obeyed, each with what to do instead.
 
+use crate::domain::blocked::BlockReason;
 use crate::domain::feature::Feature;
 use crate::domain::feature::command::Refusal;
+use crate::domain::feature::command::Trigger;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::messages::links::Links;
+use crate::messages::measure::MEASURES;
+use crate::messages::reasons;
 use crate::messages::untrusted;
 use crate::messages::words;
 
@@ -14,12 +18,14 @@ const TEXT: usize = 600;
 /// One short reply: the reason, then the nearest valid form.
 pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Links) -> String {
     match refusal {
+        Refusal::NotLookedAt { trigger, reason } => not_looked_at(*trigger, reason),
         Refusal::NoPermission { needed } => no_permission(needed),
         Refusal::PermissionUnknown => PERMISSION_UNKNOWN.to_owned(),
         Refusal::Malformed { reason, nearest } => malformed(reason, nearest),
         Refusal::NoRun => NO_RUN.to_owned(),
         Refusal::RunUnfinished { run } => unfinished(run, feature, links),
         Refusal::BotLabel => BOT_LABEL.to_owned(),
+        Refusal::IssueClosed => ISSUE_CLOSED.to_owned(),
         Refusal::NoCriteria => NO_CRITERIA.to_owned(),
         Refusal::EditedSince { by } => edited_since(by),
         Refusal::RunEnded { state } => run_ended(state),
@@ -61,12 +67,36 @@ const PERMISSION_UNKNOWN: &str = "Not done: GitHub could not say whether you hav
 const BOT_LABEL: &str = "Not started: the label was set by a bot. A person with write access has to set it: remove it \
                          and label the issue again.";
 
+const ISSUE_CLOSED: &str = "Not started: the issue is closed. Reopen it; then remove the label and set it again.";
+
 const NO_CRITERIA: &str = "Not started: a Feature of one task needs acceptance criteria. The issue's check boxes are its \
                            criteria if each is bound to a check, one of them other than `human`: \
                            `- [ ] It greets` followed by ``` `test: greet::works` ```, ``` `file: docs/greet.md` ```, \
                            ``` `command: make docs` ``` or ``` `human` ```. Otherwise a designer writes or binds them, and \
                            the setting `pre_loop: never` forbids that. Mend one of the two, then remove the label and set \
                            it again.";
+
+fn not_looked_at(trigger: Trigger, reason: &BlockReason) -> String {
+    let (what, again) = match trigger {
+        Trigger::Label => (
+            "Not started: AutoBuild could not look at the label.",
+            "Once that is mended, remove the label and set it again.",
+        ),
+        Trigger::Command => (
+            "Not done: AutoBuild could not look at the command.",
+            "Once that is mended, give the command again in a new comment.",
+        ),
+        Trigger::Review => (
+            "Not done: AutoBuild could not look at the review.",
+            "Once that is mended, submit the review again.",
+        ),
+        Trigger::Button => (
+            "Not done: AutoBuild could not look at the button that was pressed.",
+            "Once that is mended, press it again, or give its command in a comment.",
+        ),
+    };
+    format!("{what} {}\n\n{again}", reasons::blocked(reason, &MEASURES[0]))
+}
 
 fn no_permission(needed: &str) -> String {
     format!(

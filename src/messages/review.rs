@@ -1,5 +1,7 @@
 //! A verdict as a pull request review.
 
+use crate::domain::blocked::BlockedReport;
+use crate::domain::blocked::Cost;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Outcome;
 use crate::domain::decision::Verdict;
@@ -7,16 +9,13 @@ use crate::domain::feature::Feature;
 use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::domain::task::Work;
-use crate::messages::gates;
+use crate::messages::blocked;
+use crate::messages::findings;
 use crate::messages::ignored;
-use crate::messages::items;
 use crate::messages::links::Links;
 use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
 use crate::messages::measure::fitting;
 use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::review_criteria::criteria;
 use crate::messages::review_inline;
 use crate::messages::review_since::since_last;
 use crate::messages::untrusted;
@@ -67,31 +66,35 @@ pub struct Shown<'a> {
 /// The body says the decision in words, since without the Coach App the review is posted as a comment.
 #[must_use]
 pub fn review(feature: &Feature, task: &Task, turn: &Turn, links: &Links, shown: Shown<'_>) -> Option<Review> {
-    let verdict = turn.verdict.as_ref()?;
-    let (inline, rest) = review_inline::split(&verdict.items, shown.in_diff);
-    let event = match verdict.outcome {
-        Outcome::Approve => ReviewEvent::Approve,
-        Outcome::Feedback => ReviewEvent::RequestChanges,
-    };
-    let on_lines = inline.len();
     let told = Told {
         feature,
         task,
         turn,
         links,
     };
-    let whole = |measure: &Measure| {
-        let since = since_last(task, turn, shown.files, measure);
-        sections(vec![
-            body(&told, verdict, &rest, on_lines, measure),
-            titled("#### Since the last turn", &since),
-        ])
+    told.review(shown, None)
+}
+
+/// The review of the turn that blocked the task, which is the blocked report as well; a review alone where somebody has
+/// decided meanwhile.
+#[must_use]
+pub fn blocked_review(
+    feature: &Feature,
+    task: &Task,
+    turn: &Turn,
+    cost: Cost,
+    links: &Links,
+    shown: Shown<'_>,
+) -> Option<Review> {
+    let told = Told {
+        feature,
+        task,
+        turn,
+        links,
     };
-    Some(Review {
-        event,
-        body: fitting(whole),
-        inline,
-    })
+    let is_newest = task.last_turn().is_some_and(|last| last.number == turn.number);
+    let report = BlockedReport::of_task(task, cost).filter(|_| is_newest);
+    told.review(shown, report.as_ref())
 }
 
 /// The body with the comments on lines taken into it, for a forge that refuses those.
@@ -108,25 +111,52 @@ pub(super) struct Told<'a> {
     pub(super) links: &'a Links,
 }
 
-fn body(told: &Told<'_>, verdict: &Verdict, rest: &[&Issue], on_lines: usize, measure: &Measure) -> String {
-    let listed = items::by_severity(rest, measure);
-    let elsewhere = match on_lines {
-        0 => String::new(),
-        1 => "One more item stands on its line below.".to_owned(),
-        n => format!("{n} more items stand on their lines below."),
-    };
-    sections(vec![
-        format!("### {}: {}", words::outcome(verdict.outcome), heading(told)),
-        facts(told),
-        without_coach(told.turn),
-        coach_words(verdict, measure),
-        titled(broken_title(verdict), &broken(verdict, measure)),
-        titled("#### Criteria", &criteria(told.task, told.turn, measure)),
-        titled("#### Gates", &gates_of(told.task, told.turn, measure)),
-        titled("#### Claims that are not so", &discrepancies(told.turn, measure)),
-        titled("#### Items", &sections(vec![listed, elsewhere])),
-        ignored::of_turn(told.turn, measure),
-    ])
+impl Told<'_> {
+    fn review(&self, shown: Shown<'_>, blocked: Option<&BlockedReport>) -> Option<Review> {
+        let verdict = self.turn.verdict.as_ref()?;
+        let (inline, rest) = review_inline::split(&verdict.items, shown.in_diff);
+        let event = match verdict.outcome {
+            Outcome::Approve => ReviewEvent::Approve,
+            Outcome::Feedback => ReviewEvent::RequestChanges,
+        };
+        Some(Review {
+            event,
+            body: fitting(|measure| self.body(verdict, &rest, shown.files, blocked, measure)),
+            inline,
+        })
+    }
+
+    fn body(
+        &self,
+        verdict: &Verdict,
+        rest: &[&Issue],
+        files: &[String],
+        blocked: Option<&BlockedReport>,
+        measure: &Measure,
+    ) -> String {
+        let (task, turn) = (self.task, self.turn);
+        let part = |render: &dyn Fn(&BlockedReport) -> String| blocked.map_or_else(String::new, render);
+        let and_blocked = if blocked.is_some() { ", and blocked" } else { "" };
+        sections(vec![
+            format!(
+                "### {}{and_blocked}: {}",
+                words::outcome(verdict.outcome),
+                heading(self)
+            ),
+            part(&|report| blocked::why(self.feature, report, measure)),
+            facts(self),
+            without_coach(turn),
+            findings::coach_words(verdict, measure),
+            findings::lowered(verdict, measure),
+            findings::open(task, turn, verdict, rest, measure),
+            part(&|report| blocked::what_to_do(report, task)),
+            ignored::of_turn(turn, measure),
+            part(&|report| blocked::recurring(&report.recurring, measure)),
+            findings::record(task, turn, measure),
+            findings::folded_unless_empty("Since the last turn", &since_last(task, turn, files, measure)),
+            part(&|report| blocked::standing(self.feature, task, report, self.links)),
+        ])
+    }
 }
 
 fn heading(told: &Told<'_>) -> String {
@@ -157,53 +187,4 @@ fn without_coach(turn: &Turn) -> String {
         Work::Open | Work::Pushed if !coached => "No Coach ran on this commit.".to_owned(),
         Work::Open | Work::Pushed => String::new(),
     }
-}
-
-/// The Coach's own words, as a quotation.
-pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
-    let Some(decision) = &verdict.decision else {
-        return String::new();
-    };
-    let feedback = match decision.feedback.trim() {
-        words if words.is_empty() || words == decision.summary.trim() => String::new(),
-        words => untrusted::quote(words, measure.text),
-    };
-    match (decision.summary.trim().is_empty(), feedback.is_empty()) {
-        (true, _) => feedback,
-        (false, true) => untrusted::quote(&decision.summary, measure.text),
-        (false, false) => format!("{}\n>\n{feedback}", untrusted::quote(&decision.summary, measure.text)),
-    }
-}
-
-/// The contracts that an approval broke.
-/// Without a Coach there was no approval: what is broken is the work's own contract.
-pub(super) fn broken_title(verdict: &Verdict) -> &'static str {
-    match verdict.decision {
-        Some(_) => "#### Why the Coach's approval does not stand",
-        None => "#### Why the work was not taken",
-    }
-}
-
-pub(super) fn broken(verdict: &Verdict, measure: &Measure) -> String {
-    bullets(&verdict.broken_contracts, measure.rows.min(60), |sentence| {
-        untrusted::inline(sentence, measure.text)
-    })
-}
-
-pub(super) fn gates_of(task: &Task, turn: &Turn, measure: &Measure) -> String {
-    let told = turn.verdict.as_ref().map(|verdict| verdict.items.as_slice());
-    turn.gates.as_ref().map_or_else(String::new, |report| {
-        gates::table(task.plan.kind, report, told.unwrap_or_default(), measure)
-    })
-}
-
-/// What the Player claimed and what is so.
-pub(super) fn discrepancies(turn: &Turn, measure: &Measure) -> String {
-    bullets(&turn.discrepancies, measure.rows.min(60), |found| {
-        format!(
-            "The Player claims: {} In fact: {}",
-            untrusted::sentence(&found.claim, measure.text),
-            untrusted::sentence(&found.fact, measure.text)
-        )
-    })
 }

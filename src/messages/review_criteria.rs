@@ -15,10 +15,7 @@ use crate::messages::measure::folded;
 use crate::messages::untrusted;
 use crate::messages::words;
 
-/// Rows that are shown without a fold.
-const OPEN_ROWS: usize = 20;
-
-/// Number, criterion, what it is bound to, what its check found, whether the Coach says it is met, and by what.
+/// A fold with a table: number, criterion, what it is bound to, what its check found, whether the Coach says it is met, and by what.
 pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let decision = turn.verdict.as_ref().and_then(|verdict| verdict.decision.as_ref());
     let checked = |report: &GateReport| report.more.iter().any(|result| matches!(result.gate, Gate::Check(_)));
@@ -38,11 +35,7 @@ pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {
     if left > 0 {
         rows.push(format!("| | and {left} more | | | | |"));
     }
-    let table = rows.join("\n");
-    match all.len() > OPEN_ROWS {
-        true => folded(&summary(all, turn), &table),
-        false => table,
-    }
+    folded(&summary(all, turn), &rows.join("\n"))
 }
 
 fn said(verdict: &Verdict, number: usize) -> Option<&CriterionFinding> {
@@ -87,18 +80,31 @@ fn met(met: CriterionMet) -> &'static str {
     }
 }
 
+/// How many criteria stand how; what is none is not said.
 fn summary(all: &[Criterion], turn: &Turn) -> String {
-    let decision = turn.verdict.as_ref().and_then(|verdict| verdict.decision.as_ref());
-    let found = decision
-        .map(|decision| decision.criteria.as_slice())
-        .unwrap_or_default();
-    let are = |wanted: CriterionMet| found.iter().filter(|found| found.met == wanted).count();
-    let human = all.iter().filter(|criterion| criterion.check == Check::Human).count();
-    format!(
-        "{} criteria: {} met, {} not met, {} for a person",
-        all.len(),
-        are(CriterionMet::Met),
-        are(CriterionMet::NotMet),
-        human
-    )
+    let standing: Vec<&str> = (1..)
+        .zip(all)
+        .map(|(number, criterion)| standing(number, criterion, turn))
+        .collect();
+    let counted: Vec<String> = ["met", "not met", "not looked at", "for a person"]
+        .iter()
+        .map(|word| (standing.iter().filter(|standing| *standing == word).count(), word))
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    let noun = if all.len() == 1 { "criterion" } else { "criteria" };
+    format!("{} {noun}: {}", all.len(), counted.join(", "))
+}
+
+/// A failed check outweighs what the Coach says.
+fn standing(number: usize, criterion: &Criterion, turn: &Turn) -> &'static str {
+    let checked = turn.gates.as_ref().and_then(|gates| gates.result(Gate::Check(number)));
+    let failed = checked.is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
+    let said = turn.verdict.as_ref().and_then(|verdict| said(verdict, number));
+    match (&criterion.check, failed, said) {
+        (Check::Human, _, _) => "for a person",
+        (_, true, _) => met(CriterionMet::NotMet),
+        (_, false, Some(said)) => met(said.met),
+        (_, false, None) => "not looked at",
+    }
 }

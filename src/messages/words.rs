@@ -70,7 +70,8 @@ pub(super) fn person(user: &User) -> String {
 /// As `person`, where only the login is known.
 pub(super) fn login(login: &str) -> String {
     let name = login.strip_suffix("[bot]").unwrap_or(login);
-    let plausible = (1..=39).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let plausible =
+        (1..=39).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
     match (plausible, name.len() == login.len()) {
         (true, true) => format!("@{login}"),
         (true, false) | (false, _) => untrusted::code(login, 60),

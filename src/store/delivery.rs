@@ -23,6 +23,10 @@ statements! {
     READ = "SELECT app_id, id, event, action, installation_id, repo_id, payload, received_at, source, outcome \
             FROM delivery WHERE app_id = $1 AND id = $2";
     CONCLUDE = "UPDATE delivery SET outcome = $3 WHERE app_id = $1 AND id = $2";
+    // What has ended badly is done again. The payload may have been blanked; patience is counted from now.
+    TRY_AGAIN = "UPDATE effect SET state = 'ready', attempt = 0, crashes = 0, run_at = $2, last_error = NULL \
+                 WHERE id = $1 AND state = 'failed'";
+    SENT_AGAIN = "UPDATE delivery SET payload = $3, received_at = $4, outcome = NULL WHERE app_id = $1 AND id = $2";
     BLANK = "UPDATE delivery SET payload = NULL WHERE payload IS NOT NULL AND received_at < $1";
 }
 
@@ -97,6 +101,8 @@ pub enum Accepted {
     New,
     /// Stored before: a repeat, nothing changed.
     Known,
+    /// Stored before, and what came of it failed: it is done again.
+    Again,
 }
 
 /// A delivery as it is remembered.
@@ -174,13 +180,27 @@ pub(super) async fn insert_all(
                 accepted.push(Accepted::New);
                 ingests.extend(ingest);
             } else {
-                accepted.push(Accepted::Known);
+                accepted.push(sent_again(tx, delivery, *ingest).await?);
             }
         }
         rest = later;
     }
     effect::insert_all(tx, &ingests).await?;
     Ok(accepted)
+}
+
+/// A repeat is done again where the first try failed, and only there.
+async fn sent_again(tx: &mut Tx, delivery: &NewDelivery, ingest: Option<&NewEffect>) -> Result<Accepted, StoreError> {
+    let Some(ingest) = ingest else {
+        return Ok(Accepted::Known);
+    };
+    if tx.run(TRY_AGAIN, args![&ingest.id, ingest.run_at.0]).await? == 0 {
+        return Ok(Accepted::Known);
+    }
+    let (payload, at) = (&delivery.payload, delivery.received_at.0);
+    tx.run(SENT_AGAIN, args![stored(delivery.app.0)?, &delivery.id, payload, at])
+        .await?;
+    Ok(Accepted::Again)
 }
 
 /// Stores as many deliveries as the text takes; those that were new.

@@ -37,6 +37,7 @@ migrations! {
     2 "baseline";
     3 "run";
     4 "progress";
+    5 "repository_settings";
 }
 
 /// Where the history itself is kept; made before anything can be asked of it.

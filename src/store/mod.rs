@@ -25,6 +25,7 @@ mod migrate;
 mod open;
 mod progress;
 mod provider;
+mod repository_settings;
 mod row;
 mod run;
 mod run_read;
@@ -74,6 +75,8 @@ pub use provider::ParkTimes;
 pub use provider::Parked;
 pub use provider::ProviderTrouble;
 pub use provider::Trouble;
+pub use repository_settings::KnownSettings;
+pub use repository_settings::Standing;
 pub use run::EndedRun;
 pub use run::MAX_RUN_EVENTS;
 pub use run::NewRun;
@@ -113,6 +116,7 @@ pub fn statements() -> Vec<&'static str> {
         migrate::STATEMENTS,
         progress::STATEMENTS,
         provider::STATEMENTS,
+        repository_settings::STATEMENTS,
         run::STATEMENTS,
         run_read::STATEMENTS,
         tally::STATEMENTS,

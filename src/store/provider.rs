@@ -19,6 +19,9 @@ use crate::store::sql::statements;
 use std::fmt;
 use std::str::FromStr;
 
+/// No moment of any provider.
+const NEVER: Millis = Millis(-1);
+
 /// Work that waits for one provider is spread over at most this many spacings.
 const MOST_SPACINGS: i64 = 15;
 
@@ -27,8 +30,8 @@ statements! {
     PROBE = "UPDATE provider SET until = $2 WHERE name = $1 AND cause <> 'not_authorised'";
     FAILED = "INSERT INTO provider (name, cause, said, failures, since, until) VALUES ($1, $2, $3, 1, $4, $5) \
               ON CONFLICT (name) DO UPDATE SET cause = excluded.cause, said = excluded.said, \
-              failures = provider.failures + 1, until = CASE WHEN excluded.until > provider.until THEN excluded.until \
-              ELSE provider.until END";
+              failures = provider.failures + 1, until = CASE WHEN excluded.until > provider.until \
+              OR provider.until = $6 THEN excluded.until ELSE provider.until END";
     OPENED = "DELETE FROM provider WHERE name = $1";
     WAKE = "UPDATE effect SET run_at = $2 WHERE waits_for = $1 AND state = 'ready' AND run_at > $2";
     SERVED = "UPDATE effect SET waits_for = NULL, parked_since = NULL WHERE id = $1 AND waits_for IS NOT NULL";
@@ -128,6 +131,8 @@ pub struct ParkTimes {
     pub until: Millis,
     /// Milliseconds between one that waits and the next.
     pub spacing: i64,
+    /// Until when this work alone might ask, where it did: the answer is known now.
+    pub lease: Option<Millis>,
 }
 
 impl Store {
@@ -141,13 +146,20 @@ impl Store {
         times: &ParkTimes,
         shown: &[NewEffect],
     ) -> Result<Fenced, StoreError> {
-        let ParkTimes { now, until, spacing } = *times;
+        let ParkTimes {
+            now,
+            until,
+            spacing,
+            lease,
+        } = *times;
         let mut tx = self.db.write().await?;
         let (asked, said) = match cause {
             ParkCause::Refused { cause, said } => {
                 let said = explained(said);
                 let cause = cause.to_string();
-                tx.run(FAILED, args![provider, &cause, &said, now.0, until.0]).await?;
+                let lease = lease.unwrap_or(NEVER).0;
+                tx.run(FAILED, args![provider, &cause, &said, now.0, until.0, lease])
+                    .await?;
                 (1, said)
             }
             ParkCause::Closed => (0, format!("waits for {provider}")),
@@ -174,7 +186,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let (cause, said) = (cause.to_string(), explained(said));
         self.db
-            .run(FAILED, args![provider, &cause, &said, now.0, until.0])
+            .run(FAILED, args![provider, &cause, &said, now.0, until.0, NEVER.0])
             .await?;
         Ok(())
     }

@@ -1,15 +1,22 @@
 //! Deliveries that come while nobody listens, twice, late, or again when all is over.
 
+use crate::beside::MONA;
+use crate::beside::REPO;
 use crate::picture;
 use crate::play::WATCHDOG;
 use crate::play::assert_looks;
 use crate::play::calm;
 use crate::play::go_on;
 use crate::play::undisturbed;
+use crate::story::ISSUE;
+use crate::story::Move;
 use crate::story::Story;
 use crate::world::World;
 use autobuild::forge::HookFault;
 use autobuild::forge::HookMishap;
+use tokio::io::AsyncReadExt;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 const EVERY: usize = 10_000;
 
@@ -26,6 +33,50 @@ async fn what_is_said_while_the_service_is_dead_is_heard_when_it_lives() {
         world.kill().await;
     }
     assert_looks(&world, &calm.picture, "killed whenever nothing was left to do").await;
+}
+
+/// What the service says of its readiness.
+async fn readiness(world: &World) -> String {
+    let mut connected = TcpStream::connect(world.address()).await.expect("it listens");
+    let asked = b"GET /readyz HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n";
+    connected.write_all(asked).await.unwrap();
+    let mut answer = String::new();
+    connected.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_while_the_service_drains_is_stored_and_heard_at_the_next_start() {
+    let story = Story::caught();
+    let mut world = World::new(&story).await;
+    world.forge.retry_deliveries(true);
+    world.start();
+    story.moves[0].play(&world).await;
+    let running = tokio::time::timeout(WATCHDOG, world.rest_or_started()).await.unwrap();
+    assert!(running.is_some(), "something runs that is waited for");
+    world.forge.deliveries_idle().await;
+
+    world.terminate();
+    while !readiness(&world).await.contains("draining") {
+        tokio::task::yield_now().await;
+    }
+    // GitHub sends nothing twice.
+    world.forge.retry_deliveries(false);
+    let cancel = Move::Comment(MONA, ISSUE, "/autobuild cancel");
+    cancel.play(&world).await;
+    world.forge.deliveries_idle().await;
+    assert_eq!(world.forge.redeliver_failed().await, 0, "it was taken: {}", world.log());
+    world.pipes.go().await;
+    world.exits().await;
+
+    world.start();
+    tokio::time::timeout(WATCHDOG, world.rest()).await.unwrap();
+    let comments = world.forge.look(REPO, "issues/1/comments").await.unwrap();
+    assert!(
+        comments.to_string().contains("cancelled"),
+        "{comments}\n{}",
+        world.log()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,7 @@ use crate::world::World;
 use std::path::Path;
 
 /// The number of the issue.
-const ISSUE: u64 = 1;
+pub const ISSUE: u64 = 1;
 
 const PLANNED: &str = r#"
 - role: planner

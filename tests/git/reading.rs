@@ -12,7 +12,7 @@ use autobuild::git::MergeOutcome;
 async fn child(world: &World, parents: &[&Sha], files: &[(&str, &str)]) -> Sha {
     let files = files
         .iter()
-        .map(|(path, content)| ((*path).to_owned(), content.as_bytes().to_vec()));
+        .map(|(path, content)| ((*path).to_owned(), Some(content.as_bytes().to_vec())));
     world
         .mirror
         .commit_files(files.collect(), &request(parents))

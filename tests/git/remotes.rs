@@ -17,7 +17,7 @@ use std::fs;
 use std::path::Path;
 
 async fn ours(world: &World, content: &str) -> Sha {
-    let files = [("f".to_owned(), content.as_bytes().to_vec())].into();
+    let files = [("f".to_owned(), Some(content.as_bytes().to_vec()))].into();
     world
         .mirror
         .commit_files(files, &request(&[&world.main().await]))

@@ -244,7 +244,7 @@ async fn a_conflict_is_resolved_by_a_commit_with_both_parents() {
     let base = world.main().await;
     let theirs = world.people_push("main", &[("f", "theirs\n"), ("other", "theirs too\n")]);
     world.fetch().await;
-    let files = [("f".to_owned(), b"ours\n".to_vec())].into();
+    let files = [("f".to_owned(), Some(b"ours\n".to_vec()))].into();
     let ours = world.mirror.commit_files(files, &request(&[&base])).await.unwrap();
     let outcome = world.mirror.merge(&ours, &theirs).await.unwrap();
     let MergeOutcome::Conflict { tree, files } = outcome else {

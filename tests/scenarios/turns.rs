@@ -60,7 +60,7 @@ async fn a_blocked_report_stands_on_the_pull_request_and_says_the_ways_on() {
         "/autobuild approve",
         "/autobuild retry",
         "/autobuild skip TASK-001",
-        "It says hullo.",
+        "@wendy, this task waits for you.",
     ] {
         assert!(report.contains(way), "{way} is missing in:\n{report}");
     }
@@ -68,6 +68,7 @@ async fn a_blocked_report_stands_on_the_pull_request_and_says_the_ways_on() {
         !report.lines().any(|line| line.starts_with("/autobuild")),
         "no live command:\n{report}"
     );
+    assert_eq!(reviews.len(), 1, "verdict and report are one review");
     assert_eq!(reviews.last().unwrap().1, "CHANGES_REQUESTED");
     insta::assert_snapshot!("blocked_report", world.transcript().await);
     world.end().await;

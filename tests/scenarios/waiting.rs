@@ -10,6 +10,7 @@ use autobuild::domain::routing::Waits;
 use autobuild::store::EffectState;
 use autobuild::store::StoredRun;
 use serde_json::json;
+use std::time::Duration;
 
 const HOUR: i64 = 3_600_000;
 
@@ -108,6 +109,27 @@ async fn a_wait_is_said_in_the_living_comment_and_holds_no_worker() {
         .unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_wait_that_the_api_asks_for_stays_short_also_the_second_time() {
+    let waits = Waits { spacing: HOUR, ..LONG };
+    let world = Setup::new().waits(waits).build().await;
+    world.script.plans(&Plan::one());
+    for _ in 0..2 {
+        world
+            .script
+            .step(json!({"role": "player", "fail": "rate_limited", "retry_after": 1}));
+    }
+    world.script.succeeds(1);
+    let ended = tokio::time::timeout(Duration::from_secs(120), world.start());
+    assert!(ended.await.is_ok(), "it waits for an hour");
+    assert_eq!(world.state().await, "in_review");
+    let feature = world.feature().await;
+    let effects = world.engine.store.effects_of(&feature.key).await.unwrap();
+    let player = effects.iter().find(|effect| effect.kind == "play").unwrap();
+    assert_eq!((player.attempt, player.parked), (0, 2));
     world.end().await;
 }
 

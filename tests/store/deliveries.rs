@@ -4,15 +4,20 @@ use crate::contract::APP;
 use crate::contract::Database;
 use crate::contract::LATER;
 use crate::contract::NOW;
+use crate::contract::claim_at;
 use crate::contract::delivery;
 use crate::contract::effect;
 use autobuild::store::Accepted;
+use autobuild::store::Fenced;
 use autobuild::store::Lane;
+use autobuild::store::LaneLimits;
 use autobuild::store::MAX_EFFECT_PAYLOAD;
+use autobuild::store::Outcome;
 use autobuild::store::StoreError;
 
 on_both! {
     a_delivery_is_new_once_and_known_ever_after
+    a_delivery_that_failed_is_done_again_when_it_is_sent_again
     deliveries_that_arrive_together_are_each_stored_once
     a_refused_delivery_does_not_take_its_neighbours_down
     what_cannot_be_stored_is_refused_before_it_joins_a_batch
@@ -46,6 +51,46 @@ async fn a_delivery_is_new_once_and_known_ever_after(db: Database) {
     assert_eq!((kept.received_at, kept.source), (NOW, sent.source));
     assert_eq!(kept.outcome.as_deref(), Some("taken in"));
     assert_eq!(store.delivery(APP, "d2").await.unwrap(), None);
+}
+
+async fn a_delivery_that_failed_is_done_again_when_it_is_sent_again(db: Database) {
+    let store = db.open().await;
+    let ingest = || Some(effect("ingest:d1", Lane::Control, "d1"));
+    let end = async |outcome: Outcome| {
+        let claimed = claim_at(&store, "worker", LaneLimits::none(Lane::Control), LATER).await;
+        let claimed = claimed.expect("it is due");
+        assert_eq!((claimed.effect.attempt, claimed.effect.crashes), (0, 0));
+        assert_eq!(store.finish(&claimed.hold, &outcome).await.unwrap(), Fenced::Written);
+    };
+    store.accept_delivery(delivery("d1"), ingest()).await.unwrap();
+    end(Outcome::Failed {
+        error: "GitHub said no".to_owned(),
+    })
+    .await;
+    store
+        .finish_delivery(APP, "d1", "failed: GitHub said no")
+        .await
+        .unwrap();
+    store.blank_payloads(LATER).await.unwrap();
+
+    let mut repeat = delivery("d1");
+    repeat.received_at = LATER;
+    let both = tokio::join!(
+        store.accept_delivery(repeat.clone(), ingest()),
+        store.accept_delivery(repeat.clone(), ingest()),
+    );
+    assert_eq!((both.0.unwrap(), both.1.unwrap()), (Accepted::Again, Accepted::Known));
+    let kept = store.delivery(APP, "d1").await.unwrap().unwrap();
+    assert_eq!(
+        (kept.payload, kept.received_at, kept.outcome),
+        (Some(repeat.payload.clone()), LATER, None)
+    );
+    end(Outcome::Done { external_id: None }).await;
+    store.finish_delivery(APP, "d1", "done").await.unwrap();
+
+    let again = store.accept_delivery(repeat, ingest()).await;
+    assert_eq!(again.unwrap(), Accepted::Known);
+    assert!(store.unfinished_effects().await.unwrap().is_empty());
 }
 
 async fn deliveries_that_arrive_together_are_each_stored_once(db: Database) {

@@ -149,7 +149,8 @@ pub(crate) fn home(private: &Private, address: &str, model: Option<&str>) -> Res
     let home = private.folder("codex")?;
     let model = model.map(|model| format!("model = \"{model}\"\n")).unwrap_or_default();
     let config = format!(
-        "{model}model_provider = \"autobuild\"\n{NO_DOCUMENTS}\nweb_search = \"disabled\"\n\n[model_providers.autobuild]\nname = \"autobuild\"\nbase_url = \"{address}\"\n\
+        "{model}model_provider = \"autobuild\"\n{NO_DOCUMENTS}\nweb_search = \"disabled\"\n\n\
+         [model_providers.autobuild]\nname = \"autobuild\"\nbase_url = \"{address}\"\n\
          env_key = \"{KEY}\"\nwire_api = \"responses\"\nrequest_max_retries = 3\nstream_max_retries = 3\n\
          stream_idle_timeout_ms = 300000\n"
     );

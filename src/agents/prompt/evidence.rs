@@ -34,7 +34,7 @@ pub(super) fn gates(prompt: &mut Prompt, report: &GateReport, criteria: &[Criter
     if let Some(setup) = &report.setup {
         body.push_str(&evidence("Set-up", setup, MAX_OUTPUT));
     }
-    body.push_str(&evidence("Tests", &report.tests, MAX_OUTPUT));
+    body.push_str(&evidence_of_tests("Tests", &report.tests, MAX_OUTPUT));
     body.push_str(&excused(&report.excused));
     prompt.section("The test run", &body);
     let others = report
@@ -97,7 +97,17 @@ fn other(result: &GateResult) -> String {
         Gate::BaseTests | Gate::Integrity => MAX_TESTS_TOUCHED,
         Gate::RedBeforeGreen | Gate::Coverage | Gate::Check(_) | Gate::Smoke | Gate::Probe(_) | Gate::Ci => MAX_OUTPUT,
     };
-    format!("{}{}", evidence(&name, &result.evidence, max), places(&result.items))
+    let shown = match result.gate {
+        Gate::BaseTests => evidence_of_tests(&name, &result.evidence, max),
+        Gate::RedBeforeGreen
+        | Gate::Coverage
+        | Gate::Integrity
+        | Gate::Check(_)
+        | Gate::Smoke
+        | Gate::Probe(_)
+        | Gate::Ci => evidence(&name, &result.evidence, max),
+    };
+    format!("{shown}{}", places(&result.items))
 }
 
 fn places(items: &[Issue]) -> String {
@@ -139,9 +149,18 @@ fn capital(name: &str) -> String {
 }
 
 fn evidence(what: &str, evidence: &Evidence, max: usize) -> String {
+    shown(what, "", evidence, max)
+}
+
+/// That nobody can tell how many tests ran is worth a word.
+fn evidence_of_tests(what: &str, evidence: &Evidence, max: usize) -> String {
+    shown(what, ", count unknown", evidence, max)
+}
+
+fn shown(what: &str, uncounted: &str, evidence: &Evidence, max: usize) -> String {
     match evidence {
-        Evidence::Passed(finding) => ran(what, "passed", finding, max),
-        Evidence::Failed(finding) => ran(what, "FAILED", finding, max),
+        Evidence::Passed(finding) => ran(what, "passed", uncounted, finding, max),
+        Evidence::Failed(finding) => ran(what, "FAILED", uncounted, finding, max),
         Evidence::Absent(absence) => match absence {
             Absence::CouldNotStart { .. } | Absence::Unreadable { .. } | Absence::Unfinished { .. } => {
                 format!("\n{what}: absent.\n\n{}\n", fenced("reason", &absence.sentence(), max))
@@ -156,7 +175,7 @@ fn evidence(what: &str, evidence: &Evidence, max: usize) -> String {
     }
 }
 
-fn ran(what: &str, word: &str, finding: &Finding, max: usize) -> String {
+fn ran(what: &str, word: &str, uncounted: &str, finding: &Finding, max: usize) -> String {
     let output = finding.output.trim();
     if finding.command.is_empty() {
         let said = match output.is_empty() {
@@ -170,15 +189,15 @@ fn ran(what: &str, word: &str, finding: &Finding, max: usize) -> String {
         None => "ended by a signal".to_owned(),
     };
     let counts = match finding.counts {
-        Counts::Unknown => "count unknown".to_owned(),
+        Counts::Unknown => uncounted.to_owned(),
         Counts::Known {
             passed,
             failed,
             skipped,
-        } => format!("{passed} passed, {failed} failed, {skipped} skipped"),
+        } => format!(", {passed} passed, {failed} failed, {skipped} skipped"),
     };
     let command = one_line(&finding.command);
-    let mut text = format!("\n{what} {word}: `{command}`, {exit}, {counts}.\n");
+    let mut text = format!("\n{what} {word}: `{command}`, {exit}{counts}.\n");
     // Writing to a String cannot fail.
     if !finding.failing.is_empty() {
         let failing = fenced("failing tests", &listed(&finding.failing, MAX_LIST), max);

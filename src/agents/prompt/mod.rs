@@ -21,6 +21,7 @@ use crate::agents::fence::fenced;
 use crate::agents::fence::marked;
 use crate::agents::fence::notice;
 use crate::domain::blocked::Cut;
+use crate::domain::feature::SaidBefore;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -35,6 +36,8 @@ pub struct Snapshot<'a> {
     pub title: &'a str,
     /// Its body.
     pub body: &'a str,
+    /// What people with write access said below it, newest first.
+    pub comments: &'a [SaidBefore],
 }
 
 /// A file of the repository that tells agents how to work there, from the default branch.

@@ -8,10 +8,14 @@ use crate::agents::prompt::Prompt;
 use crate::agents::prompt::Snapshot;
 use crate::domain::decision::Issue;
 use crate::domain::decision::Severity;
+use crate::domain::feature::SaidBefore;
+use crate::domain::feature::discussion::MOST_CHARACTERS;
+use crate::domain::markdown::with_named_images;
 use crate::domain::plan::Check;
 use crate::domain::plan::PlannedTask;
 use crate::domain::plan::TaskType;
 use crate::domain::shorten;
+use chrono::DateTime;
 use std::fmt::Write;
 
 const MAX_TITLE: usize = 500;
@@ -26,9 +30,10 @@ impl Prompt {
         let title = fenced("issue title", issue.title, MAX_TITLE);
         let body = match issue.body.trim().is_empty() {
             true => "The issue has no body.".to_owned(),
-            false => fenced("issue body", issue.body, MAX_ISSUE),
+            false => fenced("issue body", &with_named_images(issue.body), MAX_ISSUE),
         };
-        self.section("The issue", &format!("{title}\n\n{body}"));
+        let comments = comments(issue.comments);
+        self.section("The issue", &format!("{title}\n\n{body}{comments}"));
     }
 
     pub(super) fn instructions(&mut self, files: &[InstructionFile]) {
@@ -74,6 +79,28 @@ impl Prompt {
         let list = fenced("findings", &lines.join("\n"), MAX_ITEMS * MAX_ITEM);
         self.section(heading, &format!("{intro}\n\n{list}"));
     }
+}
+
+/// The comments of an issue's snapshot; empty where it has none.
+fn comments(comments: &[SaidBefore]) -> String {
+    if comments.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "\n\nBelow the issue, before it was labelled, people with write access to the repository wrote this, the \
+                    newest first. Where it differs from the issue, the newer counts:"
+            .to_owned();
+    for comment in comments {
+        let at = DateTime::from_timestamp_millis(comment.at.0).unwrap_or_default();
+        let label = format!(
+            "comment of {} at {}",
+            one_line(&comment.by.login),
+            at.format("%Y-%m-%d %H:%M UTC")
+        );
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n\n{}", fenced(&label, &comment.text, MOST_CHARACTERS));
+    }
+    text
 }
 
 fn kind_sentence(task: &PlannedTask) -> &'static str {

@@ -1,11 +1,14 @@
 //! What a terminal shows of a text that was written in Markdown: its first sentences, and what an edit changed in it.
 //! Never a character that a terminal would obey.
 
+use crate::cli::demo::wrap;
 use crate::messages::clean;
 use std::collections::HashMap;
 
-/// Lines of a text that are shown unless all are asked for.
+/// Lines of a text that are shown unless all are asked for, and as many of its fences.
 const LINES: usize = 6;
+const FENCED_FIRST: usize = 2;
+const FENCED_LAST: usize = 6;
 
 /// What messages write for characters that Markdown or GitHub would act on; a terminal does not.
 const ENTITIES: [(&str, &str); 5] = [
@@ -17,7 +20,7 @@ const ENTITIES: [(&str, &str); 5] = [
 ];
 
 /// Characters of a line that are shown.
-const WIDTH: usize = 110;
+const WIDTH: usize = 160;
 
 /// The whole text, without what a terminal would obey.
 pub(super) fn whole(text: &str) -> Vec<String> {
@@ -29,15 +32,53 @@ pub(super) fn whole(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The first lines that say something, without tables, folded blocks and the marks of Markdown.
+/// The first lines that say something, without tables, folded blocks and the marks of Markdown. What is fenced there,
+/// as the output that is the reason of a block, is shown by its beginning and its end.
 pub(super) fn start(text: &str) -> Vec<String> {
-    let all: Vec<String> = spoken(&clean(text))
-        .into_iter()
-        .filter(|line| !line.starts_with('|'))
-        .map(|line| cut(&plain(&line)))
-        .collect();
-    let more = (all.len() > LINES).then(|| "…".to_owned());
-    all.into_iter().take(LINES).chain(more).collect()
+    shortened(text, LINES)
+}
+
+/// All lines that say something, in the same way.
+pub(super) fn all(text: &str) -> Vec<String> {
+    shortened(text, usize::MAX)
+}
+
+fn shortened(text: &str, most: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut said = 0_usize;
+    for part in parts(&clean(text)) {
+        match part {
+            Part::Said(line) if line.starts_with('|') => {}
+            Part::Said(_) | Part::Fence(_) if said >= most => {
+                out.push("…".to_owned());
+                break;
+            }
+            Part::Said(line) => {
+                said += 1;
+                out.push(cut(&plain(&line)));
+            }
+            Part::Fence(lines) => out.extend(fence(&lines)),
+        }
+    }
+    out
+}
+
+/// The beginning and the end of what is fenced; the cause of a failure mostly stands last.
+fn fence(lines: &[String]) -> Vec<String> {
+    let left_out = lines.len().saturating_sub(FENCED_FIRST + FENCED_LAST);
+    let shown = |line: &String| format!("  {}", cut(line));
+    if left_out <= 1 {
+        return lines.iter().map(shown).collect();
+    }
+    let (first, rest) = lines.split_at(FENCED_FIRST.min(lines.len()));
+    let last = rest.get(left_out..).unwrap_or_default();
+    let gap = format!("  … {left_out} lines …");
+    first
+        .iter()
+        .map(shown)
+        .chain([gap])
+        .chain(last.iter().map(shown))
+        .collect()
 }
 
 /// What one edit of a text changed.
@@ -65,7 +106,11 @@ impl Edited {
     pub(super) fn take(&mut self, text: &str) -> Change {
         let mut change = Change::default();
         let mut in_note = false;
-        for line in spoken(&clean(text)) {
+        let said = parts(&clean(text)).into_iter().filter_map(|part| match part {
+            Part::Said(line) => Some(line),
+            Part::Fence(_) => None,
+        });
+        for line in said {
             let is_bold = line.starts_with("**");
             in_note = is_bold && change.state.is_some() || in_note && line.starts_with("- ");
             if in_note {
@@ -111,24 +156,48 @@ impl Edited {
     }
 }
 
-/// The lines of a text that are neither in a fence nor folded away, headings of sections and marks left out.
-fn spoken(text: &str) -> Vec<String> {
-    let (mut fence, mut folded) = (None, 0_usize);
-    let mut lines = Vec::new();
-    for line in text.lines().map(str::trim) {
+/// A part of a text, as people see it.
+enum Part {
+    /// A line.
+    Said(String),
+    /// The lines of a fence.
+    Fence(Vec<String>),
+}
+
+/// What is drawn from a fence rather than read.
+const DRAWN: &str = "mermaid";
+
+/// The parts of a text that are not folded away, headings of sections and marks left out.
+fn parts(text: &str) -> Vec<Part> {
+    let mut fence: Option<(String, String, Vec<String>)> = None;
+    let mut folded = 0_usize;
+    let mut parts = Vec::new();
+    for whole in text.lines() {
+        let line = whole.trim();
+        if let Some((open, kind, mut lines)) = fence.take() {
+            if line != open {
+                lines.push(whole.trim_end().to_owned());
+                fence = Some((open, kind, lines));
+            } else if folded == 0 && kind != DRAWN {
+                parts.push(Part::Fence(lines));
+            }
+            continue;
+        }
         let ticks: String = line.chars().take_while(|c| *c == '`').collect();
-        match &fence {
-            Some(open) if line == open => fence = None,
-            None if ticks.len() >= 3 => fence = Some(ticks),
-            None if line == "<details>" => folded = folded.saturating_add(1),
-            None if line == "</details>" => folded = folded.saturating_sub(1),
-            None if folded == 0 && !line.is_empty() && !line.starts_with("####") && !line.starts_with('<') => {
-                lines.push(line.to_owned());
+        match line {
+            _ if ticks.len() >= 3 => {
+                let kind = line.trim_start_matches('`').trim().to_owned();
+                fence = Some((ticks, kind, Vec::new()));
+            }
+            "<details>" => folded = folded.saturating_add(1),
+            "</details>" => folded = folded.saturating_sub(1),
+            _ if folded == 0 && !line.is_empty() && !line.starts_with("####") && !line.starts_with('<') => {
+                parts.push(Part::Said(line.to_owned()));
             }
             _ => {}
         }
     }
-    lines
+    parts
 }
 
 /// The cells of a table's row; nothing for other lines and for the rule below a table's head.
@@ -164,12 +233,7 @@ fn plain(line: &str) -> String {
 }
 
 fn cut(line: &str) -> String {
-    let start: String = line.chars().take(WIDTH).collect();
-    if start.len() < line.len() {
-        format!("{start}…")
-    } else {
-        start
-    }
+    wrap::cut(line, WIDTH)
 }
 
 #[cfg(test)]
@@ -223,6 +287,39 @@ mod tests {
                 "- a.sh, line 2: wrong"
             ]
         );
+    }
+
+    #[test]
+    fn what_is_fenced_is_shown_by_its_beginning_and_its_end() {
+        let output: Vec<String> = (1..=20).map(|n| format!("  line {n}")).collect();
+        let text = format!(
+            "### Blocked: TASK-001\n\nIt could not start.\n\n````text\n{}\n```\n````\n\nAfter.\n",
+            output.join("\n")
+        );
+        assert_eq!(
+            start(&text),
+            [
+                "Blocked: TASK-001",
+                "It could not start.",
+                "    line 1",
+                "    line 2",
+                "  … 13 lines …",
+                "    line 16",
+                "    line 17",
+                "    line 18",
+                "    line 19",
+                "    line 20",
+                "  ```",
+                "After."
+            ]
+        );
+        assert_eq!(start("a\n```\none\n```\nb"), ["a", "  one", "b"]);
+        assert_eq!(start("a\n```mermaid\none\n```\nb"), ["a", "b"]);
+        let folded = "a\n<details>\n\n```\none\n```\n</details>\nb";
+        assert_eq!(start(folded), ["a", "b"]);
+        let long = "1\n\n2\n\n3\n\n4\n\n5\n\n6\n\n7\n\n8";
+        assert_eq!(start(long), ["1", "2", "3", "4", "5", "6", "…"]);
+        assert_eq!(all(long).len(), 8);
     }
 
     #[test]

@@ -1,18 +1,27 @@
 //! `autobuild demo`: the whole service against the local forge, with everything that happens shown.
 
+mod at_work;
 mod excerpt;
 mod human;
+mod places;
 mod rest;
 mod sample;
 mod stage;
+mod terminal;
 mod traces;
 mod transcript;
+mod wrap;
 
 use crate::cli::assemble::agents_secrets;
 use crate::cli::demo::human::Human;
+use crate::cli::demo::places::Staying;
+use crate::cli::demo::places::tidy;
+use crate::cli::demo::rest::Ended;
 use crate::cli::demo::rest::Rest;
 use crate::cli::demo::sample::Material;
 use crate::cli::demo::stage::Stage;
+use crate::cli::demo::terminal::Terminal;
+use crate::cli::demo::terminal::Tone;
 use crate::cli::demo::transcript::Transcript;
 use crate::cli::models;
 use crate::cli::serve::start_log;
@@ -25,6 +34,8 @@ use std::process::ExitCode;
 use tokio::signal::unix::Signal;
 use tokio::signal::unix::SignalKind;
 use tokio::signal::unix::signal;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 /// What `demo` takes.
 #[derive(Debug, Args)]
@@ -84,23 +95,27 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
     }
     let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
     let filter = if demo.verbose { "info" } else { "error" };
-    start_log(filter, LogFormat::Text, secrets.clone());
-    match run(&demo, &secrets).await {
+    let terminal = Terminal::open(demo.json);
+    let below = terminal.clone();
+    start_log(filter, LogFormat::Text, secrets.clone(), move |part| below.log(part));
+    match run(&demo, &terminal, &secrets).await {
         Ok(code) => code,
         Err(error) => {
+            terminal.moving("");
             eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));
             ExitCode::FAILURE
         }
     }
 }
 
-async fn run(demo: &Demo, secrets: &Secrets) -> anyhow::Result<ExitCode> {
+async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Result<ExitCode> {
     let mut material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
     material.access = models::access(demo.use_my_login)?;
     let stage = Stage::build(&material, demo.port, secrets).await?;
-    let mut transcript = Transcript::open(&stage, demo.json, demo.verbose)?;
+    let mut transcript = Transcript::open(&stage, terminal, demo.json, demo.verbose)?;
     transcript.isolation(&stage.engine.sandbox);
-    let mut seen = transcript.seen();
+    transcript.left_out(&material.left_out().await);
+    let seen = transcript.seen();
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
     let mut human = Human::new(material.has_story(), demo.approve);
     stage.open_issue(&material)?;
@@ -110,25 +125,49 @@ async fn run(demo: &Demo, secrets: &Secrets) -> anyhow::Result<ExitCode> {
         () = told_to_stop(&mut terminate) => Rest::Interrupted,
     };
     let ended = rest.report(&stage).await?;
-    let places = stage.places()?;
+    finish(demo, terminal, stage, (ended, material.has_story()), (seen, shown)).await
+}
+
+/// Says how it ended, serves the pages while somebody may look at them, and leaves what stays.
+async fn finish(
+    demo: &Demo,
+    terminal: &Terminal,
+    stage: Stage,
+    (ended, has_story): (Ended, bool),
+    (mut seen, shown): (watch::Receiver<u64>, JoinHandle<()>),
+) -> anyhow::Result<ExitCode> {
+    // The sample is nobody's work; only who asked for its end wants to look at what it left.
+    let staying = match (demo.once, has_story) {
+        (false, true) => Staying::Until,
+        _ => Staying::Kept,
+    };
+    let places = stage.places(staying)?;
     let serves = !demo.once && ended.may_go_on();
     if serves {
         // What happened is shown before what came of it.
         let last = stage.forge.events().last().map_or(0, |event| event.seq);
         let _ = seen.wait_for(|shown| *shown >= last).await;
-        ended.print(&places, demo.json);
-        stage.announce_pages(demo.json);
-        told_to_stop(&mut terminate).await;
+        terminal.moving("");
+        ended.print(&places, terminal, demo.json);
+        if !demo.json {
+            stage.announce_pages(terminal);
+        }
+        told_to_stop(&mut signal(SignalKind::terminate())?).await;
     }
     let (did, file) = (traces::gather(&stage).await?, stage.transcript_file());
-    stage.close().await?;
+    let folder = stage.close().await?;
     shown.await?;
     if !demo.json {
         traces::tell(&file, &did, demo.verbose)?;
     }
     if !serves {
-        ended.print(&places, demo.json);
+        ended.print(&places, terminal, demo.json);
+        if !demo.json && staying == Staying::Kept {
+            let gone = "The pages are gone with this process; what was said on them stands in the transcript.";
+            terminal.line("", "", gone, Tone::Quiet);
+        }
     }
+    tidy(&folder, staying);
     Ok(ended.code())
 }
 

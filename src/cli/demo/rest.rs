@@ -1,11 +1,17 @@
 //! When a Feature rests, and how the demo ends then.
 
-use crate::cli::demo::stage::Places;
+use crate::cli::demo::excerpt;
+use crate::cli::demo::places::Places;
+use crate::cli::demo::places::Staying;
+use crate::cli::demo::stage::PERSON;
 use crate::cli::demo::stage::Stage;
+use crate::cli::demo::terminal::Terminal;
+use crate::cli::demo::terminal::Tone;
 use crate::domain::feature::Feature;
 use crate::domain::feature::State;
+use crate::messages;
 use crate::messages::clean;
-use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Where everything came to rest.
@@ -19,11 +25,22 @@ pub(super) enum Rest {
 }
 
 /// How the demo ends.
-pub(super) enum Ended {
+pub(super) struct Ended {
+    how: How,
+    /// In one sentence.
+    sentence: String,
+    /// Why it did not go on, and what a person can do, in Markdown.
+    details: Vec<String>,
+    /// Branches of the forge's repository that hold work, the most finished first.
+    branches: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
     /// In review or completed.
-    Well(String),
-    /// In any other way, with the reason.
-    Otherwise(String),
+    Well,
+    /// In any other way.
+    Otherwise,
     /// Ctrl-C.
     Interrupted,
 }
@@ -53,49 +70,67 @@ impl Rest {
     /// How this ends the demo.
     pub(super) async fn report(&self, stage: &Stage) -> anyhow::Result<Ended> {
         let feature = match self {
-            Self::Interrupted => return Ok(Ended::Interrupted),
-            Self::Nothing => {
-                return Ok(Ended::Otherwise(format!(
-                    "the label started nothing; the issue says why: {}/{}/issues/{}",
-                    stage.forge.url(),
-                    stage.repository,
-                    stage.issue()
-                )));
+            Self::Interrupted => {
+                return Ok(Ended {
+                    branches: stage.branches_of_latest().await?,
+                    ..Ended::short(How::Interrupted, "interrupted")
+                });
             }
+            Self::Nothing => return Ok(nothing(stage)),
             Self::At(feature) => feature,
         };
         let name = feature.key.shown();
-        let why = match &feature.state {
-            State::InReview => {
-                return Ok(Ended::Well(format!(
-                    "{name} is in review: a person merges its pull request"
-                )));
+        let (how, sentence) = match &feature.state {
+            State::InReview => (
+                How::Well,
+                format!("{name} is in review: a person merges its pull request"),
+            ),
+            State::Completed => (How::Well, format!("{name} is completed")),
+            State::AwaitingApproval => {
+                let sentence = "its plan waits for approval: --approve approves it";
+                (How::Otherwise, format!("{name} is awaiting_approval: {sentence}"))
             }
-            State::Completed => return Ok(Ended::Well(format!("{name} is completed"))),
-            State::AwaitingApproval => "its plan waits for approval: --approve approves it".to_owned(),
-            State::Blocked { reason, .. } => blocked(feature, &reason.to_string()),
-            State::Failed { message } => format!("there is no valid plan: {message}"),
-            State::Cancelled { .. } => "it was cancelled".to_owned(),
-            State::Paused { .. } => "it is paused".to_owned(),
-            State::Planning { .. } | State::Building { .. } => waiting(feature),
+            State::Failed { message } => (
+                How::Otherwise,
+                format!("{name} is failed: there is no valid plan: {message}"),
+            ),
+            State::Cancelled { .. } => (How::Otherwise, format!("{name} is cancelled")),
+            State::Paused { .. } => (How::Otherwise, format!("{name} is paused")),
+            State::Blocked { .. } => (How::Otherwise, format!("{name} is blocked")),
+            State::Planning { .. } | State::Building { .. } => {
+                let why = waiting(feature);
+                (How::Otherwise, format!("{name} is {}: {why}", feature.state.word()))
+            }
         };
-        Ok(Ended::Otherwise(format!("{name} is {}: {why}", feature.state.word())))
+        Ok(Ended {
+            how,
+            sentence,
+            details: messages::blocked_in_short(feature),
+            branches: stage.branches(feature)?,
+        })
     }
 }
 
-fn blocked(feature: &Feature, reason: &str) -> String {
-    let tasks: Vec<String> = feature
-        .tasks
-        .iter()
-        .filter_map(|task| match &task.state {
-            crate::domain::task::State::Blocked { reason } => Some(format!("{}: {reason}", task.id)),
-            _ => None,
-        })
+/// What the service said on the issue instead of starting.
+fn nothing(stage: &Stage) -> Ended {
+    let said: Vec<String> = stage
+        .forge
+        .events()
+        .into_iter()
+        .filter(|event| event.number == Some(stage.issue().0) && event.actor != PERSON && !event.text.is_empty())
+        .filter(|event| event.kind.starts_with("comment."))
+        .map(|event| event.text)
         .collect();
-    if tasks.is_empty() {
-        reason.to_owned()
-    } else {
-        tasks.join("; ")
+    let sentence = match said.is_empty() {
+        false => "the label started nothing, and this was said on the issue",
+        true => {
+            "the label started nothing, and nothing is said about it on the issue; with --verbose the log is shown, \
+             which names the cause"
+        }
+    };
+    Ended {
+        details: said,
+        ..Ended::short(How::Otherwise, sentence)
     }
 }
 
@@ -110,42 +145,108 @@ fn waiting(feature: &Feature) -> String {
 }
 
 impl Ended {
-    /// Whether the pages are still worth serving.
-    pub(super) fn may_go_on(&self) -> bool {
-        !matches!(self, Self::Interrupted)
+    fn short(how: How, sentence: &str) -> Self {
+        Self {
+            how,
+            sentence: sentence.to_owned(),
+            details: Vec::new(),
+            branches: Vec::new(),
+        }
     }
 
-    /// Says how it ended, and where everything is.
-    pub(super) fn print(&self, places: &Places, json: bool) {
-        let (repository, transcript) = (places.repository.display(), places.transcript.display());
-        let text = match self {
-            Self::Well(text) | Self::Otherwise(text) => text.clone(),
-            Self::Interrupted => "interrupted".to_owned(),
+    /// Whether the pages are still worth serving.
+    pub(super) fn may_go_on(&self) -> bool {
+        self.how != How::Interrupted
+    }
+
+    /// Says how it ended, why, and where everything is that stays.
+    pub(super) fn print(&self, places: &Places, terminal: &Terminal, json: bool) {
+        if json {
+            terminal.exact(&self.json(places).to_string());
+            return;
+        }
+        // An agent's own words may be the reason.
+        let sentence = clean(&self.sentence);
+        let tone = match self.how {
+            How::Well => Tone::Good,
+            How::Otherwise => Tone::Bad,
+            How::Interrupted => Tone::Plain,
         };
-        let ending = if json {
-            let line = serde_json::json!({
-                "ended": text,
-                "ok": matches!(self, Self::Well(_)),
-                "repository": places.repository,
-                "transcript": places.transcript,
-            });
-            line.to_string()
-        } else {
-            // An agent's own words may be the reason.
-            let text = clean(&text);
-            let text = text.trim_end_matches('.');
-            format!("\n{text}.\n  repository  {repository}\n  transcript  {transcript}")
+        terminal.exact("");
+        for line in format!("{}.", sentence.trim_end().trim_end_matches('.')).lines() {
+            terminal.line("", "", line, tone);
+        }
+        for detail in &self.details {
+            terminal.exact("");
+            for line in excerpt::all(detail) {
+                terminal.line("  ", "  ", &line, Tone::Plain);
+            }
+        }
+        self.print_places(places, terminal);
+    }
+
+    fn print_places(&self, places: &Places, terminal: &Terminal) {
+        match places.staying {
+            Staying::Until => {
+                terminal.exact("");
+                terminal.line(
+                    "",
+                    "",
+                    "Nothing of the sample is kept once the demo ends; --once keeps it.",
+                    Tone::Quiet,
+                );
+            }
+            Staying::Kept => {
+                terminal.exact(&format!("\n  repository  {}", places.repository.display()));
+                terminal.exact(&format!("  transcript  {}", places.transcript.display()));
+                let commands = self.fetches(places);
+                if !commands.is_empty() {
+                    let what = match self.how {
+                        How::Well => "The result",
+                        How::Otherwise | How::Interrupted => "The work so far",
+                    };
+                    let how = format!("{what} comes into your repository, as FETCH_HEAD, with");
+                    terminal.exact("");
+                    terminal.line("", "", &how, Tone::Plain);
+                    commands
+                        .iter()
+                        .for_each(|command| terminal.exact(&format!("  {command}")));
+                }
+            }
+        }
+    }
+
+    /// What brings each branch into the repository that was imported.
+    fn fetches(&self, places: &Places) -> Vec<String> {
+        let Some(own) = &places.own else { return Vec::new() };
+        let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();
+        let (own, from) = (quoted(own), quoted(&places.repository));
+        let fetch = |branch: &String| format!("git -C {own} fetch {from} {}", shell_words::quote(branch));
+        self.branches.iter().map(fetch).collect()
+    }
+
+    fn json(&self, places: &Places) -> serde_json::Value {
+        let sentence = match self.how {
+            How::Well | How::Otherwise => self.sentence.as_str(),
+            How::Interrupted => "interrupted",
         };
-        // The exit code stands also where nobody reads any more.
-        let _ = writeln!(std::io::stdout(), "{ending}");
+        let kept = places.staying == Staying::Kept;
+        serde_json::json!({
+            "ended": sentence,
+            "ok": self.how == How::Well,
+            "why": self.details,
+            "repository": kept.then_some(&places.repository),
+            "transcript": kept.then_some(&places.transcript),
+            "fetch": self.fetches(places),
+        })
     }
 
     /// The exit code.
     pub(super) fn code(&self) -> ExitCode {
-        match self {
-            Self::Well(_) => ExitCode::SUCCESS,
-            Self::Otherwise(_) => ExitCode::from(1),
-            Self::Interrupted => ExitCode::from(130),
+        match self.how {
+            How::Well => ExitCode::SUCCESS,
+            How::Otherwise => ExitCode::from(1),
+            How::Interrupted => ExitCode::from(130),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::agents::Access;
 use crate::config::AgentCommand;
 use crate::config::ModelSettings;
+use crate::git;
 use anyhow::Context;
 use std::path::Path;
 use std::path::PathBuf;
@@ -78,6 +79,17 @@ impl Material {
             body,
             agent,
             access: Access::service(ModelSettings::default()),
+        })
+    }
+
+    /// What the import leaves out: changes that are not committed.
+    pub(super) async fn left_out(&self) -> Vec<String> {
+        let Some(repository) = self.repository.as_ref().filter(|path| path.join(".git").exists()) else {
+            return Vec::new();
+        };
+        git::uncommitted(repository).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "whether {} has uncommitted changes is not known", repository.display());
+            Vec::new()
         })
     }
 

@@ -4,11 +4,15 @@ use crate::cli::assemble;
 use crate::cli::assemble::Agents;
 use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
+use crate::cli::demo::places::Places;
+use crate::cli::demo::places::Staying;
 use crate::cli::demo::sample::Material;
 use crate::cli::demo::sample::REPOSITORY;
+use crate::cli::demo::terminal::Terminal;
 use crate::cli::network;
 use crate::config::SandboxSettings;
 use crate::domain::ci::CiTimes;
+use crate::domain::feature::Feature;
 use crate::domain::ids::AppId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::RepoId;
@@ -35,13 +39,15 @@ use crate::web::Listener;
 use anyhow::Context;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::fs::Permissions;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -64,24 +70,18 @@ pub(super) struct Stage {
     pub repo: RepoId,
     /// Folder of everything that is left behind.
     pub folder: PathBuf,
+    own: Option<PathBuf>,
     issue: OnceLock<IssueNumber>,
     stop: CancellationToken,
     closing: CancellationToken,
     work: Vec<JoinHandle<()>>,
 }
 
-/// What is left behind.
-pub(super) struct Places {
-    /// The forge's copy of the repository.
-    pub repository: PathBuf,
-    /// The transcript.
-    pub transcript: PathBuf,
-}
-
 impl Stage {
     /// Starts the forge, fills it, and starts the service.
     pub(super) async fn build(material: &Material, port: u16, secrets: &Secrets) -> anyhow::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("autobuild-demo-").tempdir()?.keep();
+        let temporary = private_folder()?;
+        let folder = temporary.path().to_owned();
         let listen = SocketAddr::from(([127, 0, 0, 1], port));
         let options = ForgeOptions {
             listen,
@@ -117,16 +117,17 @@ impl Stage {
             tokio::spawn(web::serve(listener, web::router(inbox), stop.clone())),
         ];
         let repo = RepoId(forge.repo_id(&repository)?);
-        let closing = CancellationToken::new();
         Ok(Self {
             forge,
             engine,
             repository,
             repo,
-            folder,
+            // From here on the end of the demo says what stays.
+            folder: temporary.keep(),
+            own: material.repository.clone(),
             issue: OnceLock::new(),
             stop,
-            closing,
+            closing: CancellationToken::new(),
             work,
         })
     }
@@ -156,27 +157,52 @@ impl Stage {
     }
 
     /// What is left behind.
-    pub(super) fn places(&self) -> anyhow::Result<Places> {
+    pub(super) fn places(&self, staying: Staying) -> anyhow::Result<Places> {
         Ok(Places {
             repository: self.forge.repository_dir(&self.repository)?,
             transcript: self.transcript_file(),
+            own: self.own.clone(),
+            staying,
         })
     }
 
-    /// Says where the pages are.
-    pub(super) fn announce_pages(&self, json: bool) {
-        if !json {
-            let _ = writeln!(
-                std::io::stdout(),
-                "\nThe pages are served until Ctrl-C: {}/{}",
-                self.forge.url(),
-                self.repository
-            );
+    /// The branches that hold a Feature's work: what it came to, then what is blocked.
+    pub(super) fn branches(&self, feature: &Feature) -> anyhow::Result<Vec<String>> {
+        let blocked = feature
+            .tasks
+            .iter()
+            .filter(|task| task.is_blocked())
+            .map(|task| &task.branch);
+        let mut branches = Vec::new();
+        for branch in std::iter::once(&feature.key.integration_branch()).chain(blocked) {
+            if self.forge.head(&self.repository, branch)?.is_some() {
+                branches.push(branch.clone());
+            }
+        }
+        Ok(branches)
+    }
+
+    /// The branches of the newest Feature, if there is one.
+    pub(super) async fn branches_of_latest(&self) -> anyhow::Result<Vec<String>> {
+        let Some(row) = self.engine.store.latest_run(self.repo, self.issue()).await? else {
+            return Ok(Vec::new());
+        };
+        match self.engine.feature(&row.key).await? {
+            Some(feature) => self.branches(&feature),
+            None => Ok(Vec::new()),
         }
     }
 
-    /// Stops the service, then the forge.
-    pub(super) async fn close(self) -> anyhow::Result<()> {
+    /// Says where the pages are.
+    pub(super) fn announce_pages(&self, terminal: &Terminal) {
+        let (url, repository) = (self.forge.url(), &self.repository);
+        terminal.exact(&format!(
+            "\nThe pages are served until Ctrl-C, and are gone then: {url}/{repository}"
+        ));
+    }
+
+    /// Stops the service, then the forge; gives the folder.
+    pub(super) async fn close(self) -> anyhow::Result<PathBuf> {
         self.stop.cancel();
         for work in self.work {
             work.await?;
@@ -185,8 +211,16 @@ impl Stage {
         self.engine.store.close().await;
         self.closing.cancel();
         self.forge.shutdown().await?;
-        Ok(())
+        Ok(self.folder)
     }
+}
+
+/// A folder that its owner alone may read, gone when it is dropped.
+fn private_folder() -> std::io::Result<TempDir> {
+    tempfile::Builder::new()
+        .prefix("autobuild-demo-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir()
 }
 
 async fn people_and_repository(forge: &Forge, material: &Material) -> anyhow::Result<String> {

@@ -1,41 +1,58 @@
 //! Who did what, as it happens: one paragraph per event, and of a comment that is edited again and again only what is
 //! new in it. The same is written to a file.
 
+use crate::cli::demo::at_work;
 use crate::cli::demo::excerpt::Change;
 use crate::cli::demo::excerpt::Edited;
 use crate::cli::demo::excerpt::start;
 use crate::cli::demo::excerpt::whole;
 use crate::cli::demo::stage::Stage;
+use crate::cli::demo::terminal::Terminal;
+use crate::cli::demo::terminal::Tone;
+use crate::engine::Engine;
+use crate::forge::EventOutcome;
 use crate::forge::FeedEvent;
+use crate::messages::clean;
 use crate::sandbox::Sandbox;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::IsTerminal;
 use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
 use std::time::Instant;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 /// Below what somebody did stand its address and what was said.
 const MARGIN: &str = "                               ";
+const GUTTER: &str = "                               │ ";
 
-/// How a line is printed where the terminal has colours.
-#[derive(Clone, Copy)]
-enum Tone {
-    Plain,
-    Quiet,
-    Loud,
-}
+/// Uncommitted changes that are named.
+const MOST_CHANGES: usize = 8;
+
+/// Where the text of a line begins that opens with the time.
+const AFTER_TIME: &str = "           ";
+
+/// How often the line is written that says who is at work.
+const BEAT: Duration = Duration::from_millis(250);
+
+/// Where nothing moves, work that takes longer than this is told in a line, once and again.
+const FIRST_TOLD: i64 = 10;
+const TOLD_EVERY: i64 = 30;
 
 /// Writes the transcript.
 pub(super) struct Transcript {
     file: File,
+    terminal: Terminal,
+    engine: Arc<Engine>,
     json: bool,
     verbose: bool,
-    colours: bool,
+    beats: usize,
+    told: HashMap<i64, i64>,
     started: Instant,
     last: u64,
     addresses: HashSet<String>,
@@ -46,14 +63,16 @@ pub(super) struct Transcript {
 
 impl Transcript {
     /// Opens the transcript's file.
-    pub(super) fn open(stage: &Stage, json: bool, verbose: bool) -> anyhow::Result<Self> {
+    pub(super) fn open(stage: &Stage, terminal: &Terminal, json: bool, verbose: bool) -> anyhow::Result<Self> {
         let file = File::create(stage.transcript_file())?;
-        let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         Ok(Self {
             file,
+            terminal: terminal.clone(),
+            engine: stage.engine.clone(),
             json,
             verbose,
-            colours,
+            beats: 0,
+            told: HashMap::new(),
             started: Instant::now(),
             last: 0,
             addresses: HashSet::new(),
@@ -75,6 +94,23 @@ impl Transcript {
         }
     }
 
+    /// Says what of the repository is not part of the import.
+    pub(super) fn left_out(&mut self, changes: &[String]) {
+        if self.json || changes.is_empty() {
+            return;
+        }
+        let named: Vec<&str> = changes.iter().take(MOST_CHANGES).map(String::as_str).collect();
+        let more = match changes.len().saturating_sub(MOST_CHANGES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let line = format!(
+            "uncommitted changes are left out, the last commit counts: {}{more}",
+            named.join(", ")
+        );
+        self.line(&clean(&line).replace('\n', " "), Tone::Loud);
+    }
+
     /// The number of the last event that was shown.
     pub(super) fn seen(&self) -> watch::Receiver<u64> {
         self.seen.subscribe()
@@ -88,11 +124,17 @@ impl Transcript {
         closing: CancellationToken,
     ) {
         before.iter().for_each(|event| self.show(event));
+        let mut beat = tokio::time::interval(BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
             let event = tokio::select! {
                 biased;
                 event = news.recv() => event,
                 () = closing.cancelled() => return self.end(),
+                _ = beat.tick() => {
+                    self.beat();
+                    continue;
+                }
             };
             match event {
                 Ok(event) => self.show(&event),
@@ -106,12 +148,39 @@ impl Transcript {
 
     /// Says how much was left out.
     fn end(mut self) {
+        self.terminal.moving("");
         if self.hidden > 0 && !self.json {
             let hidden = format!(
                 "\n({} edits that said nothing new are left out; --verbose shows them)",
                 self.hidden
             );
             self.line(&hidden, Tone::Quiet);
+        }
+    }
+
+    /// Who is at work now: in the line that moves, else now and then in a line of its own.
+    fn beat(&mut self) {
+        let (works, now) = (self.engine.running.at_work(), self.engine.now());
+        if self.terminal.moves() {
+            self.terminal.moving(&at_work::moving(&works, now, self.beats));
+            self.beats = self.beats.wrapping_add(1);
+            return;
+        }
+        if self.json {
+            return;
+        }
+        self.told
+            .retain(|since, _| works.iter().any(|work| work.since.0 == *since));
+        for work in works {
+            let seconds = at_work::seconds(&work, now);
+            let next = self
+                .told
+                .get(&work.since.0)
+                .map_or(FIRST_TOLD, |last| last + TOLD_EVERY);
+            if seconds >= next {
+                self.told.insert(work.since.0, seconds);
+                self.timed(&at_work::plain(&work, now), Tone::Quiet);
+            }
         }
     }
 
@@ -150,17 +219,15 @@ impl Transcript {
         }
         if let Some(state) = &change.state {
             let state = state.strip_prefix("State: ").unwrap_or(state);
-            let line = format!("{:6.1}s  ── {state} ──", self.seconds());
+            let lead = format!("{:6.1}s  ── ", self.seconds());
             self.line("", Tone::Plain);
-            self.line(&line, Tone::Loud);
+            self.behind(&lead, AFTER_TIME, &format!("{state} ──"), Tone::Loud);
         }
         for row in &change.rows {
-            let line = format!("{:6.1}s   · {row}", self.seconds());
-            self.line(&line, Tone::Quiet);
+            self.timed(row, Tone::Quiet);
         }
         for note in &change.notes {
-            let line = format!("{:6.1}s   · {note}", self.seconds());
-            self.line(&line, Tone::Plain);
+            self.timed(note, Tone::Plain);
         }
     }
 
@@ -173,17 +240,18 @@ impl Transcript {
         } else {
             start(&event.text)
         };
-        let head = format!("{:6.1}s  {:<20} {}{number}", self.seconds(), event.actor, event.what);
+        let head = format!("{:<20} {}{number}", event.actor, event.what);
+        let (lead, tone) = (format!("{:6.1}s  ", self.seconds()), tone(event.outcome));
         let brief = matches!(said.as_slice(), [_]) && !speech(event);
         match said.first() {
-            Some(only) if brief => self.line(&format!("{head}: {only}"), Tone::Plain),
-            _ => self.line(&head, Tone::Plain),
+            Some(only) if brief => self.behind(&lead, MARGIN, &format!("{head}: {only}"), tone),
+            _ => self.behind(&lead, MARGIN, &head, tone),
         }
         if (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone()) {
-            self.line(&format!("{MARGIN}{}", event.url), Tone::Quiet);
+            self.behind(MARGIN, MARGIN, &event.url, Tone::Quiet);
         }
         for line in said.iter().filter(|_| !brief) {
-            self.line(&format!("{MARGIN}│ {line}"), Tone::Plain);
+            self.behind(GUTTER, GUTTER, line, Tone::Plain);
         }
     }
 
@@ -191,16 +259,29 @@ impl Transcript {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// To the terminal, in its tone where there are colours, and to the file.
+    /// A line of its own.
     fn line(&mut self, text: &str, tone: Tone) {
-        let mut out = std::io::stdout().lock();
-        // Whoever closed the terminal still has the file.
-        let _ = match tone {
-            Tone::Quiet if self.colours => writeln!(out, "\u{1b}[2m{text}\u{1b}[0m"),
-            Tone::Loud if self.colours => writeln!(out, "\u{1b}[1m{text}\u{1b}[0m"),
-            Tone::Quiet | Tone::Loud | Tone::Plain => writeln!(out, "{text}"),
-        };
-        let _ = writeln!(self.file, "{text}");
+        self.behind("", "", text, tone);
+    }
+
+    /// A line with the time.
+    fn timed(&mut self, text: &str, tone: Tone) {
+        let lead = format!("{:6.1}s   · ", self.seconds());
+        self.behind(&lead, AFTER_TIME, text, tone);
+    }
+
+    /// To the terminal, fitted into it, and to the file.
+    fn behind(&mut self, lead: &str, gutter: &str, text: &str, tone: Tone) {
+        self.terminal.line(lead, gutter, text, tone);
+        let _ = writeln!(self.file, "{}", format!("{lead}{text}").trim_end());
+    }
+}
+
+fn tone(outcome: EventOutcome) -> Tone {
+    match outcome {
+        EventOutcome::Neutral => Tone::Plain,
+        EventOutcome::Good => Tone::Good,
+        EventOutcome::Bad => Tone::Bad,
     }
 }
 

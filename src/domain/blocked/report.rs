@@ -114,6 +114,7 @@ impl BlockedReport {
         let approvable = approvable(task);
         let stopped = Stopped {
             reason,
+            criteria: &task.plan.acceptance_criteria,
             gates: gates.as_ref(),
             approvable,
         };
@@ -137,6 +138,7 @@ impl BlockedReport {
         let approvable = Approvable::NothingPushed;
         let stopped = Stopped {
             reason,
+            criteria: &[],
             gates,
             approvable,
         };

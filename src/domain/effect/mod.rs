@@ -11,6 +11,7 @@ pub use crate::domain::effect::say::Thread;
 pub use crate::domain::effect::task_work::ClosedWhy;
 pub use crate::domain::effect::task_work::DismissedWhy;
 pub use crate::domain::effect::task_work::TaskWork;
+use crate::domain::feature::Wait;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::Sha;
@@ -91,6 +92,13 @@ pub enum Effect {
         /// Emission of the Feature.
         run: u64,
     },
+    /// Calls the person who labelled the issue, once for each wait: by a request for a review, else by a comment.
+    AskPerson {
+        /// Emission of the task that waits, else of the Feature.
+        run: u64,
+        /// What for.
+        wait: Wait,
+    },
     /// Closes an open feature pull request of a cancelled Feature.
     CloseFeaturePull {
         /// Emission of the Feature.
@@ -147,6 +155,10 @@ impl Effect {
             | Self::PostFeatureBlocked { run }
             | Self::CloseFeaturePull { run, .. }
             | Self::CleanUp { run } => format!("{key}/{}/{run}", self.kind()),
+            Self::AskPerson { run, wait } => match wait.task() {
+                Some(task) => format!("{key}/{task}/{}/{run}", self.kind()),
+                None => format!("{key}/{}/{run}", self.kind()),
+            },
             Self::Task { task, run, .. } => format!("{key}/{task}/{}/{run}", self.kind()),
         }
     }
@@ -167,6 +179,7 @@ impl Effect {
             Self::OpenFeaturePull { .. } => "open_feature_pull",
             Self::PublishWaveCheck { .. } => "publish_wave_check",
             Self::PostFeatureBlocked { .. } => "post_feature_blocked",
+            Self::AskPerson { .. } => "ask_person",
             Self::CloseFeaturePull { .. } => "close_feature_pull",
             Self::CleanUp { .. } => "clean_up",
             Self::Task { work, .. } => work.kind(),
@@ -190,6 +203,7 @@ impl Effect {
             | Self::CompareDefault { .. }
             | Self::PublishWaveCheck { .. }
             | Self::PostFeatureBlocked { .. }
+            | Self::AskPerson { .. }
             | Self::CloseFeaturePull { .. }
             | Self::CleanUp { .. } => false,
         }

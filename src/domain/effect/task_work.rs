@@ -28,6 +28,11 @@ pub enum TaskWork {
         /// The turn.
         turn: TurnNumber,
     },
+    /// Posts the verdict of a turn that blocked the task, and the blocked report with it, as one review.
+    PostBlockedReview {
+        /// The turn.
+        turn: TurnNumber,
+    },
     /// Publishes the verdict of a turn as the check run of its commit.
     PublishCheck {
         /// The turn.
@@ -100,6 +105,7 @@ impl TaskWork {
             Self::Ci => "ci",
             Self::Coach => "coach",
             Self::PostReview { .. } => "post_review",
+            Self::PostBlockedReview { .. } => "post_blocked_review",
             Self::PublishCheck { .. } => "publish_check",
             Self::PublishBlocked { .. } => "publish_blocked",
             Self::PostBlocked => "post_blocked",
@@ -117,6 +123,7 @@ impl TaskWork {
             Self::Design | Self::Play | Self::Gates | Self::Ci | Self::Coach | Self::Merge => true,
             Self::OpenPull
             | Self::PostReview { .. }
+            | Self::PostBlockedReview { .. }
             | Self::PublishCheck { .. }
             | Self::PublishBlocked { .. }
             | Self::PostBlocked

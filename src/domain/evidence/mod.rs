@@ -4,6 +4,7 @@ mod baseline;
 mod gate;
 mod names;
 mod profile;
+mod repeats;
 
 pub use crate::domain::evidence::baseline::Baseline;
 pub use crate::domain::evidence::baseline::Ground;
@@ -18,6 +19,7 @@ pub use crate::domain::evidence::names::TestNames;
 pub use crate::domain::evidence::profile::Profile;
 pub use crate::domain::evidence::profile::items;
 pub use crate::domain::evidence::profile::profile;
+pub use crate::domain::evidence::repeats::repeats;
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -124,9 +126,22 @@ pub enum Absence {
 }
 
 impl Finding {
-    /// The outcome in one line: command, exit code, counts and the first failing tests.
+    /// The outcome in one line: command, exit code, counts where there are any, and the first failing tests.
     #[must_use]
     pub fn sentence(&self) -> String {
+        match self.counts {
+            Counts::Unknown => self.told(None),
+            Counts::Known { .. } => self.told(Some(self.counts)),
+        }
+    }
+
+    /// The same of what should have run tests: that their number is unknown is worth a word.
+    #[must_use]
+    pub fn sentence_of_tests(&self) -> String {
+        self.told(Some(self.counts))
+    }
+
+    fn told(&self, counts: Option<Counts>) -> String {
         let ended = match self.exit_code {
             _ if self.command.is_empty() => return self.output.clone(),
             Some(code) => format!("`{}` exited with {code}", self.command),
@@ -137,9 +152,10 @@ impl Finding {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
+        let counted = counts.map_or_else(|| ended.clone(), |counts| format!("{ended}, {}", counts.sentence()));
         match named.is_empty() {
-            true => format!("{ended}, {}", self.counts.sentence()),
-            false => format!("{ended}, {}: {}{more}", self.counts.sentence(), named.join(", ")),
+            true => counted,
+            false => format!("{counted}: {}{more}", named.join(", ")),
         }
     }
 }

@@ -119,13 +119,14 @@ fn tests_part(demand: TestDemand, gates: &GateReport) -> Option<Lack<'_>> {
             None
         }
         (Evidence::Passed(finding) | Evidence::Failed(finding), TestDemand::Demanded) if finding.ran_nothing() => {
-            Some(failed(format!("no tests ran: {}", finding.sentence())))
+            Some(failed(format!("no tests ran: {}", finding.sentence_of_tests())))
         }
         (Evidence::Passed(finding), _) if !finding.says_failed() => None,
         (Evidence::Passed(finding) | Evidence::Failed(finding), _) if gates.all_excused(finding) => None,
-        (Evidence::Passed(finding) | Evidence::Failed(finding), _) => {
-            Some(failed(format!("tests failed: {}", gates.held(finding).sentence())))
-        }
+        (Evidence::Passed(finding) | Evidence::Failed(finding), _) => Some(failed(format!(
+            "tests failed: {}",
+            gates.held(finding).sentence_of_tests()
+        ))),
         (
             Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. } | Absence::NotInThisVersion),
             TestDemand::IfAny,

@@ -7,6 +7,7 @@ use crate::domain::evidence::GateReport;
 use crate::domain::evidence::GateResult;
 use crate::domain::evidence::Weight;
 use crate::domain::feature::Feature;
+use crate::domain::feature::Records;
 use crate::domain::feature::flow::strictest;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
@@ -251,7 +252,12 @@ fn known_check(feature: &Feature, file: Option<&str>) -> Check {
     let checks = completed().filter(names).chain(completed());
     let mut checks = checks.flat_map(|task| task.plan.acceptance_criteria.iter().map(|criterion| &criterion.check));
     let found = checks.find(|check| **check != Check::Human).cloned();
-    found.unwrap_or_else(|| Check::File(format!(".autobuild/features/{}.yaml", feature.key.shown())))
+    found.unwrap_or_else(|| match feature.rules.records {
+        Records::WhileBuilding | Records::Keep => {
+            Check::File(format!(".autobuild/features/{}.yaml", feature.key.shown()))
+        }
+        Records::None => Check::Command("true".to_owned()),
+    })
 }
 
 /// At least one criterion, not more than a person reads, none too long.

@@ -26,6 +26,7 @@ use crate::domain::feature::people;
 use crate::domain::feature::planning;
 use crate::domain::feature::preflight;
 pub use crate::domain::feature::refusal::Refusal;
+pub use crate::domain::feature::refusal::Trigger;
 use crate::domain::feature::step::answered;
 use crate::domain::feature::step::tell;
 use crate::domain::feature::step::unchanged;

@@ -11,6 +11,7 @@ use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::PreFlown;
 use crate::domain::feature::Rules;
 use crate::domain::feature::Snapshot;
+use crate::domain::feature::unsaid::Unsaid;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::Millis;
@@ -23,6 +24,17 @@ use crate::domain::task;
 use crate::domain::task::HumanReview;
 use serde::Deserialize;
 use serde::Serialize;
+
+/// The integration branch as the feature pull request shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenedOn {
+    /// The head that was known before.
+    pub known: Option<Sha>,
+    /// Its head now.
+    pub head: Sha,
+    /// The commit of the last wave gate, where the head differs from it in records alone.
+    pub gated: Option<Sha>,
+}
 
 /// What happens to a Feature after it was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,7 +119,12 @@ pub enum Event {
         run: u64,
         /// Its number.
         pull: PullNumber,
+        /// What the integration branch is by then; none in events of before this was told.
+        #[serde(default)]
+        opened: Option<OpenedOn>,
     },
+    /// Something could not be said as it should.
+    Unsaid(Unsaid),
     /// An effect that the Feature waits for was given up.
     Stuck {
         /// The effect that ended.
@@ -151,6 +168,13 @@ pub enum Event {
     IntegrationPushed {
         /// The new head.
         head: Sha,
+    },
+    /// A person wants the checks of a commit again: GitHub's _Re-run_ of a check run or of all.
+    Rerun {
+        /// The commit.
+        head: Sha,
+        /// Who.
+        by: User,
     },
     /// The installation was suspended.
     Suspended,

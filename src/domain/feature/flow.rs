@@ -11,6 +11,7 @@ use crate::domain::feature::State;
 use crate::domain::feature::Step;
 use crate::domain::feature::Then;
 use crate::domain::feature::event::DefaultMerge;
+use crate::domain::feature::event::OpenedOn;
 use crate::domain::feature::gate;
 pub use crate::domain::feature::gate::strictest;
 use crate::domain::feature::people;
@@ -83,7 +84,10 @@ pub(super) fn default_merged(mut feature: Feature, run: u64, outcome: DefaultMer
 /// The integration branch holds the default branch, and what that brought in is known.
 pub(super) fn go_on(step: Step, then: Then, at: Millis) -> Step {
     let head = step.feature.integration.as_ref().map(|integration| &integration.head);
-    let tested = step.feature.gates.last().is_some_and(|gate| Some(&gate.head) == head);
+    let tested = match (head, step.feature.gates.last()) {
+        (Some(head), Some(gate)) => gate.holds_for(head),
+        (Some(_) | None, _) => false,
+    };
     let is_busy = step.feature.has_open_tasks();
     match then {
         Then::Wave => waves::run(step, at),
@@ -142,7 +146,13 @@ fn open_pull(mut step: Step) -> Step {
     step
 }
 
-pub(super) fn pull_opened(mut feature: Feature, run: u64, pull: PullNumber, at: Millis) -> Step {
+pub(super) fn pull_opened(
+    mut feature: Feature,
+    run: u64,
+    pull: PullNumber,
+    opened: Option<OpenedOn>,
+    at: Millis,
+) -> Step {
     if let (State::Cancelled { why }, None) = (&feature.state, feature.pull)
         && why.reach() != Reach::Nothing
     {
@@ -153,17 +163,36 @@ pub(super) fn pull_opened(mut feature: Feature, run: u64, pull: PullNumber, at: 
         return unchanged(feature);
     }
     feature.pull = Some(pull);
+    if let Some(opened) = opened {
+        opened_on(&mut feature, opened);
+    }
     feature.state = State::InReview;
     let step = gate::publish(unchanged(feature));
     if has_later_wave(&step.feature) {
         return next_wave(step);
     }
     let tested = match (&step.feature.integration, step.feature.gates.last()) {
-        (Some(integration), Some(gate)) => integration.head == gate.head,
+        (Some(integration), Some(gate)) => gate.holds_for(&integration.head),
         (Some(_) | None, _) => false,
     };
     let step = if tested { step } else { gate::check_again(step) };
     waves::settle(step, at)
+}
+
+/// Remembers the head that the pull request shows, and that the last gate holds for it. What a person pushed meanwhile
+/// stays the head: the gate runs on that.
+fn opened_on(feature: &mut Feature, opened: OpenedOn) {
+    let known = feature.integration.as_ref().map(|integration| &integration.head);
+    if known != opened.known.as_ref() {
+        return;
+    }
+    if let Some(gate) = feature.gates.last_mut()
+        && opened.gated.as_ref() == Some(&gate.head)
+        && opened.head != gate.head
+    {
+        gate.stands_for = Some(opened.head.clone());
+    }
+    head_is(feature, opened.head);
 }
 
 /// An effect was given up. Only the one that is waited for stops the Feature.

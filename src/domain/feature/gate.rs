@@ -78,6 +78,7 @@ fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Prof
         head,
         merged: feature.completed(),
         report,
+        stands_for: None,
     });
     (feature, found)
 }

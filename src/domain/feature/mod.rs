@@ -2,6 +2,7 @@
 
 mod added;
 pub mod command;
+pub mod discussion;
 pub mod event;
 pub mod flow;
 mod gate;
@@ -11,14 +12,20 @@ mod planning;
 mod preflight;
 mod records;
 mod refusal;
+mod rerun;
 mod state;
 pub mod step;
 mod syncing;
 #[cfg(test)]
 mod tests;
+pub mod unsaid;
+mod waits;
 mod waves;
 
 use crate::domain::effect::Effect;
+pub use crate::domain::feature::discussion::Discussion;
+pub use crate::domain::feature::discussion::Older;
+pub use crate::domain::feature::discussion::SaidBefore;
 pub use crate::domain::feature::preflight::Before;
 pub use crate::domain::feature::preflight::PreFlight;
 pub use crate::domain::feature::preflight::PreFlown;
@@ -31,6 +38,7 @@ pub use crate::domain::feature::records::Mode;
 pub use crate::domain::feature::records::PlanApproval;
 pub use crate::domain::feature::records::PlanRequest;
 pub use crate::domain::feature::records::PlanVersion;
+pub use crate::domain::feature::records::Records;
 pub use crate::domain::feature::records::Rules;
 pub use crate::domain::feature::records::Snapshot;
 pub use crate::domain::feature::records::Trust;
@@ -42,6 +50,8 @@ pub use crate::domain::feature::state::Phase;
 pub use crate::domain::feature::state::State;
 pub use crate::domain::feature::state::Suspension;
 pub use crate::domain::feature::state::Then;
+use crate::domain::feature::unsaid::Unsaid;
+pub use crate::domain::feature::waits::Wait;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::PullNumber;
@@ -86,6 +96,9 @@ pub struct Feature {
     pub more_fixes: u32,
     /// The comment that shows plan and progress.
     pub living: Option<Living>,
+    /// What could not be said as it should, oldest first.
+    #[serde(default)]
+    pub unsaid: Vec<Unsaid>,
     /// The wave gate that runs in review, on what a person pushed.
     pub checking: Option<u64>,
     /// Whether the installation is suspended.

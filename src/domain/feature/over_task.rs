@@ -91,6 +91,7 @@ fn misfit(task: &Task, did: &PersonDid) -> Option<&'static str> {
         | PersonDid::ReopenPull { .. }
         | PersonDid::MergePull { .. }
         | PersonDid::Push { .. }
+        | PersonDid::Rerun { .. }
         | PersonDid::ForcePush { .. }
         | PersonDid::RequestChanges(_)
         | PersonDid::WithdrawChanges { .. } => (true, ""),

@@ -53,6 +53,7 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         gates: Vec::new(),
         more_fixes: 0,
         living: None,
+        unsaid: Vec::new(),
         checking: None,
         suspension: Suspension::None,
         emitted: run,

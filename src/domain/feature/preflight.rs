@@ -120,8 +120,15 @@ fn sentence(evidence: &Evidence) -> String {
     }
 }
 
+fn sentence_of_tests(evidence: &Evidence) -> String {
+    match evidence {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence_of_tests(),
+        Evidence::Absent(reason) => reason.sentence(),
+    }
+}
+
 fn before(baseline: &Baseline) -> Before {
-    let tests = sentence(&baseline.tests);
+    let tests = sentence_of_tests(&baseline.tests);
     match (baseline.ground(), &baseline.tests) {
         (Ground::Empty, _) => Before::NoTests { why: tests },
         (Ground::Green, _) => Before::Green { tests },

@@ -2,6 +2,7 @@
 
 use crate::domain::ci::CiPolicy;
 use crate::domain::evidence::GateReport;
+use crate::domain::feature::discussion::Discussion;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
@@ -30,6 +31,9 @@ pub struct Snapshot {
     /// What the label asks for.
     #[serde(default)]
     pub wanted: Wanted,
+    /// What was settled below it before.
+    #[serde(default)]
+    pub discussion: Discussion,
 }
 
 /// What a label asks for.
@@ -70,9 +74,25 @@ pub struct Rules {
     /// Whether the repository's own CI is evidence.
     #[serde(default)]
     pub ci: CiPolicy,
+    /// Whether the plan and its tasks are written down on the integration branch, and for how long.
+    #[serde(default)]
+    pub records: Records,
     /// How the commands of plans are run.
     #[serde(default)]
     pub commands: Commands,
+}
+
+/// Whether the plan and its tasks are written down on the integration branch, and for how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Records {
+    /// Until the feature pull request is opened.
+    #[default]
+    WhileBuilding,
+    /// For good: they are merged with the work.
+    Keep,
+    /// Not at all.
+    None,
 }
 
 /// How the commands of plans are run.
@@ -184,6 +204,23 @@ pub struct WaveGate {
     pub merged: Vec<TaskId>,
     /// What they found.
     pub report: GateReport,
+    /// A later commit that differs from this one in AutoBuild's records alone: what was found holds for it.
+    #[serde(default)]
+    pub stands_for: Option<Sha>,
+}
+
+impl WaveGate {
+    /// Whether what was found holds for this commit.
+    #[must_use]
+    pub fn holds_for(&self, head: &Sha) -> bool {
+        self.head == *head || self.stands_for.as_ref() == Some(head)
+    }
+
+    /// The newest commit that it holds for.
+    #[must_use]
+    pub fn newest(&self) -> &Sha {
+        self.stands_for.as_ref().unwrap_or(&self.head)
+    }
 }
 
 /// The comment that shows plan and progress.

@@ -1,15 +1,37 @@
 //! Why a command or label is not obeyed.
 
+use crate::domain::blocked::BlockReason;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use serde::Deserialize;
 use serde::Serialize;
 
+/// What a person gives to have something done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// A label.
+    Label,
+    /// A command in a comment.
+    Command,
+    /// A review.
+    Review,
+    /// A button of a check run.
+    Button,
+}
+
 /// Why a command or label is not obeyed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
+    /// It could not be looked at in the end.
+    NotLookedAt {
+        /// What.
+        trigger: Trigger,
+        /// What stood in the way.
+        reason: Box<BlockReason>,
+    },
     /// The sender may not.
     NoPermission {
         /// The right that the settings ask for.
@@ -35,6 +57,8 @@ pub enum Refusal {
     BotLabel,
     /// One task is wanted, and nobody may say what must hold: the issue has no check boxes that do, and no design is made.
     NoCriteria,
+    /// The label was given to a closed issue, or the issue was closed since.
+    IssueClosed,
     /// Someone without write access edited the issue after it was labelled.
     EditedSince {
         /// Who.

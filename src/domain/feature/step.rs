@@ -21,18 +21,21 @@ use crate::domain::feature::people;
 use crate::domain::feature::planning;
 pub use crate::domain::feature::planning::labelled;
 use crate::domain::feature::preflight;
+use crate::domain::feature::rerun;
 use crate::domain::feature::state::Reach;
 use crate::domain::feature::syncing;
+use crate::domain::feature::unsaid;
+use crate::domain::feature::waits;
 use crate::domain::feature::waves;
 use crate::domain::ids::Millis;
 use crate::domain::ids::TaskId;
 use crate::domain::task;
 
 /// Applies `event`; a late or repeated event leaves the Feature as it was. Whatever people can see of a change becomes
-/// one edit of the living comment.
+/// one edit of the living comment, and whatever it now waits for a person for is asked of the person.
 #[must_use]
 pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
-    let before = visible(&feature);
+    let (before, waited) = (visible(&feature), feature.waits());
     let mut step = moved(feature, event, at);
     let heard = match &step.feature.state {
         State::Cancelled { why } => why.reach() == Reach::Everything,
@@ -49,6 +52,7 @@ pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
         let run = emit(&mut step.feature);
         step.effects.push(Effect::Living { run });
     }
+    waits::ask(&mut step, &waited);
     step
 }
 
@@ -96,7 +100,8 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
         Event::DefaultPushed { .. } => syncing::default_pushed(feature),
         Event::DefaultConflicts { files, other } => syncing::default_conflicts(feature, files, other, at),
         Event::ReviewRequested(review) => people::review_requested(feature, &review, at),
-        Event::PullOpened { run, pull } => flow::pull_opened(feature, run, pull, at),
+        Event::PullOpened { run, pull, opened } => flow::pull_opened(feature, run, pull, opened, at),
+        Event::Unsaid(unsaid) => unsaid::unsaid(feature, unsaid, at),
         Event::Stuck { run, reason } => flow::stuck(feature, run, reason, at),
         Event::Task { task, event } => on_task(feature, task, event, at),
         Event::Commanded(commanded) => command::commanded(feature, *commanded, at),
@@ -105,6 +110,7 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
         Event::PullMerged { pull } => people::pull_merged(feature, pull, at),
         Event::PullReopened { pull, newer } => people::pull_reopened(feature, pull, newer),
         Event::IntegrationPushed { head } => people::integration_pushed(feature, head),
+        Event::Rerun { head, by } => rerun::rerun(feature, &head, &by, at),
         Event::Suspended => suspension(feature, Suspension::Suspended),
         Event::Unsuspended => suspension(feature, Suspension::None),
     }

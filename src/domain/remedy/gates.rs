@@ -9,7 +9,9 @@ use crate::domain::evidence::Gate;
 use crate::domain::evidence::GateReport;
 use crate::domain::evidence::GateResult;
 use crate::domain::evidence::Weight;
+use crate::domain::evidence::repeats;
 use crate::domain::integrity::Rule;
+use crate::domain::plan::Criterion;
 use crate::domain::remedy::code;
 use crate::domain::remedy::plain;
 
@@ -17,12 +19,16 @@ use crate::domain::remedy::plain;
 const MOST_GATES: usize = 3;
 
 /// One action or two for each Gate that sends the work back.
-pub(super) fn failing(gates: &GateReport) -> Vec<String> {
+pub(super) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String> {
+    let repeated: Vec<usize> = repeats(criteria, gates).map(|(number, _)| number).collect();
+    let is_new = |result: &&GateResult| !matches!(result.gate, Gate::Check(number) if repeated.contains(&number));
     let setup = gates.setup.as_ref().and_then(failed).map(set_up);
     let tests = failed(&gates.tests)
         .filter(|finding| !gates.all_excused(finding))
         .map(|finding| tests(gates, finding));
-    let others = demanded(gates).filter_map(|result| Some(other(result, failed(&result.evidence)?)));
+    let others = demanded(gates)
+        .filter(is_new)
+        .filter_map(|result| Some(other(result, failed(&result.evidence)?)));
     setup
         .into_iter()
         .chain(tests)

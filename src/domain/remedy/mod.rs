@@ -8,6 +8,7 @@ use crate::domain::blocked::Approvable;
 use crate::domain::blocked::BlockReason;
 use crate::domain::evidence::GateReport;
 use crate::domain::ids::TaskId;
+use crate::domain::plan::Criterion;
 
 /// The most actions that are suggested; nobody reads more.
 const MOST: usize = 6;
@@ -20,6 +21,8 @@ const SHOWN: usize = 160;
 pub struct Stopped<'a> {
     /// Why.
     pub reason: &'a BlockReason,
+    /// The criteria of the task; none of a Feature.
+    pub criteria: &'a [Criterion],
     /// What the Gates said last; none where none ran.
     pub gates: Option<&'a GateReport>,
     /// Whether a person can approve it as it is.
@@ -152,7 +155,10 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
 
 /// What mends the failing Gates comes first, then what is true of every such block.
 fn after_gates(stopped: &Stopped<'_>, first: &[&str], last: &[&str]) -> Vec<String> {
-    let mut actions = stopped.gates.map(gates::failing).unwrap_or_default();
+    let mut actions = stopped
+        .gates
+        .map(|gates| gates::failing(gates, stopped.criteria))
+        .unwrap_or_default();
     if actions.is_empty() {
         actions = fixed(first);
     }

@@ -104,6 +104,7 @@ fn reports() -> Vec<(GateReport, &'static str)> {
 
 fn told(reason: &BlockReason, gates: Option<&GateReport>, approvable: Approvable) -> Vec<String> {
     suggested_actions(&Stopped {
+        criteria: &[],
         reason,
         gates,
         approvable,

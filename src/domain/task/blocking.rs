@@ -1,6 +1,7 @@
 //! Where a Task stops until a person decides.
 
 use crate::domain::blocked::BlockReason;
+use crate::domain::decision::Outcome;
 use crate::domain::effect::TaskWork;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
@@ -9,6 +10,7 @@ use crate::domain::task::State;
 use crate::domain::task::Step;
 use crate::domain::task::Stop;
 use crate::domain::task::Task;
+use crate::domain::task::Turn;
 use crate::domain::task::Work;
 use crate::domain::task::step::ask;
 use crate::domain::task::step::unchanged;
@@ -32,8 +34,8 @@ pub(super) fn paused(before: &State, mut after: Step) -> Step {
     block(after.task, BlockReason::Paused { by }, after.effects)
 }
 
-/// Stops the task until a person decides: its check run says so and has the buttons. While its pull request is being
-/// opened, the report waits for it.
+/// Stops the task until a person decides: its check run says so and has the buttons. The review of a turn that blocks it
+/// is the report as well. While its pull request is being opened, a report of its own waits for it.
 pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
     task.state = State::Blocked { reason };
     let is_shown = |asked: &Asked| matches!(asked.work, TaskWork::PublishCheck { .. });
@@ -42,13 +44,71 @@ pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>
         Some(check) => effects.push(ask(&mut task, check)),
         None => {}
     }
-    if task.opening.is_none() {
+    let is_told = reports(&mut effects);
+    if task.opening.is_none() && !is_told {
         effects.push(ask(&mut task, TaskWork::PostBlocked));
     }
     Step {
         task,
         effects,
         stop: Stop::Work,
+    }
+}
+
+/// Makes the review of the turn that blocks the task its blocked report too, if one is posted.
+fn reports(effects: &mut [Asked]) -> bool {
+    let mut is_told = false;
+    for asked in effects {
+        if let TaskWork::PostReview { turn } = asked.work {
+            asked.work = TaskWork::PostBlockedReview { turn };
+            is_told = true;
+        }
+    }
+    is_told
+}
+
+/// Whether the review of the newest turn, which waits for the pull request as well, is the blocked report: it was asked for
+/// in the step that blocked the task.
+pub(super) fn is_told_by_review(task: &Task) -> bool {
+    let by_turn = match &task.state {
+        State::Blocked { reason } => is_after_feedback(reason),
+        State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Approved { .. }
+        | State::Completed { .. }
+        | State::Skipped { .. }
+        | State::Cancelled => false,
+    };
+    let feedback = |turn: &Turn| {
+        let outcome = turn.verdict.as_ref().map(|verdict| verdict.outcome);
+        turn.head.is_some() && outcome == Some(Outcome::Feedback)
+    };
+    by_turn && task.last_turn().is_some_and(feedback)
+}
+
+/// Whether a task blocks for this reason in the step that ends a turn with feedback.
+fn is_after_feedback(reason: &BlockReason) -> bool {
+    match reason {
+        BlockReason::OutOfTurns { .. }
+        | BlockReason::NoChangeTwice
+        | BlockReason::SameIssues
+        | BlockReason::Paused { .. } => true,
+        BlockReason::BudgetSpent { .. }
+        | BlockReason::AgentFailed { .. }
+        | BlockReason::GatesAbsent { .. }
+        | BlockReason::OpenReview { .. }
+        | BlockReason::NeedGone { .. }
+        | BlockReason::ForcePushed { .. }
+        | BlockReason::ForgeRefused { .. }
+        | BlockReason::BranchRule { .. }
+        | BlockReason::PreFlightFailed { .. }
+        | BlockReason::DefaultConflict { .. }
+        | BlockReason::WaveGateRed { .. }
+        | BlockReason::TasksBlocked { .. }
+        | BlockReason::BadSettings { .. }
+        | BlockReason::Crashed { .. } => false,
     }
 }
 

@@ -253,6 +253,11 @@ pub enum PersonDid {
         /// The branch's head as it is when the event is made, which may be newer than the push.
         head: Sha,
     },
+    /// Wants the checks of a commit again: GitHub's _Re-run_.
+    Rerun {
+        /// The commit.
+        head: Sha,
+    },
     /// Pushes a head that does not contain the integration branch's history.
     ForcePush {
         /// The new head.

@@ -14,6 +14,7 @@ use crate::domain::task::Step;
 use crate::domain::task::Stop;
 use crate::domain::task::Task;
 use crate::domain::task::TurnKind;
+use crate::domain::task::blocking::is_told_by_review;
 use crate::domain::task::step::ask;
 use crate::domain::task::step::start_turn;
 use crate::domain::task::step::unchanged;
@@ -36,6 +37,7 @@ pub(super) fn pull_opened(mut task: Task, pull: PullNumber, branch: &str) -> Ste
     task.pull = Some(pull);
     task.opening = None;
     let work = match &task.state {
+        State::Blocked { .. } if is_told_by_review(&task) => None,
         State::Blocked { .. } => Some(TaskWork::PostBlocked),
         State::Skipped { by } => Some(TaskWork::ClosePull {
             pull,

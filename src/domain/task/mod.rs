@@ -10,6 +10,7 @@ mod origin;
 mod overriding;
 mod people;
 mod player;
+mod rerun;
 mod resuming;
 mod reviews;
 mod state;

@@ -21,6 +21,7 @@ use crate::domain::task::branch::branch_name;
 use crate::domain::task::coach::approve;
 use crate::domain::task::hands;
 use crate::domain::task::overriding;
+use crate::domain::task::rerun;
 use crate::domain::task::resuming::go_on;
 use crate::domain::task::reviews;
 use crate::domain::task::step::ask;
@@ -38,6 +39,7 @@ pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rule
         PersonDid::ReopenPull { pull, turns } => hands::reopened(task, pull, turns, at, rules),
         PersonDid::MergePull { commit } => hands::merged_by_hand(task, by, commit),
         PersonDid::Push { head } => hands::pushed(task, head, at),
+        PersonDid::Rerun { head } => rerun::rerun(task, &head, at),
         PersonDid::ForcePush { head } => hands::force_pushed(task, by, head),
         PersonDid::RequestChanges(review) => reviews::changes_requested(task, review, at),
         PersonDid::Approve { review, commit } => reviews::approved(task, by, review, commit.as_ref(), at, rules),

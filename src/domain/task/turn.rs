@@ -68,7 +68,7 @@ pub enum TurnKind {
     Full,
     /// A merge with the integration branch has to be resolved first.
     Conflict,
-    /// Only Gates and Coach: a person pushed the commit.
+    /// Only Gates and Coach: a person pushed the commit, or wants its checks again.
     VerifyOnly,
 }
 

@@ -16,7 +16,6 @@ use crate::engine::ingest::saying::permission;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::github::model::ActorKind;
-use crate::github::webhook::CheckButton;
 use crate::github::webhook::PressedCheckRun;
 
 /// A button of the check run of a blocked task.
@@ -39,6 +38,12 @@ impl Button {
             Self::Resume => "resume",
             Self::Retry => "retry",
         }
+    }
+
+    /// The button that comes back with this.
+    #[must_use]
+    pub fn named(identifier: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.identifier() == identifier)
     }
 
     /// What stands on it.
@@ -70,13 +75,10 @@ impl Button {
     }
 }
 
-/// Somebody pressed a button. One press of one button of one check run is one fact; GitHub's own _Re-run_ does nothing.
-pub async fn pressed(scene: &Scene<'_>, run: &PressedCheckRun, button: &CheckButton) -> Result<Done, Undone> {
+/// Somebody pressed a button. One press of one button of one check run is one fact.
+pub async fn pressed(scene: &Scene<'_>, run: &PressedCheckRun, identifier: &str) -> Result<Done, Undone> {
     let Scene { engine, place, .. } = *scene;
-    let CheckButton::Action(identifier) = button else {
-        return Ok(Done::Nothing);
-    };
-    let known = Button::ALL.into_iter().find(|one| one.identifier() == identifier);
+    let known = Button::named(identifier);
     let about = run.external_id.as_deref().and_then(subject);
     let (Some(button), Some((key, id))) = (known, about) else {
         return Ok(Done::Nothing);
@@ -124,7 +126,7 @@ fn out_of_date(task: &Task, button: Button) -> Option<Refusal> {
 }
 
 /// The task that a check run is about: its external id is that of the effect that made it.
-fn subject(external_id: &str) -> Option<(FeatureKey, TaskId)> {
+pub fn subject(external_id: &str) -> Option<(FeatureKey, TaskId)> {
     let mut parts = external_id.split('/');
     let key: Vec<&str> = parts.by_ref().take(3).collect();
     let task = parts.next()?;

@@ -68,7 +68,7 @@ pub async fn created(scene: &Scene<'_>, issue: &Issue, comment: &Comment) -> Res
     }
 }
 
-fn thread(issue: &Issue) -> Thread {
+pub fn thread(issue: &Issue) -> Thread {
     match issue.conversation {
         Conversation::Issue => Thread::Issue(issue.number),
         Conversation::Pull => Thread::Pull(PullNumber(issue.number.0)),

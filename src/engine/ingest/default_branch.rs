@@ -1,5 +1,7 @@
-//! Pushes to the default branch: feature pull requests that wait for their human may not merge any more.
+//! Pushes to the default branch: feature pull requests that wait for their human may not merge any more, and settings may
+//! say something else.
 
+use crate::config::SETTINGS_FILE;
 use crate::domain::feature::State;
 use crate::domain::feature::event::Event;
 use crate::engine::Engine;
@@ -12,8 +14,13 @@ use crate::store::Scope;
 
 /// Tells every Feature in review that the default branch has a new head.
 pub async fn pushed(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {
-    let is_default = push.branch == place.repo.default_branch;
-    let Some(head) = push.after.as_ref().filter(|_| is_default) else {
+    if push.branch != place.repo.default_branch {
+        return Ok(Done::Nothing);
+    }
+    if push.may_change(SETTINGS_FILE) {
+        engine.doubt_settings(place.repo.id, &place.repo.name).await?;
+    }
+    let Some(head) = &push.after else {
         return Ok(Done::Nothing);
     };
     let rows = engine.store.unfinished(Scope::Repo(place.repo.id)).await?;

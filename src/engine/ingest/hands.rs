@@ -179,10 +179,6 @@ async fn stands_on_integration(engine: &Engine, place: &Place, feature: &Feature
     let Some(integration) = &feature.integration else {
         return Ok(false);
     };
-    let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = engine.fetch(place.installation, place.repo.id, &[&folder]).await?;
-    if !mirror.has_commit(head).await? {
-        return Ok(false);
-    }
-    Ok(mirror.is_ancestor(&integration.base, head).await?)
+    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    Ok(repo.stands_on(head, &integration.base).await?)
 }

@@ -19,51 +19,61 @@ use crate::domain::ids::IssueNumber;
 use crate::domain::ids::Millis;
 use crate::domain::ids::User;
 use crate::domain::ids::UserId;
+use crate::engine::Engine;
 use crate::engine::apply::Applied;
 use crate::engine::ingest::Scene;
 use crate::engine::ingest::answers;
+use crate::engine::ingest::discussion;
+use crate::engine::ingest::discussion::Writers;
 use crate::engine::ingest::fact;
 use crate::engine::ingest::newest;
 use crate::engine::ingest::one;
 use crate::engine::ingest::right;
-use crate::engine::ingest::right::Right;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
-use crate::engine::repository::NoSettings;
 use crate::engine::repository::rules;
+use crate::engine::repository_settings::same_label;
+use crate::github::GithubError;
 use crate::github::model::ActorKind;
 use crate::github::model::Conversation;
 use crate::github::model::Issue;
+use crate::github::model::OpenState;
+use crate::github::webhook::Place;
 
-/// The label unless the repository's settings name another one.
-const DEFAULT_LABEL: &str = "autobuild";
+/// Whether the label may start something, as far as that is known without asking GitHub.
+pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &str) -> Result<bool, Undone> {
+    if issue.conversation != Conversation::Issue {
+        return Ok(false);
+    }
+    let known = engine.certain_labels(place.repo.id).await?;
+    Ok(known.is_none_or(|labels| labels.wanted(label).is_some()))
+}
 
-/// The label of a Feature of one task.
-pub const TASK_LABEL: &str = "autobuild-task";
-
-/// An issue got `label`.
+/// An issue got `label`. Nothing is fetched here: whether it is ours, whether the sender may, and how the issue stands
+/// now are calls.
 pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<Done, Undone> {
     let Scene { engine, place, .. } = *scene;
-    if issue.conversation != Conversation::Issue {
-        return Ok(Done::Nothing);
-    }
-    let branch = engine.fetch_default(place.installation, place.repo.id, None).await?;
-    let settings = match engine.settings_of(&branch).await {
-        Ok(settings) => settings.settings,
-        Err(NoSettings::Undone(undone)) => return Err(undone),
-        Err(NoSettings::Mistakes(mistakes)) if label == DEFAULT_LABEL || label == TASK_LABEL => {
-            return answer(scene, issue, label, Reply::BadSettings(mistakes)).await;
-        }
-        Err(NoSettings::Mistakes(_)) => return Ok(Done::Nothing),
-    };
-    let Some(wanted) = wanted(label, &settings) else {
+    let read = engine.settings_now(place.installation, &place.repo).await?;
+    let Some(wanted) = read.labels.wanted(label) else {
         return Ok(Done::Nothing);
     };
-    let unfinished = engine.store.unfinished_run(place.repo.id, issue.number).await?;
-    if let Some(refusal) = refusal(scene, settings.commands.permission).await? {
+    let needed = match &read.settings {
+        Ok(read) => read.settings.commands.permission,
+        Err(_) => Permission::Write,
+    };
+    if let Some(refusal) = refusal(scene, needed).await? {
         return answer(scene, issue, label, Reply::Refused(refusal)).await;
     }
-    if let Some(run) = unfinished {
+    match standing(scene, issue, label).await? {
+        Standing::Labelled => {}
+        Standing::Unlabelled => return Ok(Done::Nothing),
+        Standing::Closed => return answer(scene, issue, label, Reply::Refused(Refusal::IssueClosed)).await,
+    }
+    let settings = match read.settings {
+        Ok(read) => read.settings,
+        Err(mistakes) => return answer(scene, issue, label, Reply::BadSettings(mistakes)).await,
+    };
+    if let Some(run) = engine.store.unfinished_run(place.repo.id, issue.number).await? {
         let refusal = Refusal::RunUnfinished { run: run.key };
         return answer(scene, issue, label, Reply::Refused(refusal)).await;
     }
@@ -82,6 +92,54 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
     }
 }
 
+/// How the labelled issue stands now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It is open and has the label.
+    Labelled,
+    /// Whoever took the label off, or deleted the issue, wants nothing.
+    Unlabelled,
+    /// It has the label and is closed.
+    Closed,
+}
+
+async fn standing(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<Standing, Undone> {
+    let place = scene.place;
+    let repo = scene.engine.autobuild.repo(place.installation, place.repo.id);
+    let now = match repo.issue(issue.number).await {
+        Ok(now) => now,
+        Err(GithubError::Gone) => return Ok(Standing::Unlabelled),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(match now.state {
+        _ if !now.labels.iter().any(|found| same_label(found, label)) => Standing::Unlabelled,
+        OpenState::Open => Standing::Labelled,
+        OpenState::Closed => Standing::Closed,
+    })
+}
+
+/// An issue got a label that GitHub does not name. Those that it has now are looked at, where none started a run before.
+pub async fn labelled_somehow(scene: &Scene<'_>, issue: &Issue) -> Result<Done, Undone> {
+    for label in now_on(scene, issue).await? {
+        let run = scene.engine.store.latest_run(scene.place.repo.id, issue.number).await?;
+        if run.is_some() {
+            break;
+        }
+        match labelled(scene, issue, &label).await? {
+            Done::Nothing => {}
+            answer => return Ok(answer),
+        }
+    }
+    Ok(Done::Nothing)
+}
+
+/// The labels that the issue has now; those of its payload may be missing.
+pub async fn now_on(scene: &Scene<'_>, issue: &Issue) -> Result<Vec<String>, Undone> {
+    let Scene { engine, place, .. } = *scene;
+    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    Ok(repo.issue(issue.number).await?.labels)
+}
+
 /// The run that comes after the issue's latest.
 async fn next_run(scene: &Scene<'_>, issue: &Issue) -> Result<FeatureKey, Undone> {
     let repo = scene.place.repo.id;
@@ -91,15 +149,6 @@ async fn next_run(scene: &Scene<'_>, issue: &Issue) -> Result<FeatureKey, Undone
         issue: issue.number,
         run: latest.map_or(1, |row| row.key.run.saturating_add(1)),
     })
-}
-
-/// What the label asks for, if it is one of ours.
-fn wanted(label: &str, settings: &RepositorySettings) -> Option<Wanted> {
-    match label {
-        label if label == settings.label => Some(Wanted::Plan),
-        TASK_LABEL => Some(Wanted::OneTask),
-        _ => None,
-    }
 }
 
 /// Whether nobody could say what must hold in the end.
@@ -119,37 +168,35 @@ pub async fn snapshot(scene: &Scene<'_>, issue: &Issue) -> Result<Result<Snapsho
     let Scene { engine, place, .. } = *scene;
     let labelled_at = issue.updated_at.unwrap_or(Millis(0));
     let author = issue.author.as_ref().map_or_else(ghost, |author| author.user.clone());
-    let edit = engine
-        .autobuild
-        .repo(place.installation, place.repo.id)
-        .last_edit(issue.number)
-        .await?;
-    let mut writers = may_write(scene, &author.login).await?;
+    let repo = engine.autobuild.repo(place.installation, place.repo.id);
+    let edit = repo.last_edit(issue.number).await?;
+    let mut writers = Writers::beside_sender(scene);
+    let mut trust = trust_in(writers.has(&author.login).await?);
     if let Some(edit) = edit {
         let editor = edit.editor.unwrap_or_default();
-        let may = editor == author.login && writers || may_write(scene, &editor).await?;
-        if edit.at > labelled_at && !may {
+        let trusted = trust_in(writers.has(&editor).await?);
+        if edit.at > labelled_at && trusted == Trust::Others {
             return Ok(Err(Refusal::EditedSince { by: editor }));
         }
-        writers = writers && may;
+        if trusted == Trust::Others {
+            trust = Trust::Others;
+        }
     }
+    let discussion = discussion::before(&mut writers, issue, labelled_at).await?;
     Ok(Ok(Snapshot {
         title: issue.title.clone(),
         body: issue.body.clone().unwrap_or_default(),
         author,
         labelled_by: place.sender.user.clone(),
         at: engine.now(),
-        trust: if writers { Trust::Writers } else { Trust::Others },
+        trust,
         wanted: Wanted::default(),
+        discussion,
     }))
 }
 
-async fn may_write(scene: &Scene<'_>, login: &str) -> Result<bool, Undone> {
-    if login.is_empty() {
-        return Ok(false);
-    }
-    let right = right::of(scene, login, Permission::Write).await?;
-    Ok(right == Right::Yes)
+fn trust_in(may_write: bool) -> Trust {
+    if may_write { Trust::Writers } else { Trust::Others }
 }
 
 /// The author of an issue whose account is gone.
@@ -160,11 +207,16 @@ fn ghost() -> User {
     }
 }
 
+/// What makes it the same label when it is told again.
+pub fn cause(issue: &Issue, label: &str) -> String {
+    let at = issue.updated_at.map_or(0, |at| at.0);
+    format!("label/{label}/{at}")
+}
+
 /// Says once why a label starts nothing.
 async fn answer(scene: &Scene<'_>, issue: &Issue, label: &str, reply: Reply) -> Result<Done, Undone> {
     let Scene { engine, place, .. } = *scene;
-    let at = issue.updated_at.map_or(0, |at| at.0);
-    let cause = format!("label/{label}/{at}");
+    let cause = cause(issue, label);
     let thread = Thread::Issue(issue.number);
     let to = ReplyTo::Fact(cause.clone());
     match newest(engine, place.repo.id, issue.number).await? {

@@ -2,6 +2,7 @@
 
 use crate::config::RepositorySettings;
 use crate::domain::feature::CancelledWhy;
+use crate::domain::feature::Feature;
 use crate::domain::feature::Wanted;
 use crate::domain::feature::event::Event;
 use crate::domain::ids::FeatureKey;
@@ -15,6 +16,9 @@ use crate::engine::ingest::newest;
 use crate::engine::ingest::one;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
+use crate::engine::repository_settings::TASK_LABEL;
+use crate::engine::repository_settings::is_shared;
+use crate::engine::repository_settings::same_label;
 use crate::github::model::Issue;
 use crate::github::webhook::InstallationEvent;
 use crate::github::webhook::IssueEvent;
@@ -27,7 +31,10 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
     let Scene { engine, place, .. } = *scene;
     let by = &place.sender.user;
     if let IssueEvent::Labeled(label) = event {
-        return label::labelled(scene, issue, label).await;
+        return match label {
+            Some(label) => label::labelled(scene, issue, label).await,
+            None => label::labelled_somehow(scene, issue).await,
+        };
     }
     let Some(feature) = newest(engine, place.repo.id, issue.number).await? else {
         return Ok(Done::Nothing);
@@ -35,17 +42,13 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
     let run = feature.key.run;
     let (event, cause) = match event {
         IssueEvent::Unlabeled(label) => {
-            let ours = match feature.snapshot.wanted {
-                Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
-                    .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label),
-                Wanted::OneTask => label::TASK_LABEL.to_owned(),
-            };
-            if *label != ours {
+            let ours = label_of(&feature);
+            if !is_taken_off(scene, issue, label.as_deref(), &ours).await? {
                 return Ok(Done::Nothing);
             }
             (
                 Event::Cancelled(CancelledWhy::LabelRemoved(by.clone())),
-                format!("unlabeled/{label}/{run}"),
+                format!("unlabeled/{ours}/{run}"),
             )
         }
         IssueEvent::Closed => {
@@ -74,8 +77,29 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
     Ok(one(feature.key, fact(engine, event, cause, by)))
 }
 
+/// Whether the label that was taken off is ours. One that GitHub does not name is ours if the issue lacks ours now.
+async fn is_taken_off(scene: &Scene<'_>, issue: &Issue, named: Option<&str>, ours: &str) -> Result<bool, Undone> {
+    match named {
+        Some(named) => Ok(same_label(named, ours)),
+        None => Ok(label::now_on(scene, issue)
+            .await?
+            .iter()
+            .all(|label| !same_label(label, ours))),
+    }
+}
+
+/// The label that started a Feature.
+fn label_of(feature: &Feature) -> String {
+    match feature.snapshot.wanted {
+        Wanted::Plan => serde_json::from_value::<RepositorySettings>(feature.settings.clone())
+            .map_or_else(|_| "autobuild".to_owned(), |settings| settings.label),
+        Wanted::OneTask => label::TASK_LABEL.to_owned(),
+    }
+}
+
 /// Something happened to a repository.
 pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) -> Result<Done, Undone> {
+    engine.doubt_settings(place.repo.id, &place.repo.name).await?;
     let why = match event {
         RepositoryEvent::Renamed | RepositoryEvent::Transferred | RepositoryEvent::DefaultBranchChanged => {
             engine.autobuild.forget_name(place.repo.id);
@@ -106,6 +130,7 @@ pub async fn installation(
     event: &InstallationEvent,
 ) -> Result<Done, Undone> {
     let scope = Scope::Installation(installation);
+    doubt_settings(engine, event).await?;
     match event {
         InstallationEvent::Deleted => {
             engine.autobuild.forget_installation(installation);
@@ -140,6 +165,24 @@ pub async fn installation(
         | InstallationEvent::PermissionsAccepted
         | InstallationEvent::RepositoriesAdded(_) => Ok(Done::Nothing),
     }
+}
+
+/// Whether the organisation's settings are reached may have changed.
+async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<(), Undone> {
+    match event {
+        InstallationEvent::RepositoriesAdded(repos) | InstallationEvent::RepositoriesRemoved(repos) => {
+            for repo in repos.iter().filter(|repo| is_shared(&repo.name)) {
+                engine.doubt_settings(repo.id, &repo.name).await?;
+            }
+        }
+        InstallationEvent::Created | InstallationEvent::Deleted => {
+            engine.store.doubt_all_settings(engine.now()).await?;
+        }
+        InstallationEvent::Suspended { .. }
+        | InstallationEvent::Unsuspended
+        | InstallationEvent::PermissionsAccepted => {}
+    }
+    Ok(())
 }
 
 /// A suspension is lifted: its cause names the one that it lifts.

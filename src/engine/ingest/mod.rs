@@ -3,12 +3,15 @@
 pub(super) mod button;
 mod comment;
 mod default_branch;
+mod discussion;
 mod hands;
 mod label;
 mod life;
+mod rerun;
 mod review;
 mod right;
 mod saying;
+pub(super) mod unseen;
 
 use crate::domain::effect::Effect;
 use crate::domain::feature::Feature;
@@ -27,6 +30,7 @@ use crate::engine::job::Job;
 use crate::engine::job::Undone;
 use crate::github::model::ActorKind;
 use crate::github::webhook::Inbound;
+use crate::github::webhook::IssueEvent;
 use crate::github::webhook::Place;
 use crate::github::webhook::parse;
 use crate::store::Lane;
@@ -112,6 +116,15 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
 }
 
 async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: &str) -> Result<Done, Undone> {
+    if let Inbound::Issue {
+        place,
+        issue,
+        event: IssueEvent::Labeled(label),
+    } = &inbound
+        && !label::may_be_ours(engine, place, issue, label).await?
+    {
+        return Ok(Done::Nothing);
+    }
     if let Some(place) = inbound.place()
         && is_own(engine, place).await?
     {
@@ -132,7 +145,8 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: 
             review,
             event,
         } => review::happened(&scene(place), pull, review, *event).await,
-        Inbound::CheckRun { place, run, button } => button::pressed(&scene(place), run, button).await,
+        Inbound::CheckAction { place, run, identifier } => button::pressed(&scene(place), run, identifier).await,
+        Inbound::Rerun { place, head, app } => rerun::wanted(&scene(place), head, *app).await,
         Inbound::Pull { place, pull, event } => hands::pull(&scene(place), pull, event).await,
         Inbound::Push { place, push } => hands::push(engine, place, push).await,
         Inbound::Repository { place, event } => life::repository(engine, place, *event).await,
@@ -148,14 +162,16 @@ async fn is_own(engine: &Engine, place: &Place) -> Result<bool, Undone> {
     if place.sender.kind != ActorKind::Bot {
         return Ok(false);
     }
-    let sender = place.sender.user.id;
-    if engine.autobuild.bot(place.installation).await?.id == sender {
+    if place.sender.is(engine.autobuild.bot(place.installation).await?) {
         return Ok(true);
     }
     let Some(coach) = &engine.coach else { return Ok(false) };
+    if let Some(bot) = coach.known_bot() {
+        return Ok(bot.id == sender);
+    }
     let name = &place.repo.name;
     match coach.installation_of(name).await? {
-        Some(installation) => Ok(coach.bot(installation).await?.id == sender),
+        Some(installation) => Ok(place.sender.is(coach.bot(installation).await?)),
         None => Ok(false),
     }
 }
@@ -184,6 +200,10 @@ async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) -> Result<Opt
 
 /// Stores answers to something that belongs to no Feature. The key of the run that could be makes their ids.
 fn answers(engine: &Engine, key: FeatureKey, installation: InstallationId, effects: &[Effect]) -> Done {
+    Done::FollowUp(stored(engine, key, installation, effects))
+}
+
+fn stored(engine: &Engine, key: FeatureKey, installation: InstallationId, effects: &[Effect]) -> Vec<NewEffect> {
     let stored = effects.iter().map(|effect| NewEffect {
         id: effect.id(&key),
         kind: effect.kind().to_owned(),
@@ -200,5 +220,5 @@ fn answers(engine: &Engine, key: FeatureKey, installation: InstallationId, effec
         run_at: engine.now(),
         deadline: None,
     });
-    Done::FollowUp(stored.collect())
+    stored.collect()
 }

@@ -21,7 +21,6 @@ use crate::engine::ingest::label;
 use crate::engine::ingest::one;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
-use crate::engine::repository::NoSettings;
 use crate::engine::repository::rules;
 use crate::github::model::Conversation;
 use crate::github::model::Issue;
@@ -127,15 +126,13 @@ async fn read_settings(scene: &Scene<'_>, said: &mut Commanded) -> Result<Option
         return Ok(None);
     }
     let Scene { engine, place, .. } = *scene;
-    let branch = engine.fetch_default(place.installation, place.repo.id, None).await?;
-    match engine.settings_of(&branch).await {
+    match engine.settings_now(place.installation, &place.repo).await?.settings {
         Ok(read) => {
             said.rules = Some(rules(&read.settings, engine.sandbox.level()));
             said.settings = serde_json::to_value(&read.settings).ok();
             Ok(None)
         }
-        Err(NoSettings::Undone(undone)) => Err(undone),
-        Err(NoSettings::Mistakes(mistakes)) => Ok(Some(mistakes)),
+        Err(mistakes) => Ok(Some(mistakes)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Asking an agent, and what every agent is given.
 
+use crate::agents::Activity;
 use crate::agents::Backend;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
@@ -11,6 +12,7 @@ use crate::config::INSTRUCTION_PATHS;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::domain::blocked::Cut;
+use crate::domain::ids::Millis;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
@@ -18,6 +20,9 @@ use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ledger::Opened;
 use crate::engine::perform::progress::Progress;
+use crate::engine::running::OnBoard;
+use crate::engine::running::Work;
+use crate::engine::running::Worker;
 use crate::git::Checkout;
 use crate::git::Mirror;
 use crate::git::RepoPath;
@@ -52,6 +57,17 @@ pub(super) struct Question<'a> {
     pub schema: Value,
 }
 
+impl Question<'_> {
+    /// What is told once a share of the budget is used up: a Player goes on with its files as they are, and who may only
+    /// read begins anew.
+    fn with_the_next_share(&self) -> Prompt {
+        match self.role {
+            Role::Player => self.prompt.continued(Cut::Share, Left::Changes),
+            Role::Planner | Role::Designer | Role::Coach => self.prompt.clone(),
+        }
+    }
+}
+
 /// A run that may begin.
 struct Start {
     opened: Opened,
@@ -71,6 +87,7 @@ impl Scene<'_> {
         Snapshot {
             title: &self.feature.snapshot.title,
             body: &self.feature.snapshot.body,
+            comments: &self.feature.snapshot.discussion.comments,
         }
     }
 
@@ -149,7 +166,9 @@ impl Scene<'_> {
             };
             let from = self.engine.now();
             let mut progress = Progress::of(self, &start.opened, &mut spec);
+            let shown = self.show(&question, from, &progress);
             let ended = progress.during(agent.ask(&spec, &read, &self.job.cancel)).await;
+            drop(shown);
             self.tell_run(&spec, from, &ended);
             self.close_run(&start.opened, &ended).await?;
             progress.over(&ended).await;
@@ -159,15 +178,24 @@ impl Scene<'_> {
                     if let Some(undone) = self.routed(&start.opened, failure, &record, question.task).await? {
                         return Err(undone);
                     }
-                    // Its files are as it left them. Who may only read begins anew.
-                    if question.role == Role::Player {
-                        prompt = question.prompt.continued(Cut::Share, Left::Changes);
-                    }
+                    prompt = question.with_the_next_share();
                 }
                 Err(error) => return Err(error.into()),
             }
         }
         Err(Undone::Stopped)
+    }
+
+    /// Shows the run to whoever watches this process.
+    fn show(&self, question: &Question<'_>, since: Millis, progress: &Progress<'_>) -> OnBoard<'_> {
+        let work = Work {
+            worker: Worker::Agent(question.role),
+            task: question.task,
+            turn: question.turn,
+            since,
+            activity: Activity::default(),
+        };
+        self.engine.running.show(work, Some(progress.watched()))
     }
 
     /// Opens a run with the model that is wanted, or with the fallback where the API of the wanted one serves nobody now.

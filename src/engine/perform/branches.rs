@@ -1,11 +1,16 @@
 //! The Feature's branches: made, brought up to date, removed.
 
+use crate::domain::feature::Feature;
+use crate::domain::feature::Phase;
+use crate::domain::feature::Records;
+use crate::domain::feature::Then;
 use crate::domain::feature::event::DefaultMerge;
 use crate::domain::feature::event::Event;
 use crate::domain::ids::Sha;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::perform::records;
 use crate::engine::perform::turn;
 use crate::engine::repository::tip;
 use crate::git::BranchName;
@@ -31,15 +36,23 @@ pub(super) async fn open_integration(scene: &Scene<'_>, run: u64) -> Result<Done
     if let Some(head) = default.mirror.rev_parse(&branch).await? {
         return adopted(scene, run, &default.mirror, &default.head, head).await;
     }
-    let files: BTreeMap<String, Vec<u8>> = messages::plan_files(feature)
-        .into_iter()
-        .map(|(path, text)| (path, scene.engine.secrets.mask(&text).into_bytes()))
-        .collect();
     let base = base(scene, &default.mirror, &default.head).await?;
-    let request = request(scene, vec![base.clone()], messages::plan_commit(feature)).await?;
-    let head = default.mirror.commit_files(files, &request).await?;
+    let head = match feature.rules.records {
+        Records::WhileBuilding | Records::Keep => with_plan(scene, &default.mirror, base.clone()).await?,
+        Records::None => base.clone(),
+    };
     push(scene, &default.mirror, &branch, &head, &Lease::Absent).await?;
     Ok(scene.event(Event::IntegrationOpened { run, base, head }))
+}
+
+/// A commit of the plan and a page per task on top of `base`.
+async fn with_plan(scene: &Scene<'_>, mirror: &Mirror, base: Sha) -> Result<Sha, Undone> {
+    let files: BTreeMap<String, Option<Vec<u8>>> = messages::plan_files(&scene.feature)
+        .into_iter()
+        .map(|(path, text)| (path, Some(scene.engine.secrets.mask(&text).into_bytes())))
+        .collect();
+    let request = request(scene, vec![base], messages::plan_commit(&scene.feature)).await?;
+    Ok(mirror.commit_files(files, &request).await?)
 }
 
 /// The commit that pre-flight looked at: what came after it is merged in before the next wave, and looked at then.
@@ -53,8 +66,13 @@ async fn base(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, Und
     }
 }
 
-/// A branch that an earlier try pushed. One of somebody else's making is not ours to build on.
+/// A branch that an earlier try pushed. One of somebody else's making is not ours to build on; one that holds nothing but
+/// the default branch's own commits is nobody's, and all that there is where no records are written.
 async fn adopted(scene: &Scene<'_>, run: u64, mirror: &Mirror, default: &Sha, head: Sha) -> Result<Done, Undone> {
+    if scene.feature.rules.records == Records::None && mirror.is_ancestor(&head, default).await? {
+        let base = head.clone();
+        return Ok(scene.event(Event::IntegrationOpened { run, base, head }));
+    }
     let info = mirror.commit_info(&head).await?;
     let shown = scene.key().shown();
     let ours = info.as_ref().and_then(|info| info.trailer("AutoBuild-Feature")) == Some(shown.as_str());
@@ -101,7 +119,11 @@ pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, U
             });
         }
     };
-    let head = with_histories(scene, mirror, merged).await?;
+    // Before the pull request they are brought up to date, or taken out, when it is opened.
+    let head = match records::are_written(scene) && !leads_to_pull(feature) {
+        true => records::with_histories(scene, mirror, merged).await?,
+        false => merged,
+    };
     if head == stood {
         return ended(DefaultMerge::UpToDate { head, other });
     }
@@ -109,34 +131,13 @@ pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, U
     ended(DefaultMerge::Merged { head, other })
 }
 
-/// A commit with the files of finished tasks brought up to date, if any differs.
-async fn with_histories(scene: &Scene<'_>, mirror: &Mirror, head: Sha) -> Result<Sha, Undone> {
-    let feature = &scene.feature;
-    let mut files = BTreeMap::new();
-    let over = feature.tasks.iter().filter(|task| task.is_over());
-    let pages = over.map(|task| {
-        (
-            messages::task_file_path(feature, task.id),
-            messages::task_file(feature, task),
-        )
-    });
-    let plan = messages::whole_plan_file(feature).map(|text| (messages::plan_file_path(feature), text));
-    for (path, text) in pages.chain(plan) {
-        let text = scene.engine.secrets.mask(&text).into_bytes();
-        let there = mirror.read_file(&head, &path, text.len().saturating_add(1)).await?;
-        if there.is_none_or(|there| there.bytes != text) {
-            files.insert(path, text);
-        }
-    }
-    if files.is_empty() {
-        return Ok(head);
-    }
-    let request = request(scene, vec![head], messages::histories_commit(feature)).await?;
-    Ok(mirror.commit_files(files, &request).await?)
+/// Whether the merge is the last one before the feature pull request.
+fn leads_to_pull(feature: &Feature) -> bool {
+    matches!(feature.phase(), Some(Phase::MergingDefault { then: Then::Pull, .. }))
 }
 
 /// A commit of AutoBuild's own, which looks the same whenever this effect makes it again.
-async fn request(scene: &Scene<'_>, parents: Vec<Sha>, message: String) -> Result<CommitRequest, Undone> {
+pub(super) async fn request(scene: &Scene<'_>, parents: Vec<Sha>, message: String) -> Result<CommitRequest, Undone> {
     Ok(CommitRequest {
         parents,
         message: scene.engine.secrets.mask(&message),
@@ -174,7 +175,7 @@ pub(super) async fn clean_up(scene: &Scene<'_>) -> Result<Done, Undone> {
 }
 
 /// Pushes one of our own commits; a branch that moved meanwhile is looked at again on the next try.
-async fn push(
+pub(super) async fn push(
     scene: &Scene<'_>,
     mirror: &Mirror,
     branch: &BranchName,

@@ -1,5 +1,11 @@
 //! The check run `AutoBuild`: the verdict where administrators can require it.
 
+use crate::domain::feature::event::Event;
+use crate::domain::feature::unsaid::Instead;
+use crate::domain::feature::unsaid::Saying;
+use crate::domain::feature::unsaid::Unsaid;
+use crate::domain::ids::CheckRunId;
+use crate::domain::ids::IssueNumber;
 use crate::domain::ids::Sha;
 use crate::domain::ids::TurnNumber;
 use crate::domain::task::Task;
@@ -13,6 +19,7 @@ use crate::github::CheckAnnotation;
 use crate::github::CheckConclusion;
 use crate::github::CheckOutput;
 use crate::github::CheckReport;
+use crate::github::GithubError;
 use crate::messages;
 use crate::messages::CheckRun;
 use crate::messages::Conclusion;
@@ -31,7 +38,7 @@ pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNu
     match messages::check_run(&scene.feature, task, turn, &scene.links().await?) {
         Some(check) => {
             let annotations = annotations::of_turn(scene, task, turn, head).await?;
-            publish(scene, head, &check, buttons(task, number), &annotations).await
+            publish(scene, (Some(task), head), &check, buttons(task, number), &annotations).await
         }
         None => Ok(Done::Nothing),
     }
@@ -41,7 +48,7 @@ pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNu
 pub(super) async fn publish_blocked(scene: &Scene<'_>, task: &Task, head: &Sha) -> Result<Done, Undone> {
     let check = messages::blocked_check(&scene.feature, task).filter(|_| task.head.as_ref() == Some(head));
     match check {
-        Some(check) => publish(scene, head, &check, every_button(), &[]).await,
+        Some(check) => publish(scene, (Some(task), head), &check, every_button(), &[]).await,
         None => Ok(Done::Nothing),
     }
 }
@@ -52,7 +59,7 @@ pub(super) async fn publish_wave_check(scene: &Scene<'_>) -> Result<Done, Undone
         return Ok(Done::Nothing);
     };
     let check = messages::wave_check(&scene.feature, gate);
-    publish(scene, &gate.head, &check, Vec::new(), &[]).await
+    publish(scene, (None, gate.newest()), &check, Vec::new(), &[]).await
 }
 
 /// The buttons of a blocked task, on the check run of its newest turn.
@@ -75,7 +82,7 @@ fn every_button() -> Vec<CheckAction> {
 
 async fn publish(
     scene: &Scene<'_>,
-    head: &Sha,
+    (task, head): (Option<&Task>, &Sha),
     check: &CheckRun,
     actions: Vec<CheckAction>,
     annotations: &[CheckAnnotation],
@@ -98,16 +105,48 @@ async fn publish(
         },
         actions,
     };
-    let repo = scene.repo();
     scene.may_write()?;
+    match made(scene, &report).await {
+        Ok((run, there)) => {
+            let left = annotations.get(there..).unwrap_or_default();
+            annotations::append(scene, run, &report.output, left).await?;
+            Ok(Done::Nothing)
+        }
+        Err(error) if scene.is_final(&error) => in_words(scene, task, check, head, error).await,
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The check run, and how many annotations it has: an earlier try may have made it.
+async fn made(scene: &Scene<'_>, report: &CheckReport<'_>) -> Result<(CheckRunId, usize), GithubError> {
+    let repo = scene.repo();
     let known = match scene.job.is_fresh() {
         true => None,
-        false => repo.find_check(head, NAME, &id).await?,
+        false => repo.find_check(report.head, NAME, report.external_id).await?,
     };
-    let (run, there) = match known {
-        Some(run) => (run, repo.annotations_of_check(run).await?),
-        None => (repo.create_check(&report).await?, 0),
-    };
-    annotations::append(scene, run, &report.output, annotations.get(there..).unwrap_or_default()).await?;
-    Ok(Done::Nothing)
+    match known {
+        Some(run) => Ok((run, repo.annotations_of_check(run).await?)),
+        None => Ok((repo.create_check(report).await?, 0)),
+    }
+}
+
+/// Says in a comment what no check run can say, on the pull request that it is about, else on the issue.
+async fn in_words(
+    scene: &Scene<'_>,
+    task: Option<&Task>,
+    check: &CheckRun,
+    head: &Sha,
+    error: GithubError,
+) -> Result<Done, Undone> {
+    let pull = task.map_or(scene.feature.pull, |task| task.pull);
+    let pull = pull.map(|pull| (IssueNumber(pull.0), Instead::PullComment));
+    let (thread, instead) = pull.unwrap_or((scene.key().issue, Instead::IssueComment));
+    scene.may_write_again().await?;
+    scene.comment(thread, &messages::check_in_words(check, head)).await?;
+    Ok(scene.event(Event::Unsaid(Unsaid {
+        what: Saying::Check,
+        task: task.map(|task| task.id),
+        instead,
+        why: error.to_string(),
+    })))
 }

@@ -1,5 +1,6 @@
 //! Running the Gates on a turn's commit.
 
+use crate::agents::Activity;
 use crate::domain::ids::Sha;
 use crate::domain::task;
 use crate::domain::task::Task;
@@ -10,6 +11,8 @@ use crate::engine::perform::claims;
 use crate::engine::perform::persons;
 use crate::engine::perform::sync::fork_of;
 use crate::engine::perform::turn;
+use crate::engine::running::Work;
+use crate::engine::running::Worker;
 use crate::engine::spans;
 use crate::gates;
 use crate::gates::Bench;
@@ -37,7 +40,16 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         people: &persons::pushes(scene, &mirror, &fork, head).await?,
     };
     let from = scene.engine.now();
+    let work = Work {
+        worker: Worker::Gates,
+        task: Some(task.id),
+        turn: turn.number,
+        since: from,
+        activity: Activity::default(),
+    };
+    let shown = scene.engine.running.show(work, None);
     let report = gates::verify(&scene.bench(), &subject, &scene.job.cancel).await?;
+    drop(shown);
     let span = spans::gates(&scene.key(), task.id, turn.number, (from, scene.engine.now()), &report);
     scene.engine.settings.telemetry.send(span);
     let discrepancies = claims::contradicted(scene, &mirror, task, (turn, head), &report).await?;

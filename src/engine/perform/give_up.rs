@@ -4,7 +4,11 @@ use crate::domain::blocked::BlockReason;
 use crate::domain::effect::Effect;
 use crate::domain::effect::TaskWork;
 use crate::domain::feature::event::Event;
+use crate::domain::feature::unsaid::Instead;
+use crate::domain::feature::unsaid::Saying;
+use crate::domain::feature::unsaid::Unsaid;
 use crate::domain::ids::FeatureKey;
+use crate::domain::ids::TaskId;
 use crate::domain::task;
 use crate::engine::Engine;
 use crate::engine::apply::Fact;
@@ -14,6 +18,8 @@ use crate::engine::job::Undone;
 use crate::engine::perform::play;
 use crate::engine::perform::read;
 use crate::store::Lane;
+use crate::store::NewEffect;
+use crate::store::StoreError;
 
 /// Runs of an agent or Gate before its failure counts.
 const AGENT_TRIES: u32 = 3;
@@ -48,8 +54,16 @@ pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, undone: &Undone)
     ))
 }
 
+/// What people are told of a delivery that is given up: nothing waits for it but they.
+pub(in crate::engine) async fn told(engine: &Engine, job: &Job, undone: &Undone) -> Result<Vec<NewEffect>, StoreError> {
+    if job.effect.kind != ingest::KIND {
+        return Ok(Vec::new());
+    }
+    ingest::unseen::told(engine, job, reason("looking at it".to_owned(), job, undone)).await
+}
+
 async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> Option<Event> {
-    let reason = reason(job, undone);
+    let reason = reason(job.effect.kind.replace('_', " "), job, undone);
     match effect {
         Effect::Plan { run }
         | Effect::PreFlight { run, .. }
@@ -76,29 +90,40 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
                     run,
                     rule: undone.to_string(),
                 },
-                TaskWork::PostReview { .. }
-                | TaskWork::PublishCheck { .. }
-                | TaskWork::PublishBlocked { .. }
-                | TaskWork::PostBlocked
-                | TaskWork::MarkReady
-                | TaskWork::DismissReview { .. }
-                | TaskWork::ClosePull { .. } => return None,
+                TaskWork::PostReview { .. } | TaskWork::PostBlockedReview { .. } => {
+                    return Some(unsaid(Saying::Review, Some(*task), undone));
+                }
+                TaskWork::PublishCheck { .. } | TaskWork::PublishBlocked { .. } => {
+                    return Some(unsaid(Saying::Check, Some(*task), undone));
+                }
+                TaskWork::PostBlocked => return Some(unsaid(Saying::Report, Some(*task), undone)),
+                TaskWork::MarkReady | TaskWork::DismissReview { .. } | TaskWork::ClosePull { .. } => return None,
             };
             Some(Event::Task { task: *task, event })
         }
+        Effect::Living { .. } => Some(unsaid(Saying::Living, None, undone)),
+        Effect::PublishWaveCheck { .. } => Some(unsaid(Saying::Check, None, undone)),
+        Effect::PostFeatureBlocked { .. } => Some(unsaid(Saying::Report, None, undone)),
+        Effect::AskPerson { .. } => Some(unsaid(Saying::Call, None, undone)),
         Effect::React { .. }
         | Effect::Reply { .. }
-        | Effect::Living { .. }
         | Effect::CompareDefault { .. }
-        | Effect::PublishWaveCheck { .. }
-        | Effect::PostFeatureBlocked { .. }
         | Effect::CloseFeaturePull { .. }
         | Effect::CleanUp { .. } => None,
     }
 }
 
-fn reason(job: &Job, undone: &Undone) -> BlockReason {
-    let doing = job.effect.kind.replace('_', " ");
+/// It stands nowhere: every form was refused, or nobody could be reached.
+fn unsaid(what: Saying, task: Option<TaskId>, undone: &Undone) -> Event {
+    Event::Unsaid(Unsaid {
+        what,
+        task,
+        instead: Instead::Nothing,
+        why: undone.to_string(),
+    })
+}
+
+fn reason(doing: String, job: &Job, undone: &Undone) -> BlockReason {
     match undone {
         Undone::Agent(failed) | Undone::Hopeless(failed) => BlockReason::AgentFailed {
             failure: failed.failure.clone(),

@@ -47,7 +47,8 @@ pub(super) struct Opened {
     /// Whose service it needs.
     pub provider: String,
     model: Option<String>,
-    at: Millis,
+    /// When it began.
+    pub at: Millis,
 }
 
 impl Scene<'_> {

@@ -21,16 +21,19 @@ mod one_task;
 mod persons;
 mod plan;
 mod play;
+mod post;
 mod preflight;
 mod progress;
 mod provider;
 mod pulls;
 mod push;
+mod records;
 mod review;
 mod say;
 mod sync;
 mod told;
 mod turn;
+mod waits;
 mod wave_gate;
 
 use crate::domain::effect::Effect;
@@ -48,6 +51,7 @@ use crate::engine::job::Done;
 use crate::engine::job::Job;
 use crate::engine::job::LimitedBy;
 use crate::engine::job::Undone;
+use crate::github::GithubError;
 use crate::github::Repo;
 use crate::messages::Links;
 use std::time::Duration;
@@ -82,6 +86,7 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> 
         Effect::Reply { thread, reply, .. } => say::reply(&scene, thread, &reply).await,
         Effect::Living { run } => say::living(&scene, run).await,
         Effect::PostFeatureBlocked { .. } => say::feature_blocked(&scene).await,
+        Effect::AskPerson { wait, .. } => waits::ask_person(&scene, &wait).await,
         Effect::Plan { run } => plan::plan(&scene, run).await,
         Effect::PreFlight { run, commit } => preflight::pre_flight(&scene, run, commit.as_ref()).await,
         Effect::CompareDefault { .. } => sync::compare_default(&scene).await,
@@ -106,6 +111,7 @@ async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWor
         TaskWork::Ci => ci::ci(scene, task, run).await,
         TaskWork::Coach => coach::coach(scene, task, run).await,
         TaskWork::PostReview { turn } => review::post_review(scene, task, turn).await,
+        TaskWork::PostBlockedReview { turn } => review::post_blocked_review(scene, task, turn).await,
         TaskWork::PublishCheck { turn } => checks::publish_check(scene, task, turn).await,
         TaskWork::PublishBlocked { head } => checks::publish_blocked(scene, task, &head).await,
         TaskWork::PostBlocked => review::post_blocked(scene, task).await,
@@ -135,7 +141,7 @@ impl Scene<'_> {
     }
 
     /// The Coach App's way to the repository, where it is set up and installed there too.
-    async fn coach_repo(&self) -> Result<Option<Repo<'_>>, Undone> {
+    async fn coach_repo(&self) -> Result<Option<Repo<'_>>, GithubError> {
         let Some(coach) = &self.engine.coach else {
             return Ok(None);
         };

@@ -19,7 +19,7 @@ use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::design::ask;
 use crate::engine::repository::DefaultBranch;
-use crate::engine::repository::Settings;
+use crate::engine::repository_settings::Settings;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -28,9 +28,8 @@ use crate::engine::perform::ask::Question;
 use crate::engine::perform::commands;
 use crate::engine::perform::one_task::one_task;
 use crate::engine::repository::DefaultBranch;
-use crate::engine::repository::NoSettings;
-use crate::engine::repository::Settings;
 use crate::engine::repository::rules;
+use crate::engine::repository_settings::Settings;
 use std::collections::BTreeSet;
 
 pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
@@ -39,10 +38,9 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
         .engine
         .fetch_default(feature.installation, feature.key.repo, None)
         .await?;
-    let read = match scene.engine.settings_of(&branch).await {
+    let read = match scene.engine.settings_at(&branch).await?.settings {
         Ok(read) => read,
-        Err(NoSettings::Undone(undone)) => return Err(undone),
-        Err(NoSettings::Mistakes(mistakes)) => {
+        Err(mistakes) => {
             return Ok(scene.event(Event::Stuck {
                 run,
                 reason: BlockReason::BadSettings { mistakes },

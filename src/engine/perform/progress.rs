@@ -44,6 +44,11 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// What the agent does, as it happens.
+    pub(super) fn watched(&self) -> watch::Receiver<Activity> {
+        self.watched.clone()
+    }
+
     /// Runs `work` and tells of it meanwhile. No write is broken off when it ends.
     pub(super) async fn during<T>(&mut self, work: impl Future<Output = T>) -> T {
         let over = CancellationToken::new();

@@ -148,7 +148,7 @@ impl Scene<'_> {
         Ok(Some(match route {
             Route::NextShare => return Ok(None),
             Route::Retry => self.failed(refusal.failure, record, task).await?,
-            Route::Park(wait) => self.parked(refusal, wait),
+            Route::Park(wait) => self.parked(refusal, wait, opened.at),
             Route::Block => self.hopeless(refusal).await?,
         }))
     }
@@ -209,11 +209,11 @@ impl Scene<'_> {
         Ok(())
     }
 
-    fn parked(&self, refusal: Refusal, wait: i64) -> Undone {
+    fn parked(&self, refusal: Refusal, wait: i64, asked: Millis) -> Undone {
         Undone::Parked {
             wait: ApiWait {
                 provider: refusal.provider,
-                trouble: Some(trouble(&refusal.failure).unwrap_or(Trouble::Unavailable)),
+                trouble: Some((trouble(&refusal.failure).unwrap_or(Trouble::Unavailable), asked)),
                 until: self.engine.now().plus(wait),
             },
             why: refusal.failure.to_string(),

@@ -9,6 +9,7 @@ use crate::domain::task::Task;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::perform::records;
 use crate::github::NewPull;
 use crate::github::OpenedPull;
 use crate::github::PullChange;
@@ -44,6 +45,7 @@ pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Resul
 /// Opens the pull request of the Feature into the default branch.
 pub(super) async fn open_feature_pull(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let default = scene.repo().repository().await?.default_branch;
+    let opened = Some(records::settle(scene).await?);
     let spending = scene.spending().await?;
     let text = messages::feature_pull(&scene.feature, &spending, &scene.links().await?);
     let head = scene.key().integration_branch();
@@ -65,10 +67,10 @@ pub(super) async fn open_feature_pull(scene: &Scene<'_>, run: u64) -> Result<Don
             ..PullChange::default()
         };
         scene.repo().update_pull(pull, change).await?;
-        return Ok(scene.event(Event::PullOpened { run, pull }));
+        return Ok(scene.event(Event::PullOpened { run, pull, opened }));
     }
     let pull = open(scene, new).await?;
-    Ok(scene.event(Event::PullOpened { run, pull }))
+    Ok(scene.event(Event::PullOpened { run, pull, opened }))
 }
 
 async fn open(scene: &Scene<'_>, new: NewPull<'_>) -> Result<PullNumber, Undone> {

@@ -2,8 +2,7 @@
 
 use crate::domain::effect::DismissedWhy;
 use crate::domain::effect::Thread;
-use crate::domain::ids::PullNumber;
-use crate::domain::ids::Sha;
+use crate::domain::feature::unsaid::Saying;
 use crate::domain::ids::TurnNumber;
 use crate::domain::ids::User;
 use crate::domain::task::Task;
@@ -12,18 +11,40 @@ use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::coach::fork_point;
+use crate::engine::perform::post;
+use crate::engine::perform::post::Post;
 use crate::engine::perform::say::comment_once;
 use crate::git::Mirror;
 use crate::github::InlineComment;
-use crate::github::NewReview;
-use crate::github::PostedReview;
 use crate::github::ReviewEvent;
 use crate::github::model::ReviewState;
 use crate::messages;
+use crate::messages::Links;
 use crate::messages::Shown;
 
 /// Posts the verdict of a turn, from its row alone.
 pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {
+    post_turn(scene, task, number, |turn, links, change| {
+        messages::review(&scene.feature, task, turn, links, change)
+    })
+    .await
+}
+
+/// Posts the verdict of the turn that blocked the task together with the blocked report.
+pub(super) async fn post_blocked_review(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {
+    let cost = scene.spending().await?.of(task.id);
+    post_turn(scene, task, number, |turn, links, change| {
+        messages::blocked_review(&scene.feature, task, turn, cost, links, change)
+    })
+    .await
+}
+
+async fn post_turn(
+    scene: &Scene<'_>,
+    task: &Task,
+    number: TurnNumber,
+    write: impl FnOnce(&Turn, &Links, Shown<'_>) -> Option<messages::Review>,
+) -> Result<Done, Undone> {
     let (Some(turn), Some(pull)) = (task.turn(number), task.pull) else {
         return Ok(Done::Nothing);
     };
@@ -32,14 +53,13 @@ pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumb
     };
     let mirror = scene.holding(commit).await?;
     let shown = mirror.hunks(&fork_point(scene, &mirror, commit).await?, commit).await?;
-    let links = scene.links().await?;
+    let (links, files) = (scene.links().await?, files_of_turn(&mirror, turn).await?);
     let in_diff = |path: &str, line: u32| shown.shows(path, line);
-    let files = files_of_turn(&mirror, turn).await?;
     let change = Shown {
         in_diff: &in_diff,
         files: &files,
     };
-    let Some(review) = messages::review(&scene.feature, task, turn, &links, change) else {
+    let Some(review) = write(turn, &links, change) else {
         return Ok(Done::Nothing);
     };
     let event = match review.event {
@@ -57,7 +77,19 @@ pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumb
         })
         .collect();
     let folded = messages::fold_inline(&review);
-    post(scene, pull, commit, event, (&review.body, &inline), &folded).await
+    let what = Saying::Review;
+    let (body, inline, folded) = (review.body.as_str(), inline.as_slice(), folded.as_str());
+    let post = Post {
+        what,
+        task: task.id,
+        pull,
+        commit,
+        event,
+        body,
+        inline,
+        folded,
+    };
+    post::post(scene, &post).await
 }
 
 /// The files that a turn's own commit changed; none where it has none, or where its start is gone.
@@ -78,63 +110,25 @@ pub(super) async fn post_blocked(scene: &Scene<'_>, task: &Task) -> Result<Done,
     let text = messages::blocked_report(&scene.feature, task, cost, &scene.links().await?);
     let Some(text) = text else { return Ok(Done::Nothing) };
     match (task.pull, task.head.as_ref()) {
-        (Some(pull), Some(head)) => post(scene, pull, head, ReviewEvent::RequestChanges, (&text, &[]), &text).await,
+        (Some(pull), Some(head)) => {
+            let post = Post {
+                what: Saying::Report,
+                task: task.id,
+                pull,
+                commit: head,
+                event: ReviewEvent::RequestChanges,
+                body: &text,
+                inline: &[],
+                folded: &text,
+            };
+            post::post(scene, &post).await
+        }
         _ => {
             let thread = Thread::Issue(scene.key().issue);
             comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
             Ok(Done::Nothing)
         }
     }
-}
-
-/// Posts once; a refused line falls back to the body, and a refused verdict (one App only) to a comment.
-async fn post(
-    scene: &Scene<'_>,
-    pull: PullNumber,
-    commit: &Sha,
-    event: ReviewEvent,
-    (body, inline): (&str, &[InlineComment]),
-    folded: &str,
-) -> Result<Done, Undone> {
-    let coach = scene.coach_repo().await?;
-    // Without the Coach App the one who opened the pull request speaks: GitHub takes nothing but a comment from it.
-    let event = if coach.is_some() { event } else { ReviewEvent::Comment };
-    let repo = coach.unwrap_or_else(|| scene.repo());
-    let marker = scene.marker();
-    scene.may_write()?;
-    if !scene.job.is_fresh() && repo.find_review(pull, &marker).await?.is_some() {
-        return Ok(Done::Nothing);
-    }
-    let (body, folded) = (format!("{body}\n\n{marker}"), format!("{folded}\n\n{marker}"));
-    let mut attempt = NewReview {
-        event,
-        commit,
-        body: &body,
-        inline,
-    };
-    for _ in 0..3 {
-        match repo.create_review(pull, attempt).await? {
-            PostedReview::Posted(_) => return Ok(Done::Nothing),
-            PostedReview::InlineRefused { text } => {
-                tracing::warn!(%pull, "inline comments were refused and stand in the body: {text}");
-                attempt = NewReview {
-                    body: &folded,
-                    inline: &[],
-                    ..attempt
-                };
-            }
-            PostedReview::OwnPullRequest => {
-                attempt = NewReview {
-                    event: ReviewEvent::Comment,
-                    ..attempt
-                };
-            }
-        }
-        scene.may_write_again().await?;
-    }
-    Err(Undone::Refused {
-        why: "the review was refused in every form".to_owned(),
-    })
 }
 
 /// Dismisses the Coach's open requests for changes, by the App that may write.

@@ -8,6 +8,9 @@ use crate::domain::effect::Reply;
 use crate::domain::effect::Thread;
 use crate::domain::feature::Feature;
 use crate::domain::feature::event::Event;
+use crate::domain::feature::unsaid::Instead;
+use crate::domain::feature::unsaid::Saying;
+use crate::domain::feature::unsaid::Unsaid;
 use crate::domain::ids::CommentId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::Millis;
@@ -76,9 +79,20 @@ pub(super) async fn feature_blocked(scene: &Scene<'_>) -> Result<Done, Undone> {
     let Some(text) = messages::feature_blocked(&scene.feature, cost, &scene.links().await?) else {
         return Ok(Done::Nothing);
     };
-    let thread = Thread::Issue(scene.key().issue);
-    comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
-    Ok(Done::Nothing)
+    scene.may_write()?;
+    let (refused, pull) = match (scene.comment(scene.key().issue, &text).await, scene.feature.pull) {
+        (Ok(()), _) => return Ok(Done::Nothing),
+        (Err(error), Some(pull)) if scene.is_final(&error) => (error, pull),
+        (Err(error), _) => return Err(error.into()),
+    };
+    scene.may_write_again().await?;
+    scene.comment(IssueNumber(pull.0), &text).await?;
+    Ok(scene.event(Event::Unsaid(Unsaid {
+        what: Saying::Report,
+        task: None,
+        instead: Instead::PullComment,
+        why: refused.to_string(),
+    })))
 }
 
 /// Posts `text` unless this effect posted it before.

@@ -1,5 +1,6 @@
 //! Check runs and statuses.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::hooks::Audience;
 use super::super::hooks::Occasion;
@@ -112,6 +113,8 @@ impl State {
             .clone()
             .ok_or_else(|| refused("\"name\" wasn't supplied."))?;
         check_change(change)?;
+        let suite = self.suite_on(repo, app, sha)?;
+        let was = self.repo(repo)?.suite_status(suite);
         let (id, at) = (self.next_id(), self.clock.stamp());
         let run = CheckRun {
             id,
@@ -129,10 +132,20 @@ impl State {
             actions: Vec::new(),
             started_at: at,
             completed_at: None,
+            suite,
         };
         self.repo_mut(repo)?.checks.insert(id, run);
         self.write_check(repo, id, change)?;
         self.check_event(by, repo, id, "created", Audience::Subscribed, object!({}))?;
+        if self
+            .repo(repo)?
+            .checks
+            .get(&id)
+            .is_some_and(|run| run.conclusion.is_some())
+        {
+            self.check_event(by, repo, id, "completed", Audience::Subscribed, object!({}))?;
+        }
+        self.suite_moved(by, repo, suite, was)?;
         self.check_told(by, repo, id)?;
         Ok(id)
     }
@@ -152,6 +165,7 @@ impl State {
         }
         check_change(change)?;
         let before = run.clone();
+        let was = self.repo(repo)?.suite_status(before.suite);
         self.write_check(repo, id, change)?;
         let after = self.repo(repo)?.checks.get(&id).ok_or_else(Refusal::not_found)?;
         let (ended, renamed) = (before.conclusion != after.conclusion, before.title != after.title);
@@ -159,6 +173,7 @@ impl State {
         if ended {
             self.check_event(by, repo, id, "completed", Audience::Subscribed, object!({}))?;
         }
+        self.suite_moved(by, repo, before.suite, was)?;
         // More annotations of the same outcome are no news.
         match ended || renamed || moved {
             true => self.check_told(by, repo, id),
@@ -217,7 +232,11 @@ impl State {
     ) -> Result<(), Refusal> {
         let known = self.repo(repo)?;
         let run = known.checks.get(&id).ok_or_else(Refusal::not_found)?;
-        let mut fields = object!({"check_run": json::check_run(self, known, run)});
+        let mut shown = json::check_run(self, known, run);
+        if let Some(suite) = known.suites.get(&run.suite) {
+            json::put(&mut shown, "check_suite", json::simple_check_suite(self, known, suite));
+        }
+        let mut fields = object!({"check_run": shown});
         json::extend(&mut fields, more);
         self.emit(&Occasion {
             event: "check_run",
@@ -238,12 +257,18 @@ impl State {
         let mut pulls = pulls.filter(|issue| issue.pull.as_ref().is_some_and(|pull| pull.head_sha == run.head_sha));
         let number = pulls.next().map(|issue| issue.number);
         let text = format!("{}: {}", run.name, run.title.clone().unwrap_or_default());
+        let outcome = match run.conclusion.as_deref() {
+            Some("success") => EventOutcome::Good,
+            Some("failure" | "timed_out" | "action_required") => EventOutcome::Bad,
+            Some(_) | None => EventOutcome::Neutral,
+        };
         let telling = Telling {
             kind: "check_run",
             what: format!("reported check {state}"),
             number,
             page: number.map_or_else(|| format!("/runs/{id}"), |number| format!("/pull/{number}#check-{id}")),
             text,
+            outcome,
         };
         self.tell(by, Some(repo), telling);
         Ok(())

@@ -1,5 +1,6 @@
 //! Comments and reactions.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::hooks::Occasion;
 use super::super::json;
@@ -126,6 +127,7 @@ impl State {
             number: Some(number),
             page,
             text,
+            outcome: EventOutcome::Neutral,
         };
         self.tell(by, Some(repo), telling);
         Ok(())
@@ -171,6 +173,7 @@ impl State {
             number: Some(number),
             page: format!("/{}/{number}{page}", if pull { "pull" } else { "issues" }),
             text: content.to_owned(),
+            outcome: EventOutcome::Neutral,
         };
         self.tell(by, Some(repo), telling);
         Ok((fresh, true))

@@ -1,5 +1,6 @@
 //! Opening, changing, closing and removing issues.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::hooks::Occasion;
 use super::super::json;
@@ -240,6 +241,7 @@ impl State {
             number: Some(number),
             page: format!("/{page}/{number}"),
             text: text.to_owned(),
+            outcome: EventOutcome::Neutral,
         };
         self.tell(by, Some(repo), telling);
     }

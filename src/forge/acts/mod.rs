@@ -13,7 +13,9 @@ mod pull_changes;
 mod pulls;
 mod pushes;
 mod repos;
+mod review_requests;
 mod reviews;
+mod suites;
 
 pub(super) use checks::CheckRunChange;
 pub(super) use comments::Target;

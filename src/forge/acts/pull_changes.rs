@@ -1,5 +1,6 @@
 //! Changing pull requests: title, state, base, head, draft.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::json;
 use super::super::refusal::Refusal;
@@ -166,6 +167,7 @@ impl Site {
                 number: Some(number),
                 page: format!("/pull/{number}"),
                 text: title,
+                outcome: EventOutcome::Neutral,
             };
             state.tell(by, Some(repo), telling);
             Ok(())

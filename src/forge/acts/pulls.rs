@@ -117,6 +117,7 @@ impl Site {
                 merged: None,
                 reviews: Vec::new(),
                 threads: Vec::new(),
+                requested: Vec::new(),
                 size,
             });
             state.issue_event(by, repo, number, "opened", json!({}))?;

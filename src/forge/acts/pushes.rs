@@ -1,19 +1,24 @@
 //! What follows when branches move: push events, pull requests that grow, close or turn out merged.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::hooks::Occasion;
 use super::super::refusal::Refusal;
 use super::super::site::Site;
 use super::super::state::Actor;
 use super::super::state::Merge;
+use crate::git::bare::ChangeKind;
 use crate::git::bare::CommitFacts;
 use serde_json::Value;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 const NOTHING: &str = "0000000000000000000000000000000000000000";
 /// GitHub lists at most this many commits in a push event.
-const LISTED: usize = 20;
+const LISTED: usize = 2_048;
+/// The transcript names the newest of them.
+const TOLD: usize = 20;
 
 /// A branch that moved.
 struct Moved {
@@ -22,6 +27,8 @@ struct Moved {
     after: Option<String>,
     forced: bool,
     commits: Vec<CommitFacts>,
+    /// The paths that each commit touches.
+    touched: BTreeMap<String, Vec<(ChangeKind, String)>>,
 }
 
 impl Site {
@@ -53,7 +60,11 @@ impl Site {
                 let fields = push_payload(&moved, &page, &pusher);
                 state.emit(&Occasion::of_repo("push", None, repo, by.user, fields));
                 state.tell(by, Some(repo), push_told(&moved));
-                Ok::<_, Refusal>(())
+                let Some(head) = &moved.after else { return Ok(()) };
+                let facts = moved.commits.last().filter(|facts| facts.sha == *head);
+                let known = &mut state.repo_mut(repo)?.head_commits;
+                known.extend(facts.map(|facts| (head.clone(), super::super::json::head_commit(facts))));
+                state.suites_requested(by, repo, moved.before.as_deref(), head)
             })?;
             self.pulls_from(by, repo, &moved).await?;
             self.pulls_into(by, repo, &moved).await?;
@@ -80,12 +91,21 @@ impl Site {
             (None, Some(new)) => (false, bare.commits(None, new, 1).await?),
             _ => (false, Vec::new()),
         };
+        let listed: Vec<&str> = match old {
+            Some(_) => commits.iter().map(|commit| commit.sha.as_str()).collect(),
+            None => Vec::new(),
+        };
+        let touched = match listed.is_empty() {
+            true => BTreeMap::new(),
+            false => bare.touched(&listed).await?,
+        };
         Ok(Moved {
             branch: name.to_owned(),
             before: old.cloned(),
             after: new.cloned(),
             forced,
             commits,
+            touched,
         })
     }
 
@@ -158,6 +178,7 @@ impl Site {
                 number: Some(number),
                 page: format!("/pull/{number}"),
                 text: title,
+                outcome: EventOutcome::Good,
             };
             state.tell(by, Some(repo), telling);
             if base != state.repo(repo)?.default_branch {
@@ -212,9 +233,11 @@ fn push_told(moved: &Moved) -> Telling<'static> {
         (_, _, true) => format!("force-pushed to {}", moved.branch),
         _ => format!("pushed to {}", moved.branch),
     };
+    let newest = moved.commits.len().saturating_sub(TOLD);
     let subjects: Vec<&str> = moved
         .commits
         .iter()
+        .skip(newest)
         .filter_map(|commit| commit.message.lines().next())
         .collect();
     let page = moved
@@ -231,6 +254,7 @@ fn push_told(moved: &Moved) -> Telling<'static> {
         number: None,
         page,
         text: subjects.join("\n"),
+        outcome: EventOutcome::Neutral,
     }
 }
 
@@ -239,7 +263,8 @@ fn push_payload(moved: &Moved, page: &str, pusher: &str) -> Value {
         moved.before.as_deref().unwrap_or(NOTHING),
         moved.after.as_deref().unwrap_or(NOTHING),
     );
-    let commits: Vec<Value> = moved.commits.iter().map(|commit| push_commit(commit, page)).collect();
+    let listed = moved.commits.iter();
+    let commits: Vec<Value> = listed.map(|commit| push_commit(moved, commit, page)).collect();
     json!({
         "ref": format!("refs/heads/{}", moved.branch),
         "before": before,
@@ -255,7 +280,14 @@ fn push_payload(moved: &Moved, page: &str, pusher: &str) -> Value {
     })
 }
 
-fn push_commit(commit: &CommitFacts, page: &str) -> Value {
+fn push_commit(moved: &Moved, commit: &CommitFacts, page: &str) -> Value {
+    let paths = |kind: ChangeKind| -> Vec<&str> {
+        let touched = moved.touched.get(&commit.sha).into_iter().flatten();
+        touched
+            .filter(|(found, _)| *found == kind)
+            .map(|(_, path)| path.as_str())
+            .collect()
+    };
     let written = chrono::DateTime::from_timestamp(commit.committed, 0).map(super::super::json::time);
     json!({
         "id": commit.sha,
@@ -266,7 +298,9 @@ fn push_commit(commit: &CommitFacts, page: &str) -> Value {
         "url": format!("{page}/commit/{}", commit.sha),
         "author": {"name": commit.author_name, "email": commit.author_email},
         "committer": {"name": commit.committer_name, "email": commit.committer_email},
-        "added": [], "removed": [], "modified": [],
+        "added": paths(ChangeKind::Added),
+        "removed": paths(ChangeKind::Removed),
+        "modified": paths(ChangeKind::Modified),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Repositories as things: made, renamed, moved, archived, removed; and branches written by people.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::hooks::Audience;
 use super::super::hooks::Occasion;
@@ -40,6 +41,8 @@ impl State {
             tags: BTreeMap::new(),
             rules: Vec::new(),
             checks: BTreeMap::new(),
+            suites: BTreeMap::new(),
+            head_commits: BTreeMap::new(),
             statuses: Vec::new(),
             ci: Vec::new(),
             created_at: at,
@@ -60,6 +63,7 @@ impl State {
             number: None,
             page: String::new(),
             text: String::new(),
+            outcome: EventOutcome::Neutral,
         };
         self.tell(by, Some(repo), telling);
     }
@@ -214,6 +218,7 @@ impl State {
             number: None,
             page: String::new(),
             text,
+            outcome: EventOutcome::Neutral,
         };
         self.tell(by, None, telling);
         Ok(())

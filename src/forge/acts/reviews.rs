@@ -1,5 +1,6 @@
 //! Reviews, comments on lines, dismissals.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::json;
 use super::super::refusal::Refusal;
@@ -94,6 +95,7 @@ impl Site {
                 state.record_inline(by, repo, number, id, one, &commit, hunk)?;
             }
             if decision != ReviewState::Pending {
+                state.reviewed(repo, number, by.user)?;
                 state.review_event(by, repo, number, id, "submitted")?;
             }
             Ok(id)
@@ -172,6 +174,7 @@ impl State {
         let body = body.map_or_else(|| review.body.clone(), str::to_owned);
         check_decision(author, decision, &body, remarks)?;
         (review.body, review.state, review.submitted_at) = (body, decision, Some(at));
+        self.reviewed(repo, number, by.user)?;
         self.review_event(by, repo, number, id, "submitted")
     }
 
@@ -249,6 +252,11 @@ impl State {
             ReviewState::Commented | ReviewState::Pending => "reviewed",
             ReviewState::Dismissed => "dismissed a review of",
         };
+        let outcome = match decision {
+            ReviewState::Approved => EventOutcome::Good,
+            ReviewState::ChangesRequested => EventOutcome::Bad,
+            ReviewState::Commented | ReviewState::Pending | ReviewState::Dismissed => EventOutcome::Neutral,
+        };
         let kind = format!("review.{action}");
         let telling = Telling {
             kind: &kind,
@@ -256,6 +264,7 @@ impl State {
             number: Some(number),
             page: format!("/pull/{number}#pullrequestreview-{id}"),
             text,
+            outcome,
         };
         self.tell(by, Some(repo), telling);
         Ok(())

@@ -99,6 +99,19 @@ impl Person<'_> {
         self.act(repo, ADMIN, |state, by, repo| state.delete_repo(by, repo))
     }
 
+    /// Clicks _Re-run all checks_ of a commit: every App that reported one is told.
+    pub fn rerun_checks(&self, repo: &str, sha: &str) -> Done {
+        self.act(repo, WRITE, |state, by, repo| {
+            let known = state.repo(repo)?;
+            let with_runs = known.suites.values().filter(|suite| suite.head_sha == sha);
+            let ids: Vec<u64> = with_runs
+                .filter(|suite| known.runs_of(suite.id).next().is_some())
+                .map(|suite| suite.id)
+                .collect();
+            ids.into_iter().try_for_each(|id| state.rerequest_suite(by, repo, id))
+        })
+    }
+
     /// Clicks a check run's button: `Re-run` (none), or one that its App offers, by identifier. Whoever sees the
     /// repository may click the latter: what it does is for the App to allow.
     pub fn click_check(&self, repo: &str, check_run: u64, button: Option<&str>) -> Done {

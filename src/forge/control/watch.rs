@@ -150,6 +150,7 @@ impl Forge {
                 .collect(),
             query,
             body: Value::Null,
+            accept: String::new(),
             caller: Caller::Person(owner),
         };
         match rest::answer(call).await {

@@ -72,6 +72,12 @@ impl Occasion<'_> {
     }
 }
 
+/// Who may write checks hears of them without subscribing.
+fn comes_by_itself(one: &Installation, occasion: &Occasion<'_>) -> bool {
+    let writes = one.permissions.get("checks").is_some_and(|level| level == "write");
+    writes && ["check_run", "check_suite"].contains(&occasion.event)
+}
+
 impl State {
     /// Whether an installation covers a repository.
     pub fn covers(&self, one: &Installation, repo: u64) -> bool {
@@ -132,7 +138,9 @@ impl State {
         }
         let covered = || occasion.repo.is_some_and(|repo| self.covers(one, repo)) && one.suspended_at.is_none();
         match occasion.audience {
-            Audience::Subscribed => one.events.contains(occasion.event) && covered(),
+            Audience::Subscribed => {
+                (one.events.contains(occasion.event) || comes_by_itself(one, occasion)) && covered()
+            }
             Audience::App(app) => one.app == app && covered(),
             Audience::Installation(id) => one.id == id,
         }
@@ -152,17 +160,7 @@ impl State {
                 .user(repo.owner)
                 .filter(|owner| owner.kind == UserKind::Organization)
             {
-                crate::forge::json::put(
-                    &mut body,
-                    "organization",
-                    json!({
-                        "login": owner.login,
-                        "id": owner.id,
-                        "node_id": format!("O_{}", owner.id),
-                        "url": format!("{}/orgs/{}", self.api(), owner.login),
-                        "description": null,
-                    }),
-                );
+                crate::forge::json::put(&mut body, "organization", self.organization_json(owner));
             }
         }
         crate::forge::json::put(&mut body, "sender", self.user_json(occasion.sender));

@@ -8,6 +8,7 @@ use crate::forge::state::App;
 use crate::forge::state::Installation;
 use crate::forge::state::Selection;
 use crate::forge::state::State;
+use crate::forge::state::User;
 use crate::forge::state::UserKind;
 use serde_json::Value;
 use serde_json::json;
@@ -22,6 +23,15 @@ const USER_LINKS: [(&str, &str); 9] = [
     ("repos_url", "/repos"),
     ("events_url", "/events{/privacy}"),
     ("received_events_url", "/received_events"),
+];
+
+const ORGANIZATION_LINKS: [(&str, &str); 6] = [
+    ("repos_url", "/repos"),
+    ("events_url", "/events"),
+    ("hooks_url", "/hooks"),
+    ("issues_url", "/issues"),
+    ("members_url", "/members{/member}"),
+    ("public_members_url", "/public_members{/member}"),
 ];
 
 impl State {
@@ -54,6 +64,21 @@ impl State {
         });
         extend(&mut user, links(&api, &USER_LINKS));
         user
+    }
+
+    /// An organisation as deliveries show it.
+    pub fn organization_json(&self, one: &User) -> Value {
+        let api = format!("{}/orgs/{}", self.api(), one.login);
+        let mut value = json!({
+            "login": one.login,
+            "id": one.id,
+            "node_id": format!("O_{}", one.id),
+            "url": api,
+            "avatar_url": format!("{}/avatars/{}", self.base, one.id),
+            "description": null,
+        });
+        extend(&mut value, links(&api, &ORGANIZATION_LINKS));
+        value
     }
 
     /// An account as `GET /users/{login}` shows it.

@@ -7,6 +7,9 @@ mod pull;
 mod repo;
 
 pub(super) use check::check_run;
+pub(super) use check::check_suite;
+pub(super) use check::head_commit;
+pub(super) use check::simple_check_suite;
 pub(super) use check::status;
 pub(super) use issue::comment;
 pub(super) use issue::issue;
@@ -15,6 +18,7 @@ pub(super) use issue::reaction;
 pub(super) use pull::Computed;
 pub(super) use pull::inline_comment;
 pub(super) use pull::pull;
+pub(super) use pull::requested;
 pub(super) use pull::review;
 pub(super) use pull::review_state_lower;
 

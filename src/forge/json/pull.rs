@@ -52,7 +52,7 @@ pub(in crate::forge) fn pull(
         "closed_at": time_or_null(issue.closed_at),
         "merged_at": time_or_null(pull.merged.as_ref().map(|merge| merge.at)),
         "merge_commit_sha": pull.merged.as_ref().map(|merge| merge.sha.clone()),
-        "assignee": null, "assignees": [], "requested_reviewers": [], "requested_teams": [],
+        "assignee": null, "assignees": [], "requested_reviewers": requested(state, pull), "requested_teams": [],
         "labels": labels(state, repo, issue),
         "milestone": null,
         "draft": pull.draft,
@@ -62,6 +62,11 @@ pub(in crate::forge) fn pull(
         extend(&mut value, single(state, issue, pull, computed));
     }
     value
+}
+
+/// The people who are asked for a review.
+pub(in crate::forge) fn requested(state: &State, pull: &Pull) -> Vec<Value> {
+    pull.requested.iter().map(|user| state.user_json(*user)).collect()
 }
 
 /// Both ends of a pull request and the addresses around it.

@@ -49,6 +49,9 @@ fn whole(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, seen: &Comparis
                 a href=(format!("/{name}/commit/{}", merge.sha)) { code { (short(&merge.sha)) } }
             }
         }
+        @if issue.open && !pull.requested.is_empty() {
+            p.muted { "Waits for a review by " (pull.requested.iter().map(|user| state.login(*user)).collect::<Vec<_>>().join(", ")) }
+        }
         (conversation::timeline(state, repo, issue))
         h2 { "Checks" }
         @if runs.is_empty() { p.muted { "None." } }

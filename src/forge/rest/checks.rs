@@ -8,7 +8,10 @@ use super::super::call::Call;
 use super::super::json;
 use super::super::refusal::Refusal;
 use super::super::state::Actor;
+use super::super::state::CheckSuite;
+use super::super::state::Repo;
 use super::super::state::Role;
+use super::super::state::State;
 use super::super::state::Status;
 use super::contents::resolve;
 use super::number;
@@ -37,6 +40,9 @@ pub(super) async fn answer(call: &Call, method: &str, owner: &str, name: &str, r
         ("GET", ["check-runs", id]) => number(id).and_then(|id| shown(call, repo, id)),
         ("PATCH", ["check-runs", id]) => number(id).and_then(|id| change(call, repo, by, id)),
         ("GET", ["commits", sha, "check-runs"]) => list(call, repo, sha).await,
+        ("GET", ["commits", sha, "check-suites"]) => suites(call, repo, sha).await,
+        ("GET", ["check-suites", id]) => number(id).and_then(|id| suite(call, repo, id)),
+        ("POST", ["check-suites", id, "rerequest"]) => number(id).and_then(|id| rerequest(call, repo, by, id)),
         ("GET", ["commits", sha, "status"]) => combined(call, repo, sha).await,
         ("GET", ["commits", sha, "statuses"]) => statuses(call, repo, sha).await,
         ("POST", ["statuses", sha]) => set_status(call, repo, by, sha).await,
@@ -67,6 +73,7 @@ fn shown(call: &Call, repo: u64, id: u64) -> Answered {
 async fn make(call: &Call, repo: u64, by: Actor) -> Answered {
     let asked = call.text("head_sha").unwrap_or_default();
     let sha = resolve(call, repo, &asked).await?;
+    call.site.know_commit(repo, &sha).await?;
     let id = call
         .site
         .change(|state| state.new_check(by, repo, &sha, &read_change(call)))?;
@@ -107,6 +114,45 @@ async fn list(call: &Call, repo: u64, name: &str) -> Answered {
         )
     })?;
     Ok(call.counted("check_runs", rows))
+}
+
+fn suite_json(state: &State, repo: &Repo, suite: &CheckSuite) -> Value {
+    let mut shown = json::check_suite(state, repo, suite);
+    json::put(&mut shown, "repository", state.repo_json(repo, None));
+    shown
+}
+
+async fn suites(call: &Call, repo: u64, name: &str) -> Answered {
+    let sha = resolve(call, repo, name).await?;
+    let rows = call.site.read(|state| {
+        let repo = state.repo(repo)?;
+        let own = repo.suites.values().filter(|suite| suite.head_sha == sha);
+        Ok::<_, Refusal>(own.map(|suite| suite_json(state, repo, suite)).collect())
+    })?;
+    Ok(call.counted("check_suites", rows))
+}
+
+fn suite(call: &Call, repo: u64, id: u64) -> Answered {
+    call.site.read(|state| {
+        let repo = state.repo(repo)?;
+        let suite = repo.suites.get(&id).ok_or_else(Refusal::not_found)?;
+        Ok(Answer::ok(suite_json(state, repo, suite)))
+    })
+}
+
+/// An App asks for its own suite alone.
+fn rerequest(call: &Call, repo: u64, by: Actor, id: u64) -> Answered {
+    call.site.change(|state| {
+        let suite = state.repo(repo)?.suites.get(&id).ok_or_else(Refusal::not_found)?;
+        match by.app == Some(suite.app) {
+            true => state.rerequest_suite(by, repo, id),
+            false => Err(Refusal::new(
+                403,
+                "Invalid app_id - check suites can only be rerequested by their GitHub App.",
+            )),
+        }
+    })?;
+    Ok(Answer::created(object!({})))
 }
 
 async fn combined(call: &Call, repo: u64, name: &str) -> Answered {

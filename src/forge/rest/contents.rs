@@ -8,11 +8,10 @@ use super::super::json as github;
 use super::super::refusal::Refusal;
 use super::super::state::Repo;
 use super::super::state::State;
+use super::file_contents::contents;
 use crate::git::bare::ChangeKind;
 use crate::git::bare::CommitFacts;
 use crate::git::bare::FileChange;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 use serde_json::json;
 
@@ -54,66 +53,6 @@ pub(super) async fn resolve(call: &Call, repo: u64, name: &str) -> Result<String
     let candidates: Vec<&str> = [head.as_str(), &tag, &other].into_iter().chain(id).collect();
     let found = call.site.bare(repo).first_commit_id(&candidates).await?;
     found.ok_or_else(missing)
-}
-
-async fn contents(call: &Call, repo: u64, path: &str) -> Answered {
-    let default = call
-        .site
-        .read(|state| state.repo(repo).map(|repo| repo.default_branch.clone()))?;
-    let name = call.asked("ref").unwrap_or(&default).to_owned();
-    let commit = resolve(call, repo, &name)
-        .await
-        .map_err(|_| Refusal::new(404, format!("No commit found for the ref {name}")))?;
-    let bare = call.site.bare(repo);
-    let path = path.trim_matches('/');
-    if let Some(bytes) = bare.file(&commit, path).await? {
-        let id = bare.object_id(&format!("{commit}:{path}")).await?.unwrap_or_default();
-        let encoded = BASE64_STANDARD.encode(&bytes);
-        let content = lines_of_60(&encoded);
-        return call.site.read(|state| {
-            let mut entry = entry(state, state.repo(repo)?, &name, path, "file", &id, bytes.len());
-            github::extend(&mut entry, json!({"content": content, "encoding": "base64"}));
-            Ok(Answer::ok(entry))
-        });
-    }
-    let entries = bare.folder(&commit, path).await?.ok_or_else(Refusal::not_found)?;
-    call.site.read(|state| {
-        let repo = state.repo(repo)?;
-        let rows = entries.iter().map(|(kind, id, file)| {
-            let full = if path.is_empty() {
-                file.clone()
-            } else {
-                format!("{path}/{file}")
-            };
-            let kind = if kind == "tree" { "dir" } else { "file" };
-            entry(state, repo, &name, &full, kind, id, 0)
-        });
-        Ok(Answer::ok(Value::Array(rows.collect())))
-    })
-}
-
-fn lines_of_60(encoded: &str) -> String {
-    let mut text = String::with_capacity(encoded.len() + encoded.len() / 60 + 1);
-    for (place, letter) in encoded.chars().enumerate() {
-        if place > 0 && place % 60 == 0 {
-            text.push('\n');
-        }
-        text.push(letter);
-    }
-    text.push('\n');
-    text
-}
-
-fn entry(state: &State, repo: &Repo, at: &str, path: &str, kind: &str, id: &str, size: usize) -> Value {
-    let api = state.repo_api(repo);
-    let page = format!("{}/blob/{at}/{path}", state.repo_page(repo));
-    let url = format!("{api}/contents/{path}?ref={at}");
-    let git = format!("{api}/git/blobs/{id}");
-    json!({
-        "name": path.rsplit('/').next(), "path": path, "sha": id, "size": size, "type": kind,
-        "url": url, "html_url": page, "git_url": git, "download_url": page,
-        "_links": {"self": url, "git": git, "html": page},
-    })
 }
 
 async fn compare(call: &Call, repo: u64, range: &str) -> Answered {

@@ -3,6 +3,7 @@
 mod apps;
 mod checks;
 mod contents;
+mod file_contents;
 mod hooks;
 mod issues;
 mod labels;
@@ -75,7 +76,9 @@ async fn of_repo(call: &Call, method: &str, owner: &str, name: &str, rest: &[&st
             reviews::answer(call, method, owner, name, rest).await
         }
         ["pulls", ..] => pulls::answer(call, method, owner, name, rest).await,
-        ["check-runs", ..] | ["statuses", _] | ["commits", _, "check-runs" | "status" | "statuses"] => {
+        ["check-runs" | "check-suites", ..]
+        | ["statuses", _]
+        | ["commits", _, "check-runs" | "check-suites" | "status" | "statuses"] => {
             checks::answer(call, method, owner, name, rest).await
         }
         ["git", ..] | ["branches", ..] | ["rules" | "rulesets", ..] => {

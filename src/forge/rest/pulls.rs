@@ -39,6 +39,9 @@ pub(super) async fn answer(call: &Call, method: &str, owner: &str, name: &str, r
         ("PATCH", ["pulls", n]) => with(n, |n| change(call, repo, by, n)).await,
         ("GET", ["pulls", n, "files"]) => with(n, |n| files(call, repo, n)).await,
         ("GET", ["pulls", n, "commits"]) => with(n, |n| commits(call, repo, n)).await,
+        ("GET", ["pulls", n, "requested_reviewers"]) => with(n, |n| async move { requested(call, repo, n) }).await,
+        ("POST", ["pulls", n, "requested_reviewers"]) => with(n, |n| request(call, repo, by, n)).await,
+        ("DELETE", ["pulls", n, "requested_reviewers"]) => with(n, |n| withdraw(call, repo, by, n)).await,
         ("GET", ["pulls", n, "merge"]) => with(n, |n| async move { is_merged(call, repo, n) }).await,
         ("PUT", ["pulls", n, "merge"]) => with(n, |n| merge(call, repo, by, n)).await,
         _ => return None,
@@ -174,6 +177,30 @@ async fn commits(call: &Call, repo: u64, number: u64) -> Answered {
         )
     })?;
     Ok(call.page(rows))
+}
+
+fn requested(call: &Call, repo: u64, number: u64) -> Answered {
+    call.site.read(|state| {
+        let (_, pull) = state.pull(repo, number)?;
+        Ok(Answer::ok(
+            object!({"users": json::requested(state, pull), "teams": []}),
+        ))
+    })
+}
+
+async fn request(call: &Call, repo: u64, by: Actor, number: u64) -> Answered {
+    let logins = call.texts("reviewers").unwrap_or_default();
+    call.site
+        .change(|state| state.request_review(by, repo, number, &logins))?;
+    let answer = shown(call, repo, number).await?;
+    Ok(Answer { status: 201, ..answer })
+}
+
+async fn withdraw(call: &Call, repo: u64, by: Actor, number: u64) -> Answered {
+    let logins = call.texts("reviewers").unwrap_or_default();
+    call.site
+        .change(|state| state.withdraw_review_request(by, repo, number, &logins))?;
+    shown(call, repo, number).await
 }
 
 fn is_merged(call: &Call, repo: u64, number: u64) -> Answered {

@@ -1,9 +1,11 @@
 //! Check runs and commit statuses.
 
 use super::Moment;
+use super::Repo;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// A check run on a commit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,6 +25,55 @@ pub struct CheckRun {
     pub actions: Vec<Value>,
     pub started_at: Moment,
     pub completed_at: Option<Moment>,
+    /// Its suite; 0 in a memory of before there were any.
+    #[serde(default)]
+    pub suite: u64,
+}
+
+/// The check runs of one App on one commit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CheckSuite {
+    pub id: u64,
+    pub app: u64,
+    pub head_sha: String,
+    pub head_branch: Option<String>,
+    /// The branch's head before the push that asked for it.
+    pub before: Option<String>,
+    /// It was asked for again, and its App has not said anything since.
+    pub waits: bool,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+}
+
+impl Repo {
+    /// The newest run of each name in a suite.
+    pub fn runs_of(&self, suite: u64) -> impl Iterator<Item = &CheckRun> {
+        let runs = self.checks.values().filter(move |run| run.suite == suite);
+        runs.map(|run| (&run.name, run))
+            .collect::<BTreeMap<_, _>>()
+            .into_values()
+    }
+
+    /// GitHub's word for how far a suite is.
+    pub fn suite_status(&self, suite: u64) -> &'static str {
+        let waits = self.suites.get(&suite).is_some_and(|suite| suite.waits);
+        match self.runs_of(suite).next() {
+            None => "queued",
+            Some(_) if waits => "queued",
+            Some(_) if self.runs_of(suite).all(|run| run.status == "completed") => "completed",
+            Some(_) => "in_progress",
+        }
+    }
+
+    /// What a completed suite comes to: the worst of its runs.
+    pub fn suite_conclusion(&self, suite: u64) -> Option<&'static str> {
+        if self.suite_status(suite) != "completed" {
+            return None;
+        }
+        let has = |word: &&str| self.runs_of(suite).any(|run| run.conclusion.as_deref() == Some(*word));
+        let worst = ["failure", "timed_out", "action_required", "cancelled", "success"];
+        Some(worst.into_iter().find(has).unwrap_or("neutral"))
+    }
 }
 
 /// A check that appears on every commit pushed to a branch that matches.

@@ -71,6 +71,9 @@ pub struct Pull {
     pub merged: Option<Merge>,
     pub reviews: Vec<Review>,
     pub threads: Vec<InlineComment>,
+    /// People who are asked for a review and have not given one since.
+    #[serde(default)]
+    pub requested: Vec<u64>,
     pub size: Size,
 }
 

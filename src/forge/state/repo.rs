@@ -1,6 +1,7 @@
 //! Repositories, their settings, labels, rules and refs.
 
 use super::CheckRun;
+use super::CheckSuite;
 use super::CiJob;
 use super::Issue;
 use super::Moment;
@@ -8,6 +9,7 @@ use super::Role;
 use super::Status;
 use serde::Deserialize;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A repository.
@@ -28,6 +30,11 @@ pub struct Repo {
     pub tags: BTreeMap<String, String>,
     pub rules: Vec<BranchRule>,
     pub checks: BTreeMap<u64, CheckRun>,
+    #[serde(default)]
+    pub suites: BTreeMap<u64, CheckSuite>,
+    /// What deliveries tell of commits that were a branch's head, by id.
+    #[serde(default)]
+    pub head_commits: BTreeMap<String, Value>,
     pub statuses: Vec<Status>,
     #[serde(default)]
     pub ci: Vec<CiJob>,

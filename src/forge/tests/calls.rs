@@ -123,13 +123,17 @@ async fn octocrab_reads_every_answer_of_a_story_from_issue_to_merge() {
         "issue_comment.created",
         "issue_comment.edited",
         "push",
+        "check_suite.requested",
         "pull_request.opened",
         "pull_request.ready_for_review",
         "check_run.created",
+        "check_run.completed",
+        "check_suite.completed",
         "pull_request_review.submitted",
         "pull_request.closed",
         "issues.closed",
         "push",
+        "check_suite.requested",
     ];
     assert_eq!(world.inbox.kinds(), expected);
     let labeled = world.inbox.payload("issues.labeled");
@@ -142,6 +146,9 @@ async fn octocrab_reads_every_answer_of_a_story_from_issue_to_merge() {
         (&json!(REPO), &json!(world.worker_at))
     );
     assert_eq!(labeled["organization"]["login"], "acme");
+    let members = labeled["organization"]["members_url"].as_str().unwrap();
+    assert!(members.ends_with("/orgs/acme/members{/member}"), "{members}");
+    assert_eq!(labeled["organization"].as_object().unwrap().len(), 12);
 }
 
 #[tokio::test]
@@ -151,7 +158,7 @@ async fn graphql_tells_who_edited_a_text_last() {
     let number = ann.open_issue(REPO, "One", "first", &[]).unwrap();
     let token = world.token(json!({"issues": "read"})).await;
     let query = "query($login: String!, $repo: String!, $issue: Int!) { repository(owner: $login, name: $repo) { \
-        issue(number: $issue) { lastEditedAt editor { login } } } }";
+        issue(number: $issue) { id lastEditedAt editor { login } } } }";
     let body = json!({"query": query, "variables": {"login": "acme", "repo": "shop", "issue": number}});
     let (_, answer) = world.raw("POST", "/graphql", Some(&token), body.clone()).await;
     assert_eq!(answer["data"]["repository"]["issue"]["lastEditedAt"], json!(null));
@@ -169,13 +176,17 @@ async fn graphql_tells_who_edited_a_text_last() {
     let body = json!({"query": query, "variables": {"id": issue["id"]}});
     let (_, answer) = world.raw("POST", "/graphql", Some(&token), body).await;
     assert_eq!(answer["data"]["node"]["userContentEdits"]["totalCount"], 1);
-    let (status, _) = world
+    let (status, answer) = world
         .raw(
             "POST",
             "/graphql",
             Some(&token),
-            json!({"query": "{ viewer { login } }"}),
+            json!({"query": "{ viewer { login discussions } }"}),
         )
         .await;
-    assert_eq!((status, world.forge.unknown_calls().len()), (404, 1));
+    assert_eq!((status, world.forge.unknown_calls().len()), (200, 1));
+    assert_eq!(
+        answer["errors"][0]["message"],
+        "Field 'discussions' doesn't exist on type 'User'"
+    );
 }

@@ -124,6 +124,61 @@ async fn deliveries_can_be_lost_doubled_and_reordered_by_order() {
 }
 
 #[tokio::test]
+async fn who_writes_checks_hears_of_runs_and_suites_without_subscribing() {
+    let world = World::new().await;
+    let ann = world.forge.as_user("ann").unwrap();
+    ann.push(REPO, "x", "One more", &[("x.txt", Some("x"))]).await.unwrap();
+    let head = world.forge.head(REPO, "x").unwrap().unwrap();
+    let token = world.token(json!({"checks": "write"})).await;
+    let path = "/repos/acme/shop/check-runs";
+    let new = |name: &str| json!({"name": name, "head_sha": head, "status": "in_progress"});
+    let (_, one) = world.raw("POST", path, Some(&token), new("one")).await;
+    let (_, other) = world.raw("POST", path, Some(&token), new("other")).await;
+    for (run, conclusion) in [(&one, "success"), (&other, "failure")] {
+        let path = format!("{path}/{}", run["id"]);
+        let ended = json!({"status": "completed", "conclusion": conclusion});
+        world.raw("PATCH", &path, Some(&token), ended).await;
+    }
+    ann.rerun_checks(REPO, &head).unwrap();
+    world.forge.deliveries_idle().await;
+    let expected = [
+        "installation.created",
+        "push",
+        "check_suite.requested",
+        "check_run.created",
+        "check_run.created",
+        "check_run.completed",
+        "check_run.completed",
+        "check_suite.completed",
+        "check_suite.rerequested",
+    ];
+    assert_eq!(world.inbox.kinds(), expected);
+    let completed = &world.inbox.payload("check_suite.completed")["check_suite"];
+    assert_eq!(
+        (
+            &completed["conclusion"],
+            &completed["latest_check_runs_count"],
+            &completed["head_commit"]["message"]
+        ),
+        (&json!("failure"), &json!(2), &json!("One more"))
+    );
+    let again = &world.inbox.payload("check_suite.rerequested")["check_suite"];
+    assert_eq!(
+        (
+            &again["status"],
+            &again["conclusion"],
+            &again["head_branch"],
+            &again["head_sha"]
+        ),
+        (&json!("queued"), &Value::Null, &json!("x"), &json!(head))
+    );
+    assert_eq!(
+        world.inbox.payload("check_run.created")["check_run"]["check_suite"]["id"],
+        again["id"]
+    );
+}
+
+#[tokio::test]
 async fn life_cycle_events_reach_the_app_they_concern() {
     let world = World::new().await;
     let ann = world.forge.as_user("ann").unwrap();

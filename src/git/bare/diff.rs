@@ -2,6 +2,7 @@
 
 use super::BareError;
 use super::BareRepo;
+use std::collections::BTreeMap;
 
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +100,36 @@ impl BareRepo {
         }
     }
 
+    /// The mode of what stands at `path` of a commit: `100644`, `120000` for a link, `160000` for a submodule, …
+    pub async fn mode(&self, commit: &str, path: &str) -> Result<Option<String>, BareError> {
+        let out = self.run(&["ls-tree", "-z", commit, "--", path], b"").await?;
+        let text = String::from_utf8_lossy(&out);
+        let entry = text.split('\0').find(|record| record.ends_with(&format!("\t{path}")));
+        Ok(entry.and_then(|record| record.split(' ').next()).map(str::to_owned))
+    }
+
+    /// How many bytes an object has.
+    pub async fn size(&self, id: &str) -> Result<u64, BareError> {
+        Ok(self.line(&["cat-file", "-s", id], b"").await?.parse().unwrap_or(0))
+    }
+
+    /// The paths that each of these commits touches, a merge compared with its first parent.
+    pub async fn touched(&self, commits: &[&str]) -> Result<BTreeMap<String, Vec<(ChangeKind, String)>>, BareError> {
+        let args = [
+            "diff-tree",
+            "--stdin",
+            "--root",
+            "-r",
+            "-z",
+            "--no-renames",
+            "--name-status",
+            "--diff-merges=first-parent",
+        ];
+        let lines: String = commits.iter().flat_map(|id| [*id, "\n"]).collect();
+        let out = self.run(&args, lines.as_bytes()).await?;
+        Ok(touched(&String::from_utf8_lossy(&out)))
+    }
+
     /// The entries of the folder `path` (empty: the root) at a commit: kind (`blob`, `tree`, `commit`), id, name.
     pub async fn folder(&self, commit: &str, path: &str) -> Result<Option<Vec<(String, String, String)>>, BareError> {
         let Some(id) = self.object_id(&format!("{commit}:{path}")).await? else {
@@ -111,6 +142,28 @@ impl BareRepo {
         let text = String::from_utf8_lossy(&out);
         Ok(Some(text.split('\0').filter_map(tree_entry).collect()))
     }
+}
+
+/// Reads NUL-ended tokens: a commit's id, then pairs of a one-letter status and a path.
+fn touched(text: &str) -> BTreeMap<String, Vec<(ChangeKind, String)>> {
+    let mut all: BTreeMap<String, Vec<(ChangeKind, String)>> = BTreeMap::new();
+    let mut commit = String::new();
+    let mut tokens = text.split('\0');
+    while let Some(token) = tokens.next() {
+        let kind = match token {
+            "A" => ChangeKind::Added,
+            "D" => ChangeKind::Removed,
+            id if id.len() >= 40 => {
+                commit = id.to_owned();
+                continue;
+            }
+            _ => ChangeKind::Modified,
+        };
+        if let Some(path) = tokens.next() {
+            all.entry(commit.clone()).or_default().push((kind, path.to_owned()));
+        }
+    }
+    all
 }
 
 fn tree_entry(record: &str) -> Option<(String, String, String)> {

@@ -49,6 +49,8 @@ pub struct Issue {
     pub labels: Vec<String>,
     /// Issue or pull request.
     pub conversation: Conversation,
+    /// How many comments it has.
+    pub comments: u64,
     /// Last change.
     pub updated_at: Option<Millis>,
     /// When it was closed.
@@ -66,6 +68,8 @@ struct IssueWire {
     #[serde(default)]
     labels: Vec<LabelWire>,
     pull_request: Option<IgnoredAny>,
+    #[serde(default)]
+    comments: u64,
     #[serde(default, deserialize_with = "time")]
     updated_at: Option<Millis>,
     #[serde(default, deserialize_with = "time")]
@@ -85,6 +89,7 @@ impl From<IssueWire> for Issue {
                 Some(IgnoredAny) => Conversation::Pull,
                 None => Conversation::Issue,
             },
+            comments: wire.comments,
             updated_at: wire.updated_at,
             closed_at: wire.closed_at,
         }

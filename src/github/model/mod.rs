@@ -37,6 +37,12 @@ pub enum ActorKind {
     Other,
 }
 
+/// What stands for the id of an account that GitHub gives by its name alone.
+const NO_ID: UserId = UserId(0);
+
+/// What ends the login of every App's bot user.
+const BOT: &str = "[bot]";
+
 /// An account that did something.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "ActorWire")]
@@ -45,6 +51,30 @@ pub struct Actor {
     pub user: User,
     /// Whether it is a person.
     pub kind: ActorKind,
+}
+
+impl Actor {
+    /// The account of this login, where GitHub says no more of it.
+    #[must_use]
+    pub fn named(login: &str) -> Self {
+        Self {
+            user: User {
+                id: NO_ID,
+                login: login.to_owned(),
+            },
+            kind: if login.ends_with(BOT) {
+                ActorKind::Bot
+            } else {
+                ActorKind::Person
+            },
+        }
+    }
+
+    /// Whether it is this account.
+    #[must_use]
+    pub fn is(&self, user: &User) -> bool {
+        self.user.id == user.id || self.user.id == NO_ID && self.user.login.eq_ignore_ascii_case(&user.login)
+    }
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,5 @@
 //! What is stored at all. The rest is acknowledged and dropped before it costs anything.
 
-use super::inbound::CheckButton;
 use super::inbound::Inbound;
 use super::inbound::IssueEvent;
 use super::inbound::Place;
@@ -10,6 +9,7 @@ use crate::domain::ids::AppId;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::IssueNumber;
 use crate::domain::ids::RepoId;
+use crate::domain::ids::User;
 use crate::domain::ids::UserId;
 use crate::github::Client;
 use crate::github::model::Pull;
@@ -25,8 +25,8 @@ const COMMAND: &[u8] = b"/autobuild";
 pub struct OwnApps {
     /// Their ids.
     pub apps: Vec<AppId>,
-    /// The ids of their bot users.
-    pub users: Vec<UserId>,
+    /// Their bot users.
+    pub users: Vec<User>,
 }
 
 impl OwnApps {
@@ -37,8 +37,7 @@ impl OwnApps {
             apps: clients.iter().map(|client| client.app_id()).collect(),
             users: clients
                 .iter()
-                .filter_map(|client| client.known_bot())
-                .map(|user| user.id)
+                .filter_map(|client| client.known_bot().cloned())
                 .collect(),
         }
     }
@@ -100,7 +99,8 @@ fn summary(event: &str, inbound: &Inbound) -> Summary {
             installation, sender, ..
         } => (Some(*installation), Some(sender.user.id), None),
         Inbound::Push { .. }
-        | Inbound::CheckRun { .. }
+        | Inbound::CheckAction { .. }
+        | Inbound::Rerun { .. }
         | Inbound::Repository { .. }
         | Inbound::Ping
         | Inbound::Ignored { .. } => (None, None, None),
@@ -115,14 +115,15 @@ fn summary(event: &str, inbound: &Inbound) -> Summary {
 }
 
 fn is_own(inbound: &Inbound, own: &OwnApps) -> bool {
-    let by_us = |place: &Place| own.users.contains(&place.sender.user.id);
+    let by_us = |place: &Place| own.users.iter().any(|user| place.sender.is(user));
     let through_us = match inbound {
         Inbound::CommentCreated { comment, .. } => comment.via_app.is_some_and(|app| own.apps.contains(&app)),
         Inbound::Issue { .. }
         | Inbound::Pull { .. }
         | Inbound::Review { .. }
         | Inbound::Push { .. }
-        | Inbound::CheckRun { .. }
+        | Inbound::CheckAction { .. }
+        | Inbound::Rerun { .. }
         | Inbound::Repository { .. }
         | Inbound::Installation { .. }
         | Inbound::Ping
@@ -141,10 +142,10 @@ fn is_needed(inbound: &Inbound) -> bool {
         Inbound::Push { place, push } => {
             push.branch.starts_with(OUR_BRANCHES) || push.branch == place.repo.default_branch
         }
-        Inbound::CheckRun { button, .. } => match button {
-            CheckButton::Rerun | CheckButton::Action(_) => true,
-        },
-        Inbound::Repository { .. } | Inbound::Installation { .. } => true,
+        Inbound::CheckAction { .. }
+        | Inbound::Rerun { .. }
+        | Inbound::Repository { .. }
+        | Inbound::Installation { .. } => true,
         Inbound::Ping | Inbound::Ignored { .. } => false,
     }
 }

@@ -1,5 +1,6 @@
 //! What a delivery says, once it is read.
 
+use crate::domain::ids::AppId;
 use crate::domain::ids::CheckRunId;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::Millis;
@@ -11,6 +12,7 @@ use crate::github::model::Pull;
 use crate::github::model::Repository;
 use crate::github::model::RepositoryRef;
 use crate::github::model::Review;
+use std::collections::BTreeSet;
 
 /// Where something happened and who did it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,14 +73,23 @@ pub enum Inbound {
         /// How it moved.
         push: Push,
     },
-    /// Somebody pressed a button of one of our check runs.
-    CheckRun {
+    /// Somebody pressed a button that we put on one of our check runs.
+    CheckAction {
         /// Where and who.
         place: Box<Place>,
         /// The check run.
         run: PressedCheckRun,
-        /// Which button.
-        button: CheckButton,
+        /// The button's identifier.
+        identifier: String,
+    },
+    /// Somebody wants the checks of a commit again: GitHub's _Re-run_ of one check run, or of all of them.
+    Rerun {
+        /// Where and who.
+        place: Box<Place>,
+        /// The commit.
+        head: Sha,
+        /// The App whose checks are meant, where GitHub says so.
+        app: Option<AppId>,
     },
     /// Something happened to the repository itself.
     Repository {
@@ -110,10 +121,10 @@ pub enum Inbound {
 /// What happened to an issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IssueEvent {
-    /// This label was put on.
-    Labeled(String),
-    /// This label was taken off.
-    Unlabeled(String),
+    /// This label was put on; GitHub does not name one that is gone from the repository by now.
+    Labeled(Option<String>),
+    /// This label was taken off; likewise.
+    Unlabeled(Option<String>),
     /// Title or body were changed.
     Edited,
     /// It was closed.
@@ -162,6 +173,16 @@ pub struct Push {
     pub after: Option<Sha>,
     /// Whether commits were added or history was rewritten.
     pub kind: PushKind,
+    /// The paths that its commits touch, where the delivery names them all.
+    pub paths: Option<BTreeSet<String>>,
+}
+
+impl Push {
+    /// Whether the file may say something else now.
+    #[must_use]
+    pub fn may_change(&self, path: &str) -> bool {
+        self.paths.as_ref().is_none_or(|paths| paths.contains(path))
+    }
 }
 
 /// Whether a push added commits or rewrote history.
@@ -184,17 +205,6 @@ pub struct PressedCheckRun {
     pub id: CheckRunId,
     /// The id that we gave it.
     pub external_id: Option<String>,
-    /// The commit that it stands on.
-    pub head: Sha,
-}
-
-/// A button of a check run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckButton {
-    /// GitHub's own _Re-run_.
-    Rerun,
-    /// One of ours, by its identifier.
-    Action(String),
 }
 
 /// What happened to a repository.
@@ -246,7 +256,8 @@ impl Inbound {
             | Self::Pull { place, .. }
             | Self::Review { place, .. }
             | Self::Push { place, .. }
-            | Self::CheckRun { place, .. }
+            | Self::CheckAction { place, .. }
+            | Self::Rerun { place, .. }
             | Self::Repository { place, .. } => Some(place),
             Self::Installation { .. } | Self::Ping | Self::Ignored { .. } => None,
         }

@@ -20,7 +20,6 @@ pub use door::Summary;
 pub use door::door;
 pub use headers::DeliveryHeaders;
 pub use headers::HeaderError;
-pub use inbound::CheckButton;
 pub use inbound::Inbound;
 pub use inbound::InstallationEvent;
 pub use inbound::IssueEvent;

@@ -1,6 +1,5 @@
 //! From raw bytes to [`Inbound`].
 
-use super::inbound::CheckButton;
 use super::inbound::Inbound;
 use super::inbound::InstallationEvent;
 use super::inbound::IssueEvent;
@@ -11,11 +10,17 @@ use super::inbound::Push;
 use super::inbound::PushKind;
 use super::inbound::RepositoryEvent;
 use super::inbound::ReviewChange;
+use super::payload::CommitWire;
 use super::payload::Payload;
 use super::payload::action;
 use super::payload::check_shape;
 use super::payload::decode;
 use crate::domain::ids::Sha;
+use crate::github::model::Actor;
+use std::collections::BTreeSet;
+
+/// GitHub lists no more commits of a push than this.
+const MOST_COMMITS: usize = 2_048;
 
 /// Why a payload cannot be read. All of them are the sender's fault: an answer in the 400s.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +45,8 @@ pub enum WebhookError {
     Malformed(String),
 }
 
-/// Reads the payload of a delivery of `event` (`X-GitHub-Event`).
+/// Reads the payload of a delivery of `event` (`X-GitHub-Event`). What GitHub's description of its webhooks lets be absent
+/// may be absent: what cannot be understood without it is ignored.
 pub fn parse(event: &str, body: &[u8]) -> Result<Inbound, WebhookError> {
     check_shape(body)?;
     let action = action(body)?;
@@ -64,7 +70,8 @@ enum Kind {
     Pull(PullKind),
     Review(ReviewChange),
     Push,
-    Rerun,
+    RunRerequested,
+    SuiteRerequested,
     CheckAction,
     Repository(RepositoryEvent),
     RepositoryEdited,
@@ -102,7 +109,8 @@ impl Kind {
             ("pull_request_review", "submitted") => Self::Review(ReviewChange::Submitted),
             ("pull_request_review", "dismissed") => Self::Review(ReviewChange::Dismissed),
             ("push", _) => Self::Push,
-            ("check_run", "rerequested") => Self::Rerun,
+            ("check_run", "rerequested") => Self::RunRerequested,
+            ("check_suite", "rerequested") => Self::SuiteRerequested,
             ("check_run", "requested_action") => Self::CheckAction,
             ("repository", "renamed") => Self::Repository(RepositoryEvent::Renamed),
             ("repository", "transferred") => Self::Repository(RepositoryEvent::Transferred),
@@ -147,8 +155,12 @@ impl InstallationKind {
     }
 }
 
-/// `None` for what only the payload shows to be unneeded.
+/// `None` for what only the payload shows to be unneeded. GitHub names an installation in everything that it sends to an
+/// App: what names none comes from a webhook of a repository or an organisation, and the App's own tells of it too.
 fn read(kind: Kind, mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
+    if payload.installation.is_none() && !matches!(kind, Kind::Ping) {
+        return Ok(None);
+    }
     Ok(Some(match kind {
         Kind::Issue(kind) => issue(kind, payload)?,
         Kind::CommentCreated => Inbound::CommentCreated {
@@ -164,11 +176,23 @@ fn read(kind: Kind, mut payload: Payload) -> Result<Option<Inbound>, WebhookErro
             place: place(payload)?,
         },
         Kind::Push => return push(payload),
-        Kind::Rerun => check_run(CheckButton::Rerun, payload)?,
-        Kind::CheckAction => {
-            let pressed = need("requested_action", payload.requested_action.take())?;
-            check_run(CheckButton::Action(pressed.identifier), payload)?
+        Kind::RunRerequested => {
+            let run = need("check_run", payload.check_run.take())?;
+            Inbound::Rerun {
+                head: run.head_sha,
+                app: run.app,
+                place: place(payload)?,
+            }
         }
+        Kind::SuiteRerequested => {
+            let suite = need("check_suite", payload.check_suite.take())?;
+            Inbound::Rerun {
+                head: suite.head_sha,
+                app: suite.app,
+                place: place(payload)?,
+            }
+        }
+        Kind::CheckAction => return check_action(payload),
         Kind::Repository(event) => Inbound::Repository {
             event,
             place: place(payload)?,
@@ -188,18 +212,19 @@ fn need<T>(field: &'static str, value: Option<T>) -> Result<T, WebhookError> {
 }
 
 fn place(payload: Payload) -> Result<Box<Place>, WebhookError> {
+    let pusher = || payload.pusher.map(|pusher| Actor::named(&pusher.name));
     Ok(Box::new(Place {
         installation: need("installation", payload.installation)?.id,
         repo: need("repository", payload.repository)?,
-        sender: need("sender", payload.sender)?,
+        sender: need("sender", payload.sender.or_else(pusher))?,
     }))
 }
 
 fn issue(kind: IssueKind, mut payload: Payload) -> Result<Inbound, WebhookError> {
-    let mut label = || need("label", payload.label.take()).map(|label| label.name);
+    let label = payload.label.take().map(|label| label.name);
     let event = match kind {
-        IssueKind::Labeled => IssueEvent::Labeled(label()?),
-        IssueKind::Unlabeled => IssueEvent::Unlabeled(label()?),
+        IssueKind::Labeled => IssueEvent::Labeled(label),
+        IssueKind::Unlabeled => IssueEvent::Unlabeled(label),
         IssueKind::Plain(event) => event,
     };
     Ok(Inbound::Issue {
@@ -241,12 +266,26 @@ fn push(payload: Payload) -> Result<Option<Inbound>, WebhookError> {
         branch: branch.to_owned(),
         before,
         after,
+        paths: match kind {
+            PushKind::FastForward => touched(payload.commits.as_deref().unwrap_or_default()),
+            PushKind::Created | PushKind::Forced | PushKind::Deleted => None,
+        },
         kind,
     };
     Ok(Some(Inbound::Push {
         push,
         place: place(payload)?,
     }))
+}
+
+/// Every path that the commits touch; none where a commit, or a part of a long list, may be missing.
+fn touched(commits: &[CommitWire]) -> Option<BTreeSet<String>> {
+    let paths = |commit: &CommitWire| {
+        let lists = [&commit.added, &commit.removed, &commit.modified];
+        lists.into_iter().flatten().flatten().cloned().collect::<Vec<_>>()
+    };
+    let all: BTreeSet<String> = commits.iter().flat_map(paths).collect();
+    (!all.is_empty() && commits.len() < MOST_COMMITS).then_some(all)
 }
 
 /// A required commit id; the all-zero id is GitHub's "none".
@@ -261,17 +300,20 @@ fn commit(field: &'static str, text: &Option<String>) -> Result<Option<Sha>, Web
     Ok(Some(sha))
 }
 
-fn check_run(button: CheckButton, mut payload: Payload) -> Result<Inbound, WebhookError> {
+/// A press that does not say which button is none.
+fn check_action(mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
     let run = need("check_run", payload.check_run.take())?;
-    Ok(Inbound::CheckRun {
+    let Some(identifier) = payload.requested_action.take().and_then(|action| action.identifier) else {
+        return Ok(None);
+    };
+    Ok(Some(Inbound::CheckAction {
         run: PressedCheckRun {
             id: run.id,
             external_id: run.external_id,
-            head: run.head_sha,
         },
-        button,
+        identifier,
         place: place(payload)?,
-    })
+    }))
 }
 
 fn installation(kind: InstallationKind, payload: Payload) -> Result<Inbound, WebhookError> {

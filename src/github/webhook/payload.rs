@@ -1,6 +1,7 @@
 //! The raw payload: what it may look like at all, and the fields that we read.
 
 use super::parse::WebhookError;
+use crate::domain::ids::AppId;
 use crate::domain::ids::CheckRunId;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::Millis;
@@ -12,6 +13,7 @@ use crate::github::model::Pull;
 use crate::github::model::Repository;
 use crate::github::model::RepositoryRef;
 use crate::github::model::Review;
+use crate::github::model::app_id;
 use crate::github::model::time;
 use serde::Deserialize;
 use serde::Deserializer;
@@ -31,6 +33,7 @@ pub(super) struct Payload {
     pub(super) installation: Option<InstallationWire>,
     pub(super) repository: Option<Repository>,
     pub(super) sender: Option<Actor>,
+    pub(super) pusher: Option<PusherWire>,
     pub(super) issue: Option<Issue>,
     pub(super) label: Option<LabelWire>,
     pub(super) comment: Option<Comment>,
@@ -46,7 +49,9 @@ pub(super) struct Payload {
     pub(super) deleted: bool,
     #[serde(default)]
     pub(super) forced: bool,
+    pub(super) commits: Option<Vec<CommitWire>>,
     pub(super) check_run: Option<CheckRunWire>,
+    pub(super) check_suite: Option<CheckSuiteWire>,
     pub(super) requested_action: Option<ActionWire>,
     #[serde(default)]
     pub(super) changes: ChangesWire,
@@ -66,16 +71,39 @@ pub(super) struct LabelWire {
     pub(super) name: String,
 }
 
+/// A commit of a push, with the paths that it touches.
+#[derive(Deserialize)]
+pub(super) struct CommitWire {
+    pub(super) added: Option<Vec<String>>,
+    pub(super) removed: Option<Vec<String>>,
+    pub(super) modified: Option<Vec<String>>,
+}
+
 #[derive(Deserialize)]
 pub(super) struct CheckRunWire {
     pub(super) id: CheckRunId,
     pub(super) external_id: Option<String>,
     pub(super) head_sha: Sha,
+    #[serde(default, deserialize_with = "app_id")]
+    pub(super) app: Option<AppId>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CheckSuiteWire {
+    pub(super) head_sha: Sha,
+    #[serde(default, deserialize_with = "app_id")]
+    pub(super) app: Option<AppId>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct ActionWire {
-    pub(super) identifier: String,
+    pub(super) identifier: Option<String>,
+}
+
+/// Who pushed, by what Git was told of them.
+#[derive(Deserialize)]
+pub(super) struct PusherWire {
+    pub(super) name: String,
 }
 
 #[derive(Default, Deserialize)]

@@ -5,6 +5,7 @@ use crate::domain::ids::IssueNumber;
 use crate::domain::ids::Millis;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::RepoId;
+use crate::domain::ids::User;
 use crate::domain::ids::UserId;
 use crate::github::model::ActorKind;
 use crate::github::model::Conversation;
@@ -79,7 +80,8 @@ fn deliveries() -> Vec<(&'static str, Value)> {
     let of_comment = json!({"issue": issue(), "comment": comment("/autobuild status")});
     let of_pull = json!({"number": 7, "pull_request": pull(), "before": SHA, "after": NEXT});
     let of_review = json!({"pull_request": pull(), "review": review()});
-    let run = json!({"id": 600, "external_id": "22/42/1", "head_sha": SHA});
+    let run = json!({"id": 600, "external_id": "22/42/1", "head_sha": SHA, "app": {"id": 1}});
+    let suite = json!({"check_suite": {"id": 601, "head_sha": SHA, "head_branch": null, "app": {"id": 1}, "pull_requests": []}});
     let of_run = json!({"check_run": run, "requested_action": {"identifier": "resume"}});
     let of_default_branch = json!({"changes": {"default_branch": {"from": "master"}}});
     let of_repositories = json!({
@@ -97,6 +99,7 @@ fn deliveries() -> Vec<(&'static str, Value)> {
         ("pull_request", "closed reopened synchronize", &of_pull),
         ("pull_request_review", "submitted dismissed", &of_review),
         ("check_run", "rerequested requested_action", &of_run),
+        ("check_suite", "rerequested", &suite),
         ("push", "", &push),
         (
             "repository",
@@ -151,7 +154,7 @@ fn a_label_names_the_one_label_and_snapshots_the_issue() {
     let Inbound::Issue { issue, event, .. } = read(event, &payload).unwrap() else {
         panic!("not an issue event");
     };
-    assert_eq!(event, IssueEvent::Labeled("autobuild".to_owned()));
+    assert_eq!(event, IssueEvent::Labeled(Some("autobuild".to_owned())));
     assert_eq!(issue.number, IssueNumber(42));
     assert_eq!(issue.body.as_deref(), Some("Please"));
     assert_eq!(issue.labels, ["autobuild", "bare"]);
@@ -272,20 +275,16 @@ fn a_missing_field_is_named() {
     for (event, payload) in deliveries() {
         for field in [
             "issue",
-            "label",
             "comment",
             "pull_request",
             "review",
             "check_run",
+            "check_suite",
             "sender",
-            "installation",
         ] {
-            let labels = payload["action"]
-                .as_str()
-                .is_some_and(|action| action.ends_with("labeled"));
             let mut payload = payload.clone();
             let was_there = payload.as_object_mut().unwrap().remove(field).is_some();
-            let needed = was_there && event != "ping" && (field != "label" || labels);
+            let needed = was_there && event != "ping";
             let result = read(event, &payload);
             if needed {
                 assert_eq!(result, Err(WebhookError::Lacks(field)), "{event}");
@@ -294,6 +293,83 @@ fn a_missing_field_is_named() {
             }
         }
     }
+}
+
+fn without(mut payload: Value, fields: &[&str]) -> Value {
+    for field in fields {
+        let (holder, name) = field
+            .rsplit_once('/')
+            .map_or((String::new(), *field), |(holder, name)| (format!("/{holder}"), name));
+        let object = payload.pointer_mut(&holder).and_then(Value::as_object_mut);
+        object.unwrap().remove(name).unwrap();
+    }
+    payload
+}
+
+#[test]
+fn what_githubs_description_lets_be_absent_may_be_absent() {
+    for (event, payload) in deliveries().into_iter().filter(|(event, _)| *event != "ping") {
+        let unplaced = read(event, &without(payload, &["installation"]));
+        let needed = event == "installation" || event == "installation_repositories";
+        assert!(
+            needed || matches!(unplaced, Ok(Inbound::Ignored { .. })),
+            "{event}: {unplaced:?}"
+        );
+    }
+    let of_issue = json!({"issue": issue(), "label": {"name": "autobuild"}});
+    for (action, event) in [
+        ("labeled", IssueEvent::Labeled(None)),
+        ("unlabeled", IssueEvent::Unlabeled(None)),
+    ] {
+        let unnamed = without(
+            with(action, of_issue.clone()),
+            &["label", "issue/labels", "organization"],
+        );
+        let Ok(Inbound::Issue { event: told, .. }) = read("issues", &unnamed) else {
+            panic!("{action}")
+        };
+        assert_eq!(told, event);
+    }
+    let pressed = json!({
+        "check_run": {"id": 600, "external_id": null, "head_sha": SHA, "app": null},
+        "requested_action": {"identifier": "resume"},
+    });
+    let pressed = with("requested_action", pressed);
+    for fields in ["requested_action", "requested_action/identifier"] {
+        let read = read("check_run", &without(pressed.clone(), &[fields]));
+        assert!(matches!(read, Ok(Inbound::Ignored { .. })), "{fields}: {read:?}");
+    }
+}
+
+#[test]
+fn a_push_without_a_sender_is_of_who_pushed() {
+    let push = json!({"ref": "refs/heads/autobuild/42/x", "before": SHA, "after": NEXT, "pusher": {"name": "ada", "email": null}});
+    let push = without(with("", push), &["sender"]);
+    let told = read("push", &push).unwrap();
+    let sender = &told.place().unwrap().sender;
+    assert_eq!((sender.user.login.as_str(), sender.kind), ("ada", ActorKind::Person));
+    assert!(dropped(&at_door("push", &push)).is_none());
+    let mut ours = push.clone();
+    ours["pusher"]["name"] = json!("AutoBuild[bot]");
+    assert_eq!(dropped(&at_door("push", &ours)), Some(DropReason::Own));
+    assert_eq!(
+        read("push", &without(push, &["pusher"])),
+        Err(WebhookError::Lacks("sender"))
+    );
+}
+
+#[test]
+fn a_re_run_of_one_check_and_of_all_mean_the_same() {
+    let check = json!({"id": 600, "head_sha": SHA, "app": {"id": 1}});
+    let one = read("check_run", &with("rerequested", json!({"check_run": check}))).unwrap();
+    let all = read("check_suite", &with("rerequested", json!({"check_suite": check}))).unwrap();
+    let Inbound::Rerun { head, app, .. } = &one else {
+        panic!("{one:?}")
+    };
+    assert_eq!((head.as_str(), *app), (SHA, Some(AppId(1))));
+    assert_eq!(one, all);
+    let requested = with("requested", json!({"check_suite": check}));
+    assert!(matches!(read("check_suite", &requested), Ok(Inbound::Ignored { .. })));
 }
 
 #[test]
@@ -345,9 +421,13 @@ fn what_is_not_a_json_object_is_refused() {
 }
 
 fn at_door(event: &str, payload: &Value) -> Door {
+    let own = |id, login: &str| User {
+        id: UserId(id),
+        login: login.to_owned(),
+    };
     let own = OwnApps {
         apps: vec![AppId(1), AppId(2)],
-        users: vec![UserId(101), UserId(102)],
+        users: vec![own(101, "autobuild[bot]"), own(102, "autobuild-coach[bot]")],
     };
     door(event, payload.to_string().as_bytes(), &own).unwrap()
 }

@@ -78,6 +78,8 @@ fn everything(say: Words<'_>) -> Vec<(String, String)> {
             };
             let review = messages::review(&feature, task, turn, &links, shown).unwrap();
             add("folded", messages::fold_inline(&review));
+            let blocked = messages::blocked_review(&feature, task, turn, Cost::default(), &links, shown).unwrap();
+            add("blocked review", blocked.body);
             add("review", review.body);
             for inline in review.inline {
                 add("inline", inline.body);
@@ -87,6 +89,9 @@ fn everything(say: Words<'_>) -> Vec<(String, String)> {
                 messages::check_run(&feature, task, turn, &links).unwrap().summary,
             );
         }
+    }
+    for wait in sentences::waits() {
+        add("wait", messages::wait(&feature, &wait, &links).unwrap_or_default());
     }
     for reason in sentences::block_reasons(say) {
         let state = task::State::Blocked { reason };
@@ -213,6 +218,15 @@ const OURS: [&str; 9] = [
     "<summary>Output of probe 1</summary>",
 ];
 
+/// One of our marks, or the title of a fold that counts something, in words and numbers alone.
+fn is_ours(html: &str) -> bool {
+    let title = html
+        .strip_prefix("<summary>")
+        .and_then(|rest| rest.strip_suffix("</summary>"));
+    let is_plain = |title: &str| title.chars().all(|c| c.is_ascii_alphanumeric() || " :;,'".contains(c));
+    OURS.contains(&html) || title.is_some_and(is_plain)
+}
+
 fn assert_harmless(name: &str, said: &str) {
     assert!(said.chars().count() <= MAX_CHARS, "{name} is too long");
     assert_eq!(command::parse(said), Parsed::None, "{name} gives a command:\n{said}");
@@ -237,7 +251,7 @@ fn assert_harmless(name: &str, said: &str) {
         assert!(!lower.contains(live), "{name} holds a live {live}:\n{said}");
     }
     for html in &seen.html {
-        assert!(OURS.contains(&html.as_str()), "{name} holds HTML {html:?}:\n{said}");
+        assert!(is_ours(html), "{name} holds HTML {html:?}:\n{said}");
     }
     for link in &seen.links {
         assert!(

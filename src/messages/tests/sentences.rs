@@ -2,6 +2,7 @@
 
 use super::snapshot;
 use super::world;
+use super::world::decent;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::cost::Spending;
@@ -11,7 +12,12 @@ use crate::domain::effect::Reply;
 use crate::domain::feature::ApprovalWhy;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::feature::State;
+use crate::domain::feature::Wait;
 use crate::domain::feature::command::Refusal;
+use crate::domain::feature::command::Trigger;
+use crate::domain::feature::unsaid::Instead;
+use crate::domain::feature::unsaid::Saying;
+use crate::domain::feature::unsaid::Unsaid;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::PullNumber;
 use crate::domain::ids::TaskId;
@@ -137,6 +143,16 @@ pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
     plain.into_iter().chain(agents).collect()
 }
 
+fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
+    Refusal::NotLookedAt {
+        trigger,
+        reason: Box::new(BlockReason::ForgeRefused {
+            doing: text("looking at it"),
+            said: say("GitHub forbids it: Resource not accessible by integration"),
+        }),
+    }
+}
+
 #[allow(clippy::too_many_lines, reason = "one of each refusal")]
 pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
     let run = |run| FeatureKey {
@@ -144,6 +160,10 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         ..world::without_plan(&world::decent).key
     };
     vec![
+        not_looked_at(Trigger::Label, say),
+        not_looked_at(Trigger::Command, say),
+        not_looked_at(Trigger::Review, say),
+        not_looked_at(Trigger::Button, say),
         Refusal::NoPermission { needed: say("write") },
         Refusal::PermissionUnknown,
         Refusal::Malformed {
@@ -154,6 +174,7 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         Refusal::RunUnfinished { run: run(1) },
         Refusal::BotLabel,
         Refusal::NoCriteria,
+        Refusal::IssueClosed,
         Refusal::EditedSince { by: say("mallory") },
         Refusal::RunEnded {
             state: text("completed"),
@@ -398,4 +419,65 @@ fn only_logins_that_github_gives_out_are_mentioned() {
     for (login, expected) in table {
         assert_eq!(words::login(login), expected, "{login:?}");
     }
+}
+
+pub(super) fn waits() -> Vec<Wait> {
+    let (task, turn) = (TaskId::Planned(2), TurnNumber(1));
+    vec![
+        Wait::Approval { plan: 1 },
+        Wait::NoPlan,
+        Wait::Merge { task, turn },
+        Wait::MergeRefused { task, turn },
+        Wait::Review { pull: PullNumber(104) },
+    ]
+}
+
+#[test]
+fn one_short_comment_calls_the_person_who_labelled_by_name() {
+    let mut feature = world::busy(&decent);
+    if let Some(task) = feature.tasks.get_mut(1) {
+        task.state = task::State::Approved {
+            turn: TurnNumber(1),
+            by: task::Approval::Coach,
+            merge: task::MergeState::Refused {
+                rule: "At least 1 approving review is required".to_owned(),
+            },
+        };
+    }
+    let said: Vec<String> = waits()
+        .iter()
+        .map(|wait| messages::wait(&feature, wait, &world::links()).unwrap())
+        .collect();
+    snapshot!("waits", said.join("\n\n"));
+    for text in said {
+        assert_eq!(text.matches('@').count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn what_could_not_be_said_is_a_line_of_the_living_comment() {
+    let mut feature = world::busy(&decent);
+    let all = [
+        (Saying::Review, Some(TaskId::Planned(1)), Instead::CommentReview),
+        (Saying::Check, Some(TaskId::Planned(1)), Instead::PullComment),
+        (Saying::Check, None, Instead::IssueComment),
+        (Saying::Report, None, Instead::Nothing),
+        (Saying::Call, None, Instead::Nothing),
+        (Saying::Living, None, Instead::Nothing),
+    ];
+    feature.unsaid = all
+        .into_iter()
+        .map(|(what, task, instead)| Unsaid {
+            what,
+            task,
+            instead,
+            why: "GitHub forbids it: @mal Resource not accessible".to_owned(),
+        })
+        .collect();
+    let said = messages::living(&feature, &Spending::default(), &world::links());
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("could not be posted"))
+        .collect();
+    snapshot!("unsaid", lines.join("\n"));
 }

@@ -13,6 +13,7 @@ use crate::domain::evidence::Counts;
 use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::evidence::GateReport;
+use crate::domain::feature::Discussion;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Integration;
 use crate::domain::feature::Living;
@@ -253,6 +254,7 @@ pub(super) fn rules() -> Rules {
         plan_approval: PlanApproval::From(7),
         mode: Mode::Tdd,
         ci: CiPolicy::Wait,
+        records: crate::domain::feature::Records::WhileBuilding,
     }
 }
 
@@ -309,6 +311,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             at: Millis(0),
             trust: Trust::Writers,
             wanted: Wanted::Plan,
+            discussion: Discussion::default(),
         },
         rules: rules(),
         settings: serde_json::json!({
@@ -327,6 +330,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         more_fixes: 0,
         gates: Vec::new(),
         living: None,
+        unsaid: Vec::new(),
         checking: None,
         suspension: Suspension::None,
         emitted: 1,
@@ -346,6 +350,7 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
         head: sha('d'),
         merged: vec![TaskId::Planned(1)],
         report: gates(say, 0),
+        stands_for: None,
     }];
     let [first, second, third] = feature.tasks.as_mut_slice() else {
         panic!("three tasks");

@@ -231,7 +231,7 @@ impl Setup {
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let hook = format!("http://{}/webhook", listener.address().unwrap());
         let (main, installation) = autobuild_app(&forge, &hook);
-        let coach = self.coach_app.then(|| coach_app(&forge));
+        let (coach, coach_installation) = self.coach_app.then(|| coach_app(&forge)).unzip();
         let script = Script::new(folder.join("agents.yml"), &self.files);
         let apps = (&main, coach.as_ref());
         let blueprint = self.blueprint(&forge, &folder, apps, folder.join("data"));
@@ -260,6 +260,7 @@ impl Setup {
             script,
             folder: self.folder,
             installation,
+            coach_installation,
             stop,
             work,
         }
@@ -404,7 +405,7 @@ fn autobuild_app(forge: &Forge, hook: &str) -> (AppCredentials, u64) {
     (app, installation)
 }
 
-fn coach_app(forge: &Forge) -> AppCredentials {
+fn coach_app(forge: &Forge) -> (AppCredentials, u64) {
     let app = forge
         .create_app(&NewApp {
             slug: "autobuild-coach",
@@ -414,6 +415,6 @@ fn coach_app(forge: &Forge) -> AppCredentials {
             hook: None,
         })
         .unwrap();
-    forge.install("autobuild-coach", "acme", None).unwrap();
-    app
+    let installation = forge.install("autobuild-coach", "acme", None).unwrap();
+    (app, installation)
 }

@@ -49,6 +49,8 @@ pub struct World {
     pub folder: tempfile::TempDir,
     /// The AutoBuild App's installation.
     pub installation: u64,
+    /// The Coach App's, where there is one.
+    pub coach_installation: Option<u64>,
     /// The repository's id, which no renaming changes.
     pub repo: RepoId,
     stop: CancellationToken,

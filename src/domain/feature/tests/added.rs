@@ -142,7 +142,7 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
     let Some(BlockReason::PreFlightFailed { what, output }) = obstacle(&baseline(Some(failed), not_reached())) else {
         panic!("a failed set-up is an obstacle");
     };
-    assert_eq!(what, "set-up: `t` exited with 3, count unknown");
+    assert_eq!(what, "set-up: `t` exited with 3");
     assert_eq!(output, "the output");
 }
 
@@ -280,6 +280,7 @@ fn a_red_gate_in_review_goes_back_to_building_with_a_repair() {
     story.tell(Event::PullOpened {
         run,
         pull: FEATURE_PULL,
+        opened: None,
     });
     assert_eq!(story.feature.state, State::InReview);
 }
@@ -398,9 +399,10 @@ fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_
     assert_eq!(
         kinds(&story.tell(Event::PullOpened {
             run,
-            pull: FEATURE_PULL
+            pull: FEATURE_PULL,
+            opened: None,
         })),
-        ["publish_wave_check", "living"]
+        ["publish_wave_check", "living", "ask_person"]
     );
     assert_eq!(story.feature.state, State::InReview);
 }

@@ -7,6 +7,9 @@ use crate::domain::feature::State;
 use crate::domain::feature::event::DefaultMerge;
 use crate::domain::feature::event::Event;
 use crate::domain::feature::tests::samples::*;
+use crate::domain::feature::unsaid::Instead;
+use crate::domain::feature::unsaid::Saying;
+use crate::domain::feature::unsaid::Unsaid;
 use crate::domain::ids::TurnNumber;
 use crate::domain::task;
 use crate::domain::task::MergeState;
@@ -39,8 +42,9 @@ fn one_task_goes_from_label_to_review() {
     let opened = story.tell(Event::PullOpened {
         run,
         pull: FEATURE_PULL,
+        opened: None,
     });
-    assert_eq!(kinds(&opened), ["publish_wave_check", "living"]);
+    assert_eq!(kinds(&opened), ["publish_wave_check", "living", "ask_person"]);
     assert_eq!(story.feature.state, State::InReview);
 }
 
@@ -405,4 +409,62 @@ fn nothing_new_edits_no_comment() {
             })
             .is_empty()
     );
+}
+
+#[test]
+fn a_turn_that_blocks_is_one_review_also_while_its_pull_request_is_being_opened() {
+    let rules = crate::domain::feature::Rules {
+        max_turns: 1,
+        ..rules()
+    };
+    let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), rules);
+    let run = story.run(ONE);
+    story.task_event(
+        ONE,
+        task::Event::Played {
+            run,
+            outcome: Box::new(pushed(sha(20))),
+        },
+    );
+    story.gate(ONE, green());
+    let said = story.judge(ONE, feedback("a"));
+    assert_eq!(kinds(&said), ["post_blocked_review", "publish_check", "living"]);
+    let branch = story.task(ONE).branch.clone();
+    let opened = story.task_event(
+        ONE,
+        task::Event::PullOpened {
+            pull: pull(ONE),
+            branch,
+        },
+    );
+    assert_eq!(kinds(&opened), ["living"]);
+}
+
+fn unsaid(what: Saying, task: Option<crate::domain::ids::TaskId>, instead: Instead) -> Event {
+    Event::Unsaid(Unsaid {
+        what,
+        task,
+        instead,
+        why: "403".to_owned(),
+    })
+}
+
+#[test]
+fn an_approval_that_stands_nowhere_is_not_merged_and_one_that_stands_elsewhere_is() {
+    let mut story = one();
+    story.turn(ONE, 20, approval());
+    let elsewhere = unsaid(Saying::Review, Some(ONE), Instead::CommentReview);
+    assert_eq!(kinds(&story.tell(elsewhere.clone())), ["living"]);
+    assert!(story.tell(elsewhere).is_empty(), "said once");
+    assert_eq!(story.task(ONE).state.word(), "approved");
+    story.tell(unsaid(Saying::Review, Some(ONE), Instead::Nothing));
+    assert_eq!(story.task(ONE).state.word(), "blocked");
+}
+
+#[test]
+fn a_living_comment_that_cannot_be_written_is_not_tried_for_ever() {
+    let mut story = one();
+    let living = unsaid(Saying::Living, None, Instead::Nothing);
+    assert_eq!(kinds(&story.tell(living.clone())), ["living"]);
+    assert!(story.tell(living).is_empty());
 }

@@ -231,6 +231,7 @@ fn retry_in_review_goes_back_to_building() {
     story.tell(Event::PullOpened {
         run,
         pull: FEATURE_PULL,
+        opened: None,
     });
     assert_eq!(story.feature.state, State::InReview);
     story.says(Command::Retry { task: Some(TWO) }, Target::Feature);

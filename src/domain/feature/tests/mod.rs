@@ -3,6 +3,7 @@ mod behaviour;
 mod commands;
 mod hands;
 mod pre_loop;
+mod rerun;
 mod reviews;
 mod samples;
 mod table;

@@ -19,6 +19,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::evidence::Finding;
 use crate::domain::evidence::GateReport;
 use crate::domain::evidence::GateResult;
+use crate::domain::feature::Discussion;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Mode;
 use crate::domain::feature::PlanApproval;
@@ -140,6 +141,7 @@ pub fn rules() -> Rules {
         plan_approval: PlanApproval::Never,
         mode: Mode::Tdd,
         ci: CiPolicy::Ignore,
+        records: crate::domain::feature::Records::WhileBuilding,
     }
 }
 
@@ -165,6 +167,7 @@ pub fn new(rules: Rules) -> Step {
         at: AT,
         trust: Trust::Writers,
         wanted: Wanted::Plan,
+        discussion: Discussion::default(),
     };
     labelled(key(), InstallationId(3), snapshot, rules)
 }
@@ -450,6 +453,7 @@ impl Story {
         story.tell(Event::PullOpened {
             run,
             pull: FEATURE_PULL,
+            opened: None,
         });
         story
     }

@@ -290,6 +290,12 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         ),
         ("pull merged", did(PersonDid::MergePull { commit: Some(sha(54)) })),
         ("push", did(PersonDid::Push { head: sha(55) })),
+        (
+            "re-run",
+            did(PersonDid::Rerun {
+                head: task.head.clone().unwrap_or(sha(58)),
+            }),
+        ),
         ("force-push", did(PersonDid::ForcePush { head: sha(56) })),
         ("remark", did(PersonDid::Remark(review.clone()))),
         ("changes requested", did(PersonDid::RequestChanges(review))),
@@ -635,6 +641,7 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
             Event::PullOpened {
                 run,
                 pull: FEATURE_PULL,
+                opened: None,
             },
         ),
         ("stuck", Event::Stuck { run, reason: refused() }),
@@ -711,6 +718,17 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
         ),
         ("changes requested", Event::ReviewRequested(review_of_feature(1))),
         ("integration push", Event::IntegrationPushed { head: sha(63) }),
+        (
+            "re-run",
+            Event::Rerun {
+                head: story
+                    .feature
+                    .integration
+                    .clone()
+                    .map_or(sha(64), |integration| integration.head),
+                by: person(2),
+            },
+        ),
         ("suspended", Event::Suspended),
         ("unsuspended", Event::Unsuspended),
     ]

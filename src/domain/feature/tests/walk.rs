@@ -430,6 +430,7 @@ impl World {
                 _ => Event::PullOpened {
                     run: *run,
                     pull: FEATURE_PULL,
+                    opened: None,
                 },
             },
             Effect::Task { task, run, work } => {
@@ -547,6 +548,7 @@ impl World {
                 },
             },
             TaskWork::PostReview { .. }
+            | TaskWork::PostBlockedReview { .. }
             | TaskWork::PublishCheck { .. }
             | TaskWork::PublishBlocked { .. }
             | TaskWork::PostBlocked
@@ -671,6 +673,9 @@ impl World {
                 },
                 PersonDid::Push { head: self.sha() },
                 PersonDid::Push { head: self.sha() },
+                PersonDid::Rerun {
+                    head: task.head.clone().unwrap_or_else(|| self.sha()),
+                },
                 PersonDid::ForcePush { head: self.sha() },
                 PersonDid::Approve {
                     review: review.id,
@@ -706,6 +711,12 @@ impl World {
             Event::Suspended,
             Event::Unsuspended,
         ];
+        if let Some(integration) = &self.feature.integration {
+            events.push(Event::Rerun {
+                head: integration.head.clone(),
+                by: person(2),
+            });
+        }
         if let Some(pull) = self.feature.pull {
             events.push(Event::PullReopened {
                 pull,

@@ -1,0 +1,163 @@
+//! The comments that belong to an issue's snapshot: those of people with write access, written before it was labelled and
+//! not edited since. Read from the newest page back, as far as there is room.
+
+use crate::config::Permission;
+use crate::domain::feature::Discussion;
+use crate::domain::feature::Older;
+use crate::domain::feature::SaidBefore;
+use crate::domain::feature::discussion::said;
+use crate::domain::ids::Millis;
+use crate::engine::ingest::Scene;
+use crate::engine::ingest::right;
+use crate::engine::ingest::right::Right;
+use crate::engine::job::Undone;
+use crate::github::model::ActorKind;
+use crate::github::model::Comment;
+use crate::github::model::Issue;
+use std::collections::BTreeMap;
+
+/// Pages of a hundred comments that are read.
+const MOST_PAGES: u64 = 10;
+
+/// People whose right is asked for; below an issue that hundreds talk about, those of the newest comments.
+const MOST_PEOPLE: usize = 50;
+
+/// Who may write to the repository, each asked once.
+pub struct Writers<'a> {
+    scene: &'a Scene<'a>,
+    known: BTreeMap<String, Right>,
+}
+
+impl<'a> Writers<'a> {
+    /// The sender was asked for already: nobody is obeyed with less.
+    pub fn beside_sender(scene: &'a Scene<'a>) -> Self {
+        let sender = scene.place.sender.user.login.clone();
+        Self {
+            scene,
+            known: BTreeMap::from([(sender, Right::Yes)]),
+        }
+    }
+
+    /// Whether this person may write.
+    pub async fn has(&mut self, login: &str) -> Result<bool, Undone> {
+        if login.is_empty() {
+            return Ok(false);
+        }
+        let right = match self.known.get(login) {
+            Some(right) => *right,
+            None => right::of(self.scene, login, Permission::Write).await?,
+        };
+        self.known.insert(login.to_owned(), right);
+        Ok(right == Right::Yes)
+    }
+
+    fn knows(&self, login: &str) -> bool {
+        self.known.contains_key(login)
+    }
+
+    fn asked(&self) -> usize {
+        self.known.len()
+    }
+}
+
+/// What was settled below the issue before `labelled_at`.
+pub async fn before(writers: &mut Writers<'_>, issue: &Issue, labelled_at: Millis) -> Result<Discussion, Undone> {
+    let place = writers.scene.place;
+    let repo = writers.scene.engine.autobuild.repo(place.installation, place.repo.id);
+    let mut discussion = Discussion::default();
+    let last = repo.comment_pages(issue.comments);
+    let first = last.saturating_sub(MOST_PAGES) + 1;
+    for page in (first..=last).rev() {
+        let comments = repo.comments(issue.number, page).await?;
+        for comment in comments.into_iter().rev() {
+            add(writers, &mut discussion, comment, labelled_at).await?;
+        }
+        if discussion.is_full() {
+            return Ok(discussion);
+        }
+    }
+    if first > 1 {
+        discussion.older = Older::LeftOut;
+    }
+    Ok(discussion)
+}
+
+async fn add(
+    writers: &mut Writers<'_>,
+    discussion: &mut Discussion,
+    comment: Comment,
+    labelled_at: Millis,
+) -> Result<(), Undone> {
+    let Some(comment) = candidate(comment, labelled_at).filter(|_| !discussion.is_full()) else {
+        return Ok(());
+    };
+    if !writers.knows(&comment.by.login) && writers.asked() >= MOST_PEOPLE {
+        discussion.older = Older::LeftOut;
+    } else if writers.has(&comment.by.login).await? {
+        discussion.add(comment);
+    }
+    Ok(())
+}
+
+/// A comment that counts if its author may write: a person's, through no App, as it stood when the issue was labelled.
+fn candidate(comment: Comment, labelled_at: Millis) -> Option<SaidBefore> {
+    let author = comment.author.filter(|author| author.kind == ActorKind::Person)?;
+    let at = comment.created_at?;
+    let edited = comment.updated_at.unwrap_or(at);
+    if comment.via_app.is_some() || at > labelled_at || edited > labelled_at {
+        return None;
+    }
+    Some(SaidBefore {
+        by: author.user,
+        at,
+        text: said(&comment.body)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::candidate;
+    use crate::domain::ids::Millis;
+    use crate::github::model::Comment;
+    use serde_json::Value;
+    use serde_json::json;
+
+    const LABELLED: &str = "2026-01-01T12:00:00Z";
+
+    fn counts(change: Value) -> bool {
+        let mut comment = json!({
+            "id": 1, "body": "We keep the parser.", "user": {"id": 2, "login": "wendy", "type": "User"},
+            "created_at": "2026-01-01T11:00:00Z", "updated_at": "2026-01-01T11:00:00Z",
+        });
+        for (key, value) in change.as_object().unwrap() {
+            comment[key] = value.clone();
+        }
+        let comment: Comment = serde_json::from_value(comment).unwrap();
+        let labelled = chrono::DateTime::parse_from_rfc3339(LABELLED)
+            .unwrap()
+            .timestamp_millis();
+        candidate(comment, Millis(labelled)).is_some()
+    }
+
+    #[test]
+    fn only_what_a_person_said_before_the_label_counts() {
+        assert!(counts(json!({})));
+        assert!(counts(json!({"updated_at": "2026-01-01T11:59:59Z"})), "edited before");
+        assert!(
+            counts(json!({"created_at": LABELLED, "updated_at": LABELLED})),
+            "in the same second"
+        );
+        assert!(!counts(json!({"updated_at": "2026-01-01T12:00:01Z"})), "edited since");
+        assert!(!counts(
+            json!({"created_at": "2026-01-01T12:00:01Z", "updated_at": "2026-01-01T12:00:01Z"})
+        ));
+        assert!(!counts(
+            json!({"user": {"id": 3, "login": "helper[bot]", "type": "Bot"}})
+        ));
+        assert!(!counts(json!({"user": null})), "a deleted account");
+        assert!(!counts(json!({"performed_via_github_app": {"id": 5}})));
+        assert!(!counts(json!({"body": "/autobuild plan in one file"})), "an order");
+        assert!(!counts(json!({"body": ""})));
+        assert!(!counts(json!({"created_at": null})));
+    }
+}

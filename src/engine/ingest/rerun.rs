@@ -1,0 +1,72 @@
+//! GitHub's _Re-run_ of one check run and _Re-run all checks_: the commit is checked again, with the rights of who asked.
+
+use crate::domain::effect::ReplyTo;
+use crate::domain::effect::Thread;
+use crate::domain::feature::Feature;
+use crate::domain::feature::event::Event;
+use crate::domain::feature::event::Target;
+use crate::domain::ids::AppId;
+use crate::domain::ids::Sha;
+use crate::domain::ids::User;
+use crate::engine::ingest::Scene;
+use crate::engine::ingest::fact;
+use crate::engine::ingest::one;
+use crate::engine::ingest::right::refused;
+use crate::engine::ingest::saying::Saying;
+use crate::engine::ingest::saying::permission;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::github::model::ActorKind;
+use crate::store::Scope;
+
+/// Somebody wants the checks of a commit again. Each request is a fact of its own: the delivery names it.
+pub async fn wanted(scene: &Scene<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, Undone> {
+    let Scene { engine, place, .. } = *scene;
+    let is_ours = app.is_none_or(|app| app == engine.autobuild.app_id());
+    if !is_ours || place.sender.kind != ActorKind::Person {
+        return Ok(Done::Nothing);
+    }
+    let Some(feature) = checked_at(scene, head).await? else {
+        return Ok(Done::Nothing);
+    };
+    let by = place.sender.user.clone();
+    match refused(scene, permission(&feature)).await? {
+        Some(refusal) => Ok(saying(scene, feature, head, &by).refused(refusal)),
+        None => {
+            let cause = format!("rerun/{head}/{}", scene.delivery);
+            let head = head.clone();
+            let event = Event::Rerun { head, by: by.clone() };
+            Ok(one(feature.key, fact(engine, event, cause, &by)))
+        }
+    }
+}
+
+/// The unfinished Feature with one of our check runs on the commit.
+async fn checked_at(scene: &Scene<'_>, head: &Sha) -> Result<Option<Feature>, Undone> {
+    let Scene { engine, place, .. } = *scene;
+    for row in engine.store.unfinished(Scope::Repo(place.repo.id)).await? {
+        if let Some(feature) = engine.feature(&row.key).await?
+            && feature.checks(head)
+        {
+            return Ok(Some(feature));
+        }
+    }
+    Ok(None)
+}
+
+/// One refusal for each of those who may not, for each commit.
+fn saying<'a>(scene: &'a Scene<'a>, feature: Feature, head: &Sha, by: &User) -> Saying<'a> {
+    let cause = format!("rerun/{head}/refused/{}", by.id);
+    let task = feature.task_at(head);
+    let pull = task.map_or(feature.pull, |task| task.pull);
+    Saying {
+        scene,
+        on: task.map_or(Target::Feature, |task| Target::Task(task.id)),
+        thread: pull.map_or(Thread::Issue(feature.key.issue), Thread::Pull),
+        to: ReplyTo::Fact(cause.clone()),
+        cause,
+        written_at: None,
+        issue: None,
+        feature,
+    }
+}

@@ -1,0 +1,188 @@
+//! A trigger that could not be looked at in the end: said once where it was given, so that nobody waits for nothing. What
+//! is no trigger (pushes, other labels, edits) stays silent.
+
+use crate::domain::blocked::BlockReason;
+use crate::domain::command::Parsed;
+use crate::domain::command::parse as parse_command;
+use crate::domain::effect::Effect;
+use crate::domain::effect::ReactOn;
+use crate::domain::effect::Reaction;
+use crate::domain::effect::Reply;
+use crate::domain::effect::ReplyTo;
+use crate::domain::effect::Thread;
+use crate::domain::feature::command::Refusal;
+use crate::domain::feature::command::Trigger;
+use crate::domain::ids::CommentId;
+use crate::domain::ids::FeatureKey;
+use crate::domain::ids::IssueNumber;
+use crate::engine::Engine;
+use crate::engine::ingest::Ingest;
+use crate::engine::ingest::button;
+use crate::engine::ingest::comment;
+use crate::engine::ingest::label;
+use crate::engine::ingest::stored;
+use crate::engine::job::Job;
+use crate::github::model::ActorKind;
+use crate::github::model::Comment;
+use crate::github::model::Conversation;
+use crate::github::model::Issue;
+use crate::github::model::Pull;
+use crate::github::model::Review;
+use crate::github::model::ReviewState;
+use crate::github::webhook::CheckButton;
+use crate::github::webhook::Inbound;
+use crate::github::webhook::IssueEvent;
+use crate::github::webhook::Place;
+use crate::github::webhook::PressedCheckRun;
+use crate::github::webhook::ReviewChange;
+use crate::github::webhook::parse;
+use crate::store::NewEffect;
+use crate::store::StoreError;
+
+/// What a person gave, and where they are answered.
+struct Given {
+    trigger: Trigger,
+    thread: Thread,
+    /// What makes it the same trigger when it is told again.
+    cause: String,
+    /// The comment that it stands in.
+    comment: Option<CommentId>,
+}
+
+/// What is to be said of a delivery that is given up for `reason`; nothing where it was no trigger.
+pub async fn told(engine: &Engine, job: &Job, reason: BlockReason) -> Result<Vec<NewEffect>, StoreError> {
+    let Ok(wanted) = serde_json::from_str::<Ingest>(&job.effect.payload) else {
+        return Ok(Vec::new());
+    };
+    let outcome = format!("failed: {reason}");
+    engine
+        .store
+        .finish_delivery(wanted.app, &wanted.delivery, &outcome)
+        .await?;
+    let stored = engine.store.delivery(wanted.app, &wanted.delivery).await?;
+    let payload = stored.and_then(|delivery| Some((delivery.event, delivery.payload?)));
+    let Some(Ok(inbound)) = payload.map(|(event, payload)| parse(&event, payload.as_bytes())) else {
+        return Ok(Vec::new());
+    };
+    let Some(place) = inbound.place().filter(|place| place.sender.kind == ActorKind::Person) else {
+        return Ok(Vec::new());
+    };
+    let given = given(engine, &inbound, &wanted.delivery).await?;
+    Ok(given.map_or_else(Vec::new, |given| answer(engine, place, given, reason)))
+}
+
+fn answer(engine: &Engine, place: &Place, given: Given, reason: BlockReason) -> Vec<NewEffect> {
+    let key = FeatureKey {
+        repo: place.repo.id,
+        issue: IssueNumber(given.thread.number()),
+        run: 1,
+    };
+    let confused = given.comment.map(|comment| Effect::React {
+        on: ReactOn::Comment(comment),
+        reaction: Reaction::Confused,
+    });
+    let reply = Effect::Reply {
+        thread: given.thread,
+        to: ReplyTo::Fact(format!("{}/unseen", given.cause)),
+        reply: Reply::Refused(Refusal::NotLookedAt {
+            trigger: given.trigger,
+            reason: Box::new(reason),
+        }),
+    };
+    let effects: Vec<Effect> = confused.into_iter().chain([reply]).collect();
+    stored(engine, key, place.installation, &effects)
+}
+
+async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Option<Given>, StoreError> {
+    match inbound {
+        Inbound::Issue {
+            place,
+            issue,
+            event: IssueEvent::Labeled(name),
+        } => of_label(engine, place, issue, name).await,
+        Inbound::CommentCreated { issue, comment, .. } => Ok(of_comment(issue, comment)),
+        Inbound::Review {
+            place,
+            pull,
+            review,
+            event: ReviewChange::Submitted,
+        } => of_review(engine, place, pull, review).await,
+        Inbound::CheckRun {
+            run,
+            button: CheckButton::Action(identifier),
+            ..
+        } => Ok(of_button(engine, run, identifier, delivery).await),
+        Inbound::Issue { .. }
+        | Inbound::Review { .. }
+        | Inbound::CheckRun { .. }
+        | Inbound::Pull { .. }
+        | Inbound::Push { .. }
+        | Inbound::Repository { .. }
+        | Inbound::Installation { .. }
+        | Inbound::Ping
+        | Inbound::Ignored { .. } => Ok(None),
+    }
+}
+
+/// A label that was ours when the settings were last read.
+async fn of_label(engine: &Engine, place: &Place, issue: &Issue, name: &str) -> Result<Option<Given>, StoreError> {
+    let ours = engine.last_labels(place.repo.id).await?.wanted(name);
+    if ours.is_none() || issue.conversation != Conversation::Issue {
+        return Ok(None);
+    }
+    Ok(Some(Given {
+        trigger: Trigger::Label,
+        thread: Thread::Issue(issue.number),
+        cause: label::cause(issue, name),
+        comment: None,
+    }))
+}
+
+fn of_comment(issue: &Issue, comment: &Comment) -> Option<Given> {
+    let ours = parse_command(&comment.body) != Parsed::None && comment.via_app.is_none();
+    ours.then(|| Given {
+        trigger: Trigger::Command,
+        thread: comment::thread(issue),
+        cause: format!("comment/{}", comment.id),
+        comment: Some(comment.id),
+    })
+}
+
+async fn of_button(engine: &Engine, run: &PressedCheckRun, identifier: &str, delivery: &str) -> Option<Given> {
+    button::Button::named(identifier)?;
+    let (key, id) = button::subject(run.external_id.as_deref()?)?;
+    let feature = engine.feature(&key).await.ok().flatten();
+    let pull = feature.and_then(|feature| feature.task(id)?.pull);
+    Some(Given {
+        trigger: Trigger::Button,
+        thread: pull.map_or(Thread::Issue(key.issue), Thread::Pull),
+        // A button can be pressed again.
+        cause: format!("button/{}/{identifier}/{delivery}", run.id),
+        comment: None,
+    })
+}
+
+/// A review that decides or commands, on a pull request of ours.
+async fn of_review(engine: &Engine, place: &Place, pull: &Pull, review: &Review) -> Result<Option<Given>, StoreError> {
+    let decides = match review.state {
+        ReviewState::Approved | ReviewState::ChangesRequested => true,
+        ReviewState::Commented | ReviewState::Dismissed | ReviewState::Other => {
+            parse_command(&review.body) != Parsed::None
+        }
+    };
+    if !decides
+        || engine
+            .store
+            .by_branch(place.repo.id, &pull.head.branch)
+            .await?
+            .is_none()
+    {
+        return Ok(None);
+    }
+    Ok(Some(Given {
+        trigger: Trigger::Review,
+        thread: Thread::Pull(pull.number),
+        cause: format!("review/{}", review.id),
+        comment: None,
+    }))
+}

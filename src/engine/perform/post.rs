@@ -1,0 +1,219 @@
+//! A review is said in the best form that GitHub takes: by the Coach App, else as a comment review by the AutoBuild App, else
+//! as a comment on the pull request, else on the issue. A form that is not the usual one is told to the Feature.
+
+use crate::domain::feature::event::Event;
+use crate::domain::feature::unsaid::Instead;
+use crate::domain::feature::unsaid::Saying;
+use crate::domain::feature::unsaid::Unsaid;
+use crate::domain::ids::IssueNumber;
+use crate::domain::ids::PullNumber;
+use crate::domain::ids::Sha;
+use crate::domain::ids::TaskId;
+use crate::engine::job::Done;
+use crate::engine::job::Undone;
+use crate::engine::perform::Scene;
+use crate::engine::perform::give_up;
+use crate::github::GithubError;
+use crate::github::InlineComment;
+use crate::github::NewReview;
+use crate::github::PostedReview;
+use crate::github::Repo;
+use crate::github::ReviewEvent;
+
+/// A review that is to be posted, in whatever form.
+pub(super) struct Post<'a> {
+    /// What it is.
+    pub(super) what: Saying,
+    /// The task that it is about.
+    pub(super) task: TaskId,
+    /// The pull request.
+    pub(super) pull: PullNumber,
+    /// The commit that was judged.
+    pub(super) commit: &'a Sha,
+    /// What it says.
+    pub(super) event: ReviewEvent,
+    /// Its text.
+    pub(super) body: &'a str,
+    /// Its comments on lines.
+    pub(super) inline: &'a [InlineComment],
+    /// Text and comments on lines in one.
+    pub(super) folded: &'a str,
+}
+
+/// Posts once, in the first form that GitHub takes.
+pub(super) async fn post(scene: &Scene<'_>, post: &Post<'_>) -> Result<Done, Undone> {
+    scene.may_write()?;
+    let by_coach = by_coach(scene, post).await?;
+    let refused = match by_coach {
+        ByCoach::Posted => return Ok(Done::Nothing),
+        ByCoach::NotInstalled => None,
+        ByCoach::Refused { why } => {
+            scene.may_write_again().await?;
+            Some(why)
+        }
+    };
+    // The one who opened the pull request: GitHub takes nothing but a comment from it.
+    let by_autobuild = review(scene, &scene.repo(), post, ReviewEvent::Comment).await?;
+    let refused = match (by_autobuild, refused) {
+        (Ok(()), None) => return Ok(Done::Nothing),
+        (Ok(()), Some(why)) => return Ok(told(scene, post, Instead::CommentReview, why)),
+        (Err(error), earlier) if scene.is_final(&error) => earlier.unwrap_or_else(|| error.to_string()),
+        (Err(error), _) => return Err(error.into()),
+    };
+    let threads = [
+        (IssueNumber(post.pull.0), Instead::PullComment),
+        (scene.key().issue, Instead::IssueComment),
+    ];
+    for (thread, instead) in threads {
+        scene.may_write_again().await?;
+        match scene.comment(thread, post.folded).await {
+            Ok(()) => return Ok(told(scene, post, instead, refused)),
+            Err(error) if scene.is_final(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Undone::Refused { why: refused })
+}
+
+fn told(scene: &Scene<'_>, post: &Post<'_>, instead: Instead, why: String) -> Done {
+    scene.event(Event::Unsaid(Unsaid {
+        what: post.what,
+        task: Some(post.task),
+        instead,
+        why,
+    }))
+}
+
+/// What became of a review by the Coach App.
+enum ByCoach {
+    Posted,
+    /// There is none: the AutoBuild App speaks, and only in comments.
+    NotInstalled,
+    Refused {
+        why: String,
+    },
+}
+
+/// Asks once more where the App is installed when a call says that it is not there any more.
+async fn by_coach(scene: &Scene<'_>, post: &Post<'_>) -> Result<ByCoach, Undone> {
+    let mut refused = None;
+    for _ in 0..2 {
+        let failed = match scene.coach_repo().await {
+            Ok(None) => break,
+            Ok(Some(coach)) => match review(scene, &coach, post, post.event).await? {
+                Ok(()) => return Ok(ByCoach::Posted),
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        let is_gone = is_gone(&failed);
+        if !is_gone && !scene.is_final(&failed) {
+            return Err(failed.into());
+        }
+        refused = Some(failed.to_string());
+        if !is_gone {
+            break;
+        }
+        scene.engine.coach_installations.forget(scene.key().repo);
+        scene.may_write_again().await?;
+    }
+    Ok(refused.map_or(ByCoach::NotInstalled, |why| ByCoach::Refused { why }))
+}
+
+/// Whether the Coach App may be installed elsewhere, or not at all, by now.
+fn is_gone(error: &GithubError) -> bool {
+    match error {
+        GithubError::Unauthorized
+        | GithubError::Uninstalled
+        | GithubError::NotFound
+        | GithubError::Gone
+        | GithubError::Suspended => true,
+        GithubError::Transient { .. }
+        | GithubError::Uncertain { .. }
+        | GithubError::RateLimited { .. }
+        | GithubError::Forbidden { .. }
+        | GithubError::Refused { .. }
+        | GithubError::Malformed { .. } => false,
+    }
+}
+
+/// Posts once as a review; a refused line falls back to the body, and a refused verdict to a comment.
+async fn review(
+    scene: &Scene<'_>,
+    repo: &Repo<'_>,
+    post: &Post<'_>,
+    event: ReviewEvent,
+) -> Result<Result<(), GithubError>, Undone> {
+    let marker = scene.marker();
+    if !scene.job.is_fresh() {
+        match repo.find_review(post.pull, &marker).await {
+            Ok(None) => {}
+            Ok(Some(_)) => return Ok(Ok(())),
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+    let (body, folded) = (
+        format!("{}\n\n{marker}", post.body),
+        format!("{}\n\n{marker}", post.folded),
+    );
+    let mut attempt = NewReview {
+        event,
+        commit: post.commit,
+        body: &body,
+        inline: post.inline,
+    };
+    for _ in 0..3 {
+        match repo.create_review(post.pull, attempt).await {
+            Err(error) => return Ok(Err(error)),
+            Ok(PostedReview::Posted(_)) => return Ok(Ok(())),
+            Ok(PostedReview::InlineRefused { text }) => {
+                tracing::warn!(pull = %post.pull, "inline comments were refused and stand in the body: {text}");
+                attempt = NewReview {
+                    body: &folded,
+                    inline: &[],
+                    ..attempt
+                };
+            }
+            Ok(PostedReview::OwnPullRequest) => {
+                attempt = NewReview {
+                    event: ReviewEvent::Comment,
+                    ..attempt
+                };
+            }
+        }
+        scene.may_write_again().await?;
+    }
+    Ok(Err(GithubError::Refused {
+        status: 422,
+        text: "the review was refused in every form".to_owned(),
+    }))
+}
+
+impl Scene<'_> {
+    /// Whether trying again would not help, or there is no try left.
+    pub(super) fn is_final(&self, error: &GithubError) -> bool {
+        let effect = &self.job.effect;
+        let is_last = effect.attempt.saturating_add(1) >= give_up::tries(effect.lane);
+        match error {
+            GithubError::Forbidden { .. } | GithubError::NotFound | GithubError::Gone | GithubError::Refused { .. } => {
+                true
+            }
+            GithubError::Transient { .. }
+            | GithubError::Uncertain { .. }
+            | GithubError::Unauthorized
+            | GithubError::Malformed { .. } => is_last,
+            GithubError::RateLimited { .. } | GithubError::Suspended | GithubError::Uninstalled => false,
+        }
+    }
+
+    /// Comments unless this effect did before.
+    pub(super) async fn comment(&self, thread: IssueNumber, text: &str) -> Result<(), GithubError> {
+        let marker = self.marker();
+        let repo = self.repo();
+        if !self.job.is_fresh() && repo.find_comment(thread, &marker, None).await?.is_some() {
+            return Ok(());
+        }
+        repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,343 @@
+//! What a repository's settings say: read through the contents API at a commit of the default branch, and remembered by
+//! that commit. Nothing is cloned for them, and a label that is none of ours costs no call as long as nothing happened
+//! that may have changed the file.
+
+use crate::config::Offer;
+use crate::config::RepositorySettings;
+use crate::config::SETTINGS_FILE;
+use crate::domain::feature::Wanted;
+use crate::domain::ids::InstallationId;
+use crate::domain::ids::Millis;
+use crate::domain::ids::RepoId;
+use crate::domain::ids::RepoName;
+use crate::domain::ids::Sha;
+use crate::engine::Engine;
+use crate::engine::job::Undone;
+use crate::engine::repository::DefaultBranch;
+use crate::github::Content;
+use crate::github::model::Repository;
+use crate::store::KnownSettings;
+use crate::store::Standing;
+use crate::store::StoreError;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The largest settings file that is read, in bytes.
+const MAX_SETTINGS: usize = 256 * 1024;
+
+/// The repository whose settings hold for all of an organisation's that have none.
+const SHARED: &str = ".github";
+
+/// The label unless the settings name another one.
+const DEFAULT_LABEL: &str = "autobuild";
+
+/// The label of a Feature of one task.
+pub const TASK_LABEL: &str = "autobuild-task";
+
+/// Deliveries may be lost: what was read longer ago than a day is not certain, whatever was heard since.
+const CERTAIN_MS: i64 = 24 * 3_600_000;
+
+/// What was found where the settings file stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SettingsFile {
+    /// Nothing.
+    Missing,
+    /// A file.
+    Text(String),
+    /// A file that is too large to be read.
+    TooLarge,
+    /// Something else.
+    NoFile,
+}
+
+/// The labels that start something in a repository. GitHub does not tell upper from lower case in their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labels {
+    plan: String,
+}
+
+impl Labels {
+    /// What the label asks for, if it is one of ours.
+    #[must_use]
+    pub fn wanted(&self, label: &str) -> Option<Wanted> {
+        if same_label(label, &self.plan) {
+            Some(Wanted::Plan)
+        } else if same_label(label, TASK_LABEL) {
+            Some(Wanted::OneTask)
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether two names are one label to GitHub.
+#[must_use]
+pub fn same_label(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}
+
+/// The repository's settings as just read.
+pub struct Settings {
+    /// What they say.
+    pub settings: RepositorySettings,
+    /// What a person is told of hosts that this server does not allow.
+    pub refused_hosts: Option<String>,
+}
+
+/// A settings file that was read.
+pub struct ReadSettings {
+    /// The labels that start something, also where the file holds mistakes.
+    pub labels: Labels,
+    /// What it says, or its mistakes, each as a sentence.
+    pub settings: Result<Settings, Vec<String>>,
+}
+
+/// A place where settings may stand.
+struct Place<'a> {
+    installation: InstallationId,
+    repo: RepoId,
+    name: &'a RepoName,
+    /// None where the repository has no commits.
+    commit: Option<Sha>,
+}
+
+impl Engine {
+    /// The settings at the head of the default branch as it is now.
+    pub async fn settings_now(
+        &self,
+        installation: InstallationId,
+        repository: &Repository,
+    ) -> Result<ReadSettings, Undone> {
+        let place = Place {
+            installation,
+            repo: repository.id,
+            name: &repository.name,
+            commit: self.default_head(installation, repository).await?,
+        };
+        Ok(self.read_settings(&self.settings_file(&place).await?))
+    }
+
+    /// The settings at the commit that was fetched.
+    pub async fn settings_at(&self, branch: &DefaultBranch) -> Result<ReadSettings, Undone> {
+        let place = Place {
+            installation: branch.installation,
+            repo: branch.repo,
+            name: &branch.repository,
+            commit: Some(branch.head.clone()),
+        };
+        Ok(self.read_settings(&self.settings_file(&place).await?))
+    }
+
+    /// The labels of a repository, where they are known without asking GitHub.
+    pub async fn certain_labels(&self, repo: RepoId) -> Result<Option<Labels>, StoreError> {
+        Ok(self.certain_file(repo).await?.map(|file| self.labels(&file)))
+    }
+
+    /// The labels that a repository had when its settings were last read; the usual ones where they never were.
+    pub async fn last_labels(&self, repo: RepoId) -> Result<Labels, StoreError> {
+        let known = self.store.known_settings(repo).await?;
+        let file = match known.map(|(known, _)| (decoded(&known), known.shared)) {
+            Some((Some(SettingsFile::Missing), Some(shared))) => {
+                let shared = self.store.known_settings(shared).await?;
+                shared.and_then(|(known, _)| decoded(&known))
+            }
+            Some((file, _)) => file,
+            None => None,
+        };
+        Ok(self.labels(&file.unwrap_or(SettingsFile::Missing)))
+    }
+
+    /// Something happened that may have changed what holds in this repository.
+    pub async fn doubt_settings(&self, repo: RepoId, name: &RepoName) -> Result<(), StoreError> {
+        self.store.doubt_settings(repo, &name.owner, self.now()).await?;
+        if is_shared(name) {
+            self.store.doubt_settings_of_owner(&name.owner, self.now()).await?;
+        }
+        Ok(())
+    }
+
+    async fn default_head(&self, installation: InstallationId, repository: &Repository) -> Result<Option<Sha>, Undone> {
+        let repo = self.autobuild.repo(installation, repository.id);
+        if let Some(head) = repo.branch_head(&repository.default_branch).await? {
+            return Ok(Some(head));
+        }
+        // A delivery may be older than the branch's name.
+        let now = repo.repository().await?.default_branch;
+        match now == repository.default_branch {
+            true => Ok(None),
+            false => Ok(repo.branch_head(&now).await?),
+        }
+    }
+
+    /// The file of the repository, else that of the organisation's `.github` repository, where the App is installed there
+    /// too.
+    async fn settings_file(&self, place: &Place<'_>) -> Result<SettingsFile, Undone> {
+        let asked_at = self.now();
+        let own = self.own_file(place).await?;
+        let shared = match own {
+            SettingsFile::Missing => self.shared_file(place).await?,
+            SettingsFile::Text(_) | SettingsFile::TooLarge | SettingsFile::NoFile => None,
+        };
+        let of = shared.as_ref().map(|(repo, _)| *repo);
+        self.keep_file(place, &own, of, asked_at).await?;
+        Ok(shared.map_or(own, |(_, file)| file))
+    }
+
+    async fn keep_file(
+        &self,
+        place: &Place<'_>,
+        file: &SettingsFile,
+        shared: Option<RepoId>,
+        asked_at: Millis,
+    ) -> Result<(), StoreError> {
+        let known = KnownSettings {
+            commit: place.commit.clone(),
+            file: serde_json::to_string(file).unwrap_or_default(),
+            shared,
+            asked_at,
+        };
+        self.store.keep_settings(place.repo, &place.name.owner, &known).await
+    }
+
+    async fn own_file(&self, place: &Place<'_>) -> Result<SettingsFile, Undone> {
+        let Some(commit) = &place.commit else {
+            return Ok(SettingsFile::Missing);
+        };
+        let known = self.store.known_settings(place.repo).await?;
+        let same = known.filter(|(known, _)| known.commit.as_ref() == Some(commit));
+        if let Some(file) = same.and_then(|(known, _)| decoded(&known)) {
+            return Ok(file);
+        }
+        let repo = self.autobuild.repo(place.installation, place.repo);
+        Ok(match repo.content(SETTINGS_FILE, commit, MAX_SETTINGS).await? {
+            Content::Missing => SettingsFile::Missing,
+            Content::File(bytes) => SettingsFile::Text(String::from_utf8_lossy(&bytes).into_owned()),
+            Content::TooLarge => SettingsFile::TooLarge,
+            Content::NoFile => SettingsFile::NoFile,
+        })
+    }
+
+    async fn shared_file(&self, place: &Place<'_>) -> Result<Option<(RepoId, SettingsFile)>, Undone> {
+        if is_shared(place.name) {
+            return Ok(None);
+        }
+        let name = RepoName {
+            owner: place.name.owner.clone(),
+            name: SHARED.to_owned(),
+        };
+        let Some(repository) = self.autobuild.repository_named(place.installation, &name).await? else {
+            return Ok(None);
+        };
+        let asked_at = self.now();
+        let shared = Place {
+            installation: place.installation,
+            repo: repository.id,
+            name: &repository.name,
+            commit: self.default_head(place.installation, &repository).await?,
+        };
+        let file = self.own_file(&shared).await?;
+        self.keep_file(&shared, &file, None, asked_at).await?;
+        Ok(Some((shared.repo, file)))
+    }
+
+    async fn certain_file(&self, repo: RepoId) -> Result<Option<SettingsFile>, StoreError> {
+        let Some(own) = self.certain(repo).await? else {
+            return Ok(None);
+        };
+        match (decoded(&own), own.shared) {
+            (Some(SettingsFile::Missing), Some(shared)) => {
+                Ok(self.certain(shared).await?.and_then(|known| decoded(&known)))
+            }
+            (file, _) => Ok(file),
+        }
+    }
+
+    async fn certain(&self, repo: RepoId) -> Result<Option<KnownSettings>, StoreError> {
+        let known = self.store.known_settings(repo).await?;
+        let oldest = self.now().plus(-CERTAIN_MS);
+        Ok(known
+            .filter(|(known, standing)| *standing == Standing::Certain && known.asked_at > oldest)
+            .map(|(known, _)| known))
+    }
+
+    fn labels(&self, file: &SettingsFile) -> Labels {
+        labels(file, &self.agents.offer())
+    }
+
+    fn read_settings(&self, file: &SettingsFile) -> ReadSettings {
+        let offer = self.agents.offer();
+        let settings = parsed(file, &offer).map(|settings| Settings {
+            refused_hosts: self.settings.network.refusal(&settings.network.allow),
+            settings,
+        });
+        ReadSettings {
+            labels: labels(file, &offer),
+            settings,
+        }
+    }
+}
+
+/// Whether the settings of this repository hold for others.
+#[must_use]
+pub fn is_shared(name: &RepoName) -> bool {
+    name.name.eq_ignore_ascii_case(SHARED)
+}
+
+fn decoded(known: &KnownSettings) -> Option<SettingsFile> {
+    serde_json::from_str(&known.file).ok()
+}
+
+fn parsed(file: &SettingsFile, offer: &Offer) -> Result<RepositorySettings, Vec<String>> {
+    match file {
+        SettingsFile::Missing => Ok(RepositorySettings::default()),
+        SettingsFile::Text(text) => RepositorySettings::parse(text, offer)
+            .map_err(|mistakes| mistakes.iter().map(ToString::to_string).collect()),
+        SettingsFile::TooLarge => Err(vec![format!("{SETTINGS_FILE} is larger than {MAX_SETTINGS} bytes")]),
+        SettingsFile::NoFile => Err(vec![format!(
+            "{SETTINGS_FILE} is no file: a folder, a submodule, or a link that leads to no file of the repository"
+        )]),
+    }
+}
+
+fn labels(file: &SettingsFile, offer: &Offer) -> Labels {
+    let plan = match (parsed(file, offer), file) {
+        (Ok(settings), _) => settings.label,
+        (Err(_), SettingsFile::Text(text)) => {
+            RepositorySettings::label_in(text).unwrap_or_else(|| DEFAULT_LABEL.to_owned())
+        }
+        (Err(_), SettingsFile::Missing | SettingsFile::TooLarge | SettingsFile::NoFile) => DEFAULT_LABEL.to_owned(),
+    };
+    Labels { plan }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(text: &str, label: &str) -> Option<Wanted> {
+        let offer = Offer {
+            agents: Vec::new(),
+            models: Vec::new(),
+        };
+        labels(&SettingsFile::Text(text.to_owned()), &offer).wanted(label)
+    }
+
+    #[test]
+    fn labels_are_the_same_in_any_case() {
+        assert_eq!(wanted("", "AutoBuild"), Some(Wanted::Plan));
+        assert_eq!(wanted("label: Bau's\n", "bAU'S"), Some(Wanted::Plan));
+        assert_eq!(wanted("label: Größe", "GRÖßE"), Some(Wanted::Plan));
+        assert_eq!(wanted("", "Autobuild-Task"), Some(Wanted::OneTask));
+        assert_eq!(wanted("label: build-me", "autobuild"), None);
+        assert_eq!(wanted("", "bug"), None);
+    }
+
+    #[test]
+    fn a_file_with_mistakes_still_names_its_label() {
+        let text = "label: build-me\nmax_turn: 3\n";
+        assert_eq!(wanted(text, "build-me"), Some(Wanted::Plan));
+        assert_eq!(wanted(text, "autobuild"), None);
+        assert_eq!(wanted("label: [unclosed", "autobuild"), Some(Wanted::Plan));
+    }
+}

@@ -1,0 +1,118 @@
+//! Files of a repository at a commit, and how commits stand to each other: read by the API, without git.
+
+use super::error::GithubError;
+use super::http::branch_path;
+use super::repo::Repo;
+use super::rights::Rights;
+use crate::domain::ids::Sha;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing.
+    Missing,
+    /// A file; GitHub follows a link to a file of the same repository.
+    File(Vec<u8>),
+    /// A file larger than was asked for.
+    TooLarge,
+    /// A folder, a submodule, or a link that leads to no file of the repository.
+    NoFile,
+}
+
+/// GitHub answers with an object; with a list for a folder.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ContentWire {
+    Entry(EntryWire),
+    Folder(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct EntryWire {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    size: usize,
+    content: Option<String>,
+    encoding: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ComparisonWire {
+    status: String,
+}
+
+impl Repo<'_> {
+    /// What stands at `path` of a commit; a file of more than `most` bytes is not read.
+    pub async fn content(&self, path: &str, at: &Sha, most: usize) -> Result<Content, GithubError> {
+        let tail = format!("/contents/{}?ref={at}", branch_path(path));
+        match self.get::<ContentWire>(Rights::Read, &tail).await {
+            Ok(ContentWire::Folder(_)) => Ok(Content::NoFile),
+            Ok(ContentWire::Entry(entry)) => content(entry, most),
+            Err(GithubError::NotFound) => Ok(Content::Missing),
+            Err(error) if error.says("too_large") => Ok(Content::TooLarge),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether `head` is `base` or stands on it.
+    pub async fn stands_on(&self, head: &Sha, base: &Sha) -> Result<bool, GithubError> {
+        let tail = format!("/compare/{base}...{head}?per_page=1");
+        match self.get::<ComparisonWire>(Rights::Read, &tail).await {
+            Ok(comparison) => Ok(matches!(comparison.status.as_str(), "ahead" | "identical")),
+            // No common ancestor.
+            Err(GithubError::NotFound) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn content(entry: EntryWire, most: usize) -> Result<Content, GithubError> {
+    if entry.kind != "file" {
+        return Ok(Content::NoFile);
+    }
+    // From 1 MB on GitHub gives the size alone, with the encoding `none`.
+    if entry.size > most || entry.encoding.as_deref() != Some("base64") {
+        return Ok(Content::TooLarge);
+    }
+    let text = entry.content.unwrap_or_default();
+    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    BASE64_STANDARD
+        .decode(digits)
+        .map(Content::File)
+        .map_err(|error| GithubError::Malformed { source: error.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Content {
+        match serde_json::from_str(text).unwrap() {
+            ContentWire::Folder(_) => Content::NoFile,
+            ContentWire::Entry(entry) => content(entry, 10).unwrap(),
+        }
+    }
+
+    #[test]
+    fn each_kind_of_answer_is_told_apart() {
+        let file = r#"{"type":"file","encoding":"base64","size":6,"content":"bGFi\nZWw=\n","name":"x"}"#;
+        assert_eq!(read(file), Content::File(b"label".to_vec()));
+        let empty = r#"{"type":"file","encoding":"base64","size":0,"content":""}"#;
+        assert_eq!(read(empty), Content::File(Vec::new()));
+        let large = r#"{"type":"file","encoding":"base64","size":11,"content":"bGFiZWw="}"#;
+        assert_eq!(read(large), Content::TooLarge);
+        let larger = r#"{"type":"file","encoding":"none","size":9,"content":""}"#;
+        assert_eq!(read(larger), Content::TooLarge);
+        let link = r#"{"type":"symlink","target":"../../etc/passwd","size":16}"#;
+        assert_eq!(read(link), Content::NoFile);
+        let submodule = r#"{"type":"submodule","submodule_git_url":"https://example.com/x","size":0}"#;
+        assert_eq!(read(submodule), Content::NoFile);
+        assert_eq!(read(r#"[{"type":"file","size":1}]"#), Content::NoFile);
+        assert_eq!(read("[]"), Content::NoFile);
+    }
+}

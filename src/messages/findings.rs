@@ -1,0 +1,244 @@
+//! What stands in the open in a review, and what is folded: first what failed and what to mend, each failure once; behind
+//! folds the whole record.
+
+use crate::domain::contract::Contract;
+use crate::domain::decision::CriterionMet;
+use crate::domain::decision::Issue;
+use crate::domain::decision::Outcome;
+use crate::domain::decision::Verdict;
+use crate::domain::evidence::Evidence;
+use crate::domain::evidence::Gate;
+use crate::domain::evidence::repeats;
+use crate::domain::plan::Criterion;
+use crate::domain::task::Task;
+use crate::domain::task::Turn;
+use crate::messages::gates;
+use crate::messages::items;
+use crate::messages::measure::Measure;
+use crate::messages::measure::bullets;
+use crate::messages::measure::folded;
+use crate::messages::measure::sections;
+use crate::messages::measure::titled;
+use crate::messages::review_criteria;
+use crate::messages::untrusted;
+use crate::messages::words::count;
+
+/// Entries in the open; more fill more than a screen.
+const OPEN: usize = 8;
+/// Characters of one entry in the open, and of the Coach's words.
+const OPEN_TEXT: usize = 400;
+const OPEN_WORDS: usize = 600;
+
+/// What failed and what to mend first; of an approval, what is worth knowing. `rest` are the items that stand on no line.
+pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
+    let said_before = repeated_items(task, turn);
+    let listed: Vec<&Issue> = rest
+        .iter()
+        .copied()
+        .filter(|item| !said_before.contains(item))
+        .collect();
+    let on_lines = verdict.items.len().saturating_sub(rest.len());
+    let elsewhere = match (on_lines, listed.is_empty()) {
+        (0, _) => String::new(),
+        (1, true) => "One item stands on its line below.".to_owned(),
+        (1, false) => "One more item stands on its line below.".to_owned(),
+        (n, true) => format!("{n} items stand on their lines below."),
+        (n, false) => format!("{n} more items stand on their lines below."),
+    };
+    let heading = match verdict.outcome {
+        Outcome::Approve => "#### Remarks",
+        Outcome::Feedback => "#### What to mend first",
+    };
+    let body = sections(vec![
+        brief(&listed, measure),
+        criteria_line(task, turn, verdict),
+        elsewhere,
+    ]);
+    titled(heading, &body)
+}
+
+/// The first entries, shortened; where that leaves something out, all of them stand behind a fold.
+fn brief(listed: &[&Issue], measure: &Measure) -> String {
+    let shown = listed.get(..OPEN.min(listed.len())).unwrap_or_default();
+    let short = Measure {
+        text: measure.text.min(OPEN_TEXT),
+        ..*measure
+    };
+    let is_long = |text: &str| text.chars().count() > OPEN_TEXT;
+    let cut = |item: &&Issue| is_long(&item.description) || item.suggestion.as_deref().is_some_and(is_long);
+    let open = items::by_severity(shown, &short);
+    match listed.len() > OPEN || listed.iter().any(cut) {
+        true => sections(vec![
+            open,
+            folded(
+                &format!("All {} in full", count(listed.len(), "item")),
+                &items::by_severity(listed, measure),
+            ),
+        ]),
+        false => open,
+    }
+}
+
+/// Items of checks that failed by a test which another item names.
+fn repeated_items<'a>(task: &'a Task, turn: &'a Turn) -> Vec<&'a Issue> {
+    let gates = turn.gates.as_ref();
+    let repeated = gates.map(|gates| repeats(&task.plan.acceptance_criteria, gates));
+    repeated
+        .into_iter()
+        .flatten()
+        .flat_map(|(_, result)| &result.items)
+        .collect()
+}
+
+/// The criteria that do not hold, by name, where no item is about them.
+fn criteria_line(task: &Task, turn: &Turn, verdict: &Verdict) -> String {
+    let all = &task.plan.acceptance_criteria;
+    let open: Vec<(usize, &Criterion)> = (1..)
+        .zip(all)
+        .filter(|(number, _)| is_open(*number, task, turn, verdict))
+        .collect();
+    let named = bullets(&open, OPEN, |(number, criterion)| {
+        format!("{number}: {}", untrusted::inline(&criterion.text, OPEN_TEXT))
+    });
+    match open.len() {
+        0 => String::new(),
+        1 => format!("This criterion is not met:\n\n{named}"),
+        _ => format!("These criteria are not met:\n\n{named}"),
+    }
+}
+
+fn is_open(number: usize, task: &Task, turn: &Turn, verdict: &Verdict) -> bool {
+    let gates = turn.gates.as_ref();
+    let criteria = &task.plan.acceptance_criteria;
+    let repeated = gates.is_some_and(|gates| repeats(criteria, gates).any(|(known, _)| known == number));
+    let failed = gates.and_then(|gates| gates.result(Gate::Check(number)));
+    let told_by_check = failed.is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
+    // An approval that was lowered has an item for each criterion that the Coach says is not met.
+    let honest = verdict.broken_contracts.is_empty() && verdict.outcome == Outcome::Feedback;
+    let not_met = verdict.decision.as_ref().is_some_and(|decision| {
+        let found = decision.criteria.iter();
+        found
+            .filter(|found| found.criterion == number)
+            .any(|found| found.met == CriterionMet::NotMet)
+    });
+    repeated || honest && not_met && !told_by_check
+}
+
+/// The Coach's own words, as a quotation; long ones end behind a fold.
+pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
+    let Some(decision) = &verdict.decision else {
+        return String::new();
+    };
+    let (summary, feedback) = (decision.summary.trim(), decision.feedback.trim());
+    let feedback = if feedback == summary { "" } else { feedback };
+    let whole = match (summary.is_empty(), feedback.is_empty()) {
+        (true, _) => feedback.to_owned(),
+        (false, true) => summary.to_owned(),
+        (false, false) => format!("{summary}\n\n{feedback}"),
+    };
+    match whole.chars().count() > OPEN_WORDS && measure.text > OPEN_WORDS {
+        true => sections(vec![
+            untrusted::quote(&whole, OPEN_WORDS),
+            folded("The Coach's words in full", &untrusted::quote(&whole, measure.text)),
+        ]),
+        false => untrusted::quote(&whole, measure.text),
+    }
+}
+
+/// That an approval does not stand, by the names of the contracts; what no item says, in words.
+pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    let mut untold: Vec<&str> = Vec::new();
+    for sentence in &verdict.broken_contracts {
+        let known = sentence
+            .split_once(": ")
+            .and_then(|(name, _)| Contract::from_name(name).ok());
+        match known {
+            Some(contract) if has_items(contract) => {
+                if !names.contains(&contract.name()) {
+                    names.push(contract.name());
+                }
+            }
+            Some(_) | None => untold.push(sentence),
+        }
+    }
+    let names: Vec<String> = names.iter().map(|name| untrusted::code(name, 60)).collect();
+    let named = match (names.is_empty(), &verdict.decision) {
+        (true, _) => String::new(),
+        (false, Some(_)) => format!("The Coach's approval does not stand. Broken: {}.", names.join(", ")),
+        (false, None) => format!("The work was not taken. Broken: {}.", names.join(", ")),
+    };
+    let untold = bullets(&untold, measure.rows.min(OPEN), |sentence| {
+        untrusted::inline(sentence, measure.text.min(OPEN_TEXT))
+    });
+    let untold = match &verdict.decision {
+        Some(_) => titled("The Coach's approval does not stand:", &untold),
+        None => titled("The work was not taken:", &untold),
+    };
+    sections(vec![named, untold])
+}
+
+/// Whether items say what broke this contract.
+fn has_items(contract: Contract) -> bool {
+    match contract {
+        Contract::GatesPassed | Contract::CriteriaEvidenced | Contract::NoMustFix | Contract::PathsAllowed => true,
+        Contract::ReportValid
+        | Contract::NeverDeclaresDone
+        | Contract::DecisionValid
+        | Contract::CheckoutUnchanged
+        | Contract::DesignValid => false,
+    }
+}
+
+/// The record behind folds: broken contracts, criteria, Gates, claims.
+pub(super) fn record(task: &Task, turn: &Turn, measure: &Measure) -> String {
+    let told = turn.verdict.as_ref().map(|verdict| verdict.items.as_slice());
+    let gates = turn.gates.as_ref().map_or_else(String::new, |report| {
+        gates::folded_table(task.plan.kind, report, told.unwrap_or_default(), measure)
+    });
+    let broken = turn
+        .verdict
+        .as_ref()
+        .map_or_else(String::new, |verdict| broken(verdict, measure));
+    sections(vec![
+        broken,
+        review_criteria::criteria(task, turn, measure),
+        gates,
+        discrepancies(turn, measure),
+    ])
+}
+
+fn broken(verdict: &Verdict, measure: &Measure) -> String {
+    let sentences = bullets(&verdict.broken_contracts, measure.rows.min(60), |sentence| {
+        untrusted::inline(sentence, measure.text)
+    });
+    let title = match verdict.decision {
+        Some(_) => "Why the Coach's approval does not stand",
+        None => "Why the work was not taken",
+    };
+    folded_unless_empty(title, &sentences)
+}
+
+/// What the Player claimed and what is so.
+fn discrepancies(turn: &Turn, measure: &Measure) -> String {
+    let listed = bullets(&turn.discrepancies, measure.rows.min(60), |found| {
+        format!(
+            "The Player claims: {} In fact: {}",
+            untrusted::sentence(&found.claim, measure.text),
+            untrusted::sentence(&found.fact, measure.text)
+        )
+    });
+    let title = match turn.discrepancies.len() {
+        1 => "1 claim of the Player that is not so".to_owned(),
+        n => format!("{n} claims of the Player that are not so"),
+    };
+    folded_unless_empty(&title, &listed)
+}
+
+/// A fold, or nothing where nothing is in it.
+pub(super) fn folded_unless_empty(title: &str, body: &str) -> String {
+    match body.trim().is_empty() {
+        true => String::new(),
+        false => folded(title, body),
+    }
+}

@@ -1,0 +1,90 @@
+//! One short comment for the person who labelled the issue: what waits for them, and where.
+
+use crate::domain::feature::Feature;
+use crate::domain::feature::Wait;
+use crate::domain::ids::TaskId;
+use crate::domain::task;
+use crate::domain::task::MergeState;
+use crate::domain::task::Task;
+use crate::messages::links::Links;
+use crate::messages::living_parts::hash8;
+use crate::messages::untrusted;
+use crate::messages::words;
+
+/// The comment on a wait; none where what waited is gone.
+#[must_use]
+pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
+    let who = called(feature);
+    let name = feature.key.shown();
+    Some(match wait {
+        Wait::Approval { .. } => format!(
+            "{who}, the plan of {name} waits for your approval: read {}, then answer `/autobuild approve {}`, or \
+             `/autobuild plan` with words for another plan.",
+            living(feature, links, "the plan"),
+            hash8(feature.plan.as_ref()?)
+        ),
+        Wait::NoPlan => format!(
+            "{who}, there is no valid plan for {name}: {} says why. Answer `/autobuild plan` with words to the planner, or \
+             with a fenced `yaml` block that is the plan.",
+            living(feature, links, "the comment on its state")
+        ),
+        Wait::Merge { task, .. } => format!(
+            "{who}, {} is approved and waits for you to merge {}.",
+            titled(feature.task(*task)?),
+            pull(feature, *task, links)
+        ),
+        Wait::MergeRefused { task, .. } => {
+            let task = feature.task(*task)?;
+            format!(
+                "{who}, {} is approved, and a rule refuses its merge: {} Merge {} yourself, or lift the rule and answer \
+                 `/autobuild resume` there.",
+                titled(task),
+                untrusted::sentence(&rule(task)?, 300),
+                pull(feature, task.id, links)
+            )
+        }
+        Wait::Review { pull } => format!(
+            "{who}, {name} is built: {} waits for your review and for you to merge it.",
+            links.pull(*pull)
+        ),
+    })
+}
+
+/// The person who labelled the issue, called by name.
+pub(super) fn called(feature: &Feature) -> String {
+    words::person(&feature.snapshot.labelled_by)
+}
+
+fn titled(task: &Task) -> String {
+    format!("{} {}", task.id, untrusted::inline(&task.plan.name, 200))
+}
+
+fn living(feature: &Feature, links: &Links, shown: &str) -> String {
+    match feature.living {
+        Some(living) => links.comment(feature.key.issue, living.comment, shown),
+        None => format!("{shown} on {}", links.issue(feature.key.issue)),
+    }
+}
+
+fn pull(feature: &Feature, task: TaskId, links: &Links) -> String {
+    let pull = feature.task(task).and_then(|task| task.pull);
+    pull.map_or_else(|| "its pull request".to_owned(), |pull| links.pull(pull))
+}
+
+fn rule(task: &Task) -> Option<String> {
+    match &task.state {
+        task::State::Approved {
+            merge: MergeState::Refused { rule },
+            ..
+        } => Some(rule.clone()),
+        task::State::Approved { .. }
+        | task::State::Pending
+        | task::State::PreLoop { .. }
+        | task::State::PlayerTurn { .. }
+        | task::State::CoachTurn { .. }
+        | task::State::Blocked { .. }
+        | task::State::Completed { .. }
+        | task::State::Skipped { .. }
+        | task::State::Cancelled => None,
+    }
+}

@@ -1,0 +1,182 @@
+//! The demo from outside, on a repository of a person's own: what it says at its start and its end, and what it leaves.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "a test that cannot go on has failed"
+)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Output;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+const ISSUE: &str = "# Notes
+
+```yaml
+tasks:
+  - id: TASK-001
+    name: Write the notes
+    type: documentation
+    acceptance_criteria:
+      - text: There are notes
+        check: { file: notes.md }
+    files: [notes.md]
+    dependencies: []
+```
+";
+
+const AGENTS: &str = "
+- role: player
+  write: { notes.md: \"# Notes\\n\" }
+  answer: { summary: Notes, files_modified: [], files_created: [notes.md], ready_for_validation: true }
+- role: coach
+  answer: { decision: approve, summary: Fine, criteria: [{ criterion: 1, met: true, evidence: notes.md }] }
+";
+
+const FAILING_SETUP: &str = "#!/bin/sh\necho 'the tool chain is not there' >&2\nexit 3\n";
+
+/// A person's folder: with a blank in its path, a repository with one commit, and what is not committed.
+struct Own {
+    folder: TempDir,
+    repository: PathBuf,
+}
+
+impl Own {
+    async fn new(setup: Option<&str>) -> Self {
+        let folder = tempfile::Builder::new().prefix("own folder ").tempdir().unwrap();
+        let repository = folder.path().join("a repository");
+        fs::create_dir_all(repository.join(".github")).unwrap();
+        fs::write(folder.path().join("issue.md"), ISSUE).unwrap();
+        fs::write(folder.path().join("agents.yml"), AGENTS).unwrap();
+        fs::create_dir(folder.path().join("tmp")).unwrap();
+        fs::write(repository.join("README.md"), "# Mine\n").unwrap();
+        if let Some(script) = setup {
+            fs::write(repository.join("setup.sh"), script).unwrap();
+            fs::set_permissions(repository.join("setup.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+            fs::write(repository.join(".github/autobuild.yml"), "setup: ./setup.sh\n").unwrap();
+        }
+        let own = Self { folder, repository };
+        own.git("init -q -b main && git add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Begin")
+            .await;
+        own
+    }
+
+    /// `git <rest>`, as a person would type it.
+    async fn git(&self, rest: &str) -> String {
+        self.types(&format!("git {rest}")).await
+    }
+
+    /// A line in a shell, in the repository.
+    async fn types(&self, line: &str) -> String {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(&self.repository);
+        let output = shell.env("HOME", self.folder.path()).output().await.unwrap();
+        assert!(output.status.success(), "{line}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    async fn demo(&self, more: &[&str]) -> Output {
+        let agent = format!("scripted:{}", self.folder.path().join("agents.yml").display());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_autobuild"));
+        command
+            .args(["demo", "--once", "--agent", &agent, "--repo"])
+            .arg(&self.repository)
+            .arg("--issue")
+            .arg(self.folder.path().join("issue.md"))
+            .args(more);
+        command
+            .env("HOME", self.folder.path())
+            .env("TMPDIR", self.folder.path().join("tmp"));
+        command.output().await.unwrap()
+    }
+
+    /// What the demo left.
+    fn left(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.path().join("tmp")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_result_comes_into_the_own_repository_with_the_line_that_is_printed() {
+    let own = Own::new(None).await;
+    fs::write(own.repository.join("README.md"), "# Mine, changed\n").unwrap();
+    fs::write(own.repository.join("draft.md"), "").unwrap();
+    let demo = own.demo(&[]).await;
+    let said = text(&demo);
+    assert!(demo.status.success(), "{said}{}", String::from_utf8_lossy(&demo.stderr));
+    assert!(said.contains("uncommitted changes are left out"), "{said}");
+    assert!(said.contains("README.md, draft.md (new)"), "{said}");
+    assert!(
+        !said.contains('\u{1b}') && !said.contains('\r'),
+        "no terminal, no control characters"
+    );
+    let fetch = said
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("git -C "))
+        .unwrap();
+    own.git(&format!("-C {fetch}")).await;
+    assert_eq!(own.git("show FETCH_HEAD:notes.md").await, "# Notes\n");
+
+    let [folder] = &own.left()[..] else {
+        unreachable!("one folder")
+    };
+    assert_eq!(mode(folder), 0o700);
+    assert!(!folder.join("data").exists(), "checkouts and mirrors are gone");
+    for named in ["repository", "transcript"] {
+        let place = said
+            .lines()
+            .find_map(|line| line.trim().strip_prefix(named))
+            .unwrap()
+            .trim();
+        assert!(Path::new(place).exists(), "{place}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn why_it_is_blocked_and_what_to_do_stands_in_the_end_and_in_the_transcript() {
+    let own = Own::new(Some(FAILING_SETUP)).await;
+    let demo = own.demo(&[]).await;
+    let said = text(&demo);
+    assert_eq!(demo.status.code(), Some(1), "{said}");
+    let (before, end) = said.rsplit_once("FEAT-1 is blocked.").unwrap();
+    for part in [before, end] {
+        assert!(part.contains("the tool chain is not there"), "{said}");
+    }
+    assert!(end.contains("What you can do:\n  1. "), "{end}");
+    let [folder] = &own.left()[..] else {
+        unreachable!("one folder")
+    };
+    let transcript = fs::read_to_string(folder.join("transcript.txt")).unwrap();
+    assert!(transcript.contains("the tool chain is not there"), "{transcript}");
+
+    let json = text(&own.demo(&["--json"]).await);
+    let last: serde_json::Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+    assert_eq!(last["ok"], false);
+    assert!(
+        last["why"][0].as_str().unwrap().contains("the tool chain is not there"),
+        "{last}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_where_the_demo_cannot_begin() {
+    let own = Own::new(None).await;
+    fs::write(own.folder.path().join("agents.yml"), "- nonsense\n").unwrap();
+    let demo = own.demo(&[]).await;
+    assert_eq!(demo.status.code(), Some(1), "{demo:?}");
+    assert_eq!(own.left(), Vec::<PathBuf>::new());
+}

@@ -1,0 +1,105 @@
+//! What people settled below the issue before it was labelled.
+
+use crate::world::ADMIN;
+use crate::world::ISSUE;
+use crate::world::Plan;
+use crate::world::READER;
+use crate::world::REPO;
+use crate::world::Setup;
+use crate::world::WRITER;
+use crate::world::World;
+use autobuild::config::Role;
+
+/// A planner that leaves what it was told.
+async fn world() -> World {
+    let planner = format!("cat > \"$WORLD/prompt\"\ncat <<'END'\n{}\nEND\n", Plan::one().json());
+    Setup::new()
+        .settings("plan_approval: always")
+        .command(Role::Planner, &planner)
+        .build()
+        .await
+}
+
+fn prompt(world: &World) -> String {
+    std::fs::read_to_string(world.folder().join("prompt")).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn comments_of_people_with_write_access_before_the_label_are_part_of_the_snapshot() {
+    let world = world().await;
+    world.open_issue(WRITER, "Say hello in files");
+    let comment = |login: &str, text: &str| world.by(login).comment(REPO, ISSUE, text).unwrap();
+    comment(WRITER, "We say it in lower case.");
+    let edited = comment(WRITER, "Edited since.");
+    comment(ADMIN, "Not in French. ![sketch](https://x.test/s.png)");
+    comment(READER, "I would like it in Latin.");
+    comment(WRITER, "/autobuild help");
+    world.settle().await;
+    world.forge.clear_calls();
+    let hook = autobuild::forge::HookFault::on("issues", autobuild::forge::HookMishap::Hold).action("labeled");
+    let held = world.forge.order_hooks(hook);
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    world
+        .by(WRITER)
+        .edit_comment(REPO, edited, "Edited since, by its author.")
+        .unwrap();
+    comment(ADMIN, "Too late.");
+    held.release().await;
+    world.settle().await;
+
+    let told = prompt(&world);
+    let newest = told.find("Not in French. [image, not read: sketch, https://x.test/s.png]");
+    let oldest = told.find("We say it in lower case.");
+    assert!(newest.is_some() && newest < oldest, "{told}");
+    for absent in [
+        "Latin",
+        "Edited since",
+        "Too late",
+        "/autobuild help",
+        "AutoBuild lists",
+    ] {
+        assert!(!told.contains(absent), "{absent}: {told}");
+    }
+    let living = world.last_answer(ISSUE).await;
+    assert!(living.contains("agents read 2 comments"), "{living}");
+    let asked = world.forge.calls().into_iter();
+    let asked = asked.filter(|call| call.path.ends_with("/permission")).count();
+    assert_eq!(asked, 3, "each of three people once, the sender among them");
+
+    world.say(WRITER, ISSUE, "/autobuild plan").await;
+    let told = prompt(&world);
+    assert!(
+        told.contains("Too late.") && told.contains("Edited since, by its author."),
+        "{told}"
+    );
+    assert!(world.last_answer(ISSUE).await.contains("agents read 4 comments"));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_long_discussion_the_newest_20_000_characters_count_and_each_person_is_asked_once() {
+    let world = world().await;
+    world.open_issue(WRITER, "Say hello in files");
+    for number in 0..250 {
+        let login = [WRITER, ADMIN, READER][number % 3];
+        let text = format!("Remark {number}. {}", "x".repeat(300));
+        world.by(login).comment(REPO, ISSUE, &text).unwrap();
+    }
+    world.settle().await;
+    world.forge.clear_calls();
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    world.settle().await;
+    let told = prompt(&world);
+    assert!(told.contains("Remark 249.") && told.contains("Remark 247."), "{told}");
+    assert!(!told.contains("Remark 248."), "the reader's");
+    assert!(!told.contains("Remark 12."), "too old");
+    let kept = told.matches('x').count();
+    assert!((15_000..20_500).contains(&kept), "{kept}");
+    let newest = world.list(&format!("issues/{ISSUE}/comments?page=3")).await;
+    let living = newest.last().unwrap()["body"].as_str().unwrap();
+    assert!(living.contains("Older ones are left out."), "{living}");
+    let calls = world.forge.calls().into_iter();
+    let asked = calls.filter(|call| call.path.ends_with("/permission")).count();
+    assert_eq!(asked, 3, "each of three people once, the sender among them");
+    world.end().await;
+}

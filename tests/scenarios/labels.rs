@@ -1,0 +1,170 @@
+//! Labels: what is asked before anything starts, and what they cost that start nothing.
+
+use crate::world::ADMIN;
+use crate::world::ISSUE;
+use crate::world::Plan;
+use crate::world::READER;
+use crate::world::REPO;
+use crate::world::Setup;
+use crate::world::WRITER;
+use crate::world::World;
+use autobuild::forge::CallKind;
+use autobuild::forge::HookFault;
+use autobuild::forge::HookMishap;
+use autobuild::forge::LoggedCall;
+use autobuild::forge::RepoSource;
+use autobuild::forge::Settings;
+
+/// What the service asked of the forge since the calls were last cleared.
+fn calls(world: &World) -> Vec<LoggedCall> {
+    let all = world.forge.calls().into_iter();
+    all.filter(|call| call.app.is_some() || call.kind == CallKind::Git)
+        .collect()
+}
+
+fn fetches(world: &World) -> usize {
+    calls(world).iter().filter(|call| call.kind == CallKind::Git).count()
+}
+
+async fn labelled(world: &World, who: &str, label: &str) {
+    world.by(who).label(REPO, ISSUE, label).unwrap();
+    world.settle().await;
+}
+
+/// The writer pushes one file to the default branch.
+async fn pushed(world: &World, path: &str, text: &str) {
+    let files = [(path, Some(text))];
+    world.by(WRITER).push(REPO, "main", "Change", &files).await.unwrap();
+    world.settle().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_labels_cost_one_look_at_the_settings_and_then_nothing() {
+    let world = World::new().await;
+    world.open_issue(WRITER, "Say hello.");
+    labelled(&world, WRITER, "bug").await;
+    let first = calls(&world);
+    assert_eq!(fetches(&world), 0, "{first:?}");
+    assert!(
+        first
+            .iter()
+            .any(|call| call.path.ends_with("/contents/.github/autobuild.yml"))
+    );
+    world.forge.clear_calls();
+    for label in ["wontfix", "help wanted", "autobuild-later"] {
+        labelled(&world, READER, label).await;
+    }
+    pushed(&world, "README.md", "# Shop, the second\n").await;
+    labelled(&world, WRITER, "question").await;
+    assert_eq!(calls(&world), [], "nothing is asked");
+    assert!(world.comments(ISSUE).await.is_empty());
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_of_the_settings_changes_which_label_is_ours() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.open_issue(WRITER, "Say hello.");
+    labelled(&world, WRITER, "build-me").await;
+    let text = "test: sh tests/run.sh\nplan_approval: always\nlabel: Build-Me\n";
+    pushed(&world, ".github/autobuild.yml", text).await;
+    labelled(&world, WRITER, "autobuild").await;
+    assert!(world.feature_of(ISSUE).await.is_none(), "it is not the label any more");
+    world.script.plans(&Plan::one());
+    world.by(WRITER).unlabel(REPO, ISSUE, "build-me").unwrap();
+    labelled(&world, WRITER, "build-me").await;
+    assert_eq!(world.state().await, "awaiting_approval", "in any case of its letters");
+    world.by(WRITER).unlabel(REPO, ISSUE, "build-me").unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_settings_of_the_organisation_are_read_without_a_fetch_and_heard_when_they_change() {
+    let world = Setup::new().only_settings("").build().await;
+    let shared = [(".github/autobuild.yml", "label: ours\n")];
+    world
+        .forge
+        .create_repo("acme/.github", RepoSource::Files(&shared), Settings::default())
+        .await
+        .unwrap();
+    world
+        .forge
+        .set_role("acme/.github", WRITER, autobuild::forge::Role::Write)
+        .unwrap();
+    world.open_issue(WRITER, "Say hello.");
+    labelled(&world, WRITER, "bug").await;
+    world.forge.clear_calls();
+    labelled(&world, WRITER, "theirs").await;
+    assert_eq!(calls(&world), []);
+    let change = [(".github/autobuild.yml", Some("label: theirs\nmax_turn: 2\n"))];
+    world
+        .by(WRITER)
+        .push("acme/.github", "main", "Change", &change)
+        .await
+        .unwrap();
+    world.settle().await;
+    world.by(WRITER).unlabel(REPO, ISSUE, "theirs").unwrap();
+    labelled(&world, WRITER, "theirs").await;
+    let said = world.last_answer(ISSUE).await;
+    assert!(said.contains("max_turns"), "{said}");
+    assert_eq!(fetches(&world), 0);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_fetched_for_who_may_not_or_for_an_issue_that_does_not_wait_any_more() {
+    let world = World::new().await;
+    world.open_issue(WRITER, "Say hello.");
+    labelled(&world, READER, "autobuild").await;
+    assert!(world.last_answer(ISSUE).await.contains("write access"));
+    world.by(READER).unlabel(REPO, ISSUE, "autobuild").unwrap();
+
+    // Taken off again before anybody looked: whoever did it wants nothing.
+    let held = world
+        .forge
+        .order_hooks(HookFault::on("issues", HookMishap::Hold).action("labeled"));
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    world.by(WRITER).unlabel(REPO, ISSUE, "autobuild").unwrap();
+    held.release().await;
+    world.settle().await;
+    assert_eq!(
+        world.comments(ISSUE).await.len(),
+        1,
+        "{:?}",
+        world.comments(ISSUE).await
+    );
+
+    world.by(WRITER).close(REPO, ISSUE).unwrap();
+    labelled(&world, WRITER, "AutoBuild").await;
+    let said = world.last_answer(ISSUE).await;
+    assert!(said.contains("the issue is closed"), "{said}");
+    assert!(world.feature_of(ISSUE).await.is_none());
+    assert_eq!(fetches(&world), 0);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_settings_file_that_is_none_is_said() {
+    let world = Setup::new()
+        .only_settings("")
+        .with_file(".github/autobuild.yml/x", "")
+        .build()
+        .await;
+    world.open_issue(WRITER, "Say hello.");
+    labelled(&world, ADMIN, "autobuild").await;
+    let said = world.last_answer(ISSUE).await;
+    assert!(said.contains("is no file"), "{said}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mistake_in_the_settings_is_told_to_who_sets_the_label_that_they_name() {
+    let world = Setup::new().settings("label: build-me\nmax_turn: 3").build().await;
+    world.open_issue(WRITER, "Say hello.");
+    labelled(&world, WRITER, "build-me").await;
+    let said = world.last_answer(ISSUE).await;
+    assert!(said.contains("max_turns"), "{said}");
+    world.end().await;
+}

@@ -1,0 +1,175 @@
+//! What cannot be said as it should be is said otherwise, and the Feature says so; nothing is merged in silence.
+
+use crate::world::ISSUE;
+use crate::world::Plan;
+use crate::world::REPO;
+use crate::world::Setup;
+use crate::world::World;
+use autobuild::forge::Fault;
+use autobuild::forge::Mishap;
+
+fn refuse(status: u16, message: &str) -> Mishap {
+    Mishap::Fail {
+        status,
+        body: serde_json::json!({ "message": message }).to_string(),
+        headers: Vec::new(),
+    }
+}
+
+async fn living(world: &World) -> String {
+    world.comments(ISSUE).await.remove(0).1
+}
+
+async fn world() -> World {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coach_that_may_not_review_is_spoken_for_by_a_comment_review() {
+    let world = world().await;
+    let refused = refuse(403, "Resource not accessible by integration");
+    world
+        .forge
+        .order(Fault::on("POST", "*/pulls/*/reviews", refused).containing("APPROVE"));
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let reviews = world.reviews(world.pull(1).await).await;
+    assert_eq!(reviews.len(), 1);
+    assert_eq!(
+        (reviews[0].0.as_str(), reviews[0].1.as_str()),
+        ("autobuild[bot]", "COMMENTED")
+    );
+    let living = living(&world).await;
+    assert!(
+        living.contains("The review of TASK-001 could not be posted as it should"),
+        "{living}"
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_review_that_nobody_may_post_is_a_comment_and_after_it_the_merge_goes_on() {
+    let world = world().await;
+    let refused = refuse(403, "Resource not accessible by integration");
+    world
+        .forge
+        .order(Fault::on("POST", "*/pulls/*/reviews", refused).always());
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let said = world.answers(world.pull(1).await).await;
+    assert!(said.contains("✅ Approved: TASK-001"), "{said}");
+    assert!(living(&world).await.contains("The review of TASK-001"));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_review_that_can_be_said_nowhere_stops_the_merge() {
+    let world = world().await;
+    let refused = || refuse(403, "Resource not accessible by integration");
+    world
+        .forge
+        .order(Fault::on("POST", "*/pulls/*/reviews", refused()).always());
+    world.forge.order(
+        Fault::on("POST", "*/issues/*/comments", refused())
+            .containing("Approved: TASK-001")
+            .always(),
+    );
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    assert_eq!(world.pull_json(world.pull(1).await).await["merged"], false);
+    assert!(
+        living(&world)
+            .await
+            .contains("The review of TASK-001 could not be posted")
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_run_that_cannot_be_made_is_a_comment() {
+    let world = world().await;
+    world.forge.order(
+        Fault::on(
+            "POST",
+            "*/check-runs",
+            refuse(403, "Resource not accessible by integration"),
+        )
+        .always(),
+    );
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let said = world.answers(world.pull(1).await).await;
+    assert!(
+        said.contains("The check run `AutoBuild`") && said.contains("Approved at turn 1"),
+        "{said}"
+    );
+    let living = living(&world).await;
+    assert!(living.contains("The check run of TASK-001"), "{living}");
+    assert!(living.contains("The check run of the merged result"), "{living}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_overload_that_never_ends_falls_back_with_the_last_try() {
+    let world = world().await;
+    world
+        .forge
+        .order(Fault::on("POST", "*/pulls/*/reviews", Mishap::fail(502)).always());
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let said = world.answers(world.pull(1).await).await;
+    assert_eq!(said.matches("✅ Approved: TASK-001").count(), 1, "{said}");
+    world.end().await;
+}
+
+/// The Coach App's installation on the forge.
+fn coach_installation(world: &World) -> u64 {
+    world.coach_installation.expect("a Coach App")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coach_app_that_was_installed_again_is_found_again() {
+    let world = Setup::new().settings("max_turns: 2").build().await;
+    world.script.plans(&Plan::one());
+    world
+        .script
+        .writes(1, &[("hello/1.txt", "hello 1!\n")])
+        .feedback(1, "Not nice.");
+    world.script.plays(1);
+    world.start().await;
+    assert_eq!(
+        world.state().await,
+        "blocked",
+        "the second turn has no Coach in the script"
+    );
+    let before = world.reviews(world.pull(1).await).await;
+    assert_eq!(before[0].0, "autobuild-coach[bot]");
+    world.forge.uninstall(coach_installation(&world)).unwrap();
+    world.forge.install("autobuild-coach", "acme", None).unwrap();
+    world.script.approves(1);
+    world.say("wendy", ISSUE, "/autobuild resume").await;
+    let after = world.reviews(world.pull(1).await).await;
+    assert_eq!(after.last().unwrap().0, "autobuild-coach[bot]", "{after:?}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_its_coach_app_the_feature_goes_on_and_says_so() {
+    let world = Setup::new().settings("max_turns: 1").build().await;
+    world.script.plans(&Plan::one()).plays(1).feedback(1, "Not nice.");
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    world.forge.suspend(coach_installation(&world)).unwrap();
+    world.script.writes(1, &[("hello/1.txt", "hello 1!\n")]).approves(1);
+    world
+        .by("wendy")
+        .comment(REPO, ISSUE, "/autobuild resume --max-turns=1")
+        .unwrap();
+    world.settle().await;
+    let after = world.reviews(world.pull(1).await).await;
+    assert_eq!(after.last().unwrap().0, "autobuild[bot]", "{after:?}");
+    assert!(living(&world).await.contains("could not be posted as it should"));
+    world.end().await;
+}
