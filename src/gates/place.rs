@@ -22,7 +22,6 @@ use crate::gates::shell::Question;
 use crate::gates::shell::Shell;
 use crate::git::Checkout;
 use crate::git::Mirror;
-use crate::git::blocking;
 use crate::sandbox::Exit;
 use crate::sandbox::OutputCap;
 use crate::sandbox::Spec;
