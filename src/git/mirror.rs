@@ -13,6 +13,7 @@ use crate::git::process::GitCall;
 use crate::git::push::remote_failure;
 use crate::git::remote::ForgeAccess;
 use crate::git::remote::Remote;
+use crate::git::safe::IGNORED_IN_HISTORY;
 use crate::git::trash::Trash;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -144,6 +145,9 @@ impl Mirror {
         self.ready()?;
         let _writing = self.writing.lock().await;
         let call = GitCall::new(&self.dir, "fetch").talking_to(remote);
+        let call = IGNORED_IN_HISTORY
+            .iter()
+            .fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
         let call = call.args([
             "--quiet",
             "--prune",
