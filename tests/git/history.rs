@@ -112,3 +112,46 @@ async fn old_spellings_of_a_tree_are_taken_and_can_be_checked_out() {
         .unwrap();
     assert_eq!(world.tree(&made), ["100644 a", "100644 c", "100644 dir/b"]);
 }
+
+#[tokio::test]
+async fn what_attacks_a_checkout_is_refused_with_gits_own_line() {
+    let world = World::with(&[("a", "1")]).await;
+    let forge = world.forge_repository();
+    let a = git(&forge, &["rev-parse", "main:a"]);
+    let people = format!("author {PERSON}\ncommitter {PERSON}\n");
+    let sub = tree(&world, &[("100644", "config", &a)]);
+    let option = "[submodule \"x\"]\n\tpath = x\n\turl = --upload-pack=sh\n";
+    let option = object(&world, "blob", option.as_bytes());
+    let name = "[submodule \"../../x\"]\n\tpath = x\n\turl = https://example.invalid/x\n";
+    let name = object(&world, "blob", name.as_bytes());
+    let attacks = [
+        ("hasDotgit", tree(&world, &[("40000", ".git", &sub)])),
+        ("hasDotgit", tree(&world, &[("40000", ".GIT", &sub)])),
+        ("hasDotgit", tree(&world, &[("40000", "git~1", &sub)])),
+        ("hasDotdot", tree(&world, &[("40000", "..", &sub)])),
+        ("hasDot", tree(&world, &[("40000", ".", &sub)])),
+        ("fullPathname", tree(&world, &[("100644", "../../x", &a)])),
+        (
+            "duplicateEntries",
+            tree(&world, &[("120000", "a", &a), ("40000", "a", &sub)]),
+        ),
+        (
+            "treeNotSorted",
+            tree(&world, &[("100644", "b", &a), ("100644", "a", &a)]),
+        ),
+        ("gitmodulesSymlink", tree(&world, &[("120000", ".gitmodules", &a)])),
+        ("gitmodulesUrl", tree(&world, &[("100644", ".gitmodules", &option)])),
+        ("gitmodulesName", tree(&world, &[("100644", ".gitmodules", &name)])),
+    ];
+    for (rule, tree) in attacks {
+        match fetched(&world, &commit(&world, &tree, &people)).await {
+            Err(GitError::History(said)) => {
+                assert!(
+                    said.starts_with("error: object ") && said.contains(rule),
+                    "{rule}: {said}"
+                );
+            }
+            other => panic!("{rule}: {other:?}"),
+        }
+    }
+}
