@@ -51,7 +51,7 @@ pub struct Spending {
     pub by_task: BTreeMap<Option<TaskId>, Cost>,
     /// A guess made before the work, where one can be made.
     pub estimate: Option<Estimate>,
-    /// What waits for a model's API now.
+    /// What waits for a model's API or for GitHub now.
     pub waiting: Vec<Waiting>,
     /// What runs now.
     pub at_work: Vec<AtWork>,
@@ -75,9 +75,20 @@ impl Spending {
     }
 }
 
-/// Work that waits for a model's API.
+/// What work waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitsOn {
+    /// A model's API.
+    Model,
+    /// GitHub, or the network between.
+    GitHub,
+}
+
+/// Work that waits for something that passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
+    /// For what.
+    pub on: WaitsOn,
     /// The task; none for the Feature's own work.
     pub task: Option<TaskId>,
     /// When it goes on.

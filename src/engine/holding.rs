@@ -1,5 +1,6 @@
 //! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
 
+use crate::domain::blocked::Passes;
 use crate::engine::Engine;
 use crate::engine::apply::Applied;
 use crate::engine::in_flight::Crash;
@@ -72,9 +73,7 @@ impl Engine {
         }
         // A delivery is never given up for crashes: nobody would hear of it, and reading it again costs nothing.
         if job.effect.crashes >= CRASHES && job.effect.lane != Lane::Control {
-            let why = Undone::Refused {
-                why: format!("the service ended {CRASHES} times while it did this"),
-            };
+            let why = Undone::defect(format!("the service ended {CRASHES} times while it did this"));
             return self.give_up(job, &why).await;
         }
         let (lease, ended) = self.perform_held(job, agents, looks).await;
@@ -176,8 +175,13 @@ impl Engine {
                 written(self.store.postpone(&job.hold, *until, &undone.to_string()).await?);
             }
             Undone::Parked { wait, why } => return self.park(job, wait, why).await,
-            Undone::Refused { .. } | Undone::Hopeless(_) | Undone::Spent { .. } => {
+            Undone::Failed(_) | Undone::Hopeless(_) | Undone::Spent { .. } => {
                 return self.give_up(job, &undone).await;
+            }
+            Undone::Later { fault, not_before }
+                if job.effect.lane == Lane::Agent && fault.passes() == Passes::ByItself =>
+            {
+                return self.wait_out(job, &undone, not_before.unwrap_or(Millis(0))).await;
             }
             Undone::Later { .. } | Undone::Agent(_) => return self.later(job, &undone).await,
         }
@@ -207,6 +211,31 @@ impl Engine {
             .store
             .park(&job.hold, &wait.provider, &cause, &times, shown.as_slice());
         written(parked.await?);
+        Ok(())
+    }
+
+    /// Frees the worker until GitHub may be reached again, and lets people see that the work waits. It counts as no try:
+    /// an agent is tried a few times, the network for a day.
+    async fn wait_out(&self, job: &Job, undone: &Undone, not_before: Millis) -> Result<(), StoreError> {
+        let (id, now) = (&job.effect.id, self.now());
+        let begun = job.effect.waits_for_forge_since();
+        let waited = now.0.saturating_sub(begun.unwrap_or(now).0);
+        if waited >= self.settings.waits.in_all {
+            return self.give_up(job, undone).await;
+        }
+        let wait = self.settings.backoff.after_waiting(waited, fifth());
+        tracing::warn!(%id, "{id} waits for GitHub: {undone}");
+        let times = ParkTimes {
+            now,
+            until: now.plus(wait).max(not_before),
+            spacing: 0,
+        };
+        // It is said once that it waits; when it goes on, what it does then is shown.
+        let shown = job.effect.feature.filter(|_| begun.is_none());
+        let shown = shown.map(|key| schedule::shown_again(job, key, format!("{id}/waits/{}", job.effect.fence), now));
+        let why = undone.to_string();
+        let waits = self.store.wait_for_forge(&job.hold, &why, &times, shown.as_slice());
+        written(waits.await?);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! One claimed effect while it is performed, and the ways in which it ends.
 
 use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::Fault;
 use crate::domain::ids::FeatureKey;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::Millis;
@@ -8,10 +9,13 @@ use crate::domain::ids::RepoId;
 use crate::engine::apply::ApplyError;
 use crate::engine::apply::Fact;
 use crate::git::GitError;
+use crate::git::Over;
 use crate::github::GithubError;
+use crate::sandbox::StartError;
 use crate::store::Hold;
 use crate::store::NewEffect;
 use crate::store::StoreError;
+use crate::store::StoreFailure;
 use crate::store::StoredEffect;
 use crate::store::Trouble;
 use std::sync::Mutex;
@@ -45,11 +49,11 @@ pub enum Done {
 /// Why an effect was not performed.
 #[derive(Debug, thiserror::Error)]
 pub enum Undone {
-    /// It may work later; counts as a try.
-    #[error("{why}")]
+    /// It may work later; counts as a try, or is waited out.
+    #[error("{fault}")]
     Later {
-        /// For operators.
-        why: String,
+        /// What failed.
+        fault: Fault,
         /// Not before.
         not_before: Option<Millis>,
     },
@@ -72,12 +76,9 @@ pub enum Undone {
     /// The installation is suspended; counts as nothing.
     #[error("the installation is suspended")]
     Suspended,
-    /// It will never work.
-    #[error("refused: {why}")]
-    Refused {
-        /// The forge's words, or ours.
-        why: String,
-    },
+    /// It will never work unless somebody mends it.
+    #[error("{0}")]
+    Failed(Fault),
     /// An agent failed; counts as a try.
     #[error("{}", .0.failure)]
     Agent(FailedRun),
@@ -131,6 +132,34 @@ pub struct ApiWait {
 }
 
 impl Undone {
+    /// To be tried again.
+    pub(super) fn later(fault: Fault) -> Self {
+        Self::Later {
+            fault,
+            not_before: None,
+        }
+    }
+
+    /// GitHub, or somebody else who may, said no.
+    pub(super) fn refused(said: impl Into<String>) -> Self {
+        Self::Failed(Fault::Refused { said: said.into() })
+    }
+
+    /// The repository is not as the work needs it.
+    pub(super) fn repository(what: impl Into<String>) -> Self {
+        Self::Failed(Fault::Repository { what: what.into() })
+    }
+
+    /// What is stored cannot be read.
+    pub(super) fn unreadable(what: impl Into<String>) -> Self {
+        Self::Failed(Fault::Unreadable { what: what.into() })
+    }
+
+    /// What is known of the work does not fit together.
+    pub(super) fn defect(what: impl Into<String>) -> Self {
+        Self::Failed(Fault::Defect { what: what.into() })
+    }
+
     /// Whether an agent was at work and may have left something behind.
     pub(super) fn left_work(&self) -> bool {
         match self {
@@ -139,7 +168,7 @@ impl Undone {
             | Self::Limited { .. }
             | Self::Waiting { .. }
             | Self::Suspended
-            | Self::Refused { .. }
+            | Self::Failed(_)
             | Self::Stopped => false,
         }
     }
@@ -185,6 +214,14 @@ impl Job {
         }
     }
 
+    /// Waits, unless the effect is to stop.
+    pub(super) async fn sleep(&self, time: Duration) -> Result<(), Undone> {
+        tokio::select! {
+            () = self.cancel.cancelled() => Err(Undone::Stopped),
+            () = tokio::time::sleep(time) => Ok(()),
+        }
+    }
+
     /// The installation that the effect belongs to.
     pub fn installation(&self) -> InstallationId {
         self.effect.installation
@@ -192,75 +229,122 @@ impl Job {
 
     /// The repository, which every effect but an installation's delivery has.
     pub fn repo(&self) -> Result<RepoId, Undone> {
-        self.effect.repo.ok_or_else(|| Undone::Refused {
-            why: "the effect names no repository".to_owned(),
-        })
+        self.effect
+            .repo
+            .ok_or_else(|| Undone::defect("the effect names no repository"))
     }
 }
 
 impl From<GithubError> for Undone {
     fn from(error: GithubError) -> Self {
-        let why = error.to_string();
+        let said = error.to_string();
         match error {
             GithubError::Transient { retry_after, .. } | GithubError::Uncertain { retry_after, .. } => Self::Later {
-                why,
+                fault: Fault::Unreachable { said },
                 not_before: retry_after,
             },
-            GithubError::Unauthorized | GithubError::Malformed { .. } => Self::Later { why, not_before: None },
+            GithubError::Unauthorized | GithubError::Malformed { .. } => Self::later(Fault::Refused { said }),
             GithubError::RateLimited { until } => Self::Limited {
                 by: LimitedBy::GitHub,
                 until,
-                why,
+                why: said,
             },
             GithubError::Suspended => Self::Suspended,
             GithubError::Forbidden { .. }
             | GithubError::Uninstalled
             | GithubError::Gone
             | GithubError::NotFound
-            | GithubError::Refused { .. } => Self::Refused { why },
+            | GithubError::Refused { .. } => Self::refused(said),
         }
     }
 }
 
 impl From<GitError> for Undone {
     fn from(error: GitError) -> Self {
-        let why = error.to_string();
+        let said = error.to_string();
         match error {
-            GitError::Gone(_) | GitError::Name(_) | GitError::TooLarge { .. } => Self::Refused { why },
-            GitError::Transient(_)
-            | GitError::Denied(_)
-            | GitError::Missing(_)
-            | GitError::TimedOut { .. }
-            | GitError::Failed { .. }
-            | GitError::Unexpected { .. }
-            | GitError::Io { .. } => Self::Later { why, not_before: None },
+            GitError::Transient(said) => Self::later(Fault::Unreachable { said }),
+            GitError::Denied(said) => Self::later(Fault::Refused { said }),
+            GitError::Gone(said) => Self::refused(said),
+            GitError::History(said) => Self::Failed(Fault::History { said }),
+            GitError::Missing(_) => Self::later(Fault::Repository { what: said }),
+            GitError::Name(_) | GitError::TooLarge { .. } => Self::repository(said),
+            GitError::TimedOut {
+                over: Over::Network, ..
+            } => Self::later(Fault::Unreachable { said }),
+            GitError::NoSpace(said) => Self::later(Fault::DiskFull { said }),
+            GitError::TimedOut { over: Over::Disk, .. } | GitError::Failed { .. } | GitError::Unexpected { .. } => {
+                Self::later(Fault::Git { said })
+            }
+            GitError::NotStarted { source } => Self::later(not_started(&source)),
+            GitError::Io { what, source } => Self::later(Fault::of_machine(&what, &source)),
         }
+    }
+}
+
+/// Why git could not be started.
+fn not_started(error: &std::io::Error) -> Fault {
+    match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => Fault::NoProgram {
+            program: "git".to_owned(),
+            said: error.to_string(),
+        },
+        _ => Fault::of_machine("starting git", error),
     }
 }
 
 impl From<StoreError> for Undone {
     fn from(error: StoreError) -> Self {
-        Self::Later {
-            why: error.to_string(),
-            not_before: None,
+        let said = explained(&error);
+        match error.what_failed() {
+            StoreFailure::Disk => Self::later(Fault::DiskFull { said }),
+            StoreFailure::Value => Self::later(Fault::Unreadable { what: said }),
+            StoreFailure::Database => Self::later(Fault::Database { said }),
         }
     }
 }
 
 impl From<ApplyError> for Undone {
     fn from(error: ApplyError) -> Self {
-        Self::Later {
-            why: error.to_string(),
-            not_before: None,
+        match error {
+            ApplyError::Store(error) => error.into(),
+            ApplyError::Unreadable(error) => Self::later(Fault::Unreadable {
+                what: explained(&error),
+            }),
+            ApplyError::Contended(_) => Self::later(Fault::Database {
+                said: error.to_string(),
+            }),
         }
     }
 }
 
 impl From<std::io::Error> for Undone {
     fn from(error: std::io::Error) -> Self {
-        Self::Later {
-            why: error.to_string(),
-            not_before: None,
-        }
+        Self::later(Fault::of_machine("", &error))
     }
 }
+
+/// Why our machine did not run a program.
+pub(super) fn of_host(doing: &str, error: &std::io::Error) -> Fault {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<StartError>());
+    match cause.is_some_and(|cause| matches!(cause, StartError::Isolation(_))) {
+        true => Fault::Isolation {
+            said: error.to_string(),
+        },
+        false => Fault::of_machine(doing, error),
+    }
+}
+
+/// An error with what lies beneath it.
+fn explained(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut beneath = error.source();
+    while let Some(cause) = beneath {
+        text = format!("{text}: {cause}");
+        beneath = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -78,9 +78,7 @@ impl Engine {
 pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, Undone> {
     let name: BranchName = branch.parse().map_err(crate::git::GitError::from)?;
     let tip = mirror.rev_parse(&name).await?;
-    tip.ok_or_else(|| Undone::Refused {
-        why: format!("the branch {branch} does not exist"),
-    })
+    tip.ok_or_else(|| Undone::repository(format!("the branch {branch} does not exist")))
 }
 
 /// What the rules need of the settings, and of the isolation under which programs are run.

@@ -46,8 +46,10 @@ impl Roster {
     /// The agent of a role for a repository with these settings.
     pub(super) fn agent(&self, role: Role, settings: &RepositorySettings) -> Result<&Backend, Undone> {
         match (settings.agent.of(role), role) {
-            (Some(name), _) => self.named.get(name).ok_or_else(|| Undone::Refused {
-                why: format!("the settings name the agent {name:?}, which this server does not offer"),
+            (Some(name), _) => self.named.get(name).ok_or_else(|| {
+                Undone::repository(format!(
+                    "the settings name the agent {name:?}, which this server does not offer"
+                ))
             }),
             (None, Role::Planner) => Ok(&self.defaults.planner),
             (None, Role::Designer) => Ok(&self.defaults.designer),

@@ -77,9 +77,20 @@ impl Backoff {
             .first
             .saturating_mul(2_u32.saturating_pow(attempts.min(16)))
             .min(self.most);
-        let moved = doubled.mul_f64(1.0 + fifth.clamp(-0.2, 0.2));
-        i64::try_from(moved.as_millis()).unwrap_or(i64::MAX)
+        moved(doubled, fifth)
     }
+
+    /// The wait in milliseconds after one has waited for `waited`: as long again, which doubles too.
+    #[must_use]
+    pub fn after_waiting(&self, waited: i64, fifth: f64) -> i64 {
+        let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(0));
+        moved(waited.max(self.first).min(self.most), fifth)
+    }
+}
+
+fn moved(wait: Duration, fifth: f64) -> i64 {
+    let moved = wait.mul_f64(1.0 + fifth.clamp(-0.2, 0.2));
+    i64::try_from(moved.as_millis()).unwrap_or(i64::MAX)
 }
 
 impl Backoff {
@@ -144,6 +155,10 @@ mod tests {
             [0, 1, 2, 3].map(|attempts| backoff.as_told(attempts, 1_500)),
             [2_000, 2_000, 2_000, 4_000],
             "what the forge asks for counts, not ours"
+        );
+        assert_eq!(
+            [0, 10_000, 20_000, 7_200_000].map(|waited| backoff.after_waiting(waited, 0.0)),
+            [10_000, 10_000, 20_000, 900_000]
         );
     }
 }

@@ -7,12 +7,14 @@ use crate::git::changes::TakeOutError;
 use crate::git::changes::TakeOutLimits;
 use crate::git::changes::take_out;
 use crate::git::error::GitError;
+use crate::git::failure::local_failure;
 use crate::git::ignores::Attention;
 use crate::git::mirror::Mirror;
 use crate::git::mirror::Shared;
 use crate::git::mirror::make_skeleton;
 use crate::git::names::RepoPath;
 use crate::git::process::GitCall;
+use crate::git::process::GitOutput;
 use crate::git::put::put;
 use crate::git::read::Blob;
 use crate::git::walk::Stamp;
@@ -39,6 +41,18 @@ type Laid = (RepoPath, Option<(Vec<u8>, u32)>);
 
 /// How long a checkout of the largest repositories may take.
 const FILL_DEADLINE: Duration = Duration::from_secs(600);
+
+/// A disk with less room than this is full.
+const NO_ROOM: u64 = 64 << 10;
+
+/// Why git did not fill a checkout. It does not say when that is for want of room.
+fn not_filled(work: &Path, output: &GitOutput) -> GitError {
+    let room = rustix::fs::statvfs(work).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    match room < NO_ROOM {
+        true => GitError::NoSpace(output.stderr.clone()),
+        false => local_failure("read-tree", output),
+    }
+}
 
 /// What a checkout looked like before anyone worked in it.
 #[derive(Debug, Default)]
@@ -257,13 +271,7 @@ impl Mirror {
         match output.code {
             0 => {}
             128 if !self.has_object(source).await? => return Err(GitError::Missing(source.to_string())),
-            code => {
-                return Err(GitError::Failed {
-                    command: "read-tree".to_owned(),
-                    code,
-                    stderr: output.stderr,
-                });
-            }
+            _ => return Err(not_filled(&checkout.work, &output)),
         }
         let (work, home) = (checkout.work.clone(), checkout.home.clone());
         let recording = blocking(move || {

@@ -3,6 +3,15 @@
 use crate::git::names::NotABranchName;
 use std::time::Duration;
 
+/// What a call of git works with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Repositories of ours alone.
+    Disk,
+    /// The forge as well.
+    Network,
+}
+
 /// A failed git operation. No text in it holds a token.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -18,6 +27,12 @@ pub enum GitError {
     /// The named revision, branch or file does not exist.
     #[error("{0} does not exist")]
     Missing(String),
+    /// The history holds an object that could harm whoever checks it out, so git did not take it. Git's own line.
+    #[error("git refuses an object: {0}")]
+    History(String),
+    /// The disk of this machine is full.
+    #[error("the disk is full: {0}")]
+    NoSpace(String),
     /// A name that git must not be given.
     #[error(transparent)]
     Name(#[from] NotABranchName),
@@ -26,6 +41,8 @@ pub enum GitError {
     TimedOut {
         /// The subcommand.
         command: String,
+        /// What it worked with.
+        over: Over,
         /// The deadline.
         after: Duration,
     },
@@ -54,6 +71,13 @@ pub enum GitError {
         command: String,
         /// What was found.
         what: String,
+    },
+    /// Git itself could not be started.
+    #[error("git could not be started: {source}")]
+    NotStarted {
+        /// The cause.
+        #[source]
+        source: std::io::Error,
     },
     /// The disk or the operating system failed.
     #[error("{what}: {source}")]

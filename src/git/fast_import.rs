@@ -6,6 +6,7 @@ use crate::git::changes::Changes;
 use crate::git::changes::TakeOutError;
 use crate::git::commit::CommitRequest;
 use crate::git::error::GitError;
+use crate::git::failure::local_failure;
 use crate::git::names::RepoPath;
 use crate::git::process::GitCall;
 use crate::git::quote::quoted;
@@ -59,15 +60,7 @@ pub(crate) async fn import(
     let output = output?;
     match (output.code, output.text().parse()) {
         (0, Ok(sha)) => Ok(sha),
-        (code, _) => {
-            let command = "fast-import".to_owned();
-            Err(GitError::Failed {
-                command,
-                code,
-                stderr: output.stderr.chars().take(2_000).collect(),
-            }
-            .into())
-        }
+        _ => Err(local_failure("fast-import", &output).into()),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::domain::ids::Sha;
 use crate::git::commit::CommitRequest;
 use crate::git::error::GitError;
+use crate::git::failure::local_failure;
 use crate::git::mirror::Mirror;
 use crate::git::names::RepoPath;
 use crate::git::process::GitCall;
@@ -46,12 +47,7 @@ impl Mirror {
             .run()
             .await?;
         if output.truncated || !matches!(output.code, 0 | 1) {
-            let code = output.code;
-            return Err(GitError::Failed {
-                command: "merge-tree".to_owned(),
-                code,
-                stderr: output.stderr,
-            });
+            return Err(local_failure("merge-tree", &output));
         }
         let mut fields = output.stdout.split(|byte| *byte == 0).filter(|field| !field.is_empty());
         let tree = fields

@@ -6,13 +6,14 @@ use crate::domain::ids::RepoId;
 use crate::domain::ids::RepoName;
 use crate::domain::ids::Sha;
 use crate::git::error::GitError;
+use crate::git::failure::remote_failure;
 use crate::git::memory::Memory;
 use crate::git::names::BranchName;
 use crate::git::names::mirror_refspec;
 use crate::git::process::GitCall;
-use crate::git::push::remote_failure;
 use crate::git::remote::ForgeAccess;
 use crate::git::remote::Remote;
+use crate::git::safe::IGNORED_IN_HISTORY;
 use crate::git::trash::Trash;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -144,6 +145,9 @@ impl Mirror {
         self.ready()?;
         let _writing = self.writing.lock().await;
         let call = GitCall::new(&self.dir, "fetch").talking_to(remote);
+        let call = IGNORED_IN_HISTORY
+            .iter()
+            .fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
         let call = call.args([
             "--quiet",
             "--prune",
@@ -155,7 +159,7 @@ impl Mirror {
         if output.code == 0 {
             Ok(())
         } else {
-            Err(remote_failure("fetch", &output))
+            Err(remote_failure("fetch", &output, remote.url()))
         }
     }
 
@@ -205,7 +209,7 @@ impl Mirror {
         }
         let output = call.run().await?;
         if output.code != 0 {
-            return Err(remote_failure("ls-remote", &output));
+            return Err(remote_failure("ls-remote", &output, remote.url()));
         }
         let text = output.text();
         let lines = text.lines().filter_map(|line| line.split_once("\trefs/heads/"));

@@ -1,6 +1,8 @@
 //! One run of git: an empty environment with the safe settings, a deadline, a cap on what it prints.
 
 use crate::git::error::GitError;
+use crate::git::error::Over;
+use crate::git::failure::local_failure;
 use crate::git::remote::Remote;
 use crate::git::safe::EMPTY_TREE;
 use crate::git::safe::ENVIRONMENT;
@@ -214,7 +216,7 @@ impl GitCall {
         // A group of its own, so that a deadline also ends the helpers that git starts.
         self.command.process_group(0);
         let spawned = self.command.spawn();
-        let child = spawned.map_err(GitError::io(format!("starting git {}", self.name)))?;
+        let child = spawned.map_err(|source| GitError::NotStarted { source })?;
         let mut group = Group::of(&child);
         let mut talk = std::pin::pin!(converse(child, input, self.cap));
         let Ok(output) = tokio::time::timeout(deadline, &mut talk).await else {
@@ -223,6 +225,10 @@ impl GitCall {
             group.signal(Signal::KILL);
             return Err(GitError::TimedOut {
                 command: self.name,
+                over: match self.remote {
+                    Some(_) => Over::Network,
+                    None => Over::Disk,
+                },
                 after: deadline,
             });
         };
@@ -238,11 +244,7 @@ impl GitCall {
         match output.code {
             _ if output.truncated => Err(GitError::TooLarge { command, cap }),
             0 => Ok(output),
-            code => Err(GitError::Failed {
-                command,
-                code,
-                stderr: output.stderr,
-            }),
+            _ => Err(local_failure(&command, &output)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::domain::ids::Sha;
 use crate::git::error::GitError;
+use crate::git::failure::remote_failure;
 use crate::git::mirror::Mirror;
 use crate::git::names::BranchName;
 use crate::git::process::GitCall;
@@ -97,22 +98,16 @@ impl Mirror {
         match answer(&String::from_utf8_lossy(&output.stdout), &branch.full()) {
             Some(Answer::Done) if output.code == 0 => Ok(Pushed::Done),
             Some(Answer::UpToDate) if output.code == 0 => Ok(Pushed::AlreadyThere),
-            Some(Answer::Moved) => {
+            Some(Answer::Done | Answer::UpToDate) | None => Err(remote_failure("push", &output, remote.url()).into()),
+            // git sends a push again when its answer was lost, and reports the refusal of the second one: the branch
+            // itself tells whether the first one was taken.
+            Some(Answer::No(summary)) => {
                 let actual = self.remote_tip(remote, branch).await?;
-                Err(PushError::LeaseLost { actual })
-            }
-            Some(Answer::Refused(reason)) => {
-                // git sends a push again when its answer was lost, and reports the refusal of the second one: the branch
-                // itself tells whether the first one was taken.
-                let actual = self.remote_tip(remote, branch).await?;
-                if actual.as_ref().map_or("", Sha::as_str) == expected {
-                    let reason = with_remote_lines(&reason, &output);
-                    Err(PushError::Rejected { reason })
-                } else {
-                    Err(PushError::LeaseLost { actual })
+                match actual.as_ref().map_or("", Sha::as_str) == expected {
+                    true => Err(of_refusal(&summary, &output, branch)),
+                    false => Err(PushError::LeaseLost { actual }),
                 }
             }
-            Some(Answer::Done | Answer::UpToDate) | None => Err(remote_failure("push", &output).into()),
         }
     }
 }
@@ -122,8 +117,8 @@ impl Mirror {
 enum Answer {
     Done,
     UpToDate,
-    Moved,
-    Refused(String),
+    /// It was not moved, in these words: git's here, or the remote's.
+    No(String),
 }
 
 /// Reads `<flag> TAB <from>:<to> TAB <summary>`.
@@ -137,101 +132,67 @@ fn answer(porcelain: &str, full_ref: &str) -> Option<Answer> {
     let (flag, summary) = porcelain.lines().find_map(about)?;
     Some(match flag.as_str() {
         "=" => Answer::UpToDate,
-        "!" if says_moved(&summary) => Answer::Moved,
-        "!" => Answer::Refused(summary),
+        "!" => Answer::No(summary),
         _ => Answer::Done,
     })
 }
 
-/// The remote's branch was not where we thought: found by git here, or by the remote while it took the push.
-fn says_moved(summary: &str) -> bool {
-    let signs = [
-        "stale info",
-        "fetch first",
-        "non-fast-forward",
-        "cannot lock ref",
-        "reference already exists",
-        "incorrect old value",
-        "remote ref does not exist",
-    ];
-    signs.iter().any(|sign| summary.contains(sign))
+/// What a remote says that refuses on purpose: a rule, a hook, a right that is missing, a name that cannot be, an object
+/// that it does not take. Trying again changes nothing.
+const REFUSES: [&str; 12] = [
+    "hook declined",
+    "push declined",
+    "rule violations",
+    "refusing to",
+    "protected branch",
+    "prohibited",
+    "directory file conflict",
+    "exists; cannot create",
+    "not allowed",
+    "shallow update",
+    "fsck error",
+    "funny refname",
+];
+
+/// What a remote says that failed although it may have wanted to.
+const HICCUPS: [&str; 5] = [
+    "internal server error",
+    "timed out",
+    "timeout",
+    "no space left",
+    "temporarily",
+];
+
+/// A push that was refused while the branch stands where the lease says. Only what the remote says on purpose is a rule.
+/// Everything else (its disk, its locks, `failed to update ref`, `unpacker error`, a report that never came, words that
+/// we do not know) may pass. The branch's own name says nothing.
+fn of_refusal(summary: &str, output: &GitOutput, branch: &BranchName) -> PushError {
+    let said = with_remote_lines(summary, output);
+    let lower = said.replace(branch.as_str(), "").to_lowercase();
+    let says = |signs: &[&str]| signs.iter().any(|sign| lower.contains(sign));
+    let names_rule = numbered(&said) || (says(&REFUSES) && !says(&HICCUPS));
+    match names_rule {
+        true => PushError::Rejected { reason: said },
+        false => GitError::Transient(said).into(),
+    }
+}
+
+/// Whether a rule of GitHub's is named by its number, as `GH013` is.
+fn numbered(said: &str) -> bool {
+    let digits = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() == 3;
+    said.match_indices("GH")
+        .any(|(at, sign)| said.get(at + sign.len()..).is_some_and(digits))
 }
 
 /// The refusal with what the remote's hooks or rules printed, which names the rule.
 fn with_remote_lines(summary: &str, output: &GitOutput) -> String {
-    let said = output.stderr.lines().filter_map(|line| line.strip_prefix("remote: "));
+    let said = output.stderr.lines().filter_map(|line| line.strip_prefix("remote:"));
     let lines: Vec<&str> = std::iter::once(summary)
         .chain(said)
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
     lines.join("\n").chars().take(4_000).collect()
-}
-
-/// Words by which a passing failure, a refusal and a missing repository are told apart, in this order.
-const OVERLOADED: [&str; 6] = [
-    "error: 429",
-    "error: 500",
-    "error: 502",
-    "error: 503",
-    "error: 504",
-    "rate limit",
-];
-const DENIED: [&str; 6] = [
-    "authentication failed",
-    "could not read username",
-    "error: 401",
-    "error: 403",
-    "permission to",
-    "archived",
-];
-const GONE: [&str; 4] = [
-    "not found",
-    "error: 404",
-    "error: 410",
-    "does not appear to be a git repository",
-];
-const NETWORK: [&str; 14] = [
-    "could not resolve host",
-    "failed to connect",
-    "couldn't connect",
-    "connection",
-    "timed out",
-    "timeout",
-    "hung up unexpectedly",
-    "early eof",
-    "rpc failed",
-    "unexpected disconnect",
-    "operation too slow",
-    "empty reply",
-    "ssl",
-    "cannot lock ref",
-];
-
-/// Sorts a failed call to a remote by what the caller does next.
-pub(crate) fn remote_failure(command: &str, output: &GitOutput) -> GitError {
-    let text = output.stderr.clone();
-    let lower = text.to_lowercase();
-    let says = |signs: &[&str]| signs.iter().any(|sign| lower.contains(sign));
-    if let Some(branch) = text.split("couldn't find remote ref ").nth(1) {
-        let branch = branch.lines().next().unwrap_or(branch);
-        return GitError::Missing(branch.trim_start_matches("refs/heads/").to_owned());
-    }
-    if says(&OVERLOADED) {
-        GitError::Transient(text)
-    } else if says(&DENIED) {
-        GitError::Denied(text)
-    } else if says(&GONE) {
-        GitError::Gone(text)
-    } else if says(&NETWORK) {
-        GitError::Transient(text)
-    } else {
-        GitError::Failed {
-            command: command.to_owned(),
-            code: output.code,
-            stderr: text,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -253,51 +214,89 @@ mod tests {
         assert_eq!(line("+", "1...2 (forced update)"), Some(Answer::Done));
         assert_eq!(line("-", "[deleted]"), Some(Answer::Done));
         assert_eq!(line("=", "[up to date]"), Some(Answer::UpToDate));
-        assert_eq!(line("!", "[rejected] (stale info)"), Some(Answer::Moved));
-        assert_eq!(
-            line("!", "[remote rejected] (cannot lock ref 'x': is at 1 but expected 2)"),
-            Some(Answer::Moved)
-        );
         let refused = "[remote rejected] (protected branch hook declined)";
-        assert_eq!(line("!", refused), Some(Answer::Refused(refused.to_owned())));
+        assert_eq!(line("!", refused), Some(Answer::No(refused.to_owned())));
         assert_eq!(answer("To x\nDone\n", REF), None);
     }
 
     #[test]
-    fn remote_failures_are_sorted_by_what_to_do_next() {
-        let sorted = |stderr: &str| {
+    fn a_rule_is_told_from_a_hiccup() {
+        let is_rule = |summary: &str, remote: &str| {
             let output = GitOutput {
-                code: 128,
+                code: 1,
                 stdout: Vec::new(),
                 truncated: false,
-                stderr: stderr.to_owned(),
+                stderr: remote.lines().map(|line| format!("remote: {line}\n")).collect(),
             };
-            remote_failure("fetch", &output)
+            match of_refusal(summary, &output, &"autobuild/7/task-001-timeout".parse().unwrap()) {
+                PushError::Rejected { .. } => true,
+                PushError::Git(GitError::Transient(_)) => false,
+                other => panic!("{other:?}"),
+            }
         };
-        assert!(matches!(
-            sorted("fatal: unable to access: The requested URL returned error: 503"),
-            GitError::Transient(_)
-        ));
-        assert!(matches!(
-            sorted("fatal: unable to access: The requested URL returned error: 403"),
-            GitError::Denied(_)
-        ));
-        assert!(matches!(
-            sorted("fatal: could not read Username for 'https://x'"),
-            GitError::Denied(_)
-        ));
-        assert!(matches!(
-            sorted("fatal: repository 'https://x/' not found"),
-            GitError::Gone(_)
-        ));
-        assert!(matches!(
-            sorted("fatal: unable to access: Failed to connect to x port 1"),
-            GitError::Transient(_)
-        ));
-        assert!(matches!(sorted("fatal: bad object"), GitError::Failed { .. }));
-        match sorted("fatal: couldn't find remote ref refs/heads/nope") {
-            GitError::Missing(name) => assert_eq!(name, "nope"),
-            other => panic!("{other:?}"),
+        let rules = [
+            (
+                "(protected branch hook declined)",
+                "error: GH006: Protected branch update failed for refs/heads/x.",
+            ),
+            (
+                "(push declined due to repository rule violations)",
+                "error: GH013: Repository rule violations found",
+            ),
+            (
+                "(push declined due to email privacy restrictions)",
+                "error: GH007: Your push would publish a private email",
+            ),
+            ("(pre-receive hook declined)", "error: GH001: Large files detected."),
+            (
+                "(pre-receive hook declined)",
+                "no pushes to refs/heads/autobuild/7/task-001-timeout",
+            ),
+            (
+                "(pre-receive hook declined)",
+                "always_reject.sh: failed with exit status 1",
+            ),
+            (
+                "(refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without \
+                 `workflows` permission)",
+                "",
+            ),
+            ("(deletion prohibited)", ""),
+            ("(directory file conflict)", ""),
+            (
+                "(failed)",
+                "error: object 7e79ae8: duplicateEntries: contains duplicate file entries\nfatal: fsck error in packed object",
+            ),
+        ];
+        for (summary, remote) in rules {
+            assert!(
+                is_rule(&format!("[remote rejected] {summary}"), remote),
+                "{summary} {remote}"
+            );
+        }
+        let hiccups = [
+            (
+                "[remote failure] (remote failed to report status)",
+                "Internal Server Error",
+            ),
+            ("[remote rejected] (Internal Server Error)", ""),
+            (
+                "[remote rejected] (unpacker error)",
+                "fatal: write error: No space left on device",
+            ),
+            ("[remote rejected] (n/a (unpacker error))", ""),
+            ("[remote rejected] (failed to update ref)", ""),
+            (
+                "[remote rejected] (cannot lock ref 'refs/heads/x': Unable to create 'x.lock': File exists.)",
+                "",
+            ),
+            ("[remote rejected] (unable to migrate objects to permanent storage)", ""),
+            ("[remote rejected] (pre-receive hook declined)", "the hook timed out"),
+            ("[remote rejected] (failure)", ""),
+            ("[remote rejected] (something new)", ""),
+        ];
+        for (summary, remote) in hiccups {
+            assert!(!is_rule(summary, remote), "{summary} {remote}");
         }
     }
 }

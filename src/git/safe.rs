@@ -42,6 +42,38 @@ pub(crate) const SETTINGS: [&str; 13] = [
     "http.lowSpeedTime=60",
 ];
 
+/// What git says of an object, and is no reason to refuse a history. Nobody can rewrite what others build on, and GitHub
+/// holds all of it: what is ignored tells wrongly who made a commit or when, or spells a file's mode in an old way, or is
+/// about attributes, which are read from nowhere ([`EMPTY_TREE`]). Whatever names a path (`hasDotgit`, `hasDotdot`,
+/// `fullPathname`, `emptyName`, `treeNotSorted`, `duplicateEntries`, ...), a submodule (`gitmodules*`) or another object
+/// stays an error: that is how a repository attacks those who check it out.
+pub(crate) const IGNORED_IN_HISTORY: [&str; 23] = [
+    "badDate",
+    "badDateOverflow",
+    "badEmail",
+    "badName",
+    "badTimezone",
+    "missingAuthor",
+    "missingCommitter",
+    "missingEmail",
+    "missingNameBeforeEmail",
+    "missingSpaceBeforeDate",
+    "missingSpaceBeforeEmail",
+    "multipleAuthors",
+    "zeroPaddedDate",
+    "nulInCommit",
+    "badFilemode",
+    "zeroPaddedFilemode",
+    // A submodule whose commit is not known; the missing content of a file is found by other means.
+    "nullSha1",
+    "gitattributesBlob",
+    "gitattributesLarge",
+    "gitattributesLineLength",
+    "gitattributesSymlink",
+    "gitignoreSymlink",
+    "mailmapSymlink",
+];
+
 /// The git that the service's own `PATH` leads to, looked up once. With its whole path a program is started without
 /// copying this process first.
 pub(crate) fn git_on_path() -> Option<&'static Path> {

@@ -3,6 +3,8 @@
 use crate::domain::at_work::Doing;
 use crate::domain::budget::dollars;
 use crate::domain::cost::Spending;
+use crate::domain::cost::Waiting;
+use crate::domain::cost::WaitsOn;
 use crate::domain::feature::Feature;
 use crate::domain::feature::Older;
 use crate::domain::feature::Phase;
@@ -17,6 +19,7 @@ use crate::messages::measure::Measure;
 use crate::messages::measure::Yaml;
 use crate::messages::measure::bullets;
 use crate::messages::measure::sections;
+use crate::messages::measure::titled;
 use crate::messages::plan_file::plan_file;
 use crate::messages::plan_file::plan_file_path;
 use crate::messages::reasons;
@@ -114,21 +117,29 @@ pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
     })
 }
 
-/// What waits for a model's API, and until when.
+/// What waits for a model's API or for GitHub, and until when.
 pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
-    let lines = bullets(&spending.waiting, measure.rows.min(40), |waiting| {
-        let who = waiting
-            .task
-            .map_or_else(|| "The Feature".to_owned(), |task| task.to_string());
-        format!("{who} goes on at {} at the latest", words::moment(waiting.until))
-    });
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!(
-            "**Waiting for the model's API**, which limits or refuses its service for now. The wait uses up no try and \
-             no turn, and nobody has to do anything:\n\n{lines}"
-        ),
-    }
+    let of = |on: WaitsOn| {
+        let those: Vec<&Waiting> = spending.waiting.iter().filter(|waiting| waiting.on == on).collect();
+        bullets(&those, measure.rows.min(40), |waiting| {
+            let who = waiting
+                .task
+                .map_or_else(|| "The Feature".to_owned(), |task| task.to_string());
+            match on {
+                WaitsOn::Model => format!("{who} goes on at {} at the latest", words::moment(waiting.until)),
+                WaitsOn::GitHub => who,
+            }
+        })
+    };
+    let model = "**Waiting for the model's API**, which limits or refuses its service for now. The wait uses up no try and no \
+                 turn, and nobody has to do anything:";
+    let github = "**Waiting for GitHub**, which could not be reached from here, or failed itself. What was finished is kept. \
+                  It is tried again every few minutes, for a day; that uses up no try and no turn, and nobody has to do \
+                  anything:";
+    sections(vec![
+        titled(model, &of(WaitsOn::Model)),
+        titled(github, &of(WaitsOn::GitHub)),
+    ])
 }
 
 /// The first eight digits of the plan's hash.

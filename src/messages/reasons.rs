@@ -3,6 +3,7 @@
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
 use crate::domain::blocked::FailureClass;
+use crate::domain::blocked::Fault;
 use crate::domain::feature::ApprovalWhy;
 use crate::domain::feature::CancelledWhy;
 use crate::domain::ids::TaskId;
@@ -31,6 +32,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::NeedGone { task } => format!("It needs {task}, which was given up."),
         BlockReason::ForcePushed { by } => force_pushed(by),
         BlockReason::ForgeRefused { doing, said } => refused(doing, said, max),
+        BlockReason::Failed { doing, fault } => failed(doing, fault, max),
         BlockReason::BranchRule { rule } => branch_rule(rule, max),
         BlockReason::PreFlightFailed { what, output } => preflight_failed(what, output, measure),
         BlockReason::DefaultConflict { files, .. } => with_files(DEFAULT_CONFLICT, files, measure),
@@ -102,11 +104,81 @@ fn named(by: &User) -> String {
     code(&by.login, 60)
 }
 
+/// The kind of an effect, as people call what it does.
+fn work(kind: &str, max: usize) -> String {
+    match kind {
+        "plan" => "planning".to_owned(),
+        "pre flight" => "pre-flight".to_owned(),
+        "design" => "designing the task".to_owned(),
+        "play" => "the Player's part of a turn".to_owned(),
+        "gates" => "running the Gates".to_owned(),
+        "coach" => "the Coach's part of a turn".to_owned(),
+        "ci" => "reading the repository's CI".to_owned(),
+        "open integration" => "making the integration branch".to_owned(),
+        "merge default" => "merging the default branch".to_owned(),
+        "wave gate" => "the wave gate".to_owned(),
+        "open pull" | "open feature pull" => "opening the pull request".to_owned(),
+        "merge" => "merging the pull request".to_owned(),
+        other => trimmed(other, max),
+    }
+}
+
 fn refused(doing: &str, said: &str, max: usize) -> String {
     format!(
         "GitHub refused this: {}. Its answer: {}",
-        trimmed(doing, max),
+        work(doing, max),
         code(said, max)
+    )
+}
+
+/// What an operator needs of a failure of our own machine is in the log: the sentence names the kind.
+fn failed(doing: &str, fault: &Fault, max: usize) -> String {
+    let doing = work(doing, max);
+    match fault {
+        Fault::Refused { said } => refused(&doing, said, max),
+        Fault::Unreachable { said } => format!(
+            "GitHub could not be reached for hours, or failed itself, during this: {doing}. What was seen last: {}",
+            code(said, max)
+        ),
+        Fault::History { said } => format!(
+            "Git refuses to fetch the repository, because an object in its history could harm whoever checks it out. Git \
+             says: {}",
+            code(said, max)
+        ),
+        Fault::Repository { what } => format!(
+            "The repository is not as AutoBuild needs it for this: {doing}. What is wrong: {}.",
+            trimmed(what, max)
+        ),
+        Fault::DiskFull { .. } => of_machine("The disk of the machine that runs AutoBuild is full", &doing),
+        Fault::NoProgram { program, .. } => of_machine(
+            &format!(
+                "The machine that runs AutoBuild cannot start the program {}",
+                code(program, max)
+            ),
+            &doing,
+        ),
+        Fault::Isolation { .. } => of_machine(
+            "The machine that runs AutoBuild could not isolate a program, so it was not started",
+            &doing,
+        ),
+        Fault::Database { .. } => of_machine("AutoBuild's own database failed", &doing),
+        Fault::Unreadable { .. } => of_machine("AutoBuild cannot read what it stored itself", &doing),
+        Fault::Git { said } => format!(
+            "Git failed on the machine that runs AutoBuild during this: {doing}. It says: {}",
+            code(said, max)
+        ),
+        Fault::Machine { .. } => of_machine("The machine that runs AutoBuild failed", &doing),
+        Fault::Defect { what } => format!(
+            "AutoBuild made a mistake of its own during this: {doing}. What does not fit: {}.",
+            trimmed(what, max)
+        ),
+    }
+}
+
+fn of_machine(what: &str, doing: &str) -> String {
+    format!(
+        "{what}. That is neither GitHub's nor the repository's doing, and it stopped this: {doing}. Whoever runs \
+         AutoBuild finds the details in its log."
     )
 }
 

@@ -47,7 +47,34 @@ pub enum StoreError {
     Closed,
 }
 
+/// What a failure of the store is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreFailure {
+    /// The disk of the database is full.
+    Disk,
+    /// A stored value that this version does not read.
+    Value,
+    /// Anything else of the database.
+    Database,
+}
+
 impl StoreError {
+    /// What failed, for those who are told.
+    #[must_use]
+    pub fn what_failed(&self) -> StoreFailure {
+        match self {
+            Self::CannotWrite(error) if is_full(error) => StoreFailure::Disk,
+            Self::Unreadable { .. } => StoreFailure::Value,
+            Self::Busy(_)
+            | Self::Unavailable(_)
+            | Self::CannotWrite(_)
+            | Self::Refused(_)
+            | Self::TooLarge(_)
+            | Self::TooLong { .. }
+            | Self::Closed => StoreFailure::Database,
+        }
+    }
+
     /// Whether the same call may succeed if tried again later.
     #[must_use]
     pub fn is_transient(&self) -> bool {
@@ -92,6 +119,17 @@ impl From<sqlx::Error> for StoreError {
         };
         kind(Arc::new(error))
     }
+}
+
+/// `SQLITE_FULL`, or PostgreSQL's `disk_full`.
+fn is_full(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| match error.code() {
+        Some(code) if error.try_downcast_ref::<SqliteError>().is_some() => {
+            code.parse::<u32>().unwrap_or_default() & 0xff == 13
+        }
+        Some(code) => code == "53100",
+        None => false,
+    })
 }
 
 type Kind = fn(Arc<sqlx::Error>) -> StoreError;

@@ -7,6 +7,7 @@ use crate::store::Hold;
 use crate::store::NewEffect;
 use crate::store::Store;
 use crate::store::StoreError;
+use crate::store::StoredEffect;
 use crate::store::effect;
 use crate::store::hold::given_back;
 use crate::store::hold::held;
@@ -21,6 +22,8 @@ use std::str::FromStr;
 
 /// No moment of any provider.
 const NEVER: Millis = Millis(-1);
+/// In place of a provider: what waits for it waits for GitHub, or for the way to it.
+const FORGE: &str = "github";
 
 /// Work that waits for one provider is spread over at most this many spacings.
 const MOST_SPACINGS: i64 = 15;
@@ -37,7 +40,11 @@ statements! {
     SERVED = "UPDATE effect SET waits_for = NULL, parked_since = NULL WHERE id = $1 AND waits_for IS NOT NULL";
     AHEAD = "SELECT COUNT(*) AS ahead FROM effect WHERE waits_for = $1 AND state = 'ready' AND run_at > $2";
     PARK = concat!("UPDATE effect SET run_at = $4, last_error = $5, waits_for = $6, parked = parked + $7, ",
-                   "parked_since = COALESCE(parked_since, $8), ", given_back!(), held!());
+                   "parked_since = CASE WHEN waits_for = 'github' THEN $8 ELSE COALESCE(parked_since, $8) END, ",
+                   given_back!(), held!());
+    WAIT_FOR_FORGE = concat!("UPDATE effect SET run_at = $4, last_error = $5, waits_for = $6, ",
+                             "parked_since = CASE WHEN waits_for = $6 THEN parked_since ELSE $7 END, ",
+                             given_back!(), held!());
     ONE = "SELECT name, cause, said, failures, since, until FROM provider WHERE name = $1";
     ALL = "SELECT name, cause, said, failures, since, until FROM provider ORDER BY name";
     PARKED = "SELECT subject, kind, waits_for, run_at FROM effect WHERE feature_id = $1 AND state = 'ready' \
@@ -102,10 +109,44 @@ pub struct Parked {
     pub subject: String,
     /// What is to be done.
     pub kind: String,
-    /// The provider.
-    pub provider: String,
+    /// For what.
+    pub on: WaitsOn,
     /// When it goes on.
     pub until: Millis,
+}
+
+/// What an effect waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WaitsOn {
+    /// A provider of models.
+    Provider(String),
+    /// GitHub.
+    Forge,
+}
+
+impl WaitsOn {
+    fn of(stored: String) -> Self {
+        match stored == FORGE {
+            true => Self::Forge,
+            false => Self::Provider(stored),
+        }
+    }
+}
+
+impl StoredEffect {
+    /// Since when the effect waits for GitHub, if it does.
+    #[must_use]
+    pub fn waits_for_forge_since(&self) -> Option<Millis> {
+        let waits = self.waits_for.as_deref() == Some(FORGE);
+        self.parked_since.filter(|_| waits)
+    }
+
+    /// Since when the effect waits for a provider of models, if it does.
+    #[must_use]
+    pub fn waits_for_provider_since(&self) -> Option<Millis> {
+        let waits = self.waits_for.as_deref() != Some(FORGE);
+        self.parked_since.filter(|_| waits)
+    }
 }
 
 /// How an effect comes to wait.
@@ -176,6 +217,24 @@ impl Store {
         Ok(fenced)
     }
 
+    /// Gives the effect back to wait for GitHub until its time; counts as nothing. `shown` is what is to be done so that
+    /// people see it.
+    pub async fn wait_for_forge(
+        &self,
+        hold: &Hold,
+        why: &str,
+        times: &ParkTimes,
+        shown: &[NewEffect],
+    ) -> Result<Fenced, StoreError> {
+        let (effect, worker, why) = (&hold.effect, &hold.worker, explained(why));
+        let mut tx = self.db.write().await?;
+        let arguments = args![effect, worker, hold.fence, times.until.0, &why, FORGE, times.now.0];
+        let fenced = written(tx.run(WAIT_FOR_FORGE, arguments).await?);
+        effect::insert_all(&mut tx, &shown.iter().collect::<Vec<_>>()).await?;
+        self.db.publish(tx).await?;
+        Ok(fenced)
+    }
+
     /// Remembers a provider that did not serve us `now`, and is not to be asked before `until`.
     pub async fn provider_refused(
         &self,
@@ -227,7 +286,7 @@ impl Store {
             Ok(Parked {
                 subject: row.text("subject")?,
                 kind: row.text("kind")?,
-                provider: row.text("waits_for")?,
+                on: WaitsOn::of(row.text("waits_for")?),
                 until: Millis(row.int("run_at")?),
             })
         };

@@ -90,6 +90,40 @@ async fn a_rule_of_the_remote_is_told_in_its_own_words() {
 }
 
 #[tokio::test]
+async fn a_hiccup_of_the_remote_is_no_rule_and_a_lock_is_no_move() {
+    let world = World::with(&[("a", "1")]).await;
+    let forge = world.forge_repository();
+    let sha = ours(&world, "1").await;
+    let hook = forge.join("hooks/pre-receive");
+    trap(&hook, Path::new("/dev/null"));
+    for said in ["Internal Server Error", "fatal: the hook timed out"] {
+        fs::write(&hook, format!("#!/bin/sh\necho '{said}' >&2\nexit 1\n")).unwrap();
+        match world.mirror.push(&world.remote, &branch(), &sha, &Lease::Absent).await {
+            Err(PushError::Git(GitError::Transient(text))) => assert!(text.contains(said), "{text}"),
+            other => panic!("{said}: {other:?}"),
+        }
+    }
+    fs::remove_file(&hook).unwrap();
+    // Somebody holds the ref's lock on the other side: the branch stands where the lease says.
+    let lock = forge.join("refs/heads").join(format!("{}.lock", branch().as_str()));
+    fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    fs::write(&lock, "").unwrap();
+    match world.mirror.push(&world.remote, &branch(), &sha, &Lease::Absent).await {
+        Err(PushError::Git(GitError::Transient(_))) => {}
+        other => panic!("{other:?}"),
+    }
+    fs::remove_file(&lock).unwrap();
+    let pushed = world.mirror.push(&world.remote, &branch(), &sha, &Lease::Absent).await;
+    assert_eq!(pushed.unwrap(), Pushed::Done);
+    // A branch of the name of a folder stands in the way for good.
+    let below: BranchName = format!("{}/below", branch().as_str()).parse().unwrap();
+    assert!(matches!(
+        world.mirror.push(&world.remote, &below, &sha, &Lease::Absent).await,
+        Err(PushError::Rejected { .. })
+    ));
+}
+
+#[tokio::test]
 async fn failures_say_what_to_do_next_and_never_hold_the_token() {
     let world = World::with(&[("a", "1")]).await;
     let fetch = async |name: &str, token: Option<&str>| {

@@ -27,6 +27,7 @@ mod labels;
 mod loop_of_one_task;
 mod misbehaving;
 mod on_postgres;
+mod outages;
 mod panics;
 mod people;
 mod planning;

@@ -8,6 +8,7 @@ use crate::contract::claim;
 use crate::contract::claim_at;
 use crate::contract::effect;
 use crate::contract::key;
+use autobuild::domain::ids::Millis;
 use autobuild::store::CancelRule;
 use autobuild::store::EffectState;
 use autobuild::store::Fenced;
@@ -16,6 +17,8 @@ use autobuild::store::Lane;
 use autobuild::store::LaneLimits;
 use autobuild::store::Lease;
 use autobuild::store::Outcome;
+use autobuild::store::ParkCause;
+use autobuild::store::ParkTimes;
 use autobuild::store::Store;
 use autobuild::store::StoredEffect;
 
@@ -23,6 +26,7 @@ on_both! {
     a_lost_lease_may_not_write
     a_postponed_effect_waits_and_counts_nothing
     a_failed_attempt_is_counted_and_tried_again
+    a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model
     a_released_effect_is_as_it_was
     an_effect_ends_as_it_is_said
     what_was_made_outside_is_remembered_over_attempts
@@ -45,6 +49,46 @@ async fn kept(store: &Store) -> StoredEffect {
 async fn cancel(store: &Store) {
     let all = CancelRule::default();
     assert_eq!(store.cancel_effects(&key(1, 1), &all).await.unwrap(), 1);
+}
+
+async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: Database) {
+    let store = db.open().await;
+    let times = |now: Millis, until: Millis| ParkTimes { now, until, spacing: 0 };
+    let hold = held(&store).await;
+    let fenced = store.wait_for_forge(&hold, "error: 502", &times(NOW, LATER), &[]).await;
+    assert_eq!(fenced.unwrap(), Fenced::Written);
+    let waiting = kept(&store).await;
+    assert_eq!((waiting.state, waiting.attempt), (EffectState::Ready, 0));
+    assert_eq!(
+        (waiting.waits_for_forge_since(), waiting.waits_for_provider_since()),
+        (Some(NOW), None)
+    );
+    assert_eq!(waiting.last_error.as_deref(), Some("error: 502"));
+    assert!(claim(&store, Lane::Agent).await.is_none());
+    // It began to wait once, however often it is tried.
+    let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER)
+        .await
+        .unwrap()
+        .hold;
+    let again = store
+        .wait_for_forge(&hold, "error: 503", &times(LATER, LATER), &[])
+        .await;
+    assert_eq!(again.unwrap(), Fenced::Written);
+    assert_eq!(kept(&store).await.waits_for_forge_since(), Some(NOW));
+    // What it waits for after that is another wait.
+    let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER)
+        .await
+        .unwrap()
+        .hold;
+    let parked = store
+        .park(&hold, "claude", &ParkCause::Closed, &times(LATER, LATER), &[])
+        .await;
+    assert_eq!(parked.unwrap(), Fenced::Written);
+    let parked = kept(&store).await;
+    assert_eq!(
+        (parked.waits_for_forge_since(), parked.waits_for_provider_since()),
+        (None, Some(LATER))
+    );
 }
 
 async fn a_lost_lease_may_not_write(db: Database) {

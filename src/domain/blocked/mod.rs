@@ -2,11 +2,14 @@
 
 mod class;
 mod cut;
+mod fault;
 mod report;
 mod word;
 
 pub use crate::domain::blocked::class::FailureClass;
 pub use crate::domain::blocked::cut::Cut;
+pub use crate::domain::blocked::fault::Fault;
+pub use crate::domain::blocked::fault::Passes;
 pub use crate::domain::blocked::report::Approvable;
 pub use crate::domain::blocked::report::BlockedReport;
 pub use crate::domain::blocked::report::Way;
@@ -85,6 +88,14 @@ pub enum BlockReason {
         doing: String,
         /// Its words.
         said: String,
+    },
+    /// Something else failed that the work cannot do without: at GitHub, in the repository, on our own machine.
+    #[error("{doing}: {fault}")]
+    Failed {
+        /// What was being done.
+        doing: String,
+        /// What failed.
+        fault: Fault,
     },
     /// The branch rules forbid a name or a push.
     #[error("a rule forbids its branches: {rule}")]
@@ -316,10 +327,32 @@ impl BlockReason {
             | Self::WaveGateRed { .. } => Severity::Major,
             Self::GatesAbsent { .. }
             | Self::ForgeRefused { .. }
+            | Self::Failed { .. }
             | Self::BranchRule { .. }
             | Self::PreFlightFailed { .. }
             | Self::BadSettings { .. }
             | Self::Crashed { .. } => Severity::Critical,
+        }
+    }
+}
+
+impl BlockReason {
+    /// The reason that follows from a failure during `doing`, which no try mended.
+    #[must_use]
+    pub fn of_fault(doing: String, fault: Fault) -> Self {
+        match fault {
+            Fault::Refused { said } => Self::ForgeRefused { doing, said },
+            Fault::Unreachable { .. }
+            | Fault::History { .. }
+            | Fault::Repository { .. }
+            | Fault::DiskFull { .. }
+            | Fault::NoProgram { .. }
+            | Fault::Isolation { .. }
+            | Fault::Database { .. }
+            | Fault::Unreadable { .. }
+            | Fault::Git { .. }
+            | Fault::Machine { .. }
+            | Fault::Defect { .. } => Self::Failed { doing, fault },
         }
     }
 }

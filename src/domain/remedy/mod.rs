@@ -2,6 +2,7 @@
 //! nothing here does any of it.
 
 mod agents;
+mod faults;
 mod gates;
 
 use crate::domain::blocked::Approvable;
@@ -61,6 +62,7 @@ fn is_judged(reason: &BlockReason) -> bool {
         | BlockReason::NeedGone { .. }
         | BlockReason::ForcePushed { .. }
         | BlockReason::ForgeRefused { .. }
+        | BlockReason::Failed { .. }
         | BlockReason::BranchRule { .. }
         | BlockReason::PreFlightFailed { .. }
         | BlockReason::DefaultConflict { .. }
@@ -121,13 +123,17 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
             "Push the branch back to a commit that builds on the integration branch, then resume",
             "Or retry the task: it starts again from the integration branch",
         ]),
-        BlockReason::ForgeRefused { .. } => fixed(&[
-            "Compare GitHub's words with the repository's rules and the App's permissions, mend them, then resume",
-        ]),
-        BlockReason::BranchRule { rule } => vec![format!(
-            "Except the branches autobuild/** from the rule {}, or let AutoBuild bypass it, then resume",
-            plain(rule)
-        )],
+        BlockReason::ForgeRefused { .. } => faults::refused(),
+        BlockReason::Failed { fault, .. } => faults::actions(fault),
+        BlockReason::BranchRule { rule } => vec![
+            format!(
+                "Except the branches autobuild/** from the rule {}, or let AutoBuild bypass it, then resume",
+                plain(rule)
+            ),
+            "Or, if the rule is about what a commit holds, resume with guidance on what to leave out: without guidance a \
+             commit that was refused is pushed again as it is"
+                .to_owned(),
+        ],
         BlockReason::PreFlightFailed { what, .. } => vec![
             format!(
                 "Make it run on the default branch: mend or set `setup` and `test` in `.github/autobuild.yml` there, or \

@@ -1,5 +1,6 @@
 use super::*;
 use crate::domain::blocked::AgentFailure;
+use crate::domain::blocked::Fault;
 use crate::domain::decision::Issue;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Counts;
@@ -180,6 +181,10 @@ fn an_approval_is_suggested_only_where_it_can_be_done() {
     assert!(!suggests(Approvable::Secret));
 }
 
+fn of(fault: Fault) -> BlockReason {
+    BlockReason::of_fault("plan".to_owned(), fault)
+}
+
 fn reasons() -> Vec<BlockReason> {
     let text = || "x".to_owned();
     let failures = [
@@ -211,6 +216,20 @@ fn reasons() -> Vec<BlockReason> {
             said: text(),
         },
         BlockReason::BranchRule { rule: text() },
+        of(Fault::Unreachable { said: text() }),
+        of(Fault::History { said: text() }),
+        of(Fault::Repository { what: text() }),
+        of(Fault::DiskFull { said: text() }),
+        of(Fault::NoProgram {
+            program: text(),
+            said: text(),
+        }),
+        of(Fault::Isolation { said: text() }),
+        of(Fault::Database { said: text() }),
+        of(Fault::Unreadable { what: text() }),
+        of(Fault::Git { said: text() }),
+        of(Fault::Machine { said: text() }),
+        of(Fault::Defect { what: text() }),
         BlockReason::PreFlightFailed {
             what: text(),
             output: text(),

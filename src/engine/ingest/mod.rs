@@ -86,13 +86,10 @@ pub(super) struct Scene<'a> {
 
 /// Reads the delivery and applies what follows from it.
 pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
-    let wanted: Ingest = serde_json::from_str(&job.effect.payload).map_err(|error| Undone::Refused {
-        why: format!("the ingest effect cannot be read: {error}"),
-    })?;
+    let wanted: Ingest = serde_json::from_str(&job.effect.payload)
+        .map_err(|error| Undone::unreadable(format!("the effect of a delivery: {error}")))?;
     let Some(delivery) = engine.store.delivery(wanted.app, &wanted.delivery).await? else {
-        return Err(Undone::Refused {
-            why: "the delivery is not stored".to_owned(),
-        });
+        return Err(Undone::defect("the delivery is not stored"));
     };
     let Some(payload) = delivery.payload else {
         return Ok(Done::Nothing);
@@ -104,7 +101,7 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
                 .store
                 .finish_delivery(wanted.app, &wanted.delivery, &format!("unreadable: {error}"))
                 .await?;
-            return Err(Undone::Refused { why: error.to_string() });
+            return Err(Undone::unreadable(error.to_string()));
         }
     };
     let done = understand(engine, inbound, delivery.received_at, &wanted.delivery).await?;

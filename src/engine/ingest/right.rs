@@ -42,7 +42,7 @@ pub async fn of(scene: &Scene<'_>, login: &str, needed: Permission) -> Result<Ri
                 Undone::Stopped => Err(Undone::Stopped),
                 _ if scene.engine.now() >= scene.since.plus(PATIENCE_MS) => Ok(Right::Unknown),
                 // A refusal of the question is no answer to it.
-                Undone::Refused { why } => Err(Undone::Later { why, not_before: None }),
+                Undone::Failed(fault) => Err(Undone::later(fault)),
                 later => Err(later),
             }
         }

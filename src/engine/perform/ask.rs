@@ -17,6 +17,7 @@ use crate::domain::ids::Sha;
 use crate::domain::ids::TaskId;
 use crate::domain::ids::TurnNumber;
 use crate::engine::job::Undone;
+use crate::engine::job::of_host;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ledger::Opened;
 use crate::engine::perform::progress::Progress;
@@ -250,10 +251,7 @@ impl From<RunError> for Undone {
         match error {
             RunError::Agent { failure, .. } => Self::Agent(failure.into()),
             RunError::Cancelled { .. } => Self::Stopped,
-            RunError::Host { .. } => Self::Later {
-                why: error.to_string(),
-                not_before: None,
-            },
+            RunError::Host { doing, source } => Self::later(of_host(doing, &source)),
         }
     }
 }

@@ -62,9 +62,9 @@ fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
 impl Scene<'_> {
     /// What was so before on the newest commit of the default branch that the work stands on.
     pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, Undone> {
-        let commit = self.measured().ok_or_else(|| Undone::Refused {
-            why: "there is no integration branch".to_owned(),
-        })?;
+        let commit = self
+            .measured()
+            .ok_or_else(|| Undone::defect("there is no integration branch"))?;
         baseline(self, mirror, commit).await
     }
 

@@ -10,6 +10,7 @@ use crate::domain::ids::Sha;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
+use crate::engine::perform::push::moved;
 use crate::engine::perform::records;
 use crate::engine::perform::turn;
 use crate::engine::repository::tip;
@@ -78,9 +79,9 @@ async fn adopted(scene: &Scene<'_>, run: u64, mirror: &Mirror, default: &Sha, he
     let ours = info.as_ref().and_then(|info| info.trailer("AutoBuild-Feature")) == Some(shown.as_str());
     if !ours {
         let branch = scene.key().integration_branch();
-        return Err(Undone::Refused {
-            why: format!("a branch {branch} exists already and is not this run's: delete it"),
-        });
+        return Err(Undone::repository(format!(
+            "a branch {branch} exists already and is not this run's: delete it"
+        )));
     }
     let base = info
         .and_then(|info| info.parents.first().cloned())
@@ -114,9 +115,7 @@ pub(super) async fn merge_default(scene: &Scene<'_>, run: u64) -> Result<Done, U
             return ended(DefaultMerge::Conflict { files, other });
         }
         MergeOutcome::Unrelated => {
-            return Err(Undone::Refused {
-                why: "the branches have no common history".to_owned(),
-            });
+            return Err(Undone::repository("the branches have no common history"));
         }
     };
     // Before the pull request they are brought up to date, or taken out, when it is opened.
@@ -191,11 +190,8 @@ pub(super) async fn push(
     match mirror.push(&remote, branch, head, lease).await {
         Ok(_) => Ok(()),
         Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(()),
-        Err(error @ PushError::LeaseLost { .. }) => Err(Undone::Later {
-            why: error.to_string(),
-            not_before: None,
-        }),
-        Err(PushError::Rejected { reason }) => Err(Undone::Refused { why: reason }),
+        Err(PushError::LeaseLost { .. }) => Err(moved(branch.as_str())),
+        Err(PushError::Rejected { reason }) => Err(Undone::refused(reason)),
         Err(PushError::Git(error)) => Err(error.into()),
     }
 }

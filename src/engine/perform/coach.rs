@@ -4,6 +4,7 @@ use crate::agents::prompt::CoachInput;
 use crate::agents::prompt::Prompt;
 use crate::config::RepositorySettings;
 use crate::config::Role;
+use crate::domain::blocked::Fault;
 use crate::domain::contract::CheckoutState;
 use crate::domain::contract::Judgement;
 use crate::domain::contract::TurnFacts;
@@ -58,9 +59,10 @@ struct Look<'a> {
 
 pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (turn, head) = turn::open(task)?;
-    let mut gates = turn.gates.clone().ok_or_else(|| Undone::Refused {
-        why: "no Gate ran on this commit".to_owned(),
-    })?;
+    let mut gates = turn
+        .gates
+        .clone()
+        .ok_or_else(|| Undone::defect("no Gate ran on this commit"))?;
     let mirror = scene.holding(head).await?;
     let look = Look {
         scene,
@@ -234,9 +236,8 @@ fn remark(login: &str, item: &Issue) -> String {
 
 /// The commit that the task's change is counted from: `merge-base(integration, head)`.
 pub(super) async fn fork_point(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, Undone> {
-    let integration = scene.feature.integration.as_ref().ok_or_else(|| Undone::Refused {
-        why: "there is no integration branch".to_owned(),
-    })?;
+    let integration = scene.feature.integration.as_ref();
+    let integration = integration.ok_or_else(|| Undone::defect("there is no integration branch"))?;
     let branch = super::branches::branch_name(&integration.branch)?;
     let tip = mirror
         .rev_parse(&branch)
@@ -250,9 +251,11 @@ pub(super) async fn fork_point(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -
 
 impl From<TakeOutError> for Undone {
     fn from(error: TakeOutError) -> Self {
-        Self::Later {
-            why: error.to_string(),
-            not_before: None,
+        match error {
+            TakeOutError::Io(source) => Self::later(Fault::of_machine("reading the checkout", &source)),
+            TakeOutError::Changing(_) => Self::later(Fault::Machine {
+                said: error.to_string(),
+            }),
         }
     }
 }

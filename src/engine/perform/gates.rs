@@ -6,6 +6,7 @@ use crate::domain::task;
 use crate::domain::task::Task;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
+use crate::engine::job::of_host;
 use crate::engine::perform::Scene;
 use crate::engine::perform::claims;
 use crate::engine::perform::persons;
@@ -67,10 +68,7 @@ impl From<GateError> for Undone {
         match error {
             GateError::Cancelled => Self::Stopped,
             GateError::Git(error) => error.into(),
-            GateError::Host { doing, source } => Self::Later {
-                why: format!("running the Gates: {doing}: {source}"),
-                not_before: None,
-            },
+            GateError::Host { doing, source } => Self::later(of_host(doing, &source)),
         }
     }
 }
@@ -103,9 +101,7 @@ impl Scene<'_> {
             .await?;
         match mirror.has_commit(head).await? {
             true => Ok(mirror),
-            false => Err(Undone::Refused {
-                why: format!("the commit {} is gone from the repository", head.short()),
-            }),
+            false => Err(Undone::repository(format!("the commit {} is gone", head.short()))),
         }
     }
 }

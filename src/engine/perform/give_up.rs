@@ -1,6 +1,7 @@
 //! Effects that are given up: who must know, and what it means to them.
 
 use crate::domain::blocked::BlockReason;
+use crate::domain::blocked::Fault;
 use crate::domain::effect::Effect;
 use crate::domain::effect::TaskWork;
 use crate::domain::feature::event::Event;
@@ -21,7 +22,7 @@ use crate::store::Lane;
 use crate::store::NewEffect;
 use crate::store::StoreError;
 
-/// Runs of an agent or Gate before its failure counts.
+/// Runs of an agent or Gate before its failure counts. What GitHub or the network fails at is no run: it is waited out.
 const AGENT_TRIES: u32 = 3;
 
 /// Tries of a call to the forge: with the usual waits about two hours.
@@ -40,8 +41,11 @@ pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, undone: &Undone)
     if job.effect.kind == ingest::KIND {
         return None;
     }
-    let (key, effect) = (job.effect.feature?, read(job).ok()?);
-    let event = event(engine, job, &effect, undone).await?;
+    let key = job.effect.feature?;
+    let event = match read(job) {
+        Ok(effect) => event(engine, job, &effect, undone).await?,
+        Err(_) => unreadable(&key, job, undone)?,
+    };
     let cause = format!("{}/given-up", job.effect.id);
     Some((
         key,
@@ -62,8 +66,29 @@ pub(in crate::engine) async fn told(engine: &Engine, job: &Job, undone: &Undone)
     ingest::unseen::told(engine, job, reason("looking at it".to_owned(), job, undone)).await
 }
 
+/// Of an effect that cannot be read its id tells whose it is and which emission: who waits for that one hears of it.
+fn unreadable(key: &FeatureKey, job: &Job, undone: &Undone) -> Option<Event> {
+    let reason = reason(doing(job), job, undone);
+    let id = job.effect.id.strip_prefix(&key.to_string())?.strip_prefix('/')?;
+    let parts: Vec<&str> = id.split('/').collect();
+    match parts.as_slice() {
+        [task, _, run] => Some(Event::Task {
+            task: task.parse().ok()?,
+            event: task::Event::Stuck {
+                run: run.parse().ok()?,
+                reason,
+            },
+        }),
+        [_, run] => Some(Event::Stuck {
+            run: run.parse().ok()?,
+            reason,
+        }),
+        _ => None,
+    }
+}
+
 async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> Option<Event> {
-    let reason = reason(job.effect.kind.replace('_', " "), job, undone);
+    let reason = reason(doing(job), job, undone);
     match effect {
         Effect::Plan { run }
         | Effect::PreFlight { run, .. }
@@ -86,9 +111,9 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
                     },
                     _ => task::Event::Stuck { run, reason },
                 },
-                TaskWork::Merge => task::Event::MergeRefused {
-                    run,
-                    rule: undone.to_string(),
+                TaskWork::Merge => match reason {
+                    BlockReason::ForgeRefused { said, .. } => task::Event::MergeRefused { run, rule: said },
+                    reason => task::Event::Stuck { run, reason },
                 },
                 TaskWork::PostReview { .. } | TaskWork::PostBlockedReview { .. } => {
                     return Some(unsaid(Saying::Review, Some(*task), undone));
@@ -123,6 +148,10 @@ fn unsaid(what: Saying, task: Option<TaskId>, undone: &Undone) -> Event {
     })
 }
 
+fn doing(job: &Job) -> String {
+    job.effect.kind.replace('_', " ")
+}
+
 fn reason(doing: String, job: &Job, undone: &Undone) -> BlockReason {
     match undone {
         Undone::Agent(failed) | Undone::Hopeless(failed) => BlockReason::AgentFailed {
@@ -131,15 +160,17 @@ fn reason(doing: String, job: &Job, undone: &Undone) -> BlockReason {
         },
         Undone::Spent { what } => BlockReason::BudgetSpent { what: what.clone() },
         _ if job.effect.crashes >= AGENT_TRIES => BlockReason::Crashed { doing },
-        Undone::Later { .. }
-        | Undone::Limited { .. }
+        Undone::Later { fault, .. } | Undone::Failed(fault) => BlockReason::of_fault(doing, fault.clone()),
+        // None of them is ever given up.
+        Undone::Limited { .. }
         | Undone::Parked { .. }
         | Undone::Waiting { .. }
         | Undone::Suspended
-        | Undone::Refused { .. }
-        | Undone::Stopped => BlockReason::ForgeRefused {
+        | Undone::Stopped => BlockReason::of_fault(
             doing,
-            said: undone.to_string(),
-        },
+            Fault::Defect {
+                what: undone.to_string(),
+            },
+        ),
     }
 }

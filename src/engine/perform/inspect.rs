@@ -24,7 +24,7 @@ pub(super) async fn findings(
     ground: &Ground,
 ) -> Result<Vec<Issue>, Undone> {
     let policy = Policy::new(&settings.protected(), scene.engine.secrets.clone())
-        .map_err(|error| Undone::Refused { why: error.to_string() })?;
+        .map_err(|error| Undone::repository(error.to_string()))?;
     let found = policy.check(prepared).await?;
     let own = own_paths(prepared, ground).await?;
     let is_own = |finding: &&PolicyFinding| {

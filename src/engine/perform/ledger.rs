@@ -31,6 +31,7 @@ use crate::engine::perform::provider::provider_of;
 use crate::store::EndedRun;
 use crate::store::NewRun;
 use crate::store::Started;
+use crate::store::WaitsOn;
 use std::time::Duration;
 
 /// How far back a repository's history tells what its tasks cost: 90 days.
@@ -169,6 +170,10 @@ impl Scene<'_> {
         let parked = store.parked(&key, now).await?;
         let waiting = parked.into_iter().map(|parked| Waiting {
             task: parked.subject.rsplit('/').next().and_then(|name| name.parse().ok()),
+            on: match parked.on {
+                WaitsOn::Provider(_) => cost::WaitsOn::Model,
+                WaitsOn::Forge => cost::WaitsOn::GitHub,
+            },
             until: parked.until,
         });
         Ok(Spending {

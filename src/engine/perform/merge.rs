@@ -1,5 +1,6 @@
 //! Merging a task's pull request into the integration branch, by its head.
 
+use crate::domain::blocked::Fault;
 use crate::domain::task;
 use crate::domain::task::Origin;
 use crate::domain::task::Task;
@@ -25,9 +26,7 @@ pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
 
 async fn merge_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (Some(pull), Some(head)) = (task.pull, task.head.as_ref()) else {
-        return Err(Undone::Refused {
-            why: format!("{} has no pull request", task.id),
-        });
+        return Err(Undone::defect(format!("{} has no pull request", task.id)));
     };
     let repo = scene.repo();
     scene.may_write()?;
@@ -55,10 +54,7 @@ async fn merge_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Un
                 why: MergeRefusal::Transient,
                 text,
             } => {
-                return Err(Undone::Later {
-                    why: text,
-                    not_before: None,
-                });
+                return Err(Undone::later(Fault::Refused { said: text }));
             }
             Merge::Refused {
                 why: MergeRefusal::Conflict,
@@ -106,9 +102,6 @@ async fn conflict(scene: &Scene<'_>, task: &Task, run: u64, text: String) -> Res
         MergeOutcome::AlreadyUpToDate
         | MergeOutcome::FastForward
         | MergeOutcome::Clean { .. }
-        | MergeOutcome::Unrelated => Err(Undone::Later {
-            why: text,
-            not_before: None,
-        }),
+        | MergeOutcome::Unrelated => Err(Undone::later(Fault::Refused { said: text })),
     }
 }

@@ -11,6 +11,7 @@ mod claims;
 mod coach;
 mod commands;
 mod design;
+mod finished;
 mod gates;
 pub(super) mod give_up;
 mod ground;
@@ -76,9 +77,7 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> 
         return say::alone(engine, job, effect).await;
     };
     let Some(feature) = engine.feature(&key).await? else {
-        return Err(Undone::Refused {
-            why: format!("there is no Feature {key}"),
-        });
+        return Err(Undone::defect(format!("there is no Feature {key}")));
     };
     let scene = Scene { engine, job, feature };
     match effect {
@@ -124,9 +123,8 @@ async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWor
 
 /// The effect that the job holds.
 fn read(job: &Job) -> Result<Effect, Undone> {
-    serde_json::from_str(&job.effect.payload).map_err(|error| Undone::Refused {
-        why: format!("the stored effect cannot be read: {error}"),
-    })
+    serde_json::from_str(&job.effect.payload)
+        .map_err(|error| Undone::unreadable(format!("the effect {}: {error}", job.effect.id)))
 }
 
 impl Scene<'_> {
@@ -157,9 +155,9 @@ impl Scene<'_> {
     }
 
     fn task(&self, id: TaskId) -> Result<&Task, Undone> {
-        self.feature.task(id).ok_or_else(|| Undone::Refused {
-            why: format!("the Feature has no {id}"),
-        })
+        self.feature
+            .task(id)
+            .ok_or_else(|| Undone::defect(format!("the Feature has no {id}")))
     }
 
     /// Asked before each write to GitHub: the lease, and the least time between writes.

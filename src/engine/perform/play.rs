@@ -8,7 +8,6 @@ use crate::config::Role;
 use crate::domain::blocked::BlockReason;
 use crate::domain::blocked::Cut;
 use crate::domain::decision::Issue;
-use crate::domain::ids::Sha;
 use crate::domain::report;
 use crate::domain::report::PlayerReport;
 use crate::domain::task;
@@ -21,6 +20,9 @@ use crate::engine::job::Job;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
+use crate::engine::perform::finished;
+use crate::engine::perform::finished::Finished;
+use crate::engine::perform::finished::Recorded;
 use crate::engine::perform::ground::Found;
 use crate::engine::perform::ground::Ground;
 use crate::engine::perform::ground::ground;
@@ -32,54 +34,34 @@ use crate::git::CommitRequest;
 use crate::git::Prepared;
 use crate::messages;
 use crate::messages::CommitKind;
-use serde::Deserialize;
-use serde::Serialize;
+use std::time::Duration;
 
 /// The trailer of a commit that holds what a run left that was not done.
 pub(super) const PARTIAL: &str = "AutoBuild-Partial";
 
-/// What is written down of a run before it is pushed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Recorded {
-    /// A finished run, its commit kept in the mirror.
-    Finished {
-        /// The commit it started from.
-        base: Sha,
-        /// Its commit.
-        head: Sha,
-        /// Where the branch stood; none if it did not exist.
-        stood: Option<Sha>,
-        /// What the Player says.
-        report: Box<PlayerReport>,
-    },
-    /// A run that ended badly with a changed tree, pushed for the next try.
-    Partial {
-        /// The commit.
-        head: Sha,
-    },
-}
+/// How often a finished run is tried to be kept, beside the first: with the usual waits for five minutes.
+const KEEPING: u32 = 5;
 
 pub(super) async fn play(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
-    if let Some(Recorded::Finished {
-        base,
-        head,
-        stood,
-        report,
-    }) = recorded(scene.job)
-    {
-        return publish(scene, task, run, base, head, stood, *report).await;
+    if let Some(finished) = Finished::of(scene, &scene.job.effect).await? {
+        return publish(scene, task, run, finished).await;
     }
-    let turn = task.last_turn().ok_or_else(|| Undone::Refused {
-        why: format!("{} has no open turn", task.id),
-    })?;
+    let turn = task
+        .last_turn()
+        .ok_or_else(|| Undone::defect(format!("{} has no open turn", task.id)))?;
     let ground = match ground(scene, task, turn).await? {
         Found::Ground(ground) => *ground,
         Found::Overtaken(head) => return Ok(ended(scene, task, run, Played::Overtaken { head })),
     };
+    if let Some(finished) = Finished::unpushed(scene, task, turn, &ground).await? {
+        finished.write_down(scene).await?;
+        return publish(scene, task, run, finished).await;
+    }
+    // What the commit needs of GitHub is asked before the run, so that nothing of it can keep the run from being kept.
+    turn::author(scene).await?;
     let settings = scene.settings();
     match ask(scene, task, turn, &ground, &settings).await {
-        Ok(report) => take(scene, task, run, turn, ground, &settings, report).await,
+        Ok(report) => take(scene, task, run, turn, &ground, report).await,
         Err(undone) if undone.left_work() => {
             if let Err(error) = save_partial(scene, task, turn, ground, &settings).await {
                 tracing::warn!(id = %scene.job.effect.id, %error, "what a failed Player left could not be saved");
@@ -98,13 +80,6 @@ fn ended(scene: &Scene<'_>, task: &Task, run: u64, outcome: Played) -> Done {
             outcome: Box::new(outcome),
         },
     )
-}
-
-fn recorded(job: &Job) -> Option<Recorded> {
-    job.effect
-        .external_id
-        .as_deref()
-        .and_then(|text| serde_json::from_str(text).ok())
 }
 
 async fn ask(
@@ -143,39 +118,76 @@ async fn before(scene: &Scene<'_>, task: &Task, ground: &Ground) -> Result<Optio
     })
 }
 
-/// Commits what the Player left in its checkout, and publishes it if nothing forbids that.
+/// What became of the work in a checkout.
+enum Kept {
+    /// It is kept, written down, and may be pushed.
+    Finished(Finished),
+    /// There is nothing that may be pushed.
+    Ended(Played),
+}
+
+/// Keeps a finished run, and publishes it if nothing forbids that. What fails on our own machine is tried again while the
+/// run is still in hand: another run would be paid again.
 async fn take(
     scene: &Scene<'_>,
     task: &Task,
     run: u64,
     turn: &Turn,
-    ground: Ground,
-    settings: &RepositorySettings,
+    ground: &Ground,
     report: PlayerReport,
 ) -> Result<Done, Undone> {
-    let base = ground.start.clone();
-    let (prepared, mut items) = commit(scene, task, turn, &ground, CommitKind::Whole).await?;
+    let mut tries = 0;
+    let kept = loop {
+        match keep(scene, task, turn, ground, &report).await {
+            Err(Undone::Later { fault, .. }) if tries < KEEPING => {
+                tracing::warn!(id = %scene.job.effect.id, %fault, "a finished run is not kept yet, and is tried again");
+                let wait = scene.engine.settings.backoff.after(tries, 0.0);
+                scene
+                    .job
+                    .sleep(Duration::from_millis(u64::try_from(wait).unwrap_or(0)))
+                    .await?;
+                tries += 1;
+            }
+            kept => break kept?,
+        }
+    };
+    match kept {
+        Kept::Finished(finished) => publish(scene, task, run, finished).await,
+        Kept::Ended(outcome) => Ok(ended(scene, task, run, outcome)),
+    }
+}
+
+/// Commits what the Player left in its checkout, and writes it down if nothing forbids to push it.
+async fn keep(
+    scene: &Scene<'_>,
+    task: &Task,
+    turn: &Turn,
+    ground: &Ground,
+    report: &PlayerReport,
+) -> Result<Kept, Undone> {
+    let (base, report) = (ground.start.clone(), report.clone());
+    let (prepared, mut items) = commit(scene, task, turn, ground, CommitKind::Whole).await?;
     let Some(prepared) = prepared else {
-        let outcome = match items.is_empty() {
+        return Ok(Kept::Ended(match items.is_empty() {
             true => Played::NoChange { base, report },
             false => Played::Held { base, report, items },
-        };
-        return Ok(ended(scene, task, run, outcome));
+        }));
     };
     let head = prepared.sha().clone();
     prepared.keep(&held_id(scene.job)).await?;
-    items.extend(inspect::findings(scene, settings, &prepared, &ground).await?);
+    items.extend(inspect::findings(scene, &scene.settings(), &prepared, ground).await?);
     if !items.is_empty() {
-        return Ok(ended(scene, task, run, Played::Held { base, report, items }));
+        return Ok(Kept::Ended(Played::Held { base, report, items }));
     }
-    let recorded = Recorded::Finished {
-        base: base.clone(),
-        head: head.clone(),
+    let finished = Finished {
+        base,
+        head,
+        branch: task.branch.clone(),
         stood: ground.stood.clone(),
-        report: Box::new(report.clone()),
+        report,
     };
-    record(scene, &recorded).await?;
-    publish(scene, task, run, base, head, ground.stood, report).await
+    finished.write_down(scene).await?;
+    Ok(Kept::Finished(finished))
 }
 
 /// The commit of what is in the checkout, and what forbids to take it as it is.
@@ -219,28 +231,16 @@ fn held_id(job: &Job) -> String {
     job.effect.id.replace('/', "-")
 }
 
-async fn record(scene: &Scene<'_>, recorded: &Recorded) -> Result<(), Undone> {
-    let text = serde_json::to_string(recorded).map_err(|error| Undone::Refused {
-        why: format!("the run cannot be written down: {error}"),
-    })?;
-    match scene.engine.store.record_external(&scene.job.hold, &text).await? {
-        crate::store::Fenced::Written => Ok(()),
-        crate::store::Fenced::Lost => Err(Undone::Stopped),
-    }
-}
-
 /// Pushes a recorded commit with a lease on where the branch stood.
-async fn publish(
-    scene: &Scene<'_>,
-    task: &Task,
-    run: u64,
-    base: Sha,
-    head: Sha,
-    stood: Option<Sha>,
-    report: PlayerReport,
-) -> Result<Done, Undone> {
-    let pushed = push(scene, task, &head, stood).await?;
-    let outcome = match pushed {
+async fn publish(scene: &Scene<'_>, task: &Task, run: u64, finished: Finished) -> Result<Done, Undone> {
+    let Finished {
+        base,
+        head,
+        branch: _,
+        stood,
+        report,
+    } = finished;
+    let outcome = match push(scene, task, &head, stood).await? {
         Landed::There => Played::Pushed { base, head, report },
         Landed::Overtaken(head) => Played::Overtaken { head },
         Landed::Rejected(rule) => {
@@ -272,7 +272,7 @@ async fn save_partial(
     }
     let head = prepared.sha().clone();
     if let Landed::There = push(scene, task, &head, ground.stood).await? {
-        record(scene, &Recorded::Partial { head }).await?;
+        finished::write_down(scene, &Recorded::Partial { head }).await?;
     }
     Ok(())
 }

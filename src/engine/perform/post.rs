@@ -72,7 +72,7 @@ pub(super) async fn post(scene: &Scene<'_>, post: &Post<'_>) -> Result<Done, Und
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Undone::Refused { why: refused })
+    Err(Undone::refused(refused))
 }
 
 fn told(scene: &Scene<'_>, post: &Post<'_>, instead: Instead, why: String) -> Done {

@@ -93,7 +93,7 @@ impl Scene<'_> {
     /// How long this effect has waited for a provider, in milliseconds.
     fn waited(&self) -> i64 {
         let now = self.engine.now();
-        let since = self.job.effect.parked_since.unwrap_or(now);
+        let since = self.job.effect.waits_for_provider_since().unwrap_or(now);
         now.0.saturating_sub(since.0).max(0)
     }
 

@@ -82,9 +82,10 @@ async fn open(scene: &Scene<'_>, new: NewPull<'_>) -> Result<PullNumber, Undone>
     }
     match scene.repo().create_pull(new).await? {
         OpenedPull::Opened(pull) | OpenedPull::Adopted(pull) => Ok(pull.number),
-        OpenedPull::NoCommits => Err(Undone::Refused {
-            why: format!("{} holds nothing that {} does not hold", new.head, new.base),
-        }),
+        OpenedPull::NoCommits => Err(Undone::repository(format!(
+            "{} holds nothing that {} does not hold",
+            new.head, new.base
+        ))),
     }
 }
 

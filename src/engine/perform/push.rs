@@ -1,5 +1,6 @@
 //! Pushing a commit with a lease on where its branch stood.
 
+use crate::domain::blocked::Fault;
 use crate::domain::ids::Sha;
 use crate::domain::task::Task;
 use crate::engine::job::Undone;
@@ -19,6 +20,13 @@ pub(super) enum Landed {
     Overtaken(Sha),
     /// Nowhere: the forge refused it, in these words.
     Rejected(String),
+}
+
+/// The branch is not where it was: what is to be pushed is made again from where it is.
+pub(super) fn moved(branch: &str) -> Undone {
+    Undone::later(Fault::Repository {
+        what: format!("the branch {branch} moves all the time"),
+    })
 }
 
 /// Pushes `head` to the task's branch.
@@ -45,10 +53,7 @@ pub(super) async fn push_to(
         Ok(Pushed::Done | Pushed::AlreadyThere) => Ok(Landed::There),
         Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(Landed::There),
         Err(PushError::LeaseLost { actual: Some(actual) }) => Ok(Landed::Overtaken(actual)),
-        Err(error @ PushError::LeaseLost { actual: None }) => Err(Undone::Later {
-            why: error.to_string(),
-            not_before: None,
-        }),
+        Err(PushError::LeaseLost { actual: None }) => Err(moved(branch.as_str())),
         Err(PushError::Rejected { reason }) => Ok(Landed::Rejected(reason)),
         Err(PushError::Git(error)) => Err(error.into()),
     }

@@ -42,9 +42,7 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
                 .await
                 .map(|_| Done::Nothing)
         }
-        _ => Err(Undone::Refused {
-            why: "the effect needs a Feature".to_owned(),
-        }),
+        _ => Err(Undone::defect("the effect needs a Feature")),
     }
 }
 

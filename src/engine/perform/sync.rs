@@ -11,6 +11,7 @@ use crate::engine::perform::Scene;
 use crate::engine::perform::branches::branch_name;
 use crate::engine::perform::coach::fork_point;
 use crate::engine::perform::push::Landed;
+use crate::engine::perform::push::moved;
 use crate::engine::perform::push::push_to;
 use crate::engine::perform::turn;
 use crate::engine::repository::tip;
@@ -45,9 +46,10 @@ pub(super) async fn compare_default(scene: &Scene<'_>) -> Result<Done, Undone> {
 /// merged pull request. Where the integration branch has moved, that comes first.
 pub(super) async fn land(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let feature = &scene.feature;
-    let head = task.head.clone().ok_or_else(|| Undone::Refused {
-        why: format!("{} has no commit", task.id),
-    })?;
+    let head = task
+        .head
+        .clone()
+        .ok_or_else(|| Undone::defect(format!("{} has no commit", task.id)))?;
     let folder = format!("{}/*", feature.key.branch_prefix());
     let mirror = scene
         .engine
@@ -65,10 +67,7 @@ pub(super) async fn land(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Don
         Landed::There => task::Event::Merged { run, commit: head },
         Landed::Rejected(rule) => task::Event::MergeRefused { run, rule },
         Landed::Overtaken(_) => {
-            return Err(Undone::Later {
-                why: "the integration branch moved".to_owned(),
-                not_before: None,
-            });
+            return Err(moved(&name));
         }
     };
     Ok(scene.task_event(task.id, event))
@@ -90,9 +89,7 @@ async fn catch_up(
             return Ok(scene.task_event(task.id, task::Event::MergeConflict { run, files }));
         }
         MergeOutcome::AlreadyUpToDate | MergeOutcome::FastForward | MergeOutcome::Unrelated => {
-            return Err(Undone::Refused {
-                why: "the branches have no common history".to_owned(),
-            });
+            return Err(Undone::repository("the branches have no common history"));
         }
     };
     let plan = scene.feature.plan.as_ref();

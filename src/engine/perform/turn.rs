@@ -30,9 +30,7 @@ pub(super) fn trailers(scene: &Scene<'_>, more: &[(&str, String)]) -> Vec<(Strin
 
 /// The open turn of a task and the commit that it looks at.
 pub(super) fn open(task: &Task) -> Result<(&Turn, &Sha), Undone> {
-    let gone = || Undone::Refused {
-        why: format!("{} has no open turn with a commit", task.id),
-    };
+    let gone = || Undone::defect(format!("{} has no open turn with a commit", task.id));
     let turn = task.last_turn().ok_or_else(gone)?;
     Ok((turn, turn.head.as_ref().ok_or_else(gone)?))
 }

@@ -53,6 +53,9 @@ impl BareRepo {
         let mut command = git(request.hooks.as_os_str());
         for setting in [
             "transfer.fsckObjects=true",
+            // As GitHub takes them.
+            "receive.fsck.badTimezone=ignore",
+            "receive.fsck.zeroPaddedFilemode=ignore",
             "http.receivepack=true",
             "uploadpack.allowAnySHA1InWant=true",
             "uploadpack.allowFilter=true",

@@ -8,6 +8,8 @@ use crate::domain::at_work::Seen;
 use crate::domain::blocked::BlockReason;
 use crate::domain::cost::Cost;
 use crate::domain::cost::Spending;
+use crate::domain::cost::Waiting;
+use crate::domain::cost::WaitsOn;
 use crate::domain::decision::Outcome;
 use crate::domain::evidence::Absence;
 use crate::domain::evidence::Evidence;
@@ -337,6 +339,31 @@ fn no_plan_is_too_big_to_be_shown() {
         "{said}"
     );
     assert_eq!(said.matches("<details>").count(), said.matches("</details>").count());
+}
+
+#[test]
+fn what_waits_for_a_model_or_for_github_stands_in_the_living_comment() {
+    let waiting = |on, task| Waiting {
+        on,
+        task,
+        until: Millis(1_767_225_600_000),
+    };
+    let spending = Spending {
+        waiting: vec![
+            waiting(WaitsOn::Model, Some(TaskId::Planned(1))),
+            waiting(WaitsOn::GitHub, Some(TaskId::Planned(2))),
+            waiting(WaitsOn::GitHub, None),
+        ],
+        ..Spending::default()
+    };
+    let said = messages::living(&world::feature(&decent), &spending, &world::links());
+    let model = said.find("**Waiting for the model's API**").unwrap();
+    let github = said.find("**Waiting for GitHub**").unwrap();
+    let one = said
+        .find("- TASK-001 goes on at 2026-01-01 00:00 UTC at the latest")
+        .unwrap();
+    let two = said.find("- TASK-002\n- The Feature").unwrap();
+    assert!(model < one && one < github && github < two, "{said}");
 }
 
 #[test]

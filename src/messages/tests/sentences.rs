@@ -5,6 +5,7 @@ use super::world;
 use super::world::decent;
 use crate::domain::blocked::AgentFailure;
 use crate::domain::blocked::BlockReason;
+use crate::domain::blocked::Fault;
 use crate::domain::cost::Spending;
 use crate::domain::effect::ClosedWhy;
 use crate::domain::effect::DismissedWhy;
@@ -93,6 +94,10 @@ fn agent_failures() -> Vec<AgentFailure> {
     ]
 }
 
+fn failed(fault: Fault) -> BlockReason {
+    BlockReason::of_fault("pre flight".to_owned(), fault)
+}
+
 /// Every reason to block; the match makes a new one break this test.
 pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
     let by = || world::user("ida");
@@ -116,6 +121,38 @@ pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
             doing: say("opening the pull request"),
             said: say("Validation Failed"),
         },
+        failed(Fault::Unreachable {
+            said: say("The requested URL returned error: 503"),
+        }),
+        failed(Fault::History {
+            said: say("error: object 7e79ae8f: hasDotgit: contains '.git'"),
+        }),
+        failed(Fault::Repository {
+            what: say("the branch main does not exist"),
+        }),
+        failed(Fault::DiskFull {
+            said: say("secret path"),
+        }),
+        failed(Fault::NoProgram {
+            program: say("git"),
+            said: say("No such file or directory"),
+        }),
+        failed(Fault::Isolation { said: say("bwrap") }),
+        failed(Fault::Database {
+            said: say("secret path"),
+        }),
+        failed(Fault::Unreadable {
+            what: say("the effect x: missing field"),
+        }),
+        failed(Fault::Git {
+            said: say("fatal: bad object"),
+        }),
+        failed(Fault::Machine {
+            said: say("secret path"),
+        }),
+        failed(Fault::Defect {
+            what: say("TASK-001 has no open turn"),
+        }),
         BlockReason::BranchRule {
             rule: say("Cannot create ref due to creations being restricted."),
         },

@@ -1,0 +1,142 @@
+//! GitHub, the network and our own machine fail: what passes is waited out, what is finished is kept, and what must be
+//! mended is called by its name.
+
+use crate::world::ISSUE;
+use crate::world::Plan;
+use crate::world::REPO;
+use crate::world::WRITER;
+use crate::world::World;
+use autobuild::forge::Fault;
+use autobuild::forge::Mishap;
+use autobuild::store::EffectState;
+use sqlx::Connection;
+
+/// More failures in a row than an agent has tries.
+const LONG: usize = 20;
+
+async fn effect(world: &World, kind: &str) -> autobuild::store::StoredEffect {
+    let key = world.feature().await.key;
+    let effects = world.engine.store.effects_of(&key).await.unwrap();
+    effects.into_iter().rev().find(|effect| effect.kind == kind).unwrap()
+}
+
+async fn player_runs(world: &World) -> usize {
+    let key = world.feature().await.key;
+    let runs = world.engine.store.runs_of(&key, None).await.unwrap();
+    runs.iter().filter(|run| run.role == "player").count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_that_github_fails_is_waited_out_and_the_player_is_not_paid_twice() {
+    for mishap in [Mishap::fail(502), Mishap::LoseRequest, Mishap::LoseReply] {
+        let world = World::new().await;
+        let order = Fault::on("POST", "*/git-receive-pack", mishap.clone())
+            .containing("task-001")
+            .times(LONG);
+        let order = world.forge.order(order);
+        world.script.plans(&Plan::one()).succeeds(1);
+        world.start().await;
+        assert_eq!(world.state().await, "in_review", "{mishap:?}");
+        assert!(order.hits() > 0);
+        assert_eq!(player_runs(&world).await, 1);
+        let play = effect(&world, "play").await;
+        assert_eq!((play.attempt, play.state), (0, EffectState::Done));
+        world.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fetch_that_github_fails_is_waited_out_before_every_agent() {
+    let world = World::new().await;
+    let order = Fault::on("GET", "*/info/refs", Mishap::fail(503))
+        .nth(2)
+        .times(3 * LONG);
+    let order = world.forge.order(order);
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(order.hits(), 3 * LONG);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_for_github_is_said_in_the_living_comment() {
+    let world = World::new().await;
+    let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(500)).containing("task-001");
+    let order = world.forge.order(order.always());
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    while !world.answers(ISSUE).await.contains("**Waiting for GitHub**") {
+        order.struck().await;
+        tokio::task::yield_now().await;
+    }
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("- TASK-001"), "{said}");
+    order.withdraw();
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(player_runs(&world).await, 1);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_finished_run_that_was_given_up_at_its_push_is_pushed_after_resume() {
+    let world = World::new().await;
+    // The token is refused: neither is that waited out, nor is it a rule.
+    let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(403)).containing("task-001");
+    let order = world.forge.order(order.always());
+    world.script.plans(&Plan::one()).plays(1);
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("403"), "{said}");
+    order.withdraw();
+    world.script.approves(1);
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(player_runs(&world).await, 1);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn guidance_after_a_push_that_was_given_up_starts_the_player_again() {
+    let world = World::new().await;
+    let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(403)).containing("task-001");
+    let order = world.forge.order(order.always());
+    world.script.plans(&Plan::one()).plays(1);
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    order.withdraw();
+    world.script.succeeds(1);
+    world.say(WRITER, ISSUE, "/autobuild resume Say it louder").await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(player_runs(&world).await, 2);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_effect_that_cannot_be_read_is_our_own_mistake_and_people_hear_of_it() {
+    let world = World::new().await;
+    let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(500)).containing("task-001");
+    let order = world.forge.order(order.always());
+    world.script.plans(&Plan::one()).plays(1);
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    order.struck().await;
+    let file = format!("sqlite:{}", world.folder().join("autobuild.db").display());
+    let mut database = sqlx::SqliteConnection::connect(&file).await.unwrap();
+    let tampered = sqlx::query("UPDATE effect SET payload = '{\"plot\": 1}' WHERE kind = 'play'");
+    tampered.execute(&mut database).await.unwrap();
+    world.settle().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    let said = world.answers(ISSUE).await;
+    assert!(said.contains("cannot read what it stored itself"), "{said}");
+    assert!(!said.contains("GitHub refused"), "{said}");
+    order.withdraw();
+    world.script.approves(1);
+    world.say(WRITER, ISSUE, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(player_runs(&world).await, 1);
+    world.end().await;
+}
