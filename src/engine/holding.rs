@@ -1,6 +1,7 @@
 //! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
 
 use crate::domain::blocked::Passes;
+use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::apply::Applied;
 use crate::engine::in_flight::Crash;
@@ -229,6 +230,7 @@ impl Engine {
             now,
             until: now.plus(wait).max(not_before),
             spacing: 0,
+            lease: None,
         };
         // It is said once that it waits; when it goes on, what it does then is shown.
         let shown = job.effect.feature.filter(|_| begun.is_none());
