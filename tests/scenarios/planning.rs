@@ -30,7 +30,7 @@ async fn the_label_is_answered_with_eyes_and_one_living_comment() {
     assert_eq!(on_issue.len(), 1);
     assert_eq!(on_issue[0]["content"], "eyes");
     assert_eq!(world.comments(ISSUE).await.len(), 1);
-    let living = world.last_answer(ISSUE).await;
+    let living = world.living().await;
     assert!(living.contains(&hash(&world).await), "{living}");
     assert!(
         living.contains("sh tests/run.sh") && living.contains("```mermaid"),
@@ -116,7 +116,7 @@ async fn a_block_in_the_comment_replaces_the_plan() {
     world
         .say(WRITER, ISSUE, "/autobuild plan\n```yaml\ntasks: []\n```")
         .await;
-    let living = world.last_answer(ISSUE).await;
+    let living = world.living().await;
     assert!(
         living.contains("tasks is empty") && living.contains("(line 1, column 8)"),
         "{living}"
@@ -146,7 +146,7 @@ async fn a_refused_plan_goes_back_once_and_then_the_feature_has_failed_until_pla
     world.script.plans(&bad).plans(&bad);
     world.start().await;
     assert_eq!(world.state().await, "failed");
-    let living = world.last_answer(ISSUE).await;
+    let living = world.living().await;
     assert!(living.contains("TASK-007"), "the message names the place: {living}");
     world.script.plans(&Plan::one()).succeeds(1);
     world.say(WRITER, ISSUE, "/autobuild plan").await;
@@ -165,7 +165,7 @@ async fn without_isolation_a_plan_with_a_command_or_smoke_waits_for_approval_wha
         world.script.plans(&plan);
         world.start().await;
         assert_eq!(world.state().await, "awaiting_approval");
-        let living = world.last_answer(ISSUE).await;
+        let living = world.living().await;
         assert!(living.contains("```sh\ntrue\n```"), "every command is listed: {living}");
         world.script.succeeds(1);
         world.say(WRITER, ISSUE, "/autobuild approve").await;

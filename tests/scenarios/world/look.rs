@@ -37,6 +37,13 @@ impl World {
         ours.map(|(_, body)| body).unwrap_or_default()
     }
 
+    /// The comment that shows plan and progress of the story's issue.
+    pub async fn living(&self) -> String {
+        let all = self.comments(super::ISSUE).await;
+        let living = all.into_iter().find(|(_, body)| body.contains("/living -->"));
+        living.map(|(_, body)| body).unwrap_or_default()
+    }
+
     /// The reactions to a comment.
     pub async fn reactions(&self, comment: u64) -> Vec<String> {
         let all = self.list(&format!("issues/comments/{comment}/reactions")).await;
