@@ -1,6 +1,7 @@
 //! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
 
 use crate::domain::blocked::Passes;
+use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::apply::Applied;
 use crate::engine::in_flight::Crash;

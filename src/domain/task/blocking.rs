@@ -102,6 +102,7 @@ fn is_after_feedback(reason: &BlockReason) -> bool {
         | BlockReason::NeedGone { .. }
         | BlockReason::ForcePushed { .. }
         | BlockReason::ForgeRefused { .. }
+        | BlockReason::Failed { .. }
         | BlockReason::BranchRule { .. }
         | BlockReason::PreFlightFailed { .. }
         | BlockReason::DefaultConflict { .. }
