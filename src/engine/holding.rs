@@ -230,6 +230,7 @@ impl Engine {
             now,
             until: now.plus(wait).max(not_before),
             spacing: 0,
+            lease: None,
         };
         // It is said once that it waits; when it goes on, what it does then is shown.
         let shown = job.effect.feature.filter(|_| begun.is_none());

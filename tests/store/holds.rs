@@ -53,7 +53,12 @@ async fn cancel(store: &Store) {
 
 async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: Database) {
     let store = db.open().await;
-    let times = |now: Millis, until: Millis| ParkTimes { now, until, spacing: 0 };
+    let times = |now: Millis, until: Millis| ParkTimes {
+        now,
+        until,
+        spacing: 0,
+        lease: None,
+    };
     let hold = held(&store).await;
     let fenced = store.wait_for_forge(&hold, "error: 502", &times(NOW, LATER), &[]).await;
     assert_eq!(fenced.unwrap(), Fenced::Written);

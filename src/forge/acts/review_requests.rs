@@ -1,5 +1,6 @@
 //! Asking people for a review, and taking that back.
 
+use super::super::feed::EventOutcome;
 use super::super::feed::Telling;
 use super::super::refusal::Refusal;
 use super::super::state::Actor;
@@ -32,6 +33,7 @@ impl State {
                 number: Some(number),
                 page: format!("/pull/{number}"),
                 text: String::new(),
+                outcome: EventOutcome::Neutral,
             };
             self.tell(by, Some(repo), telling);
         }
