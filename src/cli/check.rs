@@ -159,10 +159,22 @@ async fn isolation(settings: &ServerSettings) -> Vec<Line> {
         Level::L0 | Level::L1 | Level::L2 => format!(". What is missing for more: {}", sandbox.missing()),
     };
     let mut lines = vec![("isolation", standing, format!("{level}: {}{more}", level.means()))];
+    // A program that is asked for its version gets a home, which goes again.
+    let home = match tempfile::tempdir() {
+        Ok(home) => home,
+        Err(error) => {
+            lines.push((
+                "agent",
+                Standing::Broken,
+                format!("no folder for temporary files can be made: {error}"),
+            ));
+            return lines;
+        }
+    };
     let agents = serve::agents(settings);
     for command in assemble::offered(&agents) {
         lines.push(
-            match assemble::check_agent(command, &agents, &sandbox, &settings.data_dir).await {
+            match assemble::check_agent(command, &agents, &sandbox, home.path()).await {
                 Ok(()) => ("agent", Standing::Ok, command.to_string()),
                 Err(error) => ("agent", Standing::Broken, format!("{error:#}")),
             },
