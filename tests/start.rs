@@ -1,4 +1,4 @@
-//! The start of `serve` and `demo`, from outside: which git they accept.
+//! The start of `serve` and `demo`, from outside: which git they accept, what `serve --check` says, and `health`.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,6 +10,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Output;
+use tokio::io::AsyncReadExt;
+use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 /// A git that does nothing but answer this, and leaves a mark at anything else that it is asked.
@@ -79,4 +81,85 @@ async fn an_unpatched_git_is_warned_of_and_worked_with() {
     assert!(lines[0].contains("may lack the security fixes of git 2.43.7"), "{text}");
     // It goes on to the next question.
     assert!(lines[1].contains("--repo /nowhere cannot be opened"), "{text}");
+}
+
+/// What `serve --check` prints: how each thing stands, and what it is.
+fn lines(output: &Output) -> Vec<(String, String)> {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let read = |line: &str| {
+        let (standing, rest) = line.split_at(9);
+        (standing.trim().to_owned(), rest[..13].trim().to_owned())
+    };
+    text.lines().map(read).collect()
+}
+
+#[tokio::test]
+async fn a_check_says_everything_that_a_start_lacks_and_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    answers(folder.path(), "git version 2.39.5");
+    let output = autobuild(folder.path(), &["serve", "--check"]).await;
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let lines = lines(&output);
+    let of = |what: &str| {
+        lines
+            .iter()
+            .find(|(_, known)| known == what)
+            .map(|(standing, _)| standing.as_str())
+    };
+    assert_eq!(of("git"), Some("broken"), "{lines:?}");
+    assert_eq!(
+        (of("settings"), of("database"), of("data folder")),
+        (Some("ok"), Some("ok"), Some("ok"))
+    );
+    assert_eq!((of("App"), of("Coach App")), (Some("broken"), None));
+    let made: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(made.len(), 1, "{made:?}");
+}
+
+#[tokio::test]
+async fn a_check_of_wrong_settings_names_them() {
+    let folder = tempfile::tempdir().unwrap();
+    answers(folder.path(), "git version 2.99.0");
+    let output = autobuild(folder.path(), &["serve", "--check", "--listen", "nowhere"]).await;
+    assert_eq!(output.status.code(), Some(1));
+    let expected = [("ok", "git"), ("broken", "settings")];
+    let expected = expected.map(|(standing, what)| (standing.to_owned(), what.to_owned()));
+    assert_eq!(lines(&output), expected);
+}
+
+/// Answers every request of a listener like this; gives its address.
+async fn answering(answer: &'static str) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut asked = [0; 1024];
+            let _ = stream.read(&mut asked).await;
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn health_answers_by_its_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let alive = answering("HTTP/1.1 200 OK\r\ncontent-length: 3\r\nconnection: close\r\n\r\nok\n").await;
+    let draining = answering("HTTP/1.1 503 No\r\ncontent-length: 9\r\nconnection: close\r\n\r\ndraining\n").await;
+    let output = autobuild(folder.path(), &["health", "--listen", &alive]).await;
+    assert_eq!(
+        (output.status.code(), output.stdout.as_slice()),
+        (Some(0), b"ok\n".as_slice())
+    );
+    let said_by = |output: Output| (output.status.code(), String::from_utf8(output.stderr).unwrap());
+    let (code, said) = said_by(autobuild(folder.path(), &["health", "--ready", "--listen", &draining]).await);
+    assert!(
+        code == Some(1) && said.contains("/readyz answers 503") && said.contains("draining"),
+        "{said}"
+    );
+    let (code, said) = said_by(autobuild(folder.path(), &["health", "--listen", "127.0.0.1:1"]).await);
+    assert!(
+        code == Some(1) && said.contains("http://127.0.0.1:1/healthz does not answer"),
+        "{said}"
+    );
 }

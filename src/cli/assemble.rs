@@ -189,23 +189,39 @@ fn app(key: &AppKey) -> anyhow::Result<App> {
     Ok(App::new(key.id, &key.private_key)?)
 }
 
+/// Every agent that is offered, once.
+pub fn offered(agents: &Agents) -> Vec<&AgentCommand> {
+    let mut offered: Vec<&AgentCommand> = Vec::new();
+    let of_roles = [&agents.planner, &agents.designer, &agents.player, &agents.coach];
+    for command in of_roles.into_iter().chain(agents.named.values()) {
+        if !offered.contains(&command) {
+            offered.push(command);
+        }
+    }
+    offered
+}
+
+/// What would keep an agent from working, and how to mend it.
+pub async fn check_agent(
+    command: &AgentCommand,
+    agents: &Agents,
+    sandbox: &Sandbox,
+    data_dir: &Path,
+) -> anyhow::Result<()> {
+    let folder = data_dir.join("agents");
+    Backend::new(command, sandbox, &agents.environment, &folder, &agents.access)
+        .check()
+        .await
+        .map_err(anyhow::Error::msg)
+        .with_context(|| format!("the agent {command} (AUTOBUILD_AGENT and --agent choose another)"))
+}
+
 /// Makes every agent that is offered, and looks at once for what would keep it from working.
 async fn roster(agents: &Agents, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result<Roster> {
     let folder = data_dir.join("agents");
     let backend = |command: &AgentCommand| Backend::new(command, sandbox, &agents.environment, &folder, &agents.access);
-    let mut checked: Vec<&AgentCommand> = Vec::new();
-    let of_roles = [&agents.planner, &agents.designer, &agents.player, &agents.coach];
-    for command in of_roles.into_iter().chain(agents.named.values()) {
-        if checked.contains(&command) {
-            continue;
-        }
-        checked.push(command);
-        let mended = || format!("the agent {command} (AUTOBUILD_AGENT and --agent choose another)");
-        backend(command)
-            .check()
-            .await
-            .map_err(anyhow::Error::msg)
-            .with_context(mended)?;
+    for command in offered(agents) {
+        check_agent(command, agents, sandbox, data_dir).await?;
     }
     Ok(Roster {
         definitions: Definitions::embedded()?,

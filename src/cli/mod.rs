@@ -1,7 +1,9 @@
 //! The commands.
 
 pub mod assemble;
+mod check;
 mod demo;
+mod health;
 mod models;
 mod network;
 mod serve;
@@ -25,6 +27,8 @@ enum Command {
     Serve(serve::Serve),
     /// Runs the whole service against a local forge, with a sample or with a repository of yours.
     Demo(demo::Demo),
+    /// Asks the service of this machine whether it is alive; for a container's health check.
+    Health(health::Health),
     /// Shows what happened in the runs of a task's agents.
     Trace(trace::Trace),
 }
@@ -44,6 +48,7 @@ pub fn run() -> ExitCode {
         match cli.command {
             Command::Serve(serve) => serve::serve(serve).await,
             Command::Demo(demo) => demo::demo(demo).await,
+            Command::Health(health) => health::health(health).await,
             Command::Trace(trace) => trace::trace(trace).await,
         }
     })

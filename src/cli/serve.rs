@@ -5,6 +5,7 @@ use crate::cli::assemble;
 use crate::cli::assemble::Agents;
 use crate::cli::assemble::AppKey;
 use crate::cli::assemble::Blueprint;
+use crate::cli::check;
 use crate::cli::network;
 use crate::config::LogFormat;
 use crate::config::RepositorySettings;
@@ -39,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 #[command(
     after_help = "Settings come from AUTOBUILD_… variables and a TOML file with the same names; a flag beats the \
 environment, the environment the file.\n\nExample:\n  AUTOBUILD_APP_ID=1 AUTOBUILD_PRIVATE_KEY_FILE=app.pem \
-AUTOBUILD_WEBHOOK_SECRET_FILE=secret autobuild serve --listen 0.0.0.0:8080"
+AUTOBUILD_WEBHOOK_SECRET_FILE=secret autobuild serve --listen 0.0.0.0:8080\n  autobuild serve --check"
 )]
 pub(super) struct Serve {
     /// A TOML file with settings.
@@ -48,9 +49,15 @@ pub(super) struct Serve {
     /// Address of the HTTP server.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Looks at what a start needs, says it line by line, and starts nothing.
+    #[arg(long)]
+    check: bool,
 }
 
 pub(super) async fn serve(serve: Serve) -> ExitCode {
+    if serve.check {
+        return check::check(&flags(serve)).await;
+    }
     let git = match InstalledGit::look().await {
         Ok(git) => git,
         Err(unusable) => {
@@ -58,11 +65,7 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let flags: Vec<(String, String)> = [("AUTOBUILD_CONFIG", serve.config), ("AUTOBUILD_LISTEN", serve.listen)]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect();
-    let settings = match ServerSettings::of_process(&flags) {
+    let settings = match ServerSettings::of_process(&flags(serve)) {
         Ok(settings) => settings,
         Err(mistakes) => {
             mistakes.iter().for_each(|mistake| eprintln!("autobuild: {mistake}"));
@@ -92,6 +95,13 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn flags(serve: Serve) -> Vec<(String, String)> {
+    [("AUTOBUILD_CONFIG", serve.config), ("AUTOBUILD_LISTEN", serve.listen)]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
 }
 
 /// Every secret of the settings.
@@ -255,8 +265,6 @@ fn blueprint(
     collector: Option<TelemetrySettings>,
     secrets: &Secrets,
 ) -> anyhow::Result<Blueprint> {
-    let any = RepositorySettings::default();
-    let agent = |role| settings.agent(role, &any).clone();
     let mut engine = EngineSettings::service(assemble::worker_name(), settings.data_dir.clone(), assemble::clock);
     engine.telemetry = assemble::telemetry(collector, &engine.worker, secrets.clone())?;
     engine.write_spacing_ms = i64::try_from(settings.write_spacing.as_millis()).unwrap_or(1_000);
@@ -275,24 +283,34 @@ fn blueprint(
         web_url: settings.github.web.to_string(),
         database_url: settings.database_url.clone(),
         data_dir: settings.data_dir.clone(),
-        agents: Agents {
-            planner: agent(Role::Planner),
-            designer: agent(Role::Designer),
-            player: agent(Role::Player),
-            coach: agent(Role::Coach),
-            named: settings.named_agents.clone(),
-            environment: settings.agent_environment.clone(),
-            access: Access::service(settings.models.clone()),
-        },
+        agents: agents(settings),
         secrets: secrets.clone(),
         settings: engine,
         caps: caps(&settings.github.api),
-        sandbox: SandboxOptions {
-            limits: settings.sandbox.limits,
-            ..SandboxOptions::own_binary()
-        },
+        sandbox: sandbox(settings),
         isolation: settings.sandbox.bounds,
     })
+}
+
+pub(super) fn agents(settings: &ServerSettings) -> Agents {
+    let any = RepositorySettings::default();
+    let agent = |role| settings.agent(role, &any).clone();
+    Agents {
+        planner: agent(Role::Planner),
+        designer: agent(Role::Designer),
+        player: agent(Role::Player),
+        coach: agent(Role::Coach),
+        named: settings.named_agents.clone(),
+        environment: settings.agent_environment.clone(),
+        access: Access::service(settings.models.clone()),
+    }
+}
+
+pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
+    SandboxOptions {
+        limits: settings.sandbox.limits,
+        ..SandboxOptions::own_binary()
+    }
 }
 
 /// GitHub's limits on writes are GitHub's: a forge on this very machine has none.

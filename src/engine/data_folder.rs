@@ -31,7 +31,39 @@ pub enum NoDataFolder {
     },
 }
 
+/// What a start would find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundFolder {
+    /// A folder that can be written, or a place where it can be made.
+    Free,
+    /// Another process works with it.
+    InUse,
+}
+
 impl DataFolder {
+    /// Looks whether the folder could be taken; nothing is made or cleared away.
+    pub fn look(path: &Path) -> Result<FoundFolder, NoDataFolder> {
+        let failed = |source| NoDataFolder::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let there = path
+            .ancestors()
+            .find(|folder| folder.exists() || folder.as_os_str().is_empty());
+        let there = there
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
+        if !there.is_dir() {
+            return Err(failed(io::ErrorKind::NotADirectory.into()));
+        }
+        let all = rustix::fs::Access::WRITE_OK | rustix::fs::Access::READ_OK | rustix::fs::Access::EXEC_OK;
+        rustix::fs::access(there, all).map_err(|error| failed(error.into()))?;
+        match File::open(path.join("lock")).map(|lock| lock.try_lock()) {
+            Ok(Err(TryLockError::WouldBlock)) => Ok(FoundFolder::InUse),
+            Ok(Ok(()) | Err(TryLockError::Error(_))) | Err(_) => Ok(FoundFolder::Free),
+        }
+    }
+
     /// Makes the folder where it is missing, takes it, and clears away what an earlier process left.
     pub fn take(path: &Path) -> Result<Self, NoDataFolder> {
         let failed = |source| NoDataFolder::Io {

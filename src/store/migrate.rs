@@ -48,6 +48,7 @@ const LOCK: i64 = 0x6175_746f_0001;
 
 statements! {
     NEWEST = "SELECT COALESCE(MAX(number), 0) AS newest FROM migration";
+    ANSWERS = "SELECT 1 AS one";
     DONE = "INSERT INTO migration (number, name) VALUES ($1, $2)";
 }
 
@@ -72,6 +73,12 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
         tracing::info!(number = migration.number, "migrated the database: {}", migration.name);
     }
     tx.commit().await?;
+    Ok(())
+}
+
+/// Whether there is a database at all, whatever its tables.
+pub(super) async fn answers(db: &Db) -> Result<(), OpenError> {
+    db.row(ANSWERS, args![]).await.map_err(opening)?;
     Ok(())
 }
 

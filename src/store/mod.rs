@@ -70,6 +70,7 @@ pub use lane::Lane;
 pub use lane::Ordered;
 pub use migrate::MIGRATIONS;
 pub use migrate::Migration;
+pub use open::FoundDatabase;
 pub use open::OpenOptions;
 pub use provider::ParkCause;
 pub use provider::ParkTimes;

@@ -77,40 +77,78 @@ impl Store {
     /// Opens the database for reading, beside a service that may be working with it: nothing is created, migrated or
     /// locked, and every write fails.
     pub async fn open_to_read(url: &str, options: OpenOptions) -> Result<Self, OpenError> {
-        let pools = match url.parse()? {
-            Address::File(path) => {
-                std::fs::metadata(&path).map_err(|source| OpenError::File {
-                    path: path.clone(),
-                    source,
-                })?;
-                let read = SqlitePoolOptions::new()
-                    .max_connections(1)
-                    .acquire_timeout(options.patience)
-                    .connect_lazy_with(
-                        SqliteConnectOptions::new()
-                            .filename(&path)
-                            .busy_timeout(options.busy_timeout)
-                            .pragma("query_only", "ON")
-                            .disable_statement_logging(),
-                    );
-                Pools::Sqlite {
-                    write: read.clone(),
-                    read,
-                }
-            }
-            Address::Server(server) => open_postgres(*server, &options).await?,
-        };
-        let wake = Arc::new(watch::Sender::new(0));
-        let db = Db {
-            pools,
-            wake,
-            lock: None,
-        };
+        let db = to_read(url, &options).await?;
         migrate::is_current(&db).await?;
         let inbox = Inbox::start(db.clone());
         Ok(Self { db, inbox, hint: None })
     }
 
+    /// What a start would find at `url`; nothing is created, migrated or locked.
+    pub async fn look(url: &str, options: OpenOptions) -> Result<FoundDatabase, OpenError> {
+        if let Address::File(path) = url.parse::<Address>()?
+            && !path.exists()
+        {
+            return Ok(FoundDatabase::None);
+        }
+        let db = to_read(url, &options).await?;
+        migrate::answers(&db).await?;
+        let found = match migrate::is_current(&db).await {
+            Ok(()) => Ok(FoundDatabase::Current),
+            // A server's database without our tables answers that it knows none.
+            Err(OpenError::Older { .. } | OpenError::Store(_)) => Ok(FoundDatabase::ToMigrate),
+            Err(error) => Err(error),
+        };
+        match &db.pools {
+            Pools::Sqlite { read, .. } => read.close().await,
+            Pools::Postgres(pool) => pool.close().await,
+        }
+        found
+    }
+}
+
+/// What a start would find at a database's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundDatabase {
+    /// No file yet: the start makes it.
+    None,
+    /// Our tables, as this program knows them.
+    Current,
+    /// No tables, or those of an older version: the start brings them up to date.
+    ToMigrate,
+}
+
+async fn to_read(url: &str, options: &OpenOptions) -> Result<Db, OpenError> {
+    let pools = match url.parse()? {
+        Address::File(path) => {
+            std::fs::metadata(&path).map_err(|source| OpenError::File {
+                path: path.clone(),
+                source,
+            })?;
+            let read = SqlitePoolOptions::new()
+                .max_connections(1)
+                .acquire_timeout(options.patience)
+                .connect_lazy_with(
+                    SqliteConnectOptions::new()
+                        .filename(&path)
+                        .busy_timeout(options.busy_timeout)
+                        .pragma("query_only", "ON")
+                        .disable_statement_logging(),
+                );
+            Pools::Sqlite {
+                write: read.clone(),
+                read,
+            }
+        }
+        Address::Server(server) => open_postgres(*server, options).await?,
+    };
+    Ok(Db {
+        pools,
+        wake: Arc::new(watch::Sender::new(0)),
+        lock: None,
+    })
+}
+
+impl Store {
     /// Waits for the transactions in flight and gives the database free; every later call fails.
     pub async fn close(&self) {
         if let Some(hint) = &self.hint {

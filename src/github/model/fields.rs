@@ -68,13 +68,17 @@ pub(in crate::github) fn review_state<'de, D: Deserializer<'de>>(deserializer: D
 
 #[derive(Deserialize)]
 struct Identified {
-    id: u64,
+    id: Option<u64>,
 }
 
 pub(in crate::github) fn app_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AppId>, D::Error> {
-    Ok(Option::<Identified>::deserialize(deserializer)?.map(|app| AppId(app.id)))
+    Ok(Option::<Identified>::deserialize(deserializer)?
+        .and_then(|app| app.id)
+        .map(AppId))
 }
 
 pub(in crate::github) fn repo_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RepoId>, D::Error> {
-    Ok(Option::<Identified>::deserialize(deserializer)?.map(|repo| RepoId(repo.id)))
+    Ok(Option::<Identified>::deserialize(deserializer)?
+        .and_then(|repo| repo.id)
+        .map(RepoId))
 }

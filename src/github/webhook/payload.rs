@@ -5,6 +5,7 @@ use crate::domain::ids::AppId;
 use crate::domain::ids::CheckRunId;
 use crate::domain::ids::InstallationId;
 use crate::domain::ids::Millis;
+use crate::domain::ids::RepoId;
 use crate::domain::ids::Sha;
 use crate::github::model::Actor;
 use crate::github::model::Comment;
@@ -55,7 +56,9 @@ pub(super) struct Payload {
     pub(super) requested_action: Option<ActionWire>,
     #[serde(default)]
     pub(super) changes: ChangesWire,
+    #[serde(default, deserialize_with = "named")]
     pub(super) repositories_added: Option<Vec<RepositoryRef>>,
+    #[serde(default, deserialize_with = "named")]
     pub(super) repositories_removed: Option<Vec<RepositoryRef>>,
 }
 
@@ -64,6 +67,21 @@ pub(super) struct InstallationWire {
     pub(super) id: InstallationId,
     #[serde(default, deserialize_with = "time")]
     pub(super) suspended_at: Option<Millis>,
+}
+
+/// Repositories; what lacks its id or name, as GitHub's description lets it, is left out.
+fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<RepositoryRef>>, D::Error> {
+    #[derive(Deserialize)]
+    struct Wire {
+        id: Option<RepoId>,
+        full_name: Option<String>,
+    }
+    let all = Option::<Vec<Wire>>::deserialize(deserializer)?;
+    let whole = |wire: Wire| {
+        let (id, name) = (wire.id?, wire.full_name?.parse().ok()?);
+        Some(RepositoryRef { id, name })
+    };
+    Ok(all.map(|all| all.into_iter().filter_map(whole).collect()))
 }
 
 #[derive(Deserialize)]

@@ -330,6 +330,20 @@ fn what_githubs_description_lets_be_absent_may_be_absent() {
         };
         assert_eq!(told, event);
     }
+    let suite = json!({"check_suite": {"head_sha": SHA, "app": {"id": null}}});
+    let suite = read("check_suite", &with("rerequested", suite)).unwrap();
+    assert!(matches!(suite, Inbound::Rerun { app: None, .. }));
+    let (whole, lacking) = (json!({"id": 23, "full_name": "Acme/old"}), json!({"name": "x"}));
+    let removed = json!({"repositories_added": [], "repositories_removed": [whole, lacking]});
+    let told = read("installation_repositories", &with("removed", removed)).unwrap();
+    let Inbound::Installation {
+        event: InstallationEvent::RepositoriesRemoved(removed),
+        ..
+    } = &told
+    else {
+        panic!("{told:?}")
+    };
+    assert_eq!(removed.len(), 1);
     let pressed = json!({
         "check_run": {"id": 600, "external_id": null, "head_sha": SHA, "app": null},
         "requested_action": {"identifier": "resume"},

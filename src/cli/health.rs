@@ -1,0 +1,112 @@
+//! `autobuild health`: whether the service of this machine is alive, or ready, by an exit code.
+
+use crate::config::ServerSettings;
+use bytes::Bytes;
+use clap::Args;
+use http_body_util::BodyExt;
+use http_body_util::Empty;
+use http_body_util::Limited;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::net::Ipv6Addr;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// A service that is alive answers at once.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The answers are a few lines.
+const MOST: usize = 64 * 1024;
+
+/// What `health` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 0 if it is, 1 if it is not.\n\nExample:\n  autobuild health --ready")]
+pub(super) struct Health {
+    /// A TOML file with settings.
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+    /// Address of the HTTP server.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Asks whether it can take work: the database answers, and it is not about to stop.
+    #[arg(long)]
+    ready: bool,
+}
+
+pub(super) async fn health(health: Health) -> ExitCode {
+    let path = if health.ready { "/readyz" } else { "/healthz" };
+    let flags: Vec<(String, String)> = [("AUTOBUILD_CONFIG", health.config), ("AUTOBUILD_LISTEN", health.listen)]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect();
+    let settings = match ServerSettings::of_process(&flags) {
+        Ok(settings) => settings,
+        Err(mistakes) => {
+            mistakes
+                .iter()
+                .for_each(|mistake| eprintln!("autobuild health: {mistake}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let asked = reached(settings.listen);
+    match tokio::time::timeout(PATIENCE, ask(asked, path)).await {
+        Ok(Ok((status, text))) if status.is_success() => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Ok(Ok((status, text))) => {
+            eprintln!(
+                "autobuild health: http://{asked}{path} answers {status}: {}",
+                text.trim()
+            );
+            ExitCode::FAILURE
+        }
+        Ok(Err(error)) => {
+            eprintln!("autobuild health: http://{asked}{path} does not answer: {error:#}");
+            ExitCode::FAILURE
+        }
+        Err(_) => {
+            eprintln!("autobuild health: http://{asked}{path} does not answer within 5 seconds");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Where a listener of this machine is reached from it: one on all addresses, by loopback.
+fn reached(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
+async fn ask(address: SocketAddr, path: &str) -> anyhow::Result<(http::StatusCode, String)> {
+    let client: Client<_, Empty<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
+    let request = http::Request::get(format!("http://{address}{path}")).body(Empty::new())?;
+    let answer = client.request(request).await?;
+    let status = answer.status();
+    let body = Limited::new(answer.into_body(), MOST).collect().await;
+    let body = body.map_err(|error| anyhow::anyhow!("its answer: {error}"))?.to_bytes();
+    Ok((status, String::from_utf8_lossy(&body).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reached;
+
+    #[test]
+    fn a_listener_on_all_addresses_is_reached_by_loopback() {
+        for (listen, asked) in [
+            ("0.0.0.0:8080", "127.0.0.1:8080"),
+            ("[::]:80", "[::1]:80"),
+            ("10.0.0.7:81", "10.0.0.7:81"),
+        ] {
+            assert_eq!(reached(listen.parse().unwrap()), asked.parse().unwrap());
+        }
+    }
+}

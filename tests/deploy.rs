@@ -1,0 +1,126 @@
+//! What `deploy/` holds: the lock of images, the packages, and the unit. The image's root itself is tried by `.ci/image-root`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "a test that cannot go on has failed"
+)]
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::process::Output;
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// Runs `deploy/lock-images` on a lock in `folder` beside a `skopeo` that does this.
+fn lock_images(folder: &Path, skopeo: &str) -> Output {
+    let programs = folder.join("bin");
+    std::fs::create_dir_all(&programs).unwrap();
+    let program = programs.join("skopeo");
+    std::fs::write(&program, format!("#!/bin/sh\n{skopeo}\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    Command::new("sh")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/lock-images"))
+        .arg(folder.join("images.lock"))
+        .env("PATH", path)
+        .output()
+        .unwrap()
+}
+
+const LOCK: &str = "# Two.\nBASE=debian:trixie-slim\nBUILD=rust:1.95-trixie@sha256:old\n";
+
+#[test]
+fn the_lock_is_filled_where_a_registry_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = folder.path().join("images.lock");
+    std::fs::write(&lock, LOCK).unwrap();
+    let digest = "ab".repeat(32);
+    let done = lock_images(folder.path(), &format!("echo sha256:{digest}"));
+    assert!(done.status.success(), "{done:?}");
+    let filled = format!("# Two.\nBASE=debian:trixie-slim@sha256:{digest}\nBUILD=rust:1.95-trixie@sha256:{digest}\n");
+    assert_eq!(std::fs::read_to_string(&lock).unwrap(), filled);
+}
+
+#[test]
+fn the_lock_stays_as_it_is_where_none_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = folder.path().join("images.lock");
+    let half = format!(
+        "case \"$*\" in *debian*) echo sha256:{};; *) echo 'no such host' >&2; exit 1;; esac",
+        "0".repeat(64)
+    );
+    for skopeo in [
+        "echo 'no such host' >&2; exit 1",
+        "echo nonsense",
+        "true",
+        half.as_str(),
+    ] {
+        std::fs::write(&lock, LOCK).unwrap();
+        let done = lock_images(folder.path(), skopeo);
+        assert_eq!(done.status.code(), Some(1), "{skopeo}");
+        assert_eq!(String::from_utf8_lossy(&done.stderr).lines().count(), 1, "{done:?}");
+        assert_eq!(std::fs::read_to_string(&lock).unwrap(), LOCK);
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            2,
+            "nothing is left behind"
+        );
+    }
+}
+
+#[test]
+fn every_image_of_the_recipe_is_a_line_of_the_lock() {
+    let (recipe, lock) = (read("deploy/Containerfile"), read("deploy/images.lock"));
+    let named = recipe.lines().filter_map(|line| line.strip_prefix("FROM ${"));
+    let named: Vec<&str> = named.map(|rest| rest.split('}').next().unwrap()).collect();
+    assert_eq!(named, ["BUILD", "BASE"]);
+    for name in named {
+        assert!(lock.lines().any(|line| line.starts_with(&format!("{name}="))), "{name}");
+    }
+    assert_eq!(recipe.lines().filter(|line| line.starts_with("FROM ")).count(), 2);
+    assert!(recipe.contains("COPY deploy/packages ") && recipe.contains("\nUSER 10001\n"));
+    let packages = read("deploy/packages");
+    assert!(
+        ["bubblewrap", "git"]
+            .iter()
+            .all(|name| packages.lines().any(|line| line == *name))
+    );
+}
+
+#[test]
+fn the_unit_is_hardened_as_far_as_bubblewrap_lets_it() {
+    let unit = read("deploy/autobuild.service");
+    let has = |line: &str| unit.lines().any(|known| known == line);
+    for line in [
+        "NoNewPrivileges=yes",
+        "ProtectSystem=strict",
+        "ProtectProc=invisible",
+        "CapabilityBoundingSet=",
+        "UMask=0077",
+    ] {
+        assert!(has(line), "{line}");
+    }
+    // bubblewrap makes namespaces, a host name, a /proc and control groups of its own: with any of these it does not
+    // start, or isolates less.
+    for name in [
+        "RestrictNamespaces",
+        "PrivateUsers",
+        "ProtectHostname",
+        "ProtectKernelTunables",
+        "ProtectKernelLogs",
+        "ProcSubset",
+        "ProtectControlGroups",
+    ] {
+        assert!(
+            !unit.lines().any(|line| line.starts_with(&format!("{name}="))),
+            "{name}"
+        );
+    }
+}
