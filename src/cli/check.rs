@@ -106,7 +106,7 @@ fn read(settings: &ServerSettings) -> Line {
 }
 
 async fn database(settings: &ServerSettings) -> Line {
-    let (standing, says) = match Store::look(settings.database_url.expose_secret(), OpenOptions::default()).await {
+    let (standing, says) = match Store::inspect(settings.database_url.expose_secret(), OpenOptions::default()).await {
         Ok(FoundDatabase::Current) => (Standing::Ok, "there, with the tables of this version".to_owned()),
         Ok(FoundDatabase::ToMigrate) => (Standing::Ok, "there; the start brings its tables up to date".to_owned()),
         Ok(FoundDatabase::None) => (Standing::Ok, "the start makes it".to_owned()),

@@ -84,7 +84,7 @@ impl Store {
     }
 
     /// What a start would find at `url`; nothing is created, migrated or locked.
-    pub async fn look(url: &str, options: OpenOptions) -> Result<FoundDatabase, OpenError> {
+    pub async fn inspect(url: &str, options: OpenOptions) -> Result<FoundDatabase, OpenError> {
         if let Address::File(path) = url.parse::<Address>()?
             && !path.exists()
         {

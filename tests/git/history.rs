@@ -104,7 +104,7 @@ async fn old_spellings_of_a_tree_are_taken_and_can_be_checked_out() {
     let head = world.main().await;
     let checkout = world.mirror.checkout(&head).await.unwrap();
     assert_eq!(std::fs::read_to_string(checkout.path().join("dir/b")).unwrap(), "2");
-    let files = [("c".to_owned(), b"3".to_vec())].into();
+    let files = [("c".to_owned(), Some(b"3".to_vec()))].into();
     let made = world
         .mirror
         .commit_files(files, &crate::origin::request(&[&head]))
