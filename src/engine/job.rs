@@ -18,6 +18,8 @@ use crate::store::StoreError;
 use crate::store::StoreFailure;
 use crate::store::StoredEffect;
 use crate::store::Trouble;
+use std::io;
+use std::io::ErrorKind;
 use std::sync::Mutex;
 use std::time::Duration;
 use std::time::Instant;
@@ -277,19 +279,19 @@ impl From<GitError> for Undone {
                 Self::later(Fault::Git { said })
             }
             GitError::NotStarted { source } => Self::later(not_started(&source)),
-            GitError::Io { what, source } => Self::later(Fault::of_machine(&what, &source)),
+            GitError::Io { what, source } => Self::later(of_machine(&what, &source)),
         }
     }
 }
 
 /// Why git could not be started.
-fn not_started(error: &std::io::Error) -> Fault {
+fn not_started(error: &io::Error) -> Fault {
     match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => Fault::NoProgram {
+        ErrorKind::NotFound | ErrorKind::PermissionDenied => Fault::NoProgram {
             program: "git".to_owned(),
             said: error.to_string(),
         },
-        _ => Fault::of_machine("starting git", error),
+        _ => of_machine("starting git", error),
     }
 }
 
@@ -318,20 +320,32 @@ impl From<ApplyError> for Undone {
     }
 }
 
-impl From<std::io::Error> for Undone {
-    fn from(error: std::io::Error) -> Self {
-        Self::later(Fault::of_machine("", &error))
+/// What an I/O error of our own machine means. `doing` says what for.
+pub(super) fn of_machine(doing: &str, error: &io::Error) -> Fault {
+    let said = match doing.is_empty() {
+        true => error.to_string(),
+        false => format!("{doing}: {error}"),
+    };
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Fault::DiskFull { said },
+        _ => Fault::Machine { said },
+    }
+}
+
+impl From<io::Error> for Undone {
+    fn from(error: io::Error) -> Self {
+        Self::later(of_machine("", &error))
     }
 }
 
 /// Why our machine did not run a program.
-pub(super) fn of_host(doing: &str, error: &std::io::Error) -> Fault {
+pub(super) fn of_host(doing: &str, error: &io::Error) -> Fault {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<StartError>());
     match cause.is_some_and(|cause| matches!(cause, StartError::Isolation(_))) {
         true => Fault::Isolation {
             said: error.to_string(),
         },
-        false => Fault::of_machine(doing, error),
+        false => of_machine(doing, error),
     }
 }
 

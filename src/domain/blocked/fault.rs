@@ -84,20 +84,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What an I/O error of our own machine means. `doing` says what for.
-    #[must_use]
-    pub fn of_machine(doing: &str, error: &std::io::Error) -> Self {
-        use std::io::ErrorKind;
-        let said = match doing.is_empty() {
-            true => error.to_string(),
-            false => format!("{doing}: {error}"),
-        };
-        match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::DiskFull { said },
-            _ => Self::Machine { said },
-        }
-    }
-
     /// What it costs to wait: nothing, where it passes by itself.
     #[must_use]
     pub fn passes(&self) -> Passes {

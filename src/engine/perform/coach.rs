@@ -26,6 +26,7 @@ use crate::domain::task::Task;
 use crate::domain::task::Turn;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
+use crate::engine::job::of_machine;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ask::Question;
 use crate::engine::perform::commands;
@@ -252,7 +253,7 @@ pub(super) async fn fork_point(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -
 impl From<TakeOutError> for Undone {
     fn from(error: TakeOutError) -> Self {
         match error {
-            TakeOutError::Io(source) => Self::later(Fault::of_machine("reading the checkout", &source)),
+            TakeOutError::Io(source) => Self::later(of_machine("reading the checkout", &source)),
             TakeOutError::Changing(_) => Self::later(Fault::Machine {
                 said: error.to_string(),
             }),
