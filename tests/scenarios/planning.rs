@@ -29,7 +29,9 @@ async fn the_label_is_answered_with_eyes_and_one_living_comment() {
     let on_issue = world.list(&format!("issues/{ISSUE}/reactions")).await;
     assert_eq!(on_issue.len(), 1);
     assert_eq!(on_issue[0]["content"], "eyes");
-    assert_eq!(world.comments(ISSUE).await.len(), 1);
+    let comments = world.comments(ISSUE).await;
+    assert_eq!(comments.len(), 2, "the living one, and the call to approve");
+    assert!(comments[1].1.contains(&format!("@{WRITER}")), "{}", comments[1].1);
     let living = world.living().await;
     assert!(living.contains(&hash(&world).await), "{living}");
     assert!(

@@ -147,8 +147,8 @@ async fn edited_comments_quotes_and_code_are_no_commands() {
     assert!(world.reactions(comment).await.is_empty());
     assert_eq!(
         world.answers(ISSUE).await.matches("----").count(),
-        0,
-        "nothing but the living comment"
+        1,
+        "nothing but the living comment and the call to approve"
     );
     world.end().await;
 }

@@ -60,7 +60,11 @@ async fn a_label_whose_issue_cannot_be_asked_about_is_answered_once_and_started_
     assert_eq!(world.feature().await.key.run, 1);
     world.forge.redeliver(delivery).unwrap();
     world.settle().await;
-    assert_eq!(world.comments(ISSUE).await.len(), 2, "what was done is not done again");
+    let comments = world.comments(ISSUE).await.len();
+    assert_eq!(
+        comments, 3,
+        "the reason, the plan and the call to approve: nothing is done again"
+    );
     world.end().await;
 }
 
@@ -97,7 +101,8 @@ async fn what_passes_is_waited_for_and_told_only_in_the_end() {
     world.script.plans(&Plan::one());
     label(&world, "autobuild").await;
     assert_eq!(world.state().await, "awaiting_approval");
-    assert_eq!(world.comments(ISSUE).await.len(), 1, "nothing but the plan");
+    let comments = world.comments(ISSUE).await.len();
+    assert_eq!(comments, 2, "nothing but the plan and the call to approve");
     world.say(WRITER, ISSUE, "/autobuild cancel").await;
 
     let down = world.forge.order(Fault::on("GET", HEAD, Mishap::fail(502)).always());

@@ -115,11 +115,25 @@ fn bind(all: &mut Vec<OsString>, way: &str, path: &Path) {
     all.extend([way.into(), path.into(), path.into()]);
 }
 
+/// The same place by its real name, where a link stands for a folder of the system: bubblewrap (0.12) mounts onto no link.
+fn beyond_link(path: PathBuf) -> PathBuf {
+    let root = Path::new("/");
+    for link in LINKED.iter().map(|name| root.join(name)) {
+        if let (Ok(rest), Ok(target)) = (path.strip_prefix(&link), fs::read_link(&link)) {
+            return root.join(target).join(rest);
+        }
+    }
+    path
+}
+
 /// Every path that is shown, parents first, without those that a parent shows already in the same way.
 fn placed(confinement: &Confinement) -> Vec<(PathBuf, &'static str)> {
     let door = confinement.way.socket();
-    let read = confinement.read().chain(door).map(|path| (path, "--ro-bind-try"));
-    let write = confinement.write().map(|path| (path, "--bind-try"));
+    let read = confinement
+        .read()
+        .chain(door)
+        .map(|path| (beyond_link(path), "--ro-bind-try"));
+    let write = confinement.write().map(|path| (beyond_link(path), "--bind-try"));
     let mut all: Vec<(PathBuf, &'static str)> = read.chain(write).collect();
     all.sort_by_key(|(path, _)| path.components().count());
     let mut placed: Vec<(PathBuf, &'static str)> = vec![("/usr".into(), "--ro-bind-try")];
@@ -131,4 +145,19 @@ fn placed(confinement: &Confinement) -> Vec<(PathBuf, &'static str)> {
     }
     placed.remove(0);
     placed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LINKED;
+    use super::beyond_link;
+    use std::path::Path;
+
+    #[test]
+    fn nothing_is_mounted_onto_or_below_a_link() {
+        for link in LINKED.iter().map(|name| Path::new("/").join(name)) {
+            assert_eq!(beyond_link(link.join("sh")).starts_with(&link), !link.is_symlink());
+        }
+        assert_eq!(beyond_link("/etc/passwd".into()), Path::new("/etc/passwd"));
+    }
 }
