@@ -48,7 +48,7 @@ statements! {
     ONE = "SELECT name, cause, said, failures, since, until FROM provider WHERE name = $1";
     ALL = "SELECT name, cause, said, failures, since, until FROM provider ORDER BY name";
     PARKED = "SELECT subject, kind, waits_for, run_at FROM effect WHERE feature_id = $1 AND state = 'ready' \
-              AND waits_for IS NOT NULL AND run_at > $2 ORDER BY run_at, seq";
+              AND waits_for IS NOT NULL AND (run_at > $2 OR waits_for = 'github') ORDER BY run_at, seq";
 }
 
 /// Why a provider does not serve us.
@@ -275,7 +275,8 @@ impl Store {
         rows.iter().map(trouble).collect()
     }
 
-    /// The effects of a Feature that wait for a provider, the first to go on first.
+    /// The effects of a Feature that wait for a provider or for GitHub, the first to go on first. What waits for GitHub
+    /// waits until it was reached, also where it is about to be tried again.
     pub async fn parked(
         &self,
         feature: &crate::domain::ids::FeatureKey,

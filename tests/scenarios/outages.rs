@@ -4,8 +4,10 @@
 use crate::world::ISSUE;
 use crate::world::Plan;
 use crate::world::REPO;
+use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
+use autobuild::domain::ids::InstallationId;
 use autobuild::forge::Fault;
 use autobuild::forge::Mishap;
 use autobuild::store::EffectState;
@@ -60,20 +62,27 @@ async fn a_fetch_that_github_fails_is_waited_out_before_every_agent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wait_for_github_is_said_in_the_living_comment() {
-    let world = World::new().await;
+async fn a_wait_for_github_is_said_in_the_living_comment_and_holds_no_worker() {
+    let world = Setup::new().slow().build().await;
     let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(500)).containing("task-001");
-    let order = world.forge.order(order.always());
+    world.forge.order(order);
     world.script.plans(&Plan::one()).succeeds(1);
     world.open_issue(WRITER, "Say hello in files");
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
-    while !world.answers(ISSUE).await.contains("**Waiting for GitHub**") {
-        order.struck().await;
+    world.idle().await;
+    while world.engine.store.unfinished_effects().await.unwrap().len() > 1 {
         tokio::task::yield_now().await;
     }
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("- TASK-001"), "{said}");
-    order.withdraw();
+    let play = effect(&world, "play").await;
+    assert_eq!((play.state, play.attempt), (EffectState::Ready, 0));
+    let said = world.living().await;
+    assert!(
+        said.contains("**Waiting for GitHub**") && said.contains("- TASK-001"),
+        "{said}"
+    );
+    // The hour is over.
+    let (store, now) = (&world.engine.store, world.engine.now());
+    store.hurry(InstallationId(world.installation), now).await.unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
     assert_eq!(player_runs(&world).await, 1);

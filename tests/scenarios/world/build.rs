@@ -84,6 +84,7 @@ pub struct Setup {
     database: Option<String>,
     ci: CiTimes,
     waits: Waits,
+    backoff: Backoff,
     lease: Duration,
     budget: MonthlyBudget,
     bare: bool,
@@ -108,6 +109,10 @@ impl Setup {
             database: None,
             ci: CiTimes::AT_ONCE,
             waits: SHORT,
+            backoff: Backoff {
+                first: Duration::from_millis(1),
+                most: Duration::from_millis(5),
+            },
             lease: Duration::from_secs(60),
             budget: MonthlyBudget::default(),
             bare: false,
@@ -166,6 +171,16 @@ impl Setup {
     /// How long CI is waited for.
     pub fn ci(mut self, times: CiTimes) -> Self {
         self.ci = times;
+        self
+    }
+
+    /// How long what failed waits before it is tried again: as good as for ever.
+    pub fn slow(mut self) -> Self {
+        let hour = Duration::from_secs(3_600);
+        self.backoff = Backoff {
+            first: hour,
+            most: hour,
+        };
         self
     }
 
@@ -365,10 +380,7 @@ impl Setup {
             settings: EngineSettings {
                 write_spacing_ms: 0,
                 grace: Duration::from_millis(200),
-                backoff: Backoff {
-                    first: Duration::from_millis(1),
-                    most: Duration::from_millis(5),
-                },
+                backoff: self.backoff,
                 ci: self.ci,
                 waits: self.waits,
                 lease: self.lease,
