@@ -219,83 +219,85 @@ mod tests {
         assert_eq!(answer("To x\nDone\n", REF), None);
     }
 
+    /// Reasons behind `[remote rejected]`, and what the remote writes beside them.
+    const RULES: &[(&str, &str)] = &[
+        (
+            "(protected branch hook declined)",
+            "error: GH006: Protected branch update failed for refs/heads/x.",
+        ),
+        (
+            "(push declined due to repository rule violations)",
+            "error: GH013: Repository rule violations found",
+        ),
+        (
+            "(push declined due to email privacy restrictions)",
+            "error: GH007: Your push would publish a private email",
+        ),
+        ("(pre-receive hook declined)", "error: GH001: Large files detected."),
+        (
+            "(pre-receive hook declined)",
+            "no pushes to refs/heads/autobuild/7/task-001-timeout",
+        ),
+        (
+            "(pre-receive hook declined)",
+            "always_reject.sh: failed with exit status 1",
+        ),
+        (
+            "(refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without \
+                 `workflows` permission)",
+            "",
+        ),
+        ("(deletion prohibited)", ""),
+        ("(directory file conflict)", ""),
+        (
+            "(failed)",
+            "error: object 7e79ae8: duplicateEntries: contains duplicate file entries\nfatal: fsck error in packed object",
+        ),
+    ];
+
+    const HICCUPS: &[(&str, &str)] = &[
+        (
+            "[remote failure] (remote failed to report status)",
+            "Internal Server Error",
+        ),
+        ("[remote rejected] (Internal Server Error)", ""),
+        (
+            "[remote rejected] (unpacker error)",
+            "fatal: write error: No space left on device",
+        ),
+        ("[remote rejected] (n/a (unpacker error))", ""),
+        ("[remote rejected] (failed to update ref)", ""),
+        (
+            "[remote rejected] (cannot lock ref 'refs/heads/x': Unable to create 'x.lock': File exists.)",
+            "",
+        ),
+        ("[remote rejected] (unable to migrate objects to permanent storage)", ""),
+        ("[remote rejected] (pre-receive hook declined)", "the hook timed out"),
+        ("[remote rejected] (failure)", ""),
+        ("[remote rejected] (something new)", ""),
+    ];
+
+    fn is_rule(summary: &str, remote: &str) -> bool {
+        let output = GitOutput {
+            code: 1,
+            stdout: Vec::new(),
+            truncated: false,
+            stderr: remote.lines().map(|line| format!("remote: {line}\n")).collect(),
+        };
+        match of_refusal(summary, &output, &"autobuild/7/task-001-timeout".parse().unwrap()) {
+            PushError::Rejected { .. } => true,
+            PushError::Git(GitError::Transient(_)) => false,
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn a_rule_is_told_from_a_hiccup() {
-        let is_rule = |summary: &str, remote: &str| {
-            let output = GitOutput {
-                code: 1,
-                stdout: Vec::new(),
-                truncated: false,
-                stderr: remote.lines().map(|line| format!("remote: {line}\n")).collect(),
-            };
-            match of_refusal(summary, &output, &"autobuild/7/task-001-timeout".parse().unwrap()) {
-                PushError::Rejected { .. } => true,
-                PushError::Git(GitError::Transient(_)) => false,
-                other => panic!("{other:?}"),
-            }
-        };
-        let rules = [
-            (
-                "(protected branch hook declined)",
-                "error: GH006: Protected branch update failed for refs/heads/x.",
-            ),
-            (
-                "(push declined due to repository rule violations)",
-                "error: GH013: Repository rule violations found",
-            ),
-            (
-                "(push declined due to email privacy restrictions)",
-                "error: GH007: Your push would publish a private email",
-            ),
-            ("(pre-receive hook declined)", "error: GH001: Large files detected."),
-            (
-                "(pre-receive hook declined)",
-                "no pushes to refs/heads/autobuild/7/task-001-timeout",
-            ),
-            (
-                "(pre-receive hook declined)",
-                "always_reject.sh: failed with exit status 1",
-            ),
-            (
-                "(refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without \
-                 `workflows` permission)",
-                "",
-            ),
-            ("(deletion prohibited)", ""),
-            ("(directory file conflict)", ""),
-            (
-                "(failed)",
-                "error: object 7e79ae8: duplicateEntries: contains duplicate file entries\nfatal: fsck error in packed object",
-            ),
-        ];
-        for (summary, remote) in rules {
-            assert!(
-                is_rule(&format!("[remote rejected] {summary}"), remote),
-                "{summary} {remote}"
-            );
+        for (reason, remote) in RULES {
+            let summary = format!("[remote rejected] {reason}");
+            assert!(is_rule(&summary, remote), "{summary} {remote}");
         }
-        let hiccups = [
-            (
-                "[remote failure] (remote failed to report status)",
-                "Internal Server Error",
-            ),
-            ("[remote rejected] (Internal Server Error)", ""),
-            (
-                "[remote rejected] (unpacker error)",
-                "fatal: write error: No space left on device",
-            ),
-            ("[remote rejected] (n/a (unpacker error))", ""),
-            ("[remote rejected] (failed to update ref)", ""),
-            (
-                "[remote rejected] (cannot lock ref 'refs/heads/x': Unable to create 'x.lock': File exists.)",
-                "",
-            ),
-            ("[remote rejected] (unable to migrate objects to permanent storage)", ""),
-            ("[remote rejected] (pre-receive hook declined)", "the hook timed out"),
-            ("[remote rejected] (failure)", ""),
-            ("[remote rejected] (something new)", ""),
-        ];
-        for (summary, remote) in hiccups {
+        for (summary, remote) in HICCUPS {
             assert!(!is_rule(summary, remote), "{summary} {remote}");
         }
     }

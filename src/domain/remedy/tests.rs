@@ -185,6 +185,26 @@ fn of(fault: Fault) -> BlockReason {
     BlockReason::of_fault("plan".to_owned(), fault)
 }
 
+fn faults() -> Vec<BlockReason> {
+    let text = || "x".to_owned();
+    vec![
+        of(Fault::Unreachable { said: text() }),
+        of(Fault::History { said: text() }),
+        of(Fault::Repository { what: text() }),
+        of(Fault::DiskFull { said: text() }),
+        of(Fault::NoProgram {
+            program: text(),
+            said: text(),
+        }),
+        of(Fault::Isolation { said: text() }),
+        of(Fault::Database { said: text() }),
+        of(Fault::Unreadable { what: text() }),
+        of(Fault::Git { said: text() }),
+        of(Fault::Machine { said: text() }),
+        of(Fault::Defect { what: text() }),
+    ]
+}
+
 fn reasons() -> Vec<BlockReason> {
     let text = || "x".to_owned();
     let failures = [
@@ -216,20 +236,6 @@ fn reasons() -> Vec<BlockReason> {
             said: text(),
         },
         BlockReason::BranchRule { rule: text() },
-        of(Fault::Unreachable { said: text() }),
-        of(Fault::History { said: text() }),
-        of(Fault::Repository { what: text() }),
-        of(Fault::DiskFull { said: text() }),
-        of(Fault::NoProgram {
-            program: text(),
-            said: text(),
-        }),
-        of(Fault::Isolation { said: text() }),
-        of(Fault::Database { said: text() }),
-        of(Fault::Unreadable { what: text() }),
-        of(Fault::Git { said: text() }),
-        of(Fault::Machine { said: text() }),
-        of(Fault::Defect { what: text() }),
         BlockReason::PreFlightFailed {
             what: text(),
             output: text(),
@@ -245,7 +251,7 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::BadSettings { mistakes: vec![text()] },
         BlockReason::Crashed { doing: text() },
     ];
-    others.into_iter().chain(failed).collect()
+    others.into_iter().chain(faults()).chain(failed).collect()
 }
 
 #[test]

@@ -98,10 +98,9 @@ fn failed(fault: Fault) -> BlockReason {
     BlockReason::of_fault("pre flight".to_owned(), fault)
 }
 
-/// Every reason to block; the match makes a new one break this test.
-pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
+fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
     let by = || world::user("ida");
-    let plain = vec![
+    vec![
         BlockReason::OutOfTurns { turns: 5 },
         BlockReason::NoChangeTwice,
         BlockReason::SameIssues,
@@ -121,6 +120,11 @@ pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
             doing: say("opening the pull request"),
             said: say("Validation Failed"),
         },
+    ]
+}
+
+fn of_faults(say: world::Words<'_>) -> Vec<BlockReason> {
+    vec![
         failed(Fault::Unreachable {
             said: say("The requested URL returned error: 503"),
         }),
@@ -153,6 +157,11 @@ pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
         failed(Fault::Defect {
             what: say("TASK-001 has no open turn"),
         }),
+    ]
+}
+
+fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
+    vec![
         BlockReason::BranchRule {
             rule: say("Cannot create ref due to creations being restricted."),
         },
@@ -172,12 +181,17 @@ pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
         BlockReason::Crashed {
             doing: say("running the Player"),
         },
-    ];
+    ]
+}
+
+/// Every reason to block.
+pub(super) fn block_reasons(say: world::Words<'_>) -> Vec<BlockReason> {
     let agents = agent_failures().into_iter().map(|failure| BlockReason::AgentFailed {
         failure,
         printed: String::new(),
     });
-    plain.into_iter().chain(agents).collect()
+    let all = [of_the_work(say), of_faults(say), of_the_repository(say)];
+    all.into_iter().flatten().chain(agents).collect()
 }
 
 fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
