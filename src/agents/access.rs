@@ -76,13 +76,13 @@ impl Provider {
         paths.iter().map(|path| (*path).to_owned()).collect()
     }
 
-    /// What may be asked in it.
+    /// The terms that every request has to keep.
     fn terms(self, spec: &RunSpec) -> Terms {
         match self {
             // Its program asks a small model beside the run's, and its API offers nothing that goes on after the answer.
             Self::Anthropic => Terms::Any,
             Self::OpenAi => Terms::Priced {
-                // Where none is set the program chooses.
+                // If no model is set, the program chooses.
                 models: match &spec.model {
                     Some(model) => std::iter::once(model).chain(&spec.fallback_model).cloned().collect(),
                     None => Vec::new(),

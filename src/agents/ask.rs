@@ -163,7 +163,7 @@ fn priced(record: Record, spec: &RunSpec) -> Record {
     }
 }
 
-/// What the failure of an answer that is missing does not say.
+/// The detail that a failure for a missing answer leaves out.
 fn unsaid(why: &NoAnswer) -> String {
     match why {
         NoAnswer::NotJson(problem) => format!(" ({})", bounded(problem)),

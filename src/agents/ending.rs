@@ -88,7 +88,7 @@ fn log(journal: &Journal, last_words: Option<&str>, finished: &Finished) -> Stri
     }
 }
 
-/// What was printed beside the lines of JSON in which programs speak; none where that is nothing.
+/// The printed lines that are not part of the program's JSON stream; none if there are none.
 fn for_people(stdout: &str) -> Option<String> {
     let lines: Vec<&str> = stdout.lines().filter(|line| !line.starts_with('{')).collect();
     let text = lines.join("\n");

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 const MAX_TEXT: usize = 4_000;
 /// Most characters that are kept of what an agent was told.
 const MAX_PROMPT: usize = 60_000;
-/// What of a call's input says best what it does.
+/// The keys of a call's input that say best what the call does.
 const TELLING: [&str; 6] = ["command", "file_path", "path", "pattern", "query", "url"];
 /// Most characters of a call's input that are looked at to show it in one line.
 const MAX_CALL: usize = 2_000;
@@ -76,7 +76,7 @@ impl Journal {
         self.push(kind);
     }
 
-    /// What the model said last; empty where it said nothing.
+    /// The model's last words; empty if it said nothing.
     pub(crate) fn last_text(&self) -> &str {
         let texts = self.events.iter().rev();
         let mut texts = texts.filter_map(|event| match &event.kind {

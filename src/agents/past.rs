@@ -1,6 +1,6 @@
-//! What the run's door saw going to its model. That is what counts, whatever the program tells: it may not live to tell, its
-//! words may be forged by what it starts, and it knows nothing of calls that something else made. And how long the model's
-//! API asked to be left alone, and whether it was the API that said nothing.
+//! Counts a run by the calls that its proxy saw, whatever the program tells: a program may die before it tells, what it
+//! starts may forge its words, and it knows nothing of calls that something else made. Also: how long the model's API asked
+//! to be left alone, and whether it was the API that said nothing.
 
 use crate::agents::Printed;
 use crate::agents::Record;
@@ -25,7 +25,7 @@ const SILENT: Duration = Duration::from_secs(30);
 /// What is said of a failure of the API that nobody but the program saw.
 const UNSEEN: &str = "it says so, and no call of its model failed";
 
-/// What is said of a used-up share that no calls have used up.
+/// Said of a run that claims a used-up share without the calls for it.
 const UNSPENT: &str =
     "it says that its share of the budget is used up, and its calls of models have not used that much";
 
@@ -41,7 +41,7 @@ pub(crate) enum Model {
     Perhaps,
 }
 
-/// What the door knows of a run's calls of models.
+/// How much of a run's model calls the proxy sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum View {
     /// Every one.
@@ -62,7 +62,7 @@ pub(crate) async fn counted(
     let Some(door) = order.confine.door.as_ref() else {
         return outcome;
     };
-    // What the end of the program has broken off counts too.
+    // A call that the program's end broke off counts too.
     door.close().await;
     let passed = door.used();
     let count = |record: &mut Record| {
@@ -102,7 +102,7 @@ pub(crate) async fn counted(
 
 fn view(door: &Door, model: Model, passed: &[(String, Tokens)], level: Option<Level>) -> View {
     let is_through_us = door.leads_to_models() && (model == Model::Ours || !passed.is_empty());
-    // Where the door is the only way out, a run that left by none of its hosts called nobody.
+    // If the proxy is the only way out and let nobody out, the run called nobody.
     let stayed_inside = level >= Some(Level::L2) && !door.let_someone_out();
     match is_through_us || stayed_inside {
         true => View::All,
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(waiting(AgentFailure::OutputLimit, Some(5)), AgentFailure::OutputLimit);
     }
 
-    /// What is counted of a run that told this cost and these tokens: money, input, and whether that is an estimate.
+    /// The counted money and input of a run that told this cost and input, and whether they are an estimate.
     fn counted(told: Option<u64>, input: u64, passed: &[(&str, u64)]) -> (Option<u64>, u64, bool) {
         let passed: Vec<(String, Tokens)> = passed
             .iter()
