@@ -245,7 +245,7 @@ impl Mirror {
         if *made == Made::Ready {
             return Ok(());
         }
-        if !self.dir.join("HEAD").is_file() {
+        if !is_complete(&self.dir) {
             make_bare(&self.dir, None).map_err(GitError::io(format!("making {}", self.dir.display())))?;
         }
         remove_stale_locks(&self.dir, 0);
@@ -262,14 +262,21 @@ pub(crate) fn held_ref(id: &str) -> Result<String, GitError> {
 }
 
 /// Writes an empty bare repository, borrowing objects from `borrowed`: what `git init --bare --template=` does, without
-/// a process.
+/// a process. `HEAD` appears last and whole, and only then git takes the folder for a repository.
 pub(crate) fn make_bare(dir: &Path, borrowed: Option<&Path>) -> std::io::Result<()> {
     make_skeleton(dir, "bare = true", borrowed)?;
-    fs::write(dir.join("HEAD"), "ref: refs/heads/main\n")
+    let (head, unfinished) = (dir.join("HEAD"), dir.join("HEAD.unfinished"));
+    fs::write(&unfinished, "ref: refs/heads/main\n")?;
+    fs::rename(unfinished, head)
 }
 
-/// The folders and the configuration of a repository. `HEAD` comes last and from the caller: with it the repository is
-/// complete.
+/// Whether [`make_bare`] came to its end here: a process ends at any point, also between a file's name and its content.
+fn is_complete(dir: &Path) -> bool {
+    let has_content = |name: &str| fs::metadata(dir.join(name)).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
+    has_content("HEAD") && has_content("config")
+}
+
+/// The folders and the configuration of a repository. `HEAD` comes last and from the caller.
 pub(crate) fn make_skeleton(dir: &Path, kind: &str, borrowed: Option<&Path>) -> std::io::Result<()> {
     for folder in ["objects/info", "objects/pack", "refs/heads"] {
         fs::create_dir_all(dir.join(folder))?;

@@ -242,3 +242,15 @@ async fn what_a_killed_git_left_does_not_stop_the_next_start() {
     let mirror = again.mirror(autobuild::domain::ids::RepoId(7));
     mirror.fetch(&world.remote, &["main"]).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_mirror_that_was_being_made_when_the_process_died_is_made_again() {
+    let world = World::with(&[("a", "1")]).await;
+    for torn in ["HEAD", "config"] {
+        fs::write(world.mirror.dir().join(torn), "").unwrap();
+        let forge = ForgeAccess::new(address(&world)).unwrap();
+        let again = autobuild::git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
+        let mirror = again.mirror(autobuild::domain::ids::RepoId(7));
+        mirror.fetch(&world.remote, &["main"]).await.unwrap();
+    }
+}
