@@ -2,10 +2,10 @@
 
 #![allow(clippy::expect_used, reason = "a bench that cannot go on has failed")]
 
-use autobuild::domain::ids::RepoId;
-use autobuild::domain::ids::Sha;
-use autobuild::git::ForgeAccess;
-use autobuild::git::Mirrors;
+use domain::ids::RepoId;
+use domain::ids::Sha;
+use git::ForgeAccess;
+use git::Mirrors;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;

@@ -8,11 +8,11 @@
     clippy::indexing_slicing
 )]
 
-use autobuild::domain::isolation::Level;
-use autobuild::sandbox::Exit;
-use autobuild::sandbox::Sandbox;
-use autobuild::sandbox::SandboxOptions;
-use autobuild::sandbox::Spec;
+use domain::isolation::Level;
+use sandbox::Exit;
+use sandbox::Sandbox;
+use sandbox::SandboxOptions;
+use sandbox::Spec;
 use std::path::Path;
 use std::time::Duration;
 use std::time::Instant;

@@ -8,11 +8,11 @@
 
 mod support;
 
-use autobuild::domain::ids::Millis;
 use autobuild::store::NewDelivery;
 use autobuild::store::OpenOptions;
 use autobuild::store::Source;
 use autobuild::store::Store;
+use domain::ids::Millis;
 use std::path::Path;
 
 const STARTS: usize = 11;

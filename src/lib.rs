@@ -6,20 +6,17 @@
 //! perform the effects and report back as events.
 //!
 //! Reading order: [`domain`] (what is decided) → [`engine`] (how it is made to happen) → [`store`] (what is remembered)
-//! → [`github`], [`git`], [`sandbox`], [`agents`], [`gates`] (the outside world) → [`web`] (the webhook inbox) →
-//! [`messages`] (every sentence said on GitHub) → [`telemetry`] (spans for a collector) → [`forge`] (the local forge) → [`cli`] (the commands).
+//! → [`github`], [`git`], [`sandbox`], [`agents`], [`gates`] with [`integrity`] (the outside world) → [`web`] (the
+//! webhook inbox) → [`messages`] (every sentence said on GitHub) → [`telemetry`] (spans for a collector) → [`forge`] (the
+//! local forge) → [`cli`] (the commands).
 
 pub mod agents;
 pub mod cli;
 pub mod config;
-pub mod domain;
 pub mod engine;
-pub mod forge;
 pub mod gates;
-pub mod git;
 pub mod github;
 pub mod messages;
-pub mod sandbox;
 pub mod store;
 pub mod telemetry;
 pub mod web;

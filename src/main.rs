@@ -6,9 +6,9 @@ fn main() -> ExitCode {
     // The sandbox's launcher: before any thread is started.
     if std::env::args_os()
         .nth(1)
-        .is_some_and(|arg| arg == autobuild::sandbox::LAUNCHER_COMMAND)
+        .is_some_and(|arg| arg == sandbox::LAUNCHER_COMMAND)
     {
-        return autobuild::sandbox::launcher_main();
+        return sandbox::launcher_main();
     }
     autobuild::cli::run()
 }

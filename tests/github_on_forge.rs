@@ -7,20 +7,6 @@
     reason = "a test fails where it stands, also in its helpers"
 )]
 
-use autobuild::domain::ids::AppId;
-use autobuild::domain::ids::InstallationId;
-use autobuild::domain::ids::IssueNumber;
-use autobuild::domain::ids::Millis;
-use autobuild::domain::ids::PullNumber;
-use autobuild::domain::ids::RepoId;
-use autobuild::domain::ids::Sha;
-use autobuild::forge::AppCredentials;
-use autobuild::forge::Forge;
-use autobuild::forge::ForgeOptions;
-use autobuild::forge::NewApp;
-use autobuild::forge::RepoSource;
-use autobuild::forge::Role;
-use autobuild::forge::Settings;
 use autobuild::github::AUTOBUILD_EVENTS;
 use autobuild::github::AUTOBUILD_PERMISSIONS;
 use autobuild::github::AccessLevel;
@@ -53,6 +39,20 @@ use autobuild::github::ReactionTarget;
 use autobuild::github::Repo;
 use autobuild::github::ReviewEvent;
 use autobuild::github::model::OpenState;
+use domain::ids::AppId;
+use domain::ids::InstallationId;
+use domain::ids::IssueNumber;
+use domain::ids::Millis;
+use domain::ids::PullNumber;
+use domain::ids::RepoId;
+use domain::ids::Sha;
+use forge::AppCredentials;
+use forge::Forge;
+use forge::ForgeOptions;
+use forge::NewApp;
+use forge::RepoSource;
+use forge::Role;
+use forge::Settings;
 
 const REPO: &str = "acme/shop";
 const BASE: &str = "autobuild/1/integration";

@@ -11,14 +11,14 @@
 #[path = "support/postgres.rs"]
 mod postgres;
 
-use autobuild::domain::ids::AppId;
-use autobuild::domain::ids::FeatureKey;
-use autobuild::domain::ids::IssueNumber;
-use autobuild::domain::ids::RepoId;
 use autobuild::store::MIGRATIONS;
 use autobuild::store::OpenOptions;
 use autobuild::store::RunState;
 use autobuild::store::Store;
+use domain::ids::AppId;
+use domain::ids::FeatureKey;
+use domain::ids::IssueNumber;
+use domain::ids::RepoId;
 use sqlx::AssertSqlSafe;
 use sqlx::Connection;
 use sqlx::Executor;

@@ -5,10 +5,10 @@
 
 #![allow(clippy::expect_used)]
 
-use autobuild::domain::plan::Plan;
-use autobuild::domain::plan::parse::PlanContext;
-use autobuild::domain::plan::yaml::PlanHeader;
-use autobuild::domain::plan::yaml::plan_yaml;
+use domain::plan::Plan;
+use domain::plan::parse::PlanContext;
+use domain::plan::yaml::PlanHeader;
+use domain::plan::yaml::plan_yaml;
 use serde_json::Value;
 use serde_json::json;
 use std::io::Write;

@@ -2,13 +2,13 @@
 
 #![allow(dead_code, reason = "not every bench asks for everything")]
 
-use autobuild::domain::ids::AppId;
 use aws_lc_rs::encoding::AsDer;
 use aws_lc_rs::encoding::Pkcs8V1Der;
 use aws_lc_rs::rsa::KeyPair;
 use aws_lc_rs::rsa::KeySize;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use domain::ids::AppId;
 use serde_json::json;
 use std::io::Read;
 use std::io::Write;

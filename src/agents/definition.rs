@@ -5,7 +5,7 @@ use crate::config::Strength;
 use crate::config::yaml::Key;
 use crate::config::yaml::Node;
 use crate::config::yaml::Value;
-use crate::domain::contract::Contract;
+use domain::contract::Contract;
 use std::fmt;
 
 const KEYS: [&str; 6] = ["name", "description", "role", "model", "tools", "contracts"];
@@ -252,7 +252,7 @@ mod tests {
     use super::checked_of;
     use crate::config::Role;
     use crate::config::Strength;
-    use crate::domain::contract::Contract;
+    use domain::contract::Contract;
 
     const FRONT: &str = "---\nname: x\ndescription: y\nrole: coach\nmodel: fast\ntools: [read]\n\
                          contracts: [no_must_fix]\n---\nDo it.\n";

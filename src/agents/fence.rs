@@ -5,7 +5,7 @@
 //! from a digest of the whole prompt, and never occurs in it otherwise: no text can contain it by chance, by copying an
 //! earlier prompt, or by knowing what another fence of the same prompt holds.
 
-use crate::domain::shorten;
+use domain::shorten;
 use sha2::Digest;
 use sha2::Sha256;
 use std::fmt::Write;

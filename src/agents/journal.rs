@@ -1,10 +1,10 @@
 //! What happens during one run, as it happens: the events that are kept, and what is told to whoever watches.
 
-use crate::domain::secret::Secrets;
-use crate::domain::shorten;
-use crate::domain::trace::TraceEvent;
-use crate::domain::trace::TraceKind;
-use crate::domain::usage::Usage;
+use domain::secret::Secrets;
+use domain::shorten;
+use domain::trace::TraceEvent;
+use domain::trace::TraceKind;
+use domain::usage::Usage;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -211,9 +211,9 @@ mod tests {
     use super::Activity;
     use super::Journal;
     use super::MAX_ALL;
-    use crate::domain::secret::Secrets;
-    use crate::domain::trace::TraceKind;
-    use crate::domain::usage::Usage;
+    use domain::secret::Secrets;
+    use domain::trace::TraceKind;
+    use domain::usage::Usage;
     use tokio::sync::watch;
 
     fn call(number: u32, input: &str) -> TraceKind {

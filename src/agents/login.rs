@@ -5,7 +5,7 @@ use crate::agents::RunError;
 use crate::agents::access::Provider;
 use crate::agents::private::Private;
 use crate::agents::private::host;
-use crate::sandbox::Spec;
+use sandbox::Spec;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::symlink;

@@ -7,13 +7,13 @@ use crate::agents::Record;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::agents::journal::plain;
-use crate::domain::blocked::AgentFailure;
-use crate::domain::isolation::Level;
-use crate::domain::price;
-use crate::domain::trace::TraceKind;
-use crate::domain::usage::Tokens;
-use crate::sandbox::Spec;
-use crate::sandbox::egress::Door;
+use domain::blocked::AgentFailure;
+use domain::isolation::Level;
+use domain::price;
+use domain::trace::TraceKind;
+use domain::usage::Tokens;
+use sandbox::Spec;
+use sandbox::egress::Door;
 use std::time::Duration;
 
 /// A cost that a program tells is believed from one part of so many of what the price table says of its calls, to so many
@@ -247,8 +247,8 @@ mod tests {
     use super::spent;
     use super::waiting;
     use crate::agents::Record;
-    use crate::domain::blocked::AgentFailure;
-    use crate::domain::usage::Tokens;
+    use domain::blocked::AgentFailure;
+    use domain::usage::Tokens;
     use std::time::Duration;
 
     fn tokens(input: u64, output: u64) -> Tokens {

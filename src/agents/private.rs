@@ -3,8 +3,8 @@
 use crate::agents::RunError;
 use crate::agents::RunSpec;
 use crate::config::Role;
-use crate::sandbox::Confine;
-use crate::sandbox::environment;
+use sandbox::Confine;
+use sandbox::environment;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;

@@ -1,12 +1,12 @@
 //! The program of a back-end: whether it is there, how old it is, and how one gets it.
 
-use crate::domain::blocked::AgentFailure;
-use crate::domain::secret::Secrets;
-use crate::sandbox::Exit;
-use crate::sandbox::Sandbox;
-use crate::sandbox::Spec;
-use crate::sandbox::StartError;
-use crate::sandbox::environment;
+use domain::blocked::AgentFailure;
+use domain::secret::Secrets;
+use sandbox::Exit;
+use sandbox::Sandbox;
+use sandbox::Spec;
+use sandbox::StartError;
+use sandbox::environment;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;

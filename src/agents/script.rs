@@ -7,9 +7,9 @@ use crate::config::yaml::Key;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
-use crate::domain::blocked::AgentFailure;
-use crate::domain::ids::TaskId;
-use crate::domain::usage::Usage;
+use domain::blocked::AgentFailure;
+use domain::ids::TaskId;
+use domain::usage::Usage;
 use serde_json::Value as Json;
 use std::path::PathBuf;
 
@@ -242,7 +242,7 @@ mod tests {
     use super::ScriptedFailure;
     use super::read;
     use crate::config::Role;
-    use crate::domain::ids::TaskId;
+    use domain::ids::TaskId;
     use serde_json::json;
     use std::path::PathBuf;
 

@@ -2,8 +2,8 @@
 
 use crate::config::yaml::Node;
 use crate::config::yaml::Value;
-use crate::domain::blocked::AgentFailure;
-use crate::domain::usage::Usage;
+use domain::blocked::AgentFailure;
+use domain::usage::Usage;
 
 /// What `usage` may hold.
 pub(crate) const KEYS: &str = "usd, input, cached, cache_write, output, ms";

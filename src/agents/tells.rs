@@ -2,7 +2,7 @@
 
 use crate::agents::Backend;
 use crate::agents::Kind;
-use crate::domain::budget::Tells;
+use domain::budget::Tells;
 
 impl Backend {
     /// Whether its runs tell money, or tokens that have a price.

@@ -1,7 +1,7 @@
 //! The most that foreign programs may reach: settings as the sandbox takes them.
 
 use crate::config::NetworkCeiling;
-use crate::sandbox::egress::Ceiling;
+use sandbox::egress::Ceiling;
 
 /// As a service's settings say.
 pub(super) fn ceiling(settings: &NetworkCeiling) -> Ceiling {

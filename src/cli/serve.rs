@@ -11,20 +11,20 @@ use crate::config::LogFormat;
 use crate::config::RepositorySettings;
 use crate::config::Role;
 use crate::config::ServerSettings;
-use crate::domain::secret::Secrets;
 use crate::engine::Engine;
 use crate::engine::settings::EngineSettings;
-use crate::git::InstalledGit;
 use crate::github::AUTOBUILD_PERMISSIONS;
 use crate::github::COACH_PERMISSIONS;
 use crate::github::Caps;
-use crate::sandbox::SandboxOptions;
 use crate::telemetry::TelemetrySettings;
 use crate::web;
 use crate::web::Inbox;
 use crate::web::Listener;
 use anyhow::Context;
 use clap::Args;
+use domain::secret::Secrets;
+use git::InstalledGit;
+use sandbox::SandboxOptions;
 use secrecy::SecretString;
 use std::io;
 use std::io::IsTerminal;
@@ -327,7 +327,7 @@ fn caps(api: &url::Url) -> Caps {
 #[cfg(test)]
 mod tests {
     use super::Masked;
-    use crate::domain::secret::Secrets;
+    use domain::secret::Secrets;
     use secrecy::SecretString;
     use std::io::Write;
     use std::sync::Mutex;

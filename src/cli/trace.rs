@@ -2,20 +2,20 @@
 //! works beside a service that does.
 
 use crate::config::ServerSettings;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::TaskId;
-use crate::domain::secret::Secrets;
-use crate::domain::shorten;
-use crate::domain::trace;
-use crate::domain::trace::TraceEvent;
-use crate::domain::trace::TraceKind;
-use crate::domain::trace::TraceLine;
 use crate::messages::clean;
 use crate::store::OpenOptions;
 use crate::store::Store;
 use crate::store::StoredRun;
 use anyhow::Context;
 use clap::Args;
+use domain::ids::FeatureKey;
+use domain::ids::TaskId;
+use domain::secret::Secrets;
+use domain::shorten;
+use domain::trace;
+use domain::trace::TraceEvent;
+use domain::trace::TraceKind;
+use domain::trace::TraceLine;
 use secrecy::ExposeSecret;
 use serde_json::json;
 use std::io;
@@ -283,12 +283,12 @@ mod tests {
     use super::json_lines;
     use super::readable;
     use super::wanted;
-    use crate::domain::ids::Millis;
-    use crate::domain::ids::TaskId;
-    use crate::domain::ids::TurnNumber;
-    use crate::domain::usage::Usage;
     use crate::store::RunState;
     use crate::store::StoredRun;
+    use domain::ids::Millis;
+    use domain::ids::TaskId;
+    use domain::ids::TurnNumber;
+    use domain::usage::Usage;
 
     fn stored() -> StoredRun {
         StoredRun {

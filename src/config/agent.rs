@@ -1,7 +1,7 @@
 //! Which program is an agent: the five kinds that product settings can name.
 
-use crate::domain::command_line::CommandLine;
-use crate::domain::command_line::NotACommand;
+use domain::command_line::CommandLine;
+use domain::command_line::NotACommand;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;

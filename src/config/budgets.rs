@@ -1,7 +1,7 @@
 //! What may be spent: the repository's limits and the server's, as the rules count them.
 
 use crate::config::server_parse::Parser;
-use crate::domain::budget::Limits;
+use domain::budget::Limits;
 use serde::Deserialize;
 use serde::Serialize;
 

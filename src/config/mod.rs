@@ -25,12 +25,12 @@ mod shapes;
 mod variables;
 pub mod yaml;
 
-pub use crate::domain::feature::Mode;
-pub use crate::domain::feature::Records;
 pub use agent::AgentCommand;
 pub use agent::NotAnAgent;
 pub use budgets::Budget;
 pub use budgets::MonthlyBudget;
+pub use domain::feature::Mode;
+pub use domain::feature::Records;
 pub use github_address::GithubAddress;
 pub use github_address::safe_address;
 pub use keys::SettingsMistake;

@@ -1,8 +1,8 @@
 //! What the server lets foreign programs reach, as it is written in its settings.
 
-use crate::domain::network::HostName;
-use crate::domain::network::HostRule;
-use crate::domain::registries;
+use domain::network::HostName;
+use domain::network::HostRule;
+use domain::registries;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::net::SocketAddr;
@@ -77,7 +77,7 @@ pub(crate) fn pinned(text: &str) -> Result<BTreeMap<HostName, SocketAddr>, Strin
 mod tests {
     use super::allow;
     use super::pinned;
-    use crate::domain::registries;
+    use domain::registries;
 
     #[test]
     fn hosts_stand_between_commas_or_blanks() {

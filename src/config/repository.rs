@@ -20,7 +20,7 @@ use crate::config::repository_values::RoleTimeouts;
 use crate::config::yaml::Node;
 use crate::config::yaml::Place;
 use crate::config::yaml::Value;
-use crate::domain::shell_command::ShellCommand;
+use domain::shell_command::ShellCommand;
 use serde::Deserialize;
 use serde::Serialize;
 

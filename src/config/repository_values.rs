@@ -1,8 +1,8 @@
 //! The values that repository settings hold, with their defaults.
 
 use crate::config::Role;
-use crate::domain::network::HostRule;
-use crate::domain::shell_command::ShellCommand;
+use domain::network::HostRule;
+use domain::shell_command::ShellCommand;
 use serde::Deserialize;
 use serde::Serialize;
 use std::time::Duration;

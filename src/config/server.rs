@@ -13,7 +13,7 @@ use crate::config::server_sandbox::SandboxSettings;
 use crate::config::variables::Found;
 use crate::config::variables::Given;
 use crate::config::variables::ServerMistake;
-use crate::domain::ids::AppId;
+use domain::ids::AppId;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

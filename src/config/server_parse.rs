@@ -22,7 +22,7 @@ use crate::config::variables::Source;
 use crate::config::variables::VARIABLES;
 use crate::config::variables::Value;
 use crate::config::variables::mistake;
-use crate::domain::ids::AppId;
+use domain::ids::AppId;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -2,7 +2,7 @@
 //!
 //! Hostile text is expected: size, depth, nodes and what aliases may repeat are bounded before anything is built.
 
-use crate::domain::node::plain_cause;
+use domain::node::plain_cause;
 use serde::Deserialize;
 use serde::Deserializer;
 use serde::de;

@@ -1,14 +1,5 @@
 //! One fact, one transaction: the event, the state it leads to, and the work it asks for.
 
-use crate::domain::feature::Feature;
-use crate::domain::feature::Rules;
-use crate::domain::feature::Snapshot;
-use crate::domain::feature::Step;
-use crate::domain::feature::event::Event;
-use crate::domain::feature::step;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::persist;
 use crate::engine::persist::Unreadable;
@@ -19,6 +10,15 @@ use crate::store::Committed;
 use crate::store::Finish;
 use crate::store::NewEvent;
 use crate::store::StoreError;
+use domain::feature::Feature;
+use domain::feature::Rules;
+use domain::feature::Snapshot;
+use domain::feature::Step;
+use domain::feature::event::Event;
+use domain::feature::step;
+use domain::ids::FeatureKey;
+use domain::ids::InstallationId;
+use domain::ids::Millis;
 
 /// How often a lost race is run again before it counts as a failure of the store.
 const RACES: usize = 64;

@@ -1,7 +1,7 @@
 //! Which installation of the Coach App covers a repository. Installations are per App: AutoBuild's is another one.
 
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::RepoId;
+use domain::ids::InstallationId;
+use domain::ids::RepoId;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::PoisonError;

@@ -1,7 +1,5 @@
 //! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
 
-use crate::domain::blocked::Passes;
-use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::apply::Applied;
 use crate::engine::in_flight::Crash;
@@ -22,6 +20,8 @@ use crate::store::Outcome;
 use crate::store::ParkCause;
 use crate::store::ParkTimes;
 use crate::store::StoreError;
+use domain::blocked::Passes;
+use domain::ids::Millis;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;

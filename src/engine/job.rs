@@ -1,23 +1,23 @@
 //! One claimed effect while it is performed, and the ways in which it ends.
 
-use crate::domain::blocked::AgentFailure;
-use crate::domain::blocked::Fault;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::Millis;
-use crate::domain::ids::RepoId;
 use crate::engine::apply::ApplyError;
 use crate::engine::apply::Fact;
-use crate::git::GitError;
-use crate::git::Over;
 use crate::github::GithubError;
-use crate::sandbox::StartError;
 use crate::store::Hold;
 use crate::store::NewEffect;
 use crate::store::StoreError;
 use crate::store::StoreFailure;
 use crate::store::StoredEffect;
 use crate::store::Trouble;
+use domain::blocked::AgentFailure;
+use domain::blocked::Fault;
+use domain::ids::FeatureKey;
+use domain::ids::InstallationId;
+use domain::ids::Millis;
+use domain::ids::RepoId;
+use git::GitError;
+use git::Over;
+use sandbox::StartError;
 use std::io;
 use std::io::ErrorKind;
 use std::sync::Mutex;

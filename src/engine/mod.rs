@@ -1,7 +1,7 @@
 //! How it is made to happen: a fact becomes an event ([`ingest`], `perform`), an event becomes one transaction
 //! ([`apply`]), and what the transaction asks for is claimed and performed by workers ([`worker`]).
 //!
-//! Decides nothing: the rules are in [`crate::domain`].
+//! Decides nothing: the rules are in [`domain`].
 
 pub mod apply;
 pub mod coach_installations;
@@ -22,20 +22,20 @@ pub mod spans;
 mod upkeep;
 pub mod worker;
 
-use crate::domain::ids::AppId;
-use crate::domain::ids::Millis;
-use crate::domain::secret::Secrets;
 use crate::engine::coach_installations::CoachInstallations;
 use crate::engine::data_folder::DataFolder;
 use crate::engine::roster::Roster;
 use crate::engine::running::Running;
 use crate::engine::settings::EngineSettings;
 use crate::gates::Remembered;
-use crate::git::Mirrors;
 use crate::github::Client;
 use crate::github::WriteSpacing;
-use crate::sandbox::Sandbox;
 use crate::store::Store;
+use domain::ids::AppId;
+use domain::ids::Millis;
+use domain::secret::Secrets;
+use git::Mirrors;
+use sandbox::Sandbox;
 
 /// Everything that work needs. One per process.
 pub struct Engine {

@@ -1,22 +1,22 @@
 //! A Feature as rows of the store, and back.
 
-use crate::domain::decision::Verdict;
-use crate::domain::evidence::GateReport;
-use crate::domain::feature::Feature;
-use crate::domain::ids::Millis;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
-use crate::domain::report::Discrepancy;
-use crate::domain::report::PlayerReport;
-use crate::domain::task::NextTurn;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
-use crate::domain::task::TurnKind;
-use crate::domain::task::Work;
 use crate::store::FeatureRow;
 use crate::store::StoredFeature;
 use crate::store::TaskRow;
 use crate::store::TurnRow;
+use domain::decision::Verdict;
+use domain::evidence::GateReport;
+use domain::feature::Feature;
+use domain::ids::Millis;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
+use domain::report::Discrepancy;
+use domain::report::PlayerReport;
+use domain::task::NextTurn;
+use domain::task::Task;
+use domain::task::Turn;
+use domain::task::TurnKind;
+use domain::task::Work;
 use serde::Deserialize;
 use serde::Serialize;
 

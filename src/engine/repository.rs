@@ -4,22 +4,22 @@ use crate::config::Approval;
 use crate::config::CiEvidence;
 use crate::config::Merge;
 use crate::config::RepositorySettings;
-use crate::domain::ci::CiPolicy;
-use crate::domain::feature::Commands;
-use crate::domain::feature::PlanApproval;
-use crate::domain::feature::Rules;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::RepoId;
-use crate::domain::ids::RepoName;
-use crate::domain::ids::Sha;
-use crate::domain::isolation::Level;
-use crate::domain::task::MergePolicy;
 use crate::engine::Engine;
 use crate::engine::job::Undone;
-use crate::git::BranchName;
-use crate::git::Mirror;
-use crate::git::Remote;
 use crate::github::Rights;
+use domain::ci::CiPolicy;
+use domain::feature::Commands;
+use domain::feature::PlanApproval;
+use domain::feature::Rules;
+use domain::ids::InstallationId;
+use domain::ids::RepoId;
+use domain::ids::RepoName;
+use domain::ids::Sha;
+use domain::isolation::Level;
+use domain::task::MergePolicy;
+use git::BranchName;
+use git::Mirror;
+use git::Remote;
 
 /// The default branch as just fetched.
 pub struct DefaultBranch {
@@ -76,7 +76,7 @@ impl Engine {
 
 /// The tip of a branch in the mirror.
 pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, Undone> {
-    let name: BranchName = branch.parse().map_err(crate::git::GitError::from)?;
+    let name: BranchName = branch.parse().map_err(git::GitError::from)?;
     let tip = mirror.rev_parse(&name).await?;
     tip.ok_or_else(|| Undone::repository(format!("the branch {branch} does not exist")))
 }

@@ -5,12 +5,6 @@
 use crate::config::Offer;
 use crate::config::RepositorySettings;
 use crate::config::SETTINGS_FILE;
-use crate::domain::feature::Wanted;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::Millis;
-use crate::domain::ids::RepoId;
-use crate::domain::ids::RepoName;
-use crate::domain::ids::Sha;
 use crate::engine::Engine;
 use crate::engine::job::Undone;
 use crate::engine::repository::DefaultBranch;
@@ -19,6 +13,12 @@ use crate::github::model::Repository;
 use crate::store::KnownSettings;
 use crate::store::Standing;
 use crate::store::StoreError;
+use domain::feature::Wanted;
+use domain::ids::InstallationId;
+use domain::ids::Millis;
+use domain::ids::RepoId;
+use domain::ids::RepoName;
+use domain::ids::Sha;
 use serde::Deserialize;
 use serde::Serialize;
 

@@ -2,9 +2,9 @@
 
 use crate::agents::Activity;
 use crate::config::Role;
-use crate::domain::ids::Millis;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
+use domain::ids::Millis;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::sync::Mutex;

@@ -1,17 +1,17 @@
 //! How an effect is stored: its lane, what it is about, its place in the order, and when it may run.
 
-use crate::domain::effect::Effect;
-use crate::domain::effect::TaskWork;
-use crate::domain::feature::Feature;
-use crate::domain::feature::StopScope;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::Millis;
-use crate::domain::ids::TaskId;
 use crate::engine::job::Job;
 use crate::store::CancelRule;
 use crate::store::Lane;
 use crate::store::NewEffect;
 use crate::store::Ordered;
+use domain::effect::Effect;
+use domain::effect::TaskWork;
+use domain::feature::Feature;
+use domain::feature::StopScope;
+use domain::ids::FeatureKey;
+use domain::ids::Millis;
+use domain::ids::TaskId;
 
 /// The living comment is edited at most once in this many write spacings.
 const LIVING_SPACINGS: i64 = 30;
@@ -194,7 +194,7 @@ fn priority(effect: &Effect) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::living_waits;
-    use crate::domain::ids::Millis;
+    use domain::ids::Millis;
 
     #[test]
     fn the_living_comment_is_edited_once_in_thirty_spacings() {

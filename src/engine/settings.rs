@@ -1,12 +1,12 @@
 //! Limits and times of the engine.
 
 use crate::config::MonthlyBudget;
-use crate::domain::ci::CiTimes;
-use crate::domain::routing;
-use crate::domain::routing::Waits;
 use crate::github::Clock;
-use crate::sandbox::egress::Ceiling;
 use crate::telemetry::Telemetry;
+use domain::ci::CiTimes;
+use domain::routing;
+use domain::routing::Waits;
+use sandbox::egress::Ceiling;
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -3,21 +3,21 @@
 
 use crate::agents::Record;
 use crate::config::Role;
-use crate::domain::blocked::AgentFailure;
-use crate::domain::decision::Outcome;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::GateReport;
-use crate::domain::feature::Feature;
-use crate::domain::feature::State;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::Millis;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
-use crate::domain::task;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::telemetry::Fact;
 use crate::telemetry::Span;
+use domain::blocked::AgentFailure;
+use domain::decision::Outcome;
+use domain::evidence::Evidence;
+use domain::evidence::GateReport;
+use domain::feature::Feature;
+use domain::feature::State;
+use domain::ids::FeatureKey;
+use domain::ids::Millis;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
+use domain::task;
+use domain::task::Task;
+use domain::task::Turn;
 
 /// A run of an agent that ended.
 #[derive(Clone, Copy, Debug)]
@@ -231,18 +231,18 @@ mod tests {
     use super::run;
     use crate::agents::Record;
     use crate::config::Role;
-    use crate::domain::blocked::AgentFailure;
-    use crate::domain::evidence::Absence;
-    use crate::domain::evidence::Evidence;
-    use crate::domain::evidence::GateReport;
-    use crate::domain::ids::FeatureKey;
-    use crate::domain::ids::Millis;
-    use crate::domain::ids::TaskId;
-    use crate::domain::ids::TurnNumber;
-    use crate::domain::usage::Tokens;
-    use crate::domain::usage::Usage;
     use crate::telemetry::Ending;
     use crate::telemetry::Fact;
+    use domain::blocked::AgentFailure;
+    use domain::evidence::Absence;
+    use domain::evidence::Evidence;
+    use domain::evidence::GateReport;
+    use domain::ids::FeatureKey;
+    use domain::ids::Millis;
+    use domain::ids::TaskId;
+    use domain::ids::TurnNumber;
+    use domain::usage::Tokens;
+    use domain::usage::Usage;
 
     fn key() -> FeatureKey {
         "7/42/1".parse().unwrap()

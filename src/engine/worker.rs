@@ -1,6 +1,5 @@
 //! Claim, perform, record. Many effects at once, each held by a lease that is renewed while it runs.
 
-use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::in_flight::Ended;
 use crate::engine::in_flight::InFlight;
@@ -9,6 +8,7 @@ use crate::store::Claimed;
 use crate::store::Lane;
 use crate::store::LaneLimits;
 use crate::store::StoreError;
+use domain::ids::Millis;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;

@@ -1,10 +1,10 @@
 //! Where Gates run, how long they may take, and what can go wrong with the place itself.
 
-use crate::domain::secret::Secrets;
 use crate::gates::remembered::Remembered;
-use crate::git::GitError;
-use crate::sandbox::Sandbox;
-use crate::sandbox::egress::Ceiling;
+use domain::secret::Secrets;
+use git::GitError;
+use sandbox::Sandbox;
+use sandbox::egress::Ceiling;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,16 +1,16 @@
 //! What lies between two commits, as the Gates look at it: every file that differs in both versions, and its tests.
 
-use crate::domain::ids::Sha;
 use crate::gates::bench::GateError;
-use crate::gates::integrity::FileChange;
-use crate::gates::integrity::Version;
-use crate::gates::language::Role;
-use crate::gates::language::role;
 use crate::gates::sites::Sites;
-use crate::git::Blob;
-use crate::git::Mirror;
-use crate::git::RawChange;
-use crate::git::blocking;
+use domain::ids::Sha;
+use git::Blob;
+use git::Mirror;
+use git::RawChange;
+use git::blocking;
+use integrity::FileChange;
+use integrity::Version;
+use integrity::language::Role;
+use integrity::language::role;
 use std::collections::BTreeSet;
 
 /// The largest version of a file that is looked at.

@@ -1,26 +1,26 @@
 //! The checks that criteria are bound to: a test that passes, a command that exits with 0, a file that is there.
 
-use crate::domain::decision::Issue;
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateResult;
-use crate::domain::evidence::TestNames;
-use crate::domain::evidence::Weight;
-use crate::domain::plan::Check;
-use crate::domain::plan::Criterion;
 use crate::gates::bench::GateError;
 use crate::gates::compare;
-use crate::gates::language::Role;
-use crate::gates::language::role;
 use crate::gates::said;
 use crate::gates::sites;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::subject::Subject;
 use crate::gates::verify::Run;
-use crate::git::Blob;
-use crate::git::Mirror;
+use domain::decision::Issue;
+use domain::evidence::Absence;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateResult;
+use domain::evidence::TestNames;
+use domain::evidence::Weight;
+use domain::plan::Check;
+use domain::plan::Criterion;
+use git::Blob;
+use git::Mirror;
+use integrity::language::Role;
+use integrity::language::role;
 use std::collections::BTreeSet;
 
 /// The largest file that is looked through for a name.

@@ -2,17 +2,17 @@
 
 use crate::config::RepositorySettings;
 use crate::config::SETTINGS_FILE;
-use crate::domain::ids::Sha;
-use crate::domain::network::HostRule;
-use crate::domain::registries;
-use crate::domain::registries::Ecosystem;
-use crate::domain::shell_command::ShellCommand;
 use crate::gates::detect;
 use crate::gates::detect::Detected;
 use crate::gates::detect::Repository;
 use crate::gates::naming;
-use crate::git::GitError;
-use crate::git::Mirror;
+use domain::ids::Sha;
+use domain::network::HostRule;
+use domain::registries;
+use domain::registries::Ecosystem;
+use domain::shell_command::ShellCommand;
+use git::GitError;
+use git::Mirror;
 use std::collections::BTreeMap;
 
 /// The commands of a repository's Gates.

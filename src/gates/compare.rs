@@ -1,14 +1,14 @@
 //! What failed before, and what fails now: by name, as far as runners give names.
 
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Baseline;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Excuse;
-use crate::domain::evidence::Excused;
-use crate::domain::evidence::Finding;
-use crate::domain::evidence::Ground;
-use crate::domain::evidence::TestNames;
-use crate::domain::evidence::WaivedTest;
+use domain::evidence::Absence;
+use domain::evidence::Baseline;
+use domain::evidence::Evidence;
+use domain::evidence::Excuse;
+use domain::evidence::Excused;
+use domain::evidence::Finding;
+use domain::evidence::Ground;
+use domain::evidence::TestNames;
+use domain::evidence::WaivedTest;
 use std::collections::BTreeSet;
 
 /// The results by name of a run, where it named every failure and ended by itself.

@@ -1,8 +1,8 @@
 //! Finds out from a repository's files how it is set up and tested. Looks at names and small files, runs nothing.
 
-use crate::domain::shell_command::ShellCommand;
-use crate::gates::make::FILES;
-use crate::gates::make::rules;
+use domain::shell_command::ShellCommand;
+use integrity::make::FILES;
+use integrity::make::rules;
 use serde_json::Value;
 
 /// A repository at one commit, as far as detection needs it.
@@ -251,7 +251,7 @@ mod tests {
             read: &read,
         };
         let found = detect(&repository)?;
-        let text = |command: Option<crate::domain::shell_command::ShellCommand>| {
+        let text = |command: Option<domain::shell_command::ShellCommand>| {
             command.map(|c| c.text().to_owned()).unwrap_or_default()
         };
         Some((text(found.setup), text(found.test)))

@@ -1,12 +1,6 @@
 //! Tests that notice less than they did: a rewritten test of the base whose old form still holds is run in both forms
 //! against code that does nothing. Where only the old form fails, the new one checks less.
 
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Ground;
-use crate::domain::evidence::TestNames;
-use crate::domain::integrity::Author;
-use crate::domain::integrity::IntegrityFinding;
-use crate::domain::integrity::Rule;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
 use crate::gates::change::Change;
@@ -18,18 +12,24 @@ use crate::gates::forms::code;
 use crate::gates::forms::forms;
 use crate::gates::forms::is_named;
 use crate::gates::forms::words;
-use crate::gates::integrity::FileChange;
-use crate::gates::integrity::loses_lines;
-use crate::gates::language;
-use crate::gates::language::Role;
-use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
 use crate::gates::overlay::Side;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::verify::Run;
-use crate::git::RawChange;
-use crate::git::blocking;
+use domain::evidence::Evidence;
+use domain::evidence::Ground;
+use domain::evidence::TestNames;
+use domain::integrity::Author;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+use git::RawChange;
+use git::blocking;
+use integrity::FileChange;
+use integrity::language;
+use integrity::language::Role;
+use integrity::language::role;
+use integrity::loses_lines;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

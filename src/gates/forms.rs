@@ -3,12 +3,12 @@
 
 use crate::gates::bench::GateError;
 use crate::gates::change::Change;
-use crate::gates::language;
-use crate::gates::language::Role;
-use crate::gates::language::bodies::Body;
-use crate::gates::language::bodies::hollowed;
-use crate::gates::language::role;
 use crate::gates::verify::Run;
+use integrity::language;
+use integrity::language::Role;
+use integrity::language::bodies::Body;
+use integrity::language::bodies::hollowed;
+use integrity::language::role;
 use std::collections::BTreeSet;
 
 /// The most files of code that are looked through for what the tests name, and the largest of them.

@@ -1,9 +1,9 @@
 //! Whether a change adds anything to the product: lines that only move, or only call the same by another name, do not.
 
 use crate::gates::change::Change;
-use crate::gates::integrity::FileChange;
-use crate::gates::integrity::Version;
-use crate::gates::language::Role;
+use integrity::FileChange;
+use integrity::Version;
+use integrity::language::Role;
 use std::collections::BTreeMap;
 
 /// Lines, and how often each is there.

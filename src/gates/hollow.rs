@@ -3,32 +3,32 @@
 //! Red before green asks whether tests need the change to be there; here is asked whether they need it to do anything. The
 //! field calls this extreme mutation (Niedermayr, Jürgens, Wagner, "Will my tests tell me if I break this code?", 2016).
 
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateReport;
-use crate::domain::integrity::Author;
-use crate::domain::integrity::IntegrityFinding;
-use crate::domain::integrity::Rule;
-use crate::domain::plan::TaskType;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
 use crate::gates::change::Change;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
-use crate::gates::integrity::FileChange;
-use crate::gates::integrity::Version;
-use crate::gates::language;
-use crate::gates::language::Role;
-use crate::gates::language::bodies::Body;
-use crate::gates::language::bodies::Doing;
-use crate::gates::language::bodies::hollowed;
-use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
 use crate::gates::red;
 use crate::gates::remembered;
 use crate::gates::remembered::Hope;
 use crate::gates::verify::Run;
-use crate::git::blocking;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateReport;
+use domain::integrity::Author;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+use domain::plan::TaskType;
+use git::blocking;
+use integrity::FileChange;
+use integrity::Version;
+use integrity::language;
+use integrity::language::Role;
+use integrity::language::bodies::Body;
+use integrity::language::bodies::Doing;
+use integrity::language::bodies::hollowed;
+use integrity::language::role;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -1,34 +1,34 @@
 //! Integrity: what the difference shows and what running shows, in one result.
 
-use crate::domain::decision::Issue;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateResult;
-use crate::domain::evidence::Ground;
-use crate::domain::evidence::Weight;
-use crate::domain::ids::Sha;
-use crate::domain::integrity::Author;
-use crate::domain::integrity::IntegrityFinding;
-use crate::domain::integrity::Rule;
-use crate::domain::shell_command::ShellCommand;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
 use crate::gates::change::Change;
 use crate::gates::compare;
-use crate::gates::integrity::Change as Looked;
-use crate::gates::integrity::FileChange;
-use crate::gates::integrity::inspect;
-use crate::gates::language::OUT_OF_BUILD;
-use crate::gates::language::Role;
-use crate::gates::language::role;
 use crate::gates::make;
 use crate::gates::ran;
 use crate::gates::said;
 use crate::gates::sites;
 use crate::gates::verify::Run;
-use crate::git::RawChange;
-use crate::git::TakeOutLimits;
-use crate::git::blocking;
+use domain::decision::Issue;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateResult;
+use domain::evidence::Ground;
+use domain::evidence::Weight;
+use domain::ids::Sha;
+use domain::integrity::Author;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+use domain::shell_command::ShellCommand;
+use git::RawChange;
+use git::TakeOutLimits;
+use git::blocking;
+use integrity::Change as Looked;
+use integrity::FileChange;
+use integrity::inspect;
+use integrity::language::OUT_OF_BUILD;
+use integrity::language::Role;
+use integrity::language::role;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -237,4 +237,116 @@ async fn add(run: &Run<'_>, from: &Sha, to: &Sha, lines: &mut Lines) -> Result<(
             .extend(added.values().cloned());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Offer;
+    use crate::config::RepositorySettings;
+    use domain::integrity::Rule;
+    use domain::plan::Factors;
+    use domain::plan::PlannedTask;
+    use domain::plan::TaskType;
+    use domain::plan::TestEffort;
+    use domain::secret::Secrets;
+    use integrity::Change;
+    use integrity::FileChange;
+    use integrity::Version;
+    use std::collections::BTreeSet;
+
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
+    fn what_instructs_agents_is_protected_as_file_folder_or_link_at_any_depth_whatever_the_settings_list() {
+        let settings = "protected_paths: [infra/**, a/b/*, 'c/', '**/d/**', 'e/**/*']";
+        let settings = RepositorySettings::parse(settings, &Offer::default()).unwrap();
+        let task = PlannedTask {
+            id: "TASK-001".parse().unwrap(),
+            name: "t".to_owned(),
+            kind: TaskType::Feature,
+            description: String::new(),
+            acceptance_criteria: Vec::new(),
+            files: Vec::new(),
+            factors: Factors {
+                integration_points: 0,
+                tests: TestEffort::Unit,
+                risks: Vec::new(),
+            },
+            dependencies: Vec::new(),
+        };
+        let (protected, none, secrets) = (settings.protected(), BTreeSet::new(), Secrets::default());
+        let is_protected = |path: &str| {
+            let file = FileChange {
+                path: path.to_owned(),
+                before: Version::Absent,
+                after: Version::Bytes(b"x".to_vec()),
+            };
+            let change = Change {
+                files: &[file],
+                base: &none,
+                head: &none,
+                task: &task,
+                protected: &protected,
+                known_secrets: &secrets,
+                results: &[],
+                max_file_bytes: 1024,
+            };
+            let findings = integrity::inspect(&change);
+            findings.iter().any(|found| found.rule == Rule::ProtectedPath)
+        };
+        let yes = [
+            "AGENTS.md",
+            "sub/AGENTS.md",
+            "AGENTS.override.md",
+            "sub/AGENTS.override.md",
+            "CLAUDE.md",
+            "CLAUDE.local.md",
+            "GEMINI.md",
+            "x/y/GEMINI.md",
+            ".claude",
+            ".claude/settings.json",
+            "web/.claude/skills/x/SKILL.md",
+            ".codex",
+            ".codex/config.toml",
+            ".agents",
+            ".agents/skills/x",
+            ".gemini",
+            ".gemini/settings.json",
+            ".cursor",
+            ".cursor/rules/x.mdc",
+            "web/.cursor/rules/x.mdc",
+            "opencode.json",
+            ".mcp.json",
+            "sub/.mcp.json",
+            ".github",
+            ".github/copilot-instructions.md",
+            ".github/workflows/ci.yml",
+            ".autobuild",
+            ".autobuild/x",
+            "infra",
+            "infra/x/y",
+            "a/b",
+            "a/b/c",
+            "c",
+            "c/x",
+            "x/d",
+            "x/d/y",
+            "e",
+            "e/x/y",
+        ];
+        for path in yes {
+            assert!(is_protected(path), "{path}");
+        }
+        let no = [
+            "src/infra",
+            "x/a/b",
+            "docs/github",
+            "vendor/x/.github/ci.yml",
+            "agents.md",
+            "src/claude.rs",
+            "AGENTS.md.txt",
+        ];
+        for path in no {
+            assert!(!is_protected(path), "{path}");
+        }
+    }
 }

@@ -3,50 +3,21 @@
 //! Whether something is newer is a matter of when the files of a checkout were written: no evidence either way. So what
 //! stands in a target's place is found by reading, and what make says is only looked at for what cannot be read.
 
-use crate::domain::evidence::Evidence;
-use crate::domain::ids::Sha;
-use crate::domain::integrity::Author;
-use crate::domain::integrity::IntegrityFinding;
-use crate::domain::integrity::Rule;
 use crate::gates::bench::GateError;
 use crate::gates::verify::Run;
-use crate::git::Mirror;
+use domain::evidence::Evidence;
+use domain::ids::Sha;
+use domain::integrity::Author;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+use git::Mirror;
+use integrity::make::FILES;
+use integrity::make::TARGETS;
+use integrity::make::rules;
 use std::collections::BTreeSet;
-
-/// The files that make looks for, the first of them first.
-pub(crate) const FILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
-
-/// Targets by which people run tests.
-pub(crate) const TARGETS: [&str; 5] = ["test", "tests", "check", "ci", "verify"];
 
 /// The largest make file that is read, in bytes.
 const LARGEST: usize = 256 * 1024;
-
-/// What a rule makes, and from what.
-pub(crate) struct MakeRule<'a> {
-    /// From 1.
-    pub(crate) line: u32,
-    pub(crate) targets: Vec<&'a str>,
-    needs: Vec<&'a str>,
-}
-
-/// The rules of a make file, one for each line that has one. Continued lines are read as far as their first line goes.
-pub(crate) fn rules(text: &str) -> impl Iterator<Item = MakeRule<'_>> {
-    let outside = (1_u32..)
-        .zip(text.lines())
-        .filter(|(_, line)| !line.starts_with(['\t', ' ', '#']));
-    outside.filter_map(|(number, line)| {
-        let line = line.split('#').next().unwrap_or_default();
-        let (targets, rest) = line.split_once(':')?;
-        let is_variable = targets.contains('=') || rest.trim_start_matches(':').starts_with('=');
-        let needs = rest.split(';').next().unwrap_or_default().trim_start_matches(':');
-        (!is_variable).then(|| MakeRule {
-            line: number,
-            targets: targets.split_whitespace().collect(),
-            needs: needs.split_whitespace().collect(),
-        })
-    })
-}
 
 /// A commit as make sees it.
 struct Tree<'a> {

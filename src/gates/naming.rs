@@ -1,8 +1,8 @@
 //! How runners that print only numbers or dots are made to name their tests.
 
-use crate::domain::shell_command::ShellCommand;
-use crate::domain::shell_command::SimpleCommand;
 use crate::gates::detect::Repository;
+use domain::shell_command::ShellCommand;
+use domain::shell_command::SimpleCommand;
 use serde_json::Value;
 use std::ffi::OsString;
 

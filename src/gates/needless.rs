@@ -1,11 +1,6 @@
 //! Tests that do not need what they are for: the new tests of a task for tests are run against code in which all that they
 //! name does nothing. There is no change of the product that could show them red.
 
-use crate::domain::evidence::Evidence;
-use crate::domain::integrity::Author;
-use crate::domain::integrity::IntegrityFinding;
-use crate::domain::integrity::Rule;
-use crate::domain::plan::TaskType;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
 use crate::gates::change::Change;
@@ -20,7 +15,12 @@ use crate::gates::red;
 use crate::gates::remembered;
 use crate::gates::remembered::Hope;
 use crate::gates::verify::Run;
-use crate::git::blocking;
+use domain::evidence::Evidence;
+use domain::integrity::Author;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+use domain::plan::TaskType;
+use git::blocking;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

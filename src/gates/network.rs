@@ -1,10 +1,10 @@
 //! What the commands of the Gates may reach: a door per command, and for people what was refused at it.
 
-use crate::domain::evidence::Evidence;
-use crate::domain::network::HostRule;
 use crate::gates::bench::Bench;
-use crate::sandbox::egress::Door;
-use crate::sandbox::egress::Outcome;
+use domain::evidence::Evidence;
+use domain::network::HostRule;
+use sandbox::egress::Door;
+use sandbox::egress::Outcome;
 use std::io;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What people and agents see of a command's output: plain text, no secrets, not too long.
 
-use crate::domain::secret::Secrets;
-use crate::domain::shorten;
+use domain::secret::Secrets;
+use domain::shorten;
 
 /// Characters of output that evidence holds.
 const MAX_SHOWN: usize = 8_000;
@@ -68,7 +68,7 @@ pub(crate) fn shown(stdout: &str, stderr: &str, secrets: &Secrets) -> String {
 mod tests {
     use super::plain;
     use super::shown;
-    use crate::domain::secret::Secrets;
+    use domain::secret::Secrets;
     use secrecy::SecretString;
 
     #[test]

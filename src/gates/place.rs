@@ -2,11 +2,6 @@
 
 mod ended;
 
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Evidence;
-use crate::domain::ids::Sha;
-use crate::domain::network::HostRule;
-use crate::domain::shell_command::ShellCommand;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
@@ -20,13 +15,18 @@ use crate::gates::put_back;
 use crate::gates::shell::Answer;
 use crate::gates::shell::Question;
 use crate::gates::shell::Shell;
-use crate::git::Checkout;
-use crate::git::Mirror;
-use crate::sandbox::Exit;
-use crate::sandbox::OutputCap;
-use crate::sandbox::Spec;
-use crate::sandbox::StartError;
-use crate::sandbox::environment;
+use domain::evidence::Absence;
+use domain::evidence::Evidence;
+use domain::ids::Sha;
+use domain::network::HostRule;
+use domain::shell_command::ShellCommand;
+use git::Checkout;
+use git::Mirror;
+use sandbox::Exit;
+use sandbox::OutputCap;
+use sandbox::Spec;
+use sandbox::StartError;
+use sandbox::environment;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;

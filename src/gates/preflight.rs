@@ -1,8 +1,6 @@
 //! Pre-flight: what set-up and tests find on a commit of the default branch before anyone changed anything.
 
 use crate::config::RepositorySettings;
-use crate::domain::evidence::Baseline;
-use crate::domain::ids::Sha;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::cache;
@@ -10,7 +8,9 @@ use crate::gates::cache::Leavings;
 use crate::gates::commands;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
-use crate::git::Mirror;
+use domain::evidence::Baseline;
+use domain::ids::Sha;
+use git::Mirror;
 use std::collections::BTreeSet;
 use tokio_util::sync::CancellationToken;
 

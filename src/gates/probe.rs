@@ -1,16 +1,16 @@
 //! Commands that the Coach asked for, run in a throw-away copy of the commit.
 
 use crate::config::RepositorySettings;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateResult;
-use crate::domain::evidence::Weight;
-use crate::domain::ids::Sha;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::said;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
-use crate::git::Mirror;
+use domain::evidence::Gate;
+use domain::evidence::GateResult;
+use domain::evidence::Weight;
+use domain::ids::Sha;
+use git::Mirror;
 use tokio_util::sync::CancellationToken;
 
 /// Runs each command after set-up, one after the other in one copy, and shows what came of it. Nothing follows from a

@@ -1,16 +1,16 @@
 //! What set-up leaves of the commit's own files: every file that git tracks, and every file laid over them, is as it was,
 //! or is put back and named.
 
-use crate::domain::ids::Sha;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
 use crate::gates::overlay::Overlay;
 use crate::gates::place::Place;
-use crate::git::Blob;
-use crate::git::Mirror;
-use crate::git::blocking;
-use crate::git::folder_in_the_way;
-use crate::git::put;
+use domain::ids::Sha;
+use git::Blob;
+use git::Mirror;
+use git::blocking;
+use git::folder_in_the_way;
+use git::put;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fs;
@@ -179,7 +179,7 @@ async fn committed(
         .collect();
     let oids: Vec<&str> = wanted.iter().map(|entry| entry.oid.as_str()).collect();
     let blobs = mirror.blobs(&oids, MAX_FILE).await?;
-    let content = |(entry, blob): (&&crate::git::TreeEntry, Blob)| match blob {
+    let content = |(entry, blob): (&&git::TreeEntry, Blob)| match blob {
         Blob::Bytes(bytes) => Some((entry.path.as_path().to_path_buf(), Some((bytes, entry.mode)))),
         Blob::Large(_) | Blob::None => None,
     };

@@ -1,20 +1,20 @@
 //! What ran before and does not run now: tests that vanished, and tests that are skipped.
 
-use crate::domain::decision::Issue;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Ground;
-use crate::domain::evidence::TestNames;
-use crate::domain::integrity::Author;
-use crate::domain::integrity::IntegrityFinding;
-use crate::domain::integrity::Rule;
 use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::compare;
-use crate::gates::language;
-use crate::gates::language::Role;
 use crate::gates::said;
 use crate::gates::sites;
 use crate::gates::verify::Run;
+use domain::decision::Issue;
+use domain::evidence::Evidence;
+use domain::evidence::Ground;
+use domain::evidence::TestNames;
+use domain::integrity::Author;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+use integrity::language;
+use integrity::language::Role;
 use std::collections::BTreeSet;
 
 /// The most tests that are named of each kind.
@@ -213,7 +213,7 @@ fn finding(rule: Rule, path: String, line: Option<u32>, what: String) -> Integri
 mod tests {
     use super::missing;
     use super::skipped;
-    use crate::domain::evidence::TestNames;
+    use domain::evidence::TestNames;
 
     fn names(passed: &[&str], skipped: &[&str]) -> TestNames {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

@@ -1,22 +1,9 @@
 //! Red before green: the new tests must fail on the code as it was, else they prove nothing of the change.
 
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateResult;
-use crate::domain::evidence::Ground;
-use crate::domain::evidence::TestNames;
-use crate::domain::evidence::Weight;
-use crate::domain::feature::Mode;
-use crate::domain::plan::TaskType;
-use crate::domain::task::Origin;
 use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
-use crate::gates::integrity::Version;
-use crate::gates::language::Role;
-use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
 use crate::gates::overlay::Side;
 use crate::gates::remembered;
@@ -26,7 +13,20 @@ use crate::gates::sites::Site;
 use crate::gates::unproven;
 use crate::gates::unproven::Named;
 use crate::gates::verify::Run;
-use crate::git::RawChange;
+use domain::evidence::Absence;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateResult;
+use domain::evidence::Ground;
+use domain::evidence::TestNames;
+use domain::evidence::Weight;
+use domain::feature::Mode;
+use domain::plan::TaskType;
+use domain::task::Origin;
+use git::RawChange;
+use integrity::Version;
+use integrity::language::Role;
+use integrity::language::role;
 use std::collections::BTreeSet;
 
 const GATE: Gate = Gate::RedBeforeGreen;

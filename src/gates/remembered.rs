@@ -3,8 +3,6 @@
 //!
 //! What speaks against the work is never remembered, nor what could not be run, nor what a network was part of.
 
-use crate::domain::evidence::Evidence;
-use crate::domain::ids::Sha;
 use crate::gates::bench::GateError;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
@@ -12,6 +10,8 @@ use crate::gates::overlay::Overlay;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::verify::Run;
+use domain::evidence::Evidence;
+use domain::ids::Sha;
 use sha2::Digest;
 use sha2::Sha256;
 use std::collections::BTreeMap;
@@ -132,7 +132,7 @@ async fn key(run: &Run<'_>, chosen: &Chosen, (commit, overlay): (&Sha, &Overlay)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::evidence::Absence;
+    use domain::evidence::Absence;
 
     fn unfinished(what: &str) -> Evidence {
         Evidence::Absent(Absence::Unfinished { what: what.to_owned() })

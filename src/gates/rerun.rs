@@ -1,16 +1,16 @@
 //! Failing tests are run once more on the same commit before they are held against anyone.
 
 use crate::config::RepositorySettings;
-use crate::domain::evidence::Excuse;
-use crate::domain::evidence::Excused;
-use crate::domain::ids::Sha;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::compare;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
-use crate::git::Mirror;
+use domain::evidence::Excuse;
+use domain::evidence::Excused;
+use domain::ids::Sha;
+use git::Mirror;
 use tokio_util::sync::CancellationToken;
 
 /// Of the failing tests those that pass when they are run once more, in a fresh checkout that starts from no cache.

@@ -1,14 +1,14 @@
 //! Results of Gates that run no command of their own: one sentence each.
 
-use crate::domain::decision::Issue;
-use crate::domain::decision::Severity;
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Counts;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Finding;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateResult;
-use crate::domain::evidence::Weight;
+use domain::decision::Issue;
+use domain::decision::Severity;
+use domain::evidence::Absence;
+use domain::evidence::Counts;
+use domain::evidence::Evidence;
+use domain::evidence::Finding;
+use domain::evidence::Gate;
+use domain::evidence::GateResult;
+use domain::evidence::Weight;
 
 /// The most names in one sentence.
 const NAMED: usize = 10;

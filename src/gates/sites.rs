@@ -1,7 +1,7 @@
 //! Where tests stand: the tests of some files by their own names, to be found by the names that runners give them.
 
-use crate::gates::integrity::Version;
-use crate::gates::language;
+use integrity::Version;
+use integrity::language;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
@@ -141,7 +141,7 @@ pub(crate) fn bare(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::Sites;
-    use crate::gates::integrity::Version;
+    use integrity::Version;
 
     fn sites(files: &[(&str, &str)]) -> Sites {
         let versions: Vec<(&str, Version)> = files

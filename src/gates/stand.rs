@@ -1,11 +1,6 @@
 //! Set-up and tests of one commit, in a place of their own.
 
 use crate::config::RepositorySettings;
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Finding;
-use crate::domain::ids::Sha;
-use crate::domain::shell_command::ShellCommand;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::cache;
@@ -16,7 +11,12 @@ use crate::gates::files;
 use crate::gates::overlay::Overlay;
 use crate::gates::place::Order;
 use crate::gates::place::Place;
-use crate::git::Mirror;
+use domain::evidence::Absence;
+use domain::evidence::Evidence;
+use domain::evidence::Finding;
+use domain::ids::Sha;
+use domain::shell_command::ShellCommand;
+use git::Mirror;
 use tokio_util::sync::CancellationToken;
 
 /// What a place starts from besides the commit's files.

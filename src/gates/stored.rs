@@ -2,25 +2,25 @@
 //! with something else in the files that are stored for tests. A file that is written anew, and troubles nobody, compares
 //! nothing.
 
-use crate::domain::evidence::Evidence;
-use crate::domain::integrity::Author;
-use crate::domain::integrity::IntegrityFinding;
-use crate::domain::integrity::Rule;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
 use crate::gates::files;
-use crate::gates::integrity::FileChange;
-use crate::gates::integrity::is_snapshot;
-use crate::gates::language;
-use crate::gates::language::Role;
-use crate::gates::language::role;
 use crate::gates::overlay::Overlay;
 use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::verify::Run;
-use crate::git::blocking;
+use domain::evidence::Evidence;
+use domain::integrity::Author;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+use git::blocking;
+use integrity::FileChange;
+use integrity::is_snapshot;
+use integrity::language;
+use integrity::language::Role;
+use integrity::language::role;
 use std::collections::BTreeSet;
 
 /// The most stored files that are looked at, and the largest of them.

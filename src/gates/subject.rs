@@ -2,13 +2,13 @@
 
 use crate::config::Mode;
 use crate::config::RepositorySettings;
-use crate::domain::evidence::Baseline;
-use crate::domain::evidence::WaivedTest;
-use crate::domain::ids::Sha;
-use crate::domain::plan::PlannedTask;
-use crate::domain::plan::TaskType;
-use crate::domain::task::Origin;
-use crate::git::Mirror;
+use domain::evidence::Baseline;
+use domain::evidence::WaivedTest;
+use domain::ids::Sha;
+use domain::plan::PlannedTask;
+use domain::plan::TaskType;
+use domain::task::Origin;
+use git::Mirror;
 
 /// A task's commit and everything that it is measured by.
 #[derive(Clone, Copy)]

@@ -1,26 +1,26 @@
 //! Tests whose assertions nobody hears: the change's new tests are run with each of their assertions replaced by a failure.
 //! One that still passes never comes to them, or keeps what they say to itself.
 
-use crate::domain::evidence::Evidence;
-use crate::domain::integrity::Author;
-use crate::domain::integrity::IntegrityFinding;
-use crate::domain::integrity::Rule;
-use crate::domain::plan::TaskType;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
 use crate::gates::change::Change;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
-use crate::gates::language;
-use crate::gates::language::outline::Failing;
-use crate::gates::language::outline::Strength;
-use crate::gates::language::outline::Test;
 use crate::gates::overlay::Overlay;
 use crate::gates::red;
 use crate::gates::remembered;
 use crate::gates::remembered::Hope;
 use crate::gates::verify::Run;
-use crate::git::blocking;
+use domain::evidence::Evidence;
+use domain::integrity::Author;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+use domain::plan::TaskType;
+use git::blocking;
+use integrity::language;
+use integrity::language::outline::Failing;
+use integrity::language::outline::Strength;
+use integrity::language::outline::Test;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -138,7 +138,7 @@ fn with_failing(text: &str, mut failing: Vec<&Failing>) -> Option<String> {
 mod tests {
     use super::all_failing;
     use super::with_failing;
-    use crate::gates::language;
+    use integrity::language;
 
     /// The file with the assertions of those of its tests that can be judged, as they fail.
     fn failing(path: &str, text: &str) -> String {

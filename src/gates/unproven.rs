@@ -1,24 +1,24 @@
 //! What follows where no test shows a change.
 
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateResult;
-use crate::domain::evidence::Weight;
-use crate::domain::plan::TaskType;
 use crate::gates::bench::GateError;
 use crate::gates::change::Change;
 use crate::gates::checks;
 use crate::gates::commands::Chosen;
 use crate::gates::compare;
 use crate::gates::grown;
-use crate::gates::integrity::FileChange;
-use crate::gates::language;
-use crate::gates::language::Role;
-use crate::gates::language::role;
 use crate::gates::red;
 use crate::gates::said;
 use crate::gates::verify::Run;
+use domain::evidence::Absence;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateResult;
+use domain::evidence::Weight;
+use domain::plan::TaskType;
+use integrity::FileChange;
+use integrity::language;
+use integrity::language::Role;
+use integrity::language::role;
 use std::collections::BTreeSet;
 
 const GATE: Gate = Gate::RedBeforeGreen;

@@ -2,11 +2,6 @@
 //! which whatever they name does what it does and then gives another value of the same kind, and against code in which it
 //! gives nothing. Tests that notice the second alone would hold of every wrong answer.
 
-use crate::domain::evidence::Evidence;
-use crate::domain::integrity::Author;
-use crate::domain::integrity::IntegrityFinding;
-use crate::domain::integrity::Rule;
-use crate::domain::plan::TaskType;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
 use crate::gates::change::Change;
@@ -14,17 +9,22 @@ use crate::gates::commands::Chosen;
 use crate::gates::compare;
 use crate::gates::forms::Code;
 use crate::gates::forms::code;
-use crate::gates::language;
-use crate::gates::language::outline::Check;
-use crate::gates::language::outline::Outline;
-use crate::gates::language::outline::Strength;
-use crate::gates::language::outline::Test;
 use crate::gates::overlay::Overlay;
 use crate::gates::red;
 use crate::gates::remembered;
 use crate::gates::remembered::Hope;
 use crate::gates::verify::Run;
-use crate::git::blocking;
+use domain::evidence::Evidence;
+use domain::integrity::Author;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+use domain::plan::TaskType;
+use git::blocking;
+use integrity::language;
+use integrity::language::outline::Check;
+use integrity::language::outline::Outline;
+use integrity::language::outline::Strength;
+use integrity::language::outline::Test;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -302,7 +302,7 @@ fn finding(change: &Change, test: &str) -> IntegrityFinding {
 #[cfg(test)]
 mod tests {
     use super::is_vague;
-    use crate::gates::language;
+    use integrity::language;
 
     #[test]
     fn only_what_asks_whether_something_is_there_may_take_any_value() {

@@ -1,8 +1,5 @@
 //! Everything that is run and read for one task's commit, in one report.
 
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Excuse;
-use crate::domain::evidence::GateReport;
 use crate::gates::base_tests;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
@@ -23,7 +20,10 @@ use crate::gates::stored;
 use crate::gates::subject::Subject;
 use crate::gates::unheard;
 use crate::gates::vague;
-use crate::git::Blob;
+use domain::evidence::Evidence;
+use domain::evidence::Excuse;
+use domain::evidence::GateReport;
+use git::Blob;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 

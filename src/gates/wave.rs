@@ -1,11 +1,6 @@
 //! The wave gate: tasks that pass alone can fail together, and a feature can be dead under green unit tests.
 
 use crate::config::RepositorySettings;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateReport;
-use crate::domain::evidence::Weight;
-use crate::domain::ids::Sha;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::compare;
@@ -15,7 +10,12 @@ use crate::gates::stand::From;
 use crate::gates::stand::Stand;
 use crate::gates::subject::Suspects;
 use crate::gates::subject::WaveSubject;
-use crate::git::Mirror;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateReport;
+use domain::evidence::Weight;
+use domain::ids::Sha;
+use git::Mirror;
 use tokio_util::sync::CancellationToken;
 
 /// The most commits of the integration branch that are looked through for the one that broke it.

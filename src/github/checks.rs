@@ -4,9 +4,9 @@ use super::error::GithubError;
 use super::http::segment;
 use super::repo::Repo;
 use super::rights::Rights;
-use crate::domain::ids::CheckRunId;
-use crate::domain::ids::Sha;
 use crate::github::http::Reply;
+use domain::ids::CheckRunId;
+use domain::ids::Sha;
 use http::Method;
 use serde::Deserialize;
 use serde_json::Value;
@@ -122,7 +122,7 @@ struct CheckRunWire {
     id: CheckRunId,
     external_id: Option<String>,
     #[serde(default, deserialize_with = "super::model::app_id")]
-    app: Option<crate::domain::ids::AppId>,
+    app: Option<domain::ids::AppId>,
 }
 
 #[derive(Deserialize)]

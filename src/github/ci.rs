@@ -7,9 +7,9 @@ use super::model::text;
 use super::model::time;
 use super::repo::Repo;
 use super::rights::Rights;
-use crate::domain::ids::AppId;
-use crate::domain::ids::Millis;
-use crate::domain::ids::Sha;
+use domain::ids::AppId;
+use domain::ids::Millis;
+use domain::ids::Sha;
 use serde::Deserialize;
 
 /// A check run of any App.

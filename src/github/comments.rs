@@ -5,9 +5,9 @@ use super::error::GithubError;
 use super::model::Comment;
 use super::repo::Repo;
 use super::rights::Rights;
-use crate::domain::ids::CommentId;
-use crate::domain::ids::IssueNumber;
-use crate::domain::ids::Millis;
+use domain::ids::CommentId;
+use domain::ids::IssueNumber;
+use domain::ids::Millis;
 use http::Method;
 use serde_json::json;
 

@@ -4,9 +4,9 @@ use super::error::GithubError;
 use super::http::branch_path;
 use super::repo::Repo;
 use super::rights::Rights;
-use crate::domain::ids::Sha;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use domain::ids::Sha;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

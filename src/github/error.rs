@@ -2,7 +2,7 @@
 
 use super::http::Intent;
 use super::http::Reply;
-use crate::domain::ids::Millis;
+use domain::ids::Millis;
 use http::HeaderMap;
 use http::StatusCode;
 use serde::Deserialize;

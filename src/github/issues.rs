@@ -4,7 +4,7 @@ use super::error::GithubError;
 use super::model::Issue;
 use super::repo::Repo;
 use super::rights::Rights;
-use crate::domain::ids::IssueNumber;
+use domain::ids::IssueNumber;
 
 impl Repo<'_> {
     /// An issue as it is now. [`GithubError::Gone`] if it was deleted.

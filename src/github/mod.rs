@@ -81,7 +81,7 @@ pub use spacing::WriteSpacing;
 pub use urls::GithubUrls;
 pub use urls::UrlError;
 
-use crate::domain::ids::Millis;
+use domain::ids::Millis;
 
 /// Where the room reads the time: given by the caller, so that no rule here depends on a clock of its own.
 pub type Clock = fn() -> Millis;

@@ -6,7 +6,7 @@ use super::model::OpenState;
 use super::model::Pull;
 use super::repo::Repo;
 use super::rights::Rights;
-use crate::domain::ids::PullNumber;
+use domain::ids::PullNumber;
 use http::Method;
 use serde_json::Map;
 use serde_json::Value;

@@ -4,7 +4,7 @@ use super::error::GithubError;
 use super::http::branch_path;
 use super::repo::Repo;
 use super::rights::Rights;
-use crate::domain::ids::Sha;
+use domain::ids::Sha;
 use http::Method;
 use serde::Deserialize;
 use serde_json::json;

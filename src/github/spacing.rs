@@ -1,7 +1,7 @@
 //! When the next write to GitHub may go out.
 
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::Millis;
+use domain::ids::InstallationId;
+use domain::ids::Millis;
 use std::collections::HashMap;
 use std::collections::VecDeque;
 use std::sync::Mutex;

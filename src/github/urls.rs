@@ -1,6 +1,6 @@
 //! Where GitHub is: github.com, an Enterprise Server, or a local forge.
 
-use crate::domain::ids::RepoName;
+use domain::ids::RepoName;
 use url::Host;
 use url::Url;
 

@@ -1,18 +1,5 @@
 //! The blocked report: what a person needs to decide how a Task or a Feature goes on.
 
-use crate::domain::blocked::Approvable;
-use crate::domain::blocked::BlockReason;
-use crate::domain::blocked::BlockedReport;
-use crate::domain::blocked::Cost;
-use crate::domain::blocked::Way;
-use crate::domain::decision::Issue;
-use crate::domain::feature::Feature;
-use crate::domain::feature::State as FeatureState;
-use crate::domain::feature::flow::strictest;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
-use crate::domain::recurring::Recurring;
-use crate::domain::task::Task;
 use crate::messages::findings::folded_unless_empty;
 use crate::messages::gates;
 use crate::messages::items;
@@ -27,6 +14,19 @@ use crate::messages::untrusted;
 use crate::messages::waits::called;
 use crate::messages::words;
 use crate::messages::words::count;
+use domain::blocked::Approvable;
+use domain::blocked::BlockReason;
+use domain::blocked::BlockedReport;
+use domain::blocked::Cost;
+use domain::blocked::Way;
+use domain::decision::Issue;
+use domain::feature::Feature;
+use domain::feature::State as FeatureState;
+use domain::feature::flow::strictest;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
+use domain::recurring::Recurring;
+use domain::task::Task;
 
 /// The report on a task that is blocked now, for its pull request or, where there is none, the issue.
 #[must_use]

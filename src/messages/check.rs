@@ -1,17 +1,5 @@
 //! Verdicts and wave gates as check runs.
 
-use crate::domain::decision::Outcome;
-use crate::domain::evidence;
-use crate::domain::evidence::Profile;
-use crate::domain::evidence::profile;
-use crate::domain::feature::Feature;
-use crate::domain::feature::WaveGate;
-use crate::domain::feature::flow::strictest;
-use crate::domain::ids::Sha;
-use crate::domain::task::State;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
-use crate::domain::task::Waiver;
 use crate::messages::findings;
 use crate::messages::gates;
 use crate::messages::items;
@@ -27,6 +15,18 @@ use crate::messages::review;
 use crate::messages::review::Told;
 use crate::messages::untrusted;
 use crate::messages::words;
+use domain::decision::Outcome;
+use domain::evidence;
+use domain::evidence::Profile;
+use domain::evidence::profile;
+use domain::feature::Feature;
+use domain::feature::WaveGate;
+use domain::feature::flow::strictest;
+use domain::ids::Sha;
+use domain::task::State;
+use domain::task::Task;
+use domain::task::Turn;
+use domain::task::Waiver;
 
 /// GitHub takes 255 characters of a title.
 const TITLE: usize = 200;

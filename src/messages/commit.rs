@@ -1,10 +1,10 @@
 //! Messages of the commits that AutoBuild makes. Their trailers are the engine's part.
 
-use crate::domain::feature::Feature;
-use crate::domain::ids::TurnNumber;
-use crate::domain::task::Task;
 use crate::messages::untrusted::plain;
 use crate::messages::words::feature_name;
+use domain::feature::Feature;
+use domain::ids::TurnNumber;
+use domain::task::Task;
 
 /// As much of a subject as `git log` shows in one line.
 const SUBJECT: usize = 72;

@@ -1,12 +1,12 @@
 //! A task's design in its pull request: what the designer advised, marked as advice.
 
-use crate::domain::design::Design;
 use crate::messages::ignored;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
 use crate::messages::measure::sections;
 use crate::messages::measure::titled;
 use crate::messages::untrusted;
+use domain::design::Design;
 
 /// The section, or nothing.
 pub(super) fn section(design: Option<&Design>, measure: &Measure) -> String {

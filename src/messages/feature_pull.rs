@@ -1,12 +1,5 @@
 //! The pull request from the integration branch to the default branch, which a person merges.
 
-use crate::domain::cost::Spending;
-use crate::domain::feature::CancelledWhy;
-use crate::domain::feature::Feature;
-use crate::domain::feature::State as FeatureState;
-use crate::domain::feature::flow::strictest;
-use crate::domain::task::State;
-use crate::domain::task::Task;
 use crate::messages::check::waived;
 use crate::messages::gates;
 use crate::messages::links::Links;
@@ -24,6 +17,13 @@ use crate::messages::task_pull::PullText;
 use crate::messages::task_pull::TITLE;
 use crate::messages::untrusted;
 use crate::messages::words;
+use domain::cost::Spending;
+use domain::feature::CancelledWhy;
+use domain::feature::Feature;
+use domain::feature::State as FeatureState;
+use domain::feature::flow::strictest;
+use domain::task::State;
+use domain::task::Task;
 
 /// The text of the feature pull request. It closes the issue only if every task is completed.
 #[must_use]

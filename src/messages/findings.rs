@@ -1,17 +1,6 @@
 //! What stands in the open in a review, and what is folded: first what failed and what to mend, each failure once; behind
 //! folds the whole record.
 
-use crate::domain::contract::Contract;
-use crate::domain::decision::CriterionMet;
-use crate::domain::decision::Issue;
-use crate::domain::decision::Outcome;
-use crate::domain::decision::Verdict;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::repeats;
-use crate::domain::plan::Criterion;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::messages::gates;
 use crate::messages::items;
 use crate::messages::measure::Measure;
@@ -22,6 +11,17 @@ use crate::messages::measure::titled;
 use crate::messages::review_criteria;
 use crate::messages::untrusted;
 use crate::messages::words::count;
+use domain::contract::Contract;
+use domain::decision::CriterionMet;
+use domain::decision::Issue;
+use domain::decision::Outcome;
+use domain::decision::Verdict;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::repeats;
+use domain::plan::Criterion;
+use domain::task::Task;
+use domain::task::Turn;
 
 /// Entries in the open; more fill more than a screen.
 const OPEN: usize = 8;

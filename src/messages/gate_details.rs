@@ -1,11 +1,5 @@
 //! Below the table of Gates: failures that are excused, names of failing tests, places, outputs.
 
-use crate::domain::decision::Issue;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Excuse;
-use crate::domain::evidence::Finding;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateReport;
 use crate::messages::items;
 use crate::messages::measure::Measure;
 use crate::messages::measure::first;
@@ -13,6 +7,12 @@ use crate::messages::measure::folded;
 use crate::messages::measure::sections;
 use crate::messages::measure::titled;
 use crate::messages::untrusted;
+use domain::decision::Issue;
+use domain::evidence::Evidence;
+use domain::evidence::Excuse;
+use domain::evidence::Finding;
+use domain::evidence::Gate;
+use domain::evidence::GateReport;
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 

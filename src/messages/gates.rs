@@ -1,21 +1,21 @@
 //! What the Gates found, as people read it: one row each with what it weighs, and below what did not pass.
 
-use crate::domain::decision::Issue;
-use crate::domain::evidence::Counts;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Finding;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateReport;
-use crate::domain::evidence::GateResult;
-use crate::domain::evidence::Weight;
-use crate::domain::isolation::Level;
-use crate::domain::plan::TaskType;
 use crate::messages::gate_details;
 use crate::messages::measure::Measure;
 use crate::messages::measure::folded;
 use crate::messages::measure::sections;
 use crate::messages::untrusted;
 use crate::messages::words::count;
+use domain::decision::Issue;
+use domain::evidence::Counts;
+use domain::evidence::Evidence;
+use domain::evidence::Finding;
+use domain::evidence::Gate;
+use domain::evidence::GateReport;
+use domain::evidence::GateResult;
+use domain::evidence::Weight;
+use domain::isolation::Level;
+use domain::plan::TaskType;
 
 /// A fold that says how many Gates ended how; in it the table of all of them, then names and outputs of what did not pass.
 /// Places that are among `told` stand there already.

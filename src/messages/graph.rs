@@ -1,10 +1,10 @@
 //! The Mermaid picture of a Feature's waves.
 
-use crate::domain::feature::Feature;
-use crate::domain::ids::TaskId;
-use crate::domain::task::State;
-use crate::domain::task::Task;
-use crate::domain::wave::AddedEdge;
+use domain::feature::Feature;
+use domain::ids::TaskId;
+use domain::task::State;
+use domain::task::Task;
+use domain::wave::AddedEdge;
 use std::collections::BTreeMap;
 
 /// More would not be readable, and GitHub stops drawing.

@@ -1,8 +1,8 @@
 //! Keys of agents' answers that no rule knows: nothing follows from them, and one line says so.
 
-use crate::domain::task::Turn;
 use crate::messages::measure::Measure;
 use crate::messages::untrusted;
+use domain::task::Turn;
 
 /// The most keys that are named of one answer, and how much of each.
 const MOST: usize = 8;

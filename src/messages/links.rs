@@ -1,11 +1,11 @@
 //! Addresses of what a sentence speaks about.
 
-use crate::domain::ids::CommentId;
-use crate::domain::ids::IssueNumber;
-use crate::domain::ids::PullNumber;
-use crate::domain::ids::RepoName;
-use crate::domain::ids::Sha;
 use crate::messages::untrusted;
+use domain::ids::CommentId;
+use domain::ids::IssueNumber;
+use domain::ids::PullNumber;
+use domain::ids::RepoName;
+use domain::ids::Sha;
 
 /// Makes addresses within one repository.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,5 @@
 //! The comment on the issue that shows the plan and from then on the progress. It is written anew at every edit.
 
-use crate::domain::blocked::BlockReason;
-use crate::domain::cost::Spending;
-use crate::domain::feature::Feature;
-use crate::domain::feature::PlanVersion;
-use crate::domain::feature::State;
-use crate::domain::feature::Suspension;
-use crate::domain::wave;
 use crate::messages::graph;
 use crate::messages::links::Links;
 use crate::messages::living_ground;
@@ -20,6 +13,13 @@ use crate::messages::reasons;
 use crate::messages::unsaid;
 use crate::messages::untrusted;
 use crate::messages::words;
+use domain::blocked::BlockReason;
+use domain::cost::Spending;
+use domain::feature::Feature;
+use domain::feature::PlanVersion;
+use domain::feature::State;
+use domain::feature::Suspension;
+use domain::wave;
 
 /// The living comment of a Feature as it is now.
 #[must_use]

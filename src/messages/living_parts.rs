@@ -1,18 +1,5 @@
 //! Sections of the living comment.
 
-use crate::domain::at_work::Doing;
-use crate::domain::budget::dollars;
-use crate::domain::cost::Spending;
-use crate::domain::cost::Waiting;
-use crate::domain::cost::WaitsOn;
-use crate::domain::feature::Feature;
-use crate::domain::feature::Older;
-use crate::domain::feature::Phase;
-use crate::domain::feature::PlanVersion;
-use crate::domain::feature::State;
-use crate::domain::ids::TaskId;
-use crate::domain::plan::Check;
-use crate::domain::plan::Plan;
 use crate::messages::gates;
 use crate::messages::links::Links;
 use crate::messages::measure::Measure;
@@ -26,6 +13,19 @@ use crate::messages::reasons;
 use crate::messages::untrusted;
 use crate::messages::words;
 use crate::messages::words::count;
+use domain::at_work::Doing;
+use domain::budget::dollars;
+use domain::cost::Spending;
+use domain::cost::Waiting;
+use domain::cost::WaitsOn;
+use domain::feature::Feature;
+use domain::feature::Older;
+use domain::feature::Phase;
+use domain::feature::PlanVersion;
+use domain::feature::State;
+use domain::ids::TaskId;
+use domain::plan::Check;
+use domain::plan::Plan;
 
 /// Where exactly building stands.
 pub(super) fn phase(feature: &Feature) -> String {

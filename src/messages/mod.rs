@@ -41,7 +41,6 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use crate::domain::clean::clean;
 pub use annotation::Annotation;
 pub use annotation::Level;
 pub use annotation::annotated_files;
@@ -64,6 +63,7 @@ pub use commit::plan_commit;
 pub use commit::records_out_commit;
 pub use commit::squash;
 pub use commit::turn_commit;
+pub use domain::clean::clean;
 pub use feature_pull::closed_feature_pull;
 pub use feature_pull::feature_pull;
 pub use links::Links;

@@ -1,16 +1,16 @@
 //! The plan as the YAML that the comment shows and the integration branch carries.
 
-use crate::domain::feature::Feature;
-use crate::domain::feature::PlanVersion;
-use crate::domain::feature::State;
-use crate::domain::ids::Millis;
-use crate::domain::plan::Plan;
-use crate::domain::plan::yaml::PlanHeader;
-use crate::domain::plan::yaml::PlanStatus;
-use crate::domain::plan::yaml::plan_yaml;
-use crate::domain::task::Origin;
 use crate::messages::task_file::task_file;
 use crate::messages::task_file::task_file_path;
+use domain::feature::Feature;
+use domain::feature::PlanVersion;
+use domain::feature::State;
+use domain::ids::Millis;
+use domain::plan::Plan;
+use domain::plan::yaml::PlanHeader;
+use domain::plan::yaml::PlanStatus;
+use domain::plan::yaml::plan_yaml;
+use domain::task::Origin;
 
 /// Where the plan stands: `.autobuild/features/FEAT-42.yaml`.
 #[must_use]

@@ -1,13 +1,5 @@
 //! Why something stopped, waits or ended, in words for people. What an operator needs is in the log.
 
-use crate::domain::blocked::AgentFailure;
-use crate::domain::blocked::BlockReason;
-use crate::domain::blocked::FailureClass;
-use crate::domain::blocked::Fault;
-use crate::domain::feature::ApprovalWhy;
-use crate::domain::feature::CancelledWhy;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::User;
 use crate::messages::measure::Measure;
 use crate::messages::measure::bullets;
 use crate::messages::measure::folded;
@@ -16,6 +8,14 @@ use crate::messages::untrusted::fence;
 use crate::messages::untrusted::inline;
 use crate::messages::words::person;
 use crate::messages::words::tasks;
+use domain::blocked::AgentFailure;
+use domain::blocked::BlockReason;
+use domain::blocked::FailureClass;
+use domain::blocked::Fault;
+use domain::feature::ApprovalWhy;
+use domain::feature::CancelledWhy;
+use domain::ids::TaskId;
+use domain::ids::User;
 
 /// Why a Task or a Feature is blocked, as one sentence.
 pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {

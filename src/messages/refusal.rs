@@ -1,17 +1,17 @@
 //! Why a command or label is not obeyed, each with what to do instead.
 
-use crate::domain::blocked::BlockReason;
-use crate::domain::feature::Feature;
-use crate::domain::feature::command::Refusal;
-use crate::domain::feature::command::Trigger;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::Sha;
-use crate::domain::ids::TaskId;
 use crate::messages::links::Links;
 use crate::messages::measure::MEASURES;
 use crate::messages::reasons;
 use crate::messages::untrusted;
 use crate::messages::words;
+use domain::blocked::BlockReason;
+use domain::feature::Feature;
+use domain::feature::command::Refusal;
+use domain::feature::command::Trigger;
+use domain::ids::FeatureKey;
+use domain::ids::Sha;
+use domain::ids::TaskId;
 
 const TEXT: usize = 600;
 

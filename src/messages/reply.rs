@@ -1,9 +1,5 @@
 //! Answers to commands and labels.
 
-use crate::domain::command::Command;
-use crate::domain::cost::Spending;
-use crate::domain::effect::Reply;
-use crate::domain::feature::Feature;
 use crate::messages::links::Links;
 use crate::messages::living::state_line;
 use crate::messages::measure::Measure;
@@ -15,6 +11,10 @@ use crate::messages::progress;
 use crate::messages::refusal::NO_RUN;
 use crate::messages::refusal::refusal;
 use crate::messages::untrusted;
+use domain::command::Command;
+use domain::cost::Spending;
+use domain::effect::Reply;
+use domain::feature::Feature;
 
 /// What a reply says. `feature` is the run that the thread belongs to, if there is one.
 #[must_use]

@@ -1,14 +1,5 @@
 //! A verdict as a pull request review.
 
-use crate::domain::blocked::BlockedReport;
-use crate::domain::blocked::Cost;
-use crate::domain::decision::Issue;
-use crate::domain::decision::Outcome;
-use crate::domain::decision::Verdict;
-use crate::domain::feature::Feature;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
-use crate::domain::task::Work;
 use crate::messages::blocked;
 use crate::messages::findings;
 use crate::messages::ignored;
@@ -20,6 +11,15 @@ use crate::messages::review_inline;
 use crate::messages::review_since::since_last;
 use crate::messages::untrusted;
 use crate::messages::words;
+use domain::blocked::BlockedReport;
+use domain::blocked::Cost;
+use domain::decision::Issue;
+use domain::decision::Outcome;
+use domain::decision::Verdict;
+use domain::feature::Feature;
+use domain::task::Task;
+use domain::task::Turn;
+use domain::task::Work;
 
 /// A review to be posted on one commit.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,19 +1,19 @@
 //! The criteria of a task in a review: what each is bound to, what its check found, and what the Coach says of it.
 
-use crate::domain::decision::CriterionFinding;
-use crate::domain::decision::CriterionMet;
-use crate::domain::decision::Verdict;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateReport;
-use crate::domain::plan::Check;
-use crate::domain::plan::Criterion;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::messages::measure::Measure;
 use crate::messages::measure::folded;
 use crate::messages::untrusted;
 use crate::messages::words;
+use domain::decision::CriterionFinding;
+use domain::decision::CriterionMet;
+use domain::decision::Verdict;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateReport;
+use domain::plan::Check;
+use domain::plan::Criterion;
+use domain::task::Task;
+use domain::task::Turn;
 
 /// A fold with a table: number, criterion, what it is bound to, what its check found, whether the Coach says it is met, and by what.
 pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {

@@ -1,12 +1,12 @@
 //! Items of a review that stand on a line of the diff.
 
-use crate::domain::decision::Issue;
 use crate::messages::items;
 use crate::messages::measure::MAX_CHARS;
 use crate::messages::measure::first;
 use crate::messages::review::Inline;
 use crate::messages::review::Review;
 use crate::messages::untrusted;
+use domain::decision::Issue;
 
 /// GitHub takes more, but nobody reads them.
 const MOST: usize = 40;

@@ -1,10 +1,5 @@
 //! What a review says of the turn before: which items are named again, which are not, what else changed.
 
-use crate::domain::decision::Issue;
-use crate::domain::ids::TurnNumber;
-use crate::domain::recurring;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::messages::gates;
 use crate::messages::items;
 use crate::messages::measure::Measure;
@@ -14,6 +9,11 @@ use crate::messages::measure::sections;
 use crate::messages::measure::titled;
 use crate::messages::untrusted;
 use crate::messages::words::count;
+use domain::decision::Issue;
+use domain::ids::TurnNumber;
+use domain::recurring;
+use domain::task::Task;
+use domain::task::Turn;
 use std::collections::BTreeMap;
 
 /// Items of one turn that are compared.

@@ -1,9 +1,5 @@
 //! The page that the integration branch carries for each task.
 
-use crate::domain::feature::Feature;
-use crate::domain::ids::TaskId;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::messages::gates;
 use crate::messages::items;
 use crate::messages::measure::Measure;
@@ -13,6 +9,10 @@ use crate::messages::measure::titled;
 use crate::messages::task_pull::criteria;
 use crate::messages::untrusted;
 use crate::messages::words;
+use domain::feature::Feature;
+use domain::ids::TaskId;
+use domain::task::Task;
+use domain::task::Turn;
 
 /// Where a task's page stands: `.autobuild/tasks/FEAT-42/TASK-001.md`.
 #[must_use]

@@ -1,11 +1,5 @@
 //! A task's pull request: its text, and what is said when it closes or a review becomes stale.
 
-use crate::domain::effect::ClosedWhy;
-use crate::domain::effect::DismissedWhy;
-use crate::domain::feature::Feature;
-use crate::domain::ids::User;
-use crate::domain::report::PlayerReport;
-use crate::domain::task::Task;
 use crate::messages::design;
 use crate::messages::links::Links;
 use crate::messages::measure::Measure;
@@ -16,6 +10,12 @@ use crate::messages::measure::sections;
 use crate::messages::measure::titled;
 use crate::messages::untrusted;
 use crate::messages::words;
+use domain::effect::ClosedWhy;
+use domain::effect::DismissedWhy;
+use domain::feature::Feature;
+use domain::ids::User;
+use domain::report::PlayerReport;
+use domain::task::Task;
 
 /// A pull request's title takes 256 characters; nobody reads that many.
 pub(super) const TITLE: usize = 120;

@@ -3,9 +3,9 @@
 //! Prose is escaped, so that it lands in text; commands, names and outputs are put into code. Whatever GitHub would act
 //! on is broken. Every function takes the most characters that its result may have.
 
-use crate::domain::clean::clean;
-use crate::domain::clean::is_invisible;
 use crate::messages::defuse;
+use domain::clean::clean;
+use domain::clean::is_invisible;
 use std::borrow::Cow;
 
 /// What breaks a mention or a reference in Markdown without being seen.

@@ -1,15 +1,15 @@
 //! One short comment for the person who labelled the issue: what waits for them, and where.
 
-use crate::domain::feature::Feature;
-use crate::domain::feature::Wait;
-use crate::domain::ids::TaskId;
-use crate::domain::task;
-use crate::domain::task::MergeState;
-use crate::domain::task::Task;
 use crate::messages::links::Links;
 use crate::messages::living_parts::hash8;
 use crate::messages::untrusted;
 use crate::messages::words;
+use domain::feature::Feature;
+use domain::feature::Wait;
+use domain::ids::TaskId;
+use domain::task;
+use domain::task::MergeState;
+use domain::task::Task;
 
 /// The comment on a wait; none where what waited is gone.
 #[must_use]

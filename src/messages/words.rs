@@ -1,23 +1,23 @@
 //! The words for states, kinds and people that all messages share.
 
-use crate::domain::budget::dollars;
-use crate::domain::budget::hours;
-use crate::domain::budget::tokens;
-use crate::domain::cost::Cost;
-use crate::domain::decision::Outcome;
-use crate::domain::feature::Feature;
-use crate::domain::ids::Millis;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::User;
-use crate::domain::plan::Check;
-use crate::domain::plan::TaskType;
-use crate::domain::task::Approval;
-use crate::domain::task::MergeState;
-use crate::domain::task::MergedBy;
-use crate::domain::task::Stage;
-use crate::domain::task::State;
-use crate::domain::task::Task;
 use crate::messages::untrusted;
+use domain::budget::dollars;
+use domain::budget::hours;
+use domain::budget::tokens;
+use domain::cost::Cost;
+use domain::decision::Outcome;
+use domain::feature::Feature;
+use domain::ids::Millis;
+use domain::ids::TaskId;
+use domain::ids::User;
+use domain::plan::Check;
+use domain::plan::TaskType;
+use domain::task::Approval;
+use domain::task::MergeState;
+use domain::task::MergedBy;
+use domain::task::Stage;
+use domain::task::State;
+use domain::task::Task;
 
 /// What runs cost, in few words; a dash before the first.
 pub(super) fn cost(cost: &Cost) -> String {

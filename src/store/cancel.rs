@@ -1,12 +1,12 @@
 //! Effects that are no longer wanted: those that wait are cancelled, those that run are asked to stop.
 
-use crate::domain::ids::FeatureKey;
 use crate::store::Lane;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::ids::FeatureKey;
 
 statements! {
     CANCEL = "UPDATE effect SET cancel_requested = 1, state = CASE WHEN state = 'ready' THEN 'cancelled' ELSE state END \

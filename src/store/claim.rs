@@ -1,6 +1,5 @@
 //! Who works on what: claims are fair between installations and exact about every limit; lost work is taken back.
 
-use crate::domain::ids::Millis;
 use crate::store::Hold;
 use crate::store::Lane;
 use crate::store::Store;
@@ -11,6 +10,7 @@ use crate::store::run;
 use crate::store::sql::Pools;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::ids::Millis;
 
 /// One process at a time claims or takes back, so that every count it decides by is true.
 const LOCK: i64 = 0x6175_746f_0002;

@@ -1,7 +1,5 @@
 //! An event, the state it leads to and the effects it asks for: all stored, or nothing.
 
-use crate::domain::ids::AppId;
-use crate::domain::ids::TaskId;
 use crate::store::CancelRule;
 use crate::store::FeatureRow;
 use crate::store::Fenced;
@@ -21,6 +19,8 @@ use crate::store::feature::Saved;
 use crate::store::hold;
 use crate::store::sql::Tx;
 use crate::store::task;
+use domain::ids::AppId;
+use domain::ids::TaskId;
 
 /// One step of a Feature.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,5 @@
 //! Webhook deliveries: stored before they are acknowledged, known again when they are repeated.
 
-use crate::domain::ids::AppId;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::Millis;
-use crate::domain::ids::RepoId;
 use crate::store::NewEffect;
 use crate::store::Store;
 use crate::store::StoreError;
@@ -15,6 +11,10 @@ use crate::store::sql::Bulk;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::ids::AppId;
+use domain::ids::InstallationId;
+use domain::ids::Millis;
+use domain::ids::RepoId;
 use std::collections::HashSet;
 use std::str::FromStr;
 use std::sync::LazyLock;

@@ -1,9 +1,5 @@
 //! Effects: what is to be done outside, written down before it is done.
 
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::Millis;
-use crate::domain::ids::RepoId;
 use crate::store::EffectState;
 use crate::store::Lane;
 use crate::store::Ordered;
@@ -15,6 +11,10 @@ use crate::store::sql::Bulk;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::ids::FeatureKey;
+use domain::ids::InstallationId;
+use domain::ids::Millis;
+use domain::ids::RepoId;
 use std::sync::LazyLock;
 
 /// The columns that make a [`StoredEffect`].

@@ -1,8 +1,5 @@
 //! A Feature's row, and the whole Feature as it stands at one moment.
 
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::PullNumber;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::TaskRow;
@@ -13,6 +10,9 @@ use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
 use crate::store::task;
+use domain::ids::FeatureKey;
+use domain::ids::InstallationId;
+use domain::ids::PullNumber;
 
 /// The columns that make a [`FeatureRow`] and its version.
 macro_rules! columns {

@@ -1,10 +1,5 @@
 //! Finding Features by what GitHub names: an issue, a branch, a pull request, a repository, an installation.
 
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::IssueNumber;
-use crate::domain::ids::PullNumber;
-use crate::domain::ids::RepoId;
-use crate::domain::ids::TaskId;
 use crate::store::FeatureRow;
 use crate::store::Store;
 use crate::store::StoreError;
@@ -14,6 +9,11 @@ use crate::store::row::stored;
 use crate::store::sql::Arg;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::ids::InstallationId;
+use domain::ids::IssueNumber;
+use domain::ids::PullNumber;
+use domain::ids::RepoId;
+use domain::ids::TaskId;
 
 /// What counts as unfinished, word for word as the unique index has it.
 macro_rules! unfinished {

@@ -1,6 +1,5 @@
 //! What the holder of an effect may do with it. Every write shows id, worker and fence; a lost hold changes nothing.
 
-use crate::domain::ids::Millis;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::row::Row;
@@ -10,6 +9,7 @@ use crate::store::sql::Arg;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::ids::Millis;
 
 /// Only the one that still holds the effect.
 macro_rules! held {

@@ -1,7 +1,6 @@
 //! Providers of models that do not serve us now: nobody asks them before their time, one asks first, and when it is
 //! served the others go on.
 
-use crate::domain::ids::Millis;
 use crate::store::Fenced;
 use crate::store::Hold;
 use crate::store::NewEffect;
@@ -17,6 +16,7 @@ use crate::store::row::explained;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::ids::Millis;
 use std::fmt;
 use std::str::FromStr;
 
@@ -277,11 +277,7 @@ impl Store {
 
     /// The effects of a Feature that wait for a provider or for GitHub, the first to go on first. What waits for GitHub
     /// waits until it was reached, also where it is about to be tried again.
-    pub async fn parked(
-        &self,
-        feature: &crate::domain::ids::FeatureKey,
-        now: Millis,
-    ) -> Result<Vec<Parked>, StoreError> {
+    pub async fn parked(&self, feature: &domain::ids::FeatureKey, now: Millis) -> Result<Vec<Parked>, StoreError> {
         let rows = self.db.rows(PARKED, args![&feature.to_string(), now.0]).await?;
         let parked = |row: &Row| {
             Ok(Parked {

@@ -1,13 +1,13 @@
 //! What repositories' settings files said, and since when that is in doubt.
 
-use crate::domain::ids::Millis;
-use crate::domain::ids::RepoId;
-use crate::domain::ids::Sha;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::row::stored;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::ids::Millis;
+use domain::ids::RepoId;
+use domain::ids::Sha;
 
 statements! {
     READ = "SELECT commit_sha, file, shared_repo, asked_at, doubted_at FROM repository_settings WHERE repo_id = $1";

@@ -3,24 +3,6 @@
 //! A budget is checked and drawn on in one transaction, alone among all processes: tasks at once and several replicas
 //! never spend the same money twice. A run that nobody ended counts with what was set aside for it.
 
-use crate::domain::budget;
-use crate::domain::budget::Account;
-use crate::domain::budget::Allowed;
-use crate::domain::budget::Amount;
-use crate::domain::budget::Budget;
-use crate::domain::budget::Call;
-use crate::domain::budget::Month;
-use crate::domain::budget::Purse;
-use crate::domain::budget::Share;
-use crate::domain::budget::Spent;
-use crate::domain::budget::Verdict;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::Millis;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
-use crate::domain::isolation::Level;
-use crate::domain::usage::Usage;
 use crate::store::Hold;
 use crate::store::Store;
 use crate::store::StoreError;
@@ -31,6 +13,24 @@ use crate::store::sql::Arg;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::budget;
+use domain::budget::Account;
+use domain::budget::Allowed;
+use domain::budget::Amount;
+use domain::budget::Budget;
+use domain::budget::Call;
+use domain::budget::Month;
+use domain::budget::Purse;
+use domain::budget::Share;
+use domain::budget::Spent;
+use domain::budget::Verdict;
+use domain::ids::FeatureKey;
+use domain::ids::InstallationId;
+use domain::ids::Millis;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
+use domain::isolation::Level;
+use domain::usage::Usage;
 
 /// One process at a time draws on budgets.
 const LOCK: i64 = 0x6175_746f_0003;

@@ -1,18 +1,18 @@
 //! Reading the ledger: what work cost, run by run and in sums.
 
-use crate::domain::cost::Cost;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::Millis;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
-use crate::domain::isolation::Level;
-use crate::domain::usage::Tokens;
-use crate::domain::usage::Usage;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::row::Row;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::cost::Cost;
+use domain::ids::FeatureKey;
+use domain::ids::Millis;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
+use domain::isolation::Level;
+use domain::usage::Tokens;
+use domain::usage::Usage;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -183,11 +183,7 @@ impl Store {
 
     /// What a task of the repository cost on average since `since`, in millionths of a dollar, and how many tasks that
     /// is the average of.
-    pub async fn usual_cost(
-        &self,
-        repo: crate::domain::ids::RepoId,
-        since: Millis,
-    ) -> Result<Option<(u64, u64)>, StoreError> {
+    pub async fn usual_cost(&self, repo: domain::ids::RepoId, since: Millis) -> Result<Option<(u64, u64)>, StoreError> {
         let row = self
             .db
             .row(EARLIER, args![crate::store::row::stored(repo.0)?, since.0])

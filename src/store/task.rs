@@ -1,17 +1,17 @@
 //! Tasks, what they need, and their Turns.
 
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::Millis;
-use crate::domain::ids::PullNumber;
-use crate::domain::ids::Sha;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
 use crate::store::StoreError;
 use crate::store::row::Row;
 use crate::store::row::stored;
 use crate::store::sql::Tx;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::ids::FeatureKey;
+use domain::ids::Millis;
+use domain::ids::PullNumber;
+use domain::ids::Sha;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
 use std::collections::HashMap;
 
 statements! {

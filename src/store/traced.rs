@@ -1,11 +1,11 @@
 //! Which runs of agents are remembered, for whoever wants to read what happened in them.
 
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::TaskId;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::sql::args;
 use crate::store::sql::statements;
+use domain::ids::FeatureKey;
+use domain::ids::TaskId;
 
 statements! {
     TRACED = "SELECT feature_id, task, MAX(started_at) AS newest FROM run GROUP BY feature_id, task \

@@ -14,9 +14,9 @@ mod settings;
 pub use settings::TelemetryMistake;
 pub use settings::TelemetrySettings;
 
-use crate::domain::ids::Millis;
-use crate::domain::secret::Secrets;
 use crate::telemetry::sender::Order;
+use domain::ids::Millis;
+use domain::secret::Secrets;
 use sha2::Digest;
 use sha2::Sha256;
 use std::sync::Arc;

@@ -1,7 +1,5 @@
 //! The webhook inbox: who sent it, is it whole, do we need it; then it is on disk, and only then acknowledged.
 
-use crate::domain::ids::AppId;
-use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::ingest::Ingest;
 use crate::github::webhook::DeliveryHeaders;
@@ -26,6 +24,8 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::IntoResponse;
 use axum::response::Response;
+use domain::ids::AppId;
+use domain::ids::Millis;
 use secrecy::SecretString;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,5 @@
 //! `GET /metrics`: what runs of agents cost and how they ended, for Prometheus. Opened by the administrator's token.
 
-use crate::domain::ids::Millis;
 use crate::store::ProviderTrouble;
 use crate::store::RunTotal;
 use crate::store::Store;
@@ -14,6 +13,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::response::Response;
+use domain::ids::Millis;
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
 use sha2::Digest;
@@ -188,7 +188,7 @@ fn escaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::cost::Cost;
+    use domain::cost::Cost;
 
     #[test]
     fn figures_are_counters_by_role_model_and_outcome() {

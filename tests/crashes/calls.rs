@@ -1,6 +1,6 @@
 //! What the service asked of the forge, by kind.
 
-use autobuild::forge::LoggedCall;
+use forge::LoggedCall;
 use std::collections::BTreeMap;
 
 /// A kind of call: its method and path, with `*` for what differs from run to run.

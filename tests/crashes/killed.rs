@@ -9,9 +9,9 @@ use crate::play::difference;
 use crate::play::go_on;
 use crate::story::Story;
 use crate::world::World;
-use autobuild::forge::Fault;
-use autobuild::forge::FaultOrder;
-use autobuild::forge::Mishap;
+use forge::Fault;
+use forge::FaultOrder;
+use forge::Mishap;
 use futures_util::StreamExt;
 use std::collections::BTreeMap;
 

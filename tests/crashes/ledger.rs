@@ -6,7 +6,7 @@
 use crate::play::WATCHDOG;
 use crate::story::Story;
 use crate::world::World;
-use autobuild::domain::budget::dollars;
+use domain::budget::dollars;
 use sqlx::Connection;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteConnectOptions;

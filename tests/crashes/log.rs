@@ -5,8 +5,8 @@ use crate::play::WATCHDOG;
 use crate::play::go_on;
 use crate::story::Story;
 use crate::world::World;
-use autobuild::forge::Fault;
-use autobuild::forge::Mishap;
+use forge::Fault;
+use forge::Mishap;
 use tokio::io::AsyncReadExt;
 use tokio::io::AsyncWriteExt;
 

@@ -3,7 +3,7 @@
 use crate::beside::Beside;
 use crate::pipes::Pipes;
 use crate::story::Story;
-use autobuild::forge::FeedEvent;
+use forge::FeedEvent;
 use secrecy::ExposeSecret;
 use sqlx::Connection;
 use sqlx::SqliteConnection;

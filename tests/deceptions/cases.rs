@@ -23,10 +23,10 @@
 //! ```
 
 use crate::expectation::Expectation;
-use autobuild::domain::plan::Check;
-use autobuild::domain::plan::Criterion;
-use autobuild::domain::plan::TaskType;
-use autobuild::domain::task::Origin;
+use domain::plan::Check;
+use domain::plan::Criterion;
+use domain::plan::TaskType;
+use domain::task::Origin;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

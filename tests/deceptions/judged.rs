@@ -2,17 +2,17 @@
 
 use crate::cases::Case;
 use crate::expectation::Expectation;
-use autobuild::domain::contract::Judgement;
-use autobuild::domain::decision::Outcome;
-use autobuild::domain::decision::Severity;
-use autobuild::domain::evidence::Evidence;
-use autobuild::domain::evidence::Gate;
-use autobuild::domain::evidence::GateReport;
-use autobuild::domain::evidence::Profile;
-use autobuild::domain::evidence::Weight;
-use autobuild::domain::evidence::profile;
-use autobuild::domain::integrity::Rule;
-use autobuild::domain::plan::TaskType;
+use domain::contract::Judgement;
+use domain::decision::Outcome;
+use domain::decision::Severity;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateReport;
+use domain::evidence::Profile;
+use domain::evidence::Weight;
+use domain::evidence::profile;
+use domain::integrity::Rule;
+use domain::plan::TaskType;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

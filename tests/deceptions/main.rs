@@ -24,13 +24,13 @@ mod tree;
 
 use autobuild::config::Offer;
 use autobuild::config::RepositorySettings;
-use autobuild::domain::evidence::Weight;
-use autobuild::domain::integrity::IntegrityFinding;
-use autobuild::domain::integrity::Rule;
-use autobuild::domain::plan::TaskType;
 use cases::Author;
 use cases::Case;
 use cases::Library;
+use domain::evidence::Weight;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+use domain::plan::TaskType;
 use expectation::Expectation;
 use futures_util::StreamExt;
 use judged::Judged;

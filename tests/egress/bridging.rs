@@ -7,7 +7,7 @@ use crate::world::echoes;
 use crate::world::read_head;
 use crate::world::rules;
 use crate::world::server;
-use autobuild::sandbox::egress::bridge;
+use sandbox::egress::bridge;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use tokio::io::AsyncReadExt;

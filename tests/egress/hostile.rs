@@ -6,11 +6,11 @@ use crate::world::echo;
 use crate::world::echoes;
 use crate::world::rules;
 use crate::world::server;
-use autobuild::sandbox::egress::Caps;
-use autobuild::sandbox::egress::Outcome;
-use autobuild::sandbox::egress::Refusal;
-use autobuild::sandbox::egress::Rules;
 use proptest::prelude::*;
+use sandbox::egress::Caps;
+use sandbox::egress::Outcome;
+use sandbox::egress::Refusal;
+use sandbox::egress::Rules;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering;
@@ -65,12 +65,12 @@ async fn two_lengths_of_one_request_never_make_two_requests() {
     })
     .await;
     let mut rules = rules(&[], &[]);
-    rules.models.push(autobuild::sandbox::egress::ModelRoute {
+    rules.models.push(sandbox::egress::ModelRoute {
         name: "main".to_owned(),
         upstream: format!("http://{api}").parse().unwrap(),
         header: (http::HeaderName::from_static("x-api-key"), "key".into()),
         paths: vec!["/v1".to_owned()],
-        terms: autobuild::sandbox::egress::Terms::Any,
+        terms: sandbox::egress::Terms::Any,
     });
     let world = World::open(rules).await;
     let smuggled = format!("GET /{0}/main/v1/two HTTP/1.1\r\nHost: x\r\n\r\n", world.token());
@@ -227,12 +227,12 @@ async fn the_other_way_goes_on_after_one_side_has_said_all() {
 #[tokio::test]
 async fn a_token_is_not_guessed_by_its_parts() {
     let mut rules = rules(&[], &[]);
-    rules.models.push(autobuild::sandbox::egress::ModelRoute {
+    rules.models.push(sandbox::egress::ModelRoute {
         name: "main".to_owned(),
         upstream: format!("http://{}", echo().await).parse().unwrap(),
         header: (http::HeaderName::from_static("x-api-key"), "key".into()),
         paths: vec!["/v1".to_owned()],
-        terms: autobuild::sandbox::egress::Terms::Any,
+        terms: sandbox::egress::Terms::Any,
     });
     let world = World::open(rules).await;
     let token = world.token();

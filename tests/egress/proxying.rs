@@ -5,8 +5,8 @@ use crate::world::World;
 use crate::world::echo;
 use crate::world::echoes;
 use crate::world::rules;
-use autobuild::sandbox::egress::Outcome;
-use autobuild::sandbox::egress::Refusal;
+use sandbox::egress::Outcome;
+use sandbox::egress::Refusal;
 use std::os::unix::fs::PermissionsExt;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
@@ -184,9 +184,7 @@ async fn the_socket_is_this_users_alone_and_leads_to_the_same_door() {
 async fn a_socket_opens_in_a_folder_with_a_very_long_path() {
     let folder = tempfile::tempdir().unwrap();
     let long = folder.path().join("a".repeat(120)).join("b".repeat(120));
-    let door = autobuild::sandbox::egress::Door::open(rules(&[], &[]), &long)
-        .await
-        .unwrap();
+    let door = sandbox::egress::Door::open(rules(&[], &[]), &long).await.unwrap();
     assert!(door.socket().exists());
 }
 

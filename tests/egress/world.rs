@@ -1,12 +1,12 @@
 //! Doors, servers and clients of the tests.
 
-use autobuild::sandbox::egress::Caps;
-use autobuild::sandbox::egress::Decision;
-use autobuild::sandbox::egress::Door;
-use autobuild::sandbox::egress::Outcome;
-use autobuild::sandbox::egress::Rules;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use sandbox::egress::Caps;
+use sandbox::egress::Decision;
+use sandbox::egress::Door;
+use sandbox::egress::Outcome;
+use sandbox::egress::Rules;
 use std::future::Future;
 use std::net::Ipv4Addr;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::net::TcpStream;
 
-pub use autobuild::domain::isolation::Level;
+pub use domain::isolation::Level;
 
 /// A door and the folder that it lies in.
 pub struct World {

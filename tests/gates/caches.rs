@@ -3,7 +3,7 @@
 use crate::stage::Case;
 use crate::stage::Stage;
 use crate::stage::finding;
-use autobuild::domain::plan::TaskType;
+use domain::plan::TaskType;
 
 /// Says how set-up found the place, then prints one result.
 const SETTINGS: &str = "setup: sh setup.sh\ntest: sh run.sh\n";
@@ -12,7 +12,7 @@ const SETUP: &str = "if [ -f built/made ]; then echo warm; else echo cold; fi; m
 const RUN: &str = "cat built/made; ls .venv; mkdir -p target junk; touch target/CACHEDIR.TAG junk/x; echo home > $HOME/kept\n\
                    printf '1..1\\nok 1 - a\\n'\n";
 
-fn said(evidence: Option<&autobuild::domain::evidence::Evidence>) -> String {
+fn said(evidence: Option<&domain::evidence::Evidence>) -> String {
     finding(evidence.unwrap()).output.clone()
 }
 
@@ -92,7 +92,7 @@ const PLACED: &str = "#[test]\nfn placed_finds_its_data() {\n \
                       assert!(std::fs::read(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/data.txt\")).is_ok());\n}\n";
 
 /// A workspace of a crate, a dependency of its own, and a crate that has its own place within it.
-async fn workspace(stage: &Stage) -> (autobuild::domain::ids::Sha, Case, autobuild::domain::evidence::Baseline) {
+async fn workspace(stage: &Stage) -> (domain::ids::Sha, Case, domain::evidence::Baseline) {
     let package = |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
     let (heavy, placed) = (package("heavy"), package("placed"));
     let fork = stage.commit(

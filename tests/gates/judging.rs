@@ -3,17 +3,17 @@
 use crate::stage::Case;
 use crate::stage::Stage;
 use crate::stage::finding;
-use autobuild::domain::evidence::Absence;
-use autobuild::domain::evidence::Evidence;
-use autobuild::domain::evidence::Excuse;
-use autobuild::domain::evidence::Gate;
-use autobuild::domain::evidence::GateReport;
-use autobuild::domain::evidence::Profile;
-use autobuild::domain::evidence::Weight;
-use autobuild::domain::evidence::profile;
-use autobuild::domain::feature::Mode;
-use autobuild::domain::plan::Check;
-use autobuild::domain::plan::TaskType;
+use domain::evidence::Absence;
+use domain::evidence::Evidence;
+use domain::evidence::Excuse;
+use domain::evidence::Gate;
+use domain::evidence::GateReport;
+use domain::evidence::Profile;
+use domain::evidence::Weight;
+use domain::evidence::profile;
+use domain::feature::Mode;
+use domain::plan::Check;
+use domain::plan::TaskType;
 
 const TESTS: &str = "test: python3 -m unittest discover -s tests\n";
 const CALC: &str = "def add(a, b):\n    return a + b\n";

@@ -3,11 +3,11 @@
 use crate::stage::Case;
 use crate::stage::Stage;
 use autobuild::config::RepositorySettings;
-use autobuild::domain::evidence::Absence;
-use autobuild::domain::evidence::Evidence;
-use autobuild::domain::evidence::Gate;
-use autobuild::domain::plan::Check;
-use autobuild::domain::plan::TaskType;
+use domain::evidence::Absence;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::plan::Check;
+use domain::plan::TaskType;
 
 /// What the repository holds in these tests.
 const FILES: [(&str, Option<&str>); 6] = [

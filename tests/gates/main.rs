@@ -12,13 +12,13 @@ mod stage;
 mod waves;
 
 use autobuild::config::RepositorySettings;
-use autobuild::domain::evidence::Absence;
-use autobuild::domain::evidence::Baseline;
-use autobuild::domain::evidence::Counts;
-use autobuild::domain::evidence::Evidence;
-use autobuild::domain::evidence::Finding;
 use autobuild::gates::GateError;
 use autobuild::gates::preflight;
+use domain::evidence::Absence;
+use domain::evidence::Baseline;
+use domain::evidence::Counts;
+use domain::evidence::Evidence;
+use domain::evidence::Finding;
 use stage::Stage;
 use stage::finding;
 use std::time::Duration;

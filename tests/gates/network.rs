@@ -3,9 +3,9 @@
 use crate::stage::Case;
 use crate::stage::Stage;
 use crate::stage::finding;
-use autobuild::domain::evidence::Baseline;
-use autobuild::domain::plan::TaskType;
-use autobuild::sandbox::egress::Ceiling;
+use domain::evidence::Baseline;
+use domain::plan::TaskType;
+use sandbox::egress::Ceiling;
 use std::net::TcpListener;
 
 /// Asks the proxy for a tunnel to the host of its argument; fails without a proxy and where it refuses.

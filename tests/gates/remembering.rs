@@ -2,9 +2,9 @@
 
 use crate::stage::Case;
 use crate::stage::Stage;
-use autobuild::domain::evidence::Gate;
-use autobuild::domain::ids::Sha;
-use autobuild::domain::plan::TaskType;
+use domain::evidence::Gate;
+use domain::ids::Sha;
+use domain::plan::TaskType;
 use std::fs;
 
 const TESTS: &str = "test: sh run.sh\n";

@@ -3,10 +3,10 @@
 use crate::stage::Case;
 use crate::stage::Stage;
 use crate::stage::finding;
-use autobuild::domain::evidence::Evidence;
-use autobuild::domain::evidence::Gate;
-use autobuild::domain::evidence::GateReport;
-use autobuild::domain::plan::TaskType;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateReport;
+use domain::plan::TaskType;
 
 const SETTINGS: &str = "setup: sh setup.sh\ntest: sh tests/run.sh\n";
 const RUN: &str = "echo 1..2; . tests/lib/say.sh; grep -q works f && say 'ok 1 - works' || say 'not ok 1 - works'; \

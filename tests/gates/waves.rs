@@ -3,13 +3,13 @@
 use crate::stage::Stage;
 use autobuild::config::Offer;
 use autobuild::config::RepositorySettings;
-use autobuild::domain::evidence::Evidence;
-use autobuild::domain::evidence::Gate;
-use autobuild::domain::plan::TaskType;
 use autobuild::gates::Suspects;
 use autobuild::gates::WaveSubject;
 use autobuild::gates::blame;
 use autobuild::gates::verify_wave;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::plan::TaskType;
 use tokio_util::sync::CancellationToken;
 
 const RUN: &str =

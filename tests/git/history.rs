@@ -3,7 +3,7 @@
 use crate::origin::World;
 use crate::origin::careless;
 use crate::origin::git;
-use autobuild::git::GitError;
+use git::GitError;
 use std::io::Write;
 use std::process::Stdio;
 

@@ -5,15 +5,15 @@ use crate::origin::careless;
 use crate::origin::git;
 use crate::origin::request;
 use crate::origin::write;
-use autobuild::domain::secret::SecretKind;
-use autobuild::domain::secret::Secrets;
-use autobuild::git::Lease;
-use autobuild::git::Policy;
-use autobuild::git::PolicyFinding;
-use autobuild::git::Prepared;
-use autobuild::git::RepoPath;
-use autobuild::git::TakeOutLimits;
-use autobuild::git::TreeFinding;
+use domain::secret::SecretKind;
+use domain::secret::Secrets;
+use git::Lease;
+use git::Policy;
+use git::PolicyFinding;
+use git::Prepared;
+use git::RepoPath;
+use git::TakeOutLimits;
+use git::TreeFinding;
 use secrecy::SecretString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -146,7 +146,7 @@ async fn forged_alternates_bring_no_object_in() {
     assert!(!world.mirror.has_commit(&stolen.parse().unwrap()).await.unwrap());
 }
 
-async fn commit(world: &World, checkout: &autobuild::git::Checkout) -> Prepared {
+async fn commit(world: &World, checkout: &git::Checkout) -> Prepared {
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
     assert!(!changes.rejected(), "{:?}", changes.findings());
     world

@@ -3,11 +3,11 @@
 use crate::origin::World;
 use crate::origin::git;
 use crate::origin::request;
-use autobuild::domain::ids::Sha;
-use autobuild::git::ChangedFile;
-use autobuild::git::FileStatus;
-use autobuild::git::GitError;
-use autobuild::git::MergeOutcome;
+use domain::ids::Sha;
+use git::ChangedFile;
+use git::FileStatus;
+use git::GitError;
+use git::MergeOutcome;
 
 async fn child(world: &World, parents: &[&Sha], files: &[(&str, &str)]) -> Sha {
     let files = files

@@ -5,13 +5,13 @@ use crate::origin::TOKEN;
 use crate::origin::World;
 use crate::origin::git;
 use crate::origin::request;
-use autobuild::domain::ids::Sha;
-use autobuild::git::BranchName;
-use autobuild::git::ForgeAccess;
-use autobuild::git::GitError;
-use autobuild::git::Lease;
-use autobuild::git::PushError;
-use autobuild::git::Pushed;
+use domain::ids::Sha;
+use git::BranchName;
+use git::ForgeAccess;
+use git::GitError;
+use git::Lease;
+use git::PushError;
+use git::Pushed;
 use secrecy::SecretString;
 use std::fs;
 use std::path::Path;
@@ -235,11 +235,11 @@ async fn what_a_killed_git_left_does_not_stop_the_next_start() {
     fs::write(world.mirror.dir().join("packed-refs.lock"), "").unwrap();
     fs::write(world.mirror.dir().join("refs/heads/main.lock"), "").unwrap();
     let forge = ForgeAccess::new(address(&world)).unwrap();
-    let again = autobuild::git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
+    let again = git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
     again.sweep_leftovers().unwrap();
     assert!(!left.exists());
     world.people_push("main", &[("a", "2")]);
-    let mirror = again.mirror(autobuild::domain::ids::RepoId(7));
+    let mirror = again.mirror(domain::ids::RepoId(7));
     mirror.fetch(&world.remote, &["main"]).await.unwrap();
 }
 
@@ -249,8 +249,8 @@ async fn a_mirror_that_was_being_made_when_the_process_died_is_made_again() {
     for torn in ["HEAD", "config"] {
         fs::write(world.mirror.dir().join(torn), "").unwrap();
         let forge = ForgeAccess::new(address(&world)).unwrap();
-        let again = autobuild::git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
-        let mirror = again.mirror(autobuild::domain::ids::RepoId(7));
+        let again = git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
+        let mirror = again.mirror(domain::ids::RepoId(7));
         mirror.fetch(&world.remote, &["main"]).await.unwrap();
     }
 }

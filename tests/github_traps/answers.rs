@@ -1,13 +1,13 @@
 //! Addresses, pages, redirects and answers of unexpected shape.
 
 use crate::world::*;
-use autobuild::domain::ids::CommentId;
-use autobuild::domain::ids::UserId;
 use autobuild::github::AccessLevel;
 use autobuild::github::GithubError;
 use autobuild::github::IssueEdit;
 use autobuild::github::webhook::Inbound;
 use autobuild::github::webhook::parse;
+use domain::ids::CommentId;
+use domain::ids::UserId;
 use serde_json::json;
 use wiremock::Mock;
 use wiremock::ResponseTemplate;

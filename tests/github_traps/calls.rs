@@ -1,9 +1,6 @@
 //! Calls whose refusals mean something of their own.
 
 use crate::world::*;
-use autobuild::domain::ids::CheckRunId;
-use autobuild::domain::ids::CommentId;
-use autobuild::domain::ids::PullNumber;
 use autobuild::github::CheckAction;
 use autobuild::github::CheckConclusion;
 use autobuild::github::CheckOutput;
@@ -22,6 +19,9 @@ use autobuild::github::PullFilter;
 use autobuild::github::Reaction;
 use autobuild::github::ReactionTarget;
 use autobuild::github::ReviewEvent;
+use domain::ids::CheckRunId;
+use domain::ids::CommentId;
+use domain::ids::PullNumber;
 use serde_json::Value;
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! What others say of a commit and of lines, as GitHub tells it.
 
 use crate::world::*;
-use autobuild::domain::ids::AppId;
-use autobuild::domain::ids::ReviewId;
+use domain::ids::AppId;
+use domain::ids::ReviewId;
 use serde_json::Value;
 use serde_json::json;
 use wiremock::Mock;

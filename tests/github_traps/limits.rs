@@ -1,8 +1,6 @@
 //! Limits, errors of GitHub's own, lost replies: what is tried again, and by whom.
 
 use crate::world::*;
-use autobuild::domain::ids::AppId;
-use autobuild::domain::ids::Millis;
 use autobuild::github::App;
 use autobuild::github::Client;
 use autobuild::github::GithubError;
@@ -12,6 +10,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::routing::get;
 use axum::routing::post;
+use domain::ids::AppId;
+use domain::ids::Millis;
 use secrecy::SecretString;
 use serde_json::json;
 use std::time::Duration;

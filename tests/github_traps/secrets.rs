@@ -2,9 +2,9 @@
 
 use crate::log;
 use crate::world::*;
-use autobuild::domain::secret::Secrets;
 use autobuild::github::GithubError;
 use autobuild::github::Rights;
+use domain::secret::Secrets;
 use secrecy::ExposeSecret;
 use serde_json::json;
 use std::error::Error;

@@ -1,9 +1,6 @@
 //! JWTs and installation tokens.
 
 use crate::world::*;
-use autobuild::domain::ids::AppId;
-use autobuild::domain::ids::RepoId;
-use autobuild::domain::ids::UserId;
 use autobuild::github::AUTOBUILD_PERMISSIONS;
 use autobuild::github::App;
 use autobuild::github::COACH_PERMISSIONS;
@@ -12,6 +9,9 @@ use autobuild::github::InstallationState;
 use autobuild::github::Rights;
 use autobuild::github::SetupError;
 use autobuild::github::webhook::OwnApps;
+use domain::ids::AppId;
+use domain::ids::RepoId;
+use domain::ids::UserId;
 use futures_util::future::join_all;
 use secrecy::ExposeSecret;
 use secrecy::SecretString;
@@ -246,7 +246,7 @@ async fn an_installation_is_active_suspended_or_gone() {
     let state = async |id| {
         world
             .client
-            .installation(autobuild::domain::ids::InstallationId(id))
+            .installation(domain::ids::InstallationId(id))
             .await
             .unwrap()
     };

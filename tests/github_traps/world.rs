@@ -1,12 +1,5 @@
 //! A wiremock server that is GitHub, and a client of it.
 
-use autobuild::domain::ids::AppId;
-use autobuild::domain::ids::InstallationId;
-use autobuild::domain::ids::IssueNumber;
-use autobuild::domain::ids::Millis;
-use autobuild::domain::ids::PullNumber;
-use autobuild::domain::ids::RepoId;
-use autobuild::domain::ids::Sha;
 use autobuild::github::App;
 use autobuild::github::Client;
 use autobuild::github::GithubUrls;
@@ -17,6 +10,13 @@ use aws_lc_rs::rsa::KeyPair;
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::KeyPair as _;
 use base64::Engine;
+use domain::ids::AppId;
+use domain::ids::InstallationId;
+use domain::ids::IssueNumber;
+use domain::ids::Millis;
+use domain::ids::PullNumber;
+use domain::ids::RepoId;
+use domain::ids::Sha;
 use secrecy::SecretString;
 use serde_json::Value;
 use serde_json::json;

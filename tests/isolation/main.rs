@@ -17,12 +17,12 @@ mod origin;
 mod planted;
 mod stage;
 
-use autobuild::domain::isolation::Level;
-use autobuild::sandbox::Exit;
-use autobuild::sandbox::Sandbox;
-use autobuild::sandbox::SandboxOptions;
-use autobuild::sandbox::StartError;
+use domain::isolation::Level;
 use planted::Plant;
+use sandbox::Exit;
+use sandbox::Sandbox;
+use sandbox::SandboxOptions;
+use sandbox::StartError;
 use stage::Stage;
 use stage::Way;
 use stage::Who;
@@ -282,7 +282,7 @@ async fn the_door_opens_to_what_is_allowed() {
 
 #[tokio::test]
 async fn what_uses_too_much_ends_with_the_limit_by_name() {
-    use autobuild::domain::isolation::Limit;
+    use domain::isolation::Limit;
     let stage = Stage::new("limits");
     for level in offered().await {
         let (_, exit) = stage.tries("children", Who::Player, Way::At(level)).await.unwrap();
@@ -304,7 +304,7 @@ async fn without_the_program_that_builds_the_wall_nothing_is_started() {
         bubblewrap: folder.path().join("bwrap"),
         ..options()
     };
-    let mut spec = autobuild::sandbox::Spec::new("touch", folder.path()).args(["started"]);
+    let mut spec = sandbox::Spec::new("touch", folder.path()).args(["started"]);
     spec.env = vec![("PATH".into(), "/usr/bin:/bin".into())];
     spec.confine.write = vec![folder.path().to_path_buf()];
     for level in [Level::L2, Level::L3] {

@@ -1,15 +1,15 @@
 //! What is planted around the sandbox, and how one thing is tried with and without it.
 
-use autobuild::domain::isolation::Level;
-use autobuild::domain::network::HostName;
-use autobuild::domain::network::HostRule;
-use autobuild::sandbox::Exit;
-use autobuild::sandbox::Sandbox;
-use autobuild::sandbox::SandboxOptions;
-use autobuild::sandbox::Spec;
-use autobuild::sandbox::StartError;
-use autobuild::sandbox::egress::Door;
-use autobuild::sandbox::egress::Rules;
+use domain::isolation::Level;
+use domain::network::HostName;
+use domain::network::HostRule;
+use sandbox::Exit;
+use sandbox::Sandbox;
+use sandbox::SandboxOptions;
+use sandbox::Spec;
+use sandbox::StartError;
+use sandbox::egress::Door;
+use sandbox::egress::Rules;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;

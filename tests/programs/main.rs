@@ -25,10 +25,10 @@ mod model;
 mod real;
 mod stage;
 
-use autobuild::domain::isolation::Bounds;
-use autobuild::domain::isolation::Level;
-use autobuild::sandbox::Sandbox;
-use autobuild::sandbox::SandboxOptions;
+use domain::isolation::Bounds;
+use domain::isolation::Level;
+use sandbox::Sandbox;
+use sandbox::SandboxOptions;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;

@@ -4,18 +4,18 @@
 
 mod steering;
 
-use autobuild::domain::isolation::Bounds;
-use autobuild::domain::isolation::Level;
-use autobuild::domain::isolation::Limit;
-use autobuild::domain::isolation::Limits;
-use autobuild::sandbox::Exit;
-use autobuild::sandbox::Finished;
-use autobuild::sandbox::Live;
-use autobuild::sandbox::OutputCap;
-use autobuild::sandbox::Sandbox;
-use autobuild::sandbox::SandboxOptions;
-use autobuild::sandbox::Spec;
-use autobuild::sandbox::StartError;
+use domain::isolation::Bounds;
+use domain::isolation::Level;
+use domain::isolation::Limit;
+use domain::isolation::Limits;
+use sandbox::Exit;
+use sandbox::Finished;
+use sandbox::Live;
+use sandbox::OutputCap;
+use sandbox::Sandbox;
+use sandbox::SandboxOptions;
+use sandbox::Spec;
+use sandbox::StartError;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;

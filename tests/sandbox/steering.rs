@@ -4,10 +4,10 @@
 use crate::folder;
 use crate::is_offered;
 use crate::sandbox;
-use autobuild::domain::isolation::Level;
-use autobuild::sandbox::Exit;
-use autobuild::sandbox::Finished;
-use autobuild::sandbox::Spec;
+use domain::isolation::Level;
+use sandbox::Exit;
+use sandbox::Finished;
+use sandbox::Spec;
 use std::fs;
 use std::path::Path;
 use std::process::Command;

@@ -7,9 +7,9 @@ use crate::world::Setup;
 use crate::world::Task;
 use crate::world::WRITER;
 use crate::world::World;
-use autobuild::domain::ids::TaskId;
-use autobuild::domain::task::Origin;
-use autobuild::forge::InlineRemark;
+use domain::ids::TaskId;
+use domain::task::Origin;
+use forge::InlineRemark;
 
 const INTEGRATION: &str = "autobuild/1/integration";
 const FIX: TaskId = TaskId::Fix(1);
@@ -98,7 +98,7 @@ async fn a_smoke_command_that_fails_is_the_criterion_of_the_repair() {
     assert_eq!(world.state().await, "in_review");
     let feature = world.feature().await;
     let criteria = &feature.task(FIX).expect("a repair").plan.acceptance_criteria;
-    let check = autobuild::domain::plan::Check::Command("sh hello/smoke.sh".to_owned());
+    let check = domain::plan::Check::Command("sh hello/smoke.sh".to_owned());
     assert!(
         criteria.iter().any(|criterion| criterion.check == check),
         "{criteria:?}"

@@ -9,8 +9,8 @@ use crate::world::WRITER;
 use crate::world::World;
 use autobuild::config::MonthlyBudget;
 use autobuild::config::Role;
-use autobuild::domain::budget::Limits;
-use autobuild::domain::ids::TaskId;
+use domain::budget::Limits;
+use domain::ids::TaskId;
 use serde_json::json;
 
 const TESTS: &str = "test: sh tests/run.sh\n";

@@ -7,8 +7,8 @@ use crate::world::REPO;
 use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
-use autobuild::forge::Fault;
-use autobuild::forge::Mishap;
+use forge::Fault;
+use forge::Mishap;
 
 /// Who is asked for a review of a pull request.
 async fn requested(world: &World, pull: u64) -> Vec<String> {

@@ -5,15 +5,15 @@ use crate::world::REPO;
 use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
-use autobuild::domain::ci::CiTimes;
-use autobuild::domain::evidence::Evidence;
-use autobuild::domain::evidence::Gate;
-use autobuild::domain::evidence::GateResult;
-use autobuild::domain::evidence::Weight;
-use autobuild::forge::Fault;
-use autobuild::forge::Mishap;
-use autobuild::forge::NewApp;
-use autobuild::forge::NewCiJob;
+use domain::ci::CiTimes;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateResult;
+use domain::evidence::Weight;
+use forge::Fault;
+use forge::Mishap;
+use forge::NewApp;
+use forge::NewCiJob;
 
 const BUILD: NewCiJob<'static> = NewCiJob {
     app: Some("actions"),

@@ -36,7 +36,7 @@ async fn comments_of_people_with_write_access_before_the_label_are_part_of_the_s
     comment(WRITER, "/autobuild help");
     world.settle().await;
     world.forge.clear_calls();
-    let hook = autobuild::forge::HookFault::on("issues", autobuild::forge::HookMishap::Hold).action("labeled");
+    let hook = forge::HookFault::on("issues", forge::HookMishap::Hold).action("labeled");
     let held = world.forge.order_hooks(hook);
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
     world

@@ -10,8 +10,8 @@ use crate::world::Task;
 use crate::world::WRITER;
 use crate::world::World;
 use autobuild::config::Role;
-use autobuild::forge::HookFault;
-use autobuild::forge::HookMishap;
+use forge::HookFault;
+use forge::HookMishap;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_delivery_twice_changes_nothing() {

@@ -8,12 +8,12 @@ use crate::world::REPO;
 use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
-use autobuild::forge::CallKind;
-use autobuild::forge::HookFault;
-use autobuild::forge::HookMishap;
-use autobuild::forge::LoggedCall;
-use autobuild::forge::RepoSource;
-use autobuild::forge::Settings;
+use forge::CallKind;
+use forge::HookFault;
+use forge::HookMishap;
+use forge::LoggedCall;
+use forge::RepoSource;
+use forge::Settings;
 
 /// What the service asked of the forge since the calls were last cleared.
 fn calls(world: &World) -> Vec<LoggedCall> {
@@ -91,7 +91,7 @@ async fn the_settings_of_the_organisation_are_read_without_a_fetch_and_heard_whe
         .unwrap();
     world
         .forge
-        .set_role("acme/.github", WRITER, autobuild::forge::Role::Write)
+        .set_role("acme/.github", WRITER, forge::Role::Write)
         .unwrap();
     world.open_issue(WRITER, "Say hello.");
     labelled(&world, WRITER, "bug").await;

@@ -12,7 +12,7 @@ use crate::world::WRITER;
 use crate::world::World;
 use autobuild::config::MonthlyBudget;
 use autobuild::config::Role;
-use autobuild::domain::budget::Limits;
+use domain::budget::Limits;
 use sqlx::Connection;
 use sqlx::PgConnection;
 use std::collections::BTreeSet;

@@ -7,10 +7,10 @@ use crate::world::REPO;
 use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
-use autobuild::domain::ids::InstallationId;
-use autobuild::forge::Fault;
-use autobuild::forge::Mishap;
 use autobuild::store::EffectState;
+use domain::ids::InstallationId;
+use forge::Fault;
+use forge::Mishap;
 use sqlx::Connection;
 
 /// More failures in a row than an agent has tries.

@@ -9,9 +9,9 @@ use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
 use autobuild::config::Role;
-use autobuild::domain::decision::Severity;
-use autobuild::domain::feature::Feature;
-use autobuild::forge::InlineRemark;
+use domain::decision::Severity;
+use domain::feature::Feature;
+use forge::InlineRemark;
 
 /// Says hello and keeps what it was told.
 const PLAYER: &str = r#"cat > "$WORLD/player-$AUTOBUILD_TURN"

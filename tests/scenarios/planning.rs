@@ -69,7 +69,7 @@ async fn an_approval_without_a_hash_counts_for_the_plan_that_was_shown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approval_written_before_the_plan_changed_is_refused() {
     let world = waiting_world().await;
-    let hook = autobuild::forge::HookFault::on("issue_comment", autobuild::forge::HookMishap::Hold).action("created");
+    let hook = forge::HookFault::on("issue_comment", forge::HookMishap::Hold).action("created");
     let held = world.forge.order_hooks(hook);
     world.by(WRITER).comment(REPO, ISSUE, "/autobuild approve").unwrap();
     world.script.plans(&Plan::of([Task::new(1), Task::new(2)]));

@@ -8,7 +8,7 @@ use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
 use autobuild::config::Role;
-use autobuild::domain::plan::Check;
+use domain::plan::Check;
 use serde_json::Value;
 use serde_json::json;
 

@@ -7,8 +7,8 @@ use crate::world::Setup;
 use crate::world::Task;
 use crate::world::WRITER;
 use crate::world::World;
-use autobuild::forge::BranchRule;
-use autobuild::forge::RuleKind;
+use forge::BranchRule;
+use forge::RuleKind;
 use serde_json::json;
 
 /// The Feature stands before its first branch and its first Player.

@@ -6,8 +6,8 @@ use crate::world::REPO;
 use crate::world::Setup;
 use crate::world::Task;
 use crate::world::World;
-use autobuild::forge::Fault;
-use autobuild::forge::Mishap;
+use forge::Fault;
+use forge::Mishap;
 
 const INTEGRATION: &str = "autobuild/1/integration";
 

@@ -9,8 +9,8 @@ use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
 use autobuild::config::Role;
-use autobuild::forge::RepoSource;
-use autobuild::forge::Settings;
+use forge::RepoSource;
+use forge::Settings;
 
 const PLAYER: &str = r#"echo started > "$WORLD/started"
 read line < "$WORLD/go"
@@ -83,10 +83,7 @@ async fn a_transferred_issue_cancels() {
         .create_repo("acme/other", RepoSource::Files(&[("a", "a")]), Settings::default())
         .await
         .unwrap();
-    world
-        .forge
-        .set_role("acme/other", ADMIN, autobuild::forge::Role::Admin)
-        .unwrap();
+    world.forge.set_role("acme/other", ADMIN, forge::Role::Admin).unwrap();
     world.by(ADMIN).transfer_issue(REPO, ISSUE, "acme/other").unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "cancelled");

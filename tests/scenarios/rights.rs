@@ -9,8 +9,8 @@ use crate::world::STRANGER;
 use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
-use autobuild::forge::HookFault;
-use autobuild::forge::HookMishap;
+use forge::HookFault;
+use forge::HookMishap;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_label_by_someone_without_write_access_is_answered_once() {

@@ -5,8 +5,8 @@ use crate::world::Plan;
 use crate::world::REPO;
 use crate::world::Setup;
 use crate::world::World;
-use autobuild::forge::Fault;
-use autobuild::forge::Mishap;
+use forge::Fault;
+use forge::Mishap;
 
 fn refuse(status: u16, message: &str) -> Mishap {
     Mishap::Fail {

@@ -6,8 +6,8 @@ use crate::world::REPO;
 use crate::world::Setup;
 use crate::world::WRITER;
 use crate::world::World;
-use autobuild::forge::Fault;
-use autobuild::forge::Mishap;
+use forge::Fault;
+use forge::Mishap;
 
 /// Where the head of the default branch is asked for.
 const HEAD: &str = "/repos/*/git/ref/heads/main";

@@ -6,9 +6,9 @@ use crate::world::SHORT;
 use crate::world::Setup;
 use crate::world::World;
 use autobuild::config::ModelSettings;
-use autobuild::domain::routing::Waits;
 use autobuild::store::EffectState;
 use autobuild::store::StoredRun;
+use domain::routing::Waits;
 use serde_json::json;
 use std::time::Duration;
 

@@ -4,8 +4,8 @@ use crate::world::Plan;
 use crate::world::Setup;
 use crate::world::Task;
 use crate::world::WRITER;
-use autobuild::domain::evidence::Excuse;
-use autobuild::domain::evidence::Excused;
+use domain::evidence::Excuse;
+use domain::evidence::Excused;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks() {

@@ -3,8 +3,8 @@
 use crate::contract::Database;
 use crate::contract::LATER;
 use crate::contract::NOW;
-use autobuild::domain::ids::RepoId;
-use autobuild::domain::ids::Sha;
+use domain::ids::RepoId;
+use domain::ids::Sha;
 
 on_both! {
     a_baseline_is_that_of_its_commit_and_commands_also_after_a_restart

@@ -11,7 +11,6 @@ use crate::contract::claimed_id;
 use crate::contract::effect;
 use crate::contract::feature;
 use crate::contract::key;
-use autobuild::domain::ids::Millis;
 use autobuild::store::CancelRule;
 use autobuild::store::ClaimRequest;
 use autobuild::store::Commit;
@@ -28,6 +27,7 @@ use autobuild::store::Ordered;
 use autobuild::store::Outcome;
 use autobuild::store::Store;
 use autobuild::store::Tally;
+use domain::ids::Millis;
 
 on_both! {
     a_claim_holds_the_effect_alone

@@ -13,11 +13,6 @@ use crate::contract::feature;
 use crate::contract::key;
 use crate::contract::step;
 use crate::contract::task;
-use autobuild::domain::ids::Millis;
-use autobuild::domain::ids::PullNumber;
-use autobuild::domain::ids::Sha;
-use autobuild::domain::ids::TaskId;
-use autobuild::domain::ids::TurnNumber;
 use autobuild::store::CancelRule;
 use autobuild::store::Committed;
 use autobuild::store::DeliveryOutcome;
@@ -30,6 +25,11 @@ use autobuild::store::Outcome;
 use autobuild::store::Store;
 use autobuild::store::TaskRow;
 use autobuild::store::TurnRow;
+use domain::ids::Millis;
+use domain::ids::PullNumber;
+use domain::ids::Sha;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
 
 on_both! {
     a_step_is_read_back_as_it_was_stored

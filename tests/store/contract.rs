@@ -1,12 +1,5 @@
 //! Runs each promise on both databases, and makes the rows that promises are about.
 
-use autobuild::domain::ids::AppId;
-use autobuild::domain::ids::FeatureKey;
-use autobuild::domain::ids::InstallationId;
-use autobuild::domain::ids::IssueNumber;
-use autobuild::domain::ids::Millis;
-use autobuild::domain::ids::RepoId;
-use autobuild::domain::ids::TaskId;
 use autobuild::store::ClaimRequest;
 use autobuild::store::Claimed;
 use autobuild::store::Commit;
@@ -21,6 +14,13 @@ use autobuild::store::Ordered;
 use autobuild::store::Source;
 use autobuild::store::Store;
 use autobuild::store::TaskRow;
+use domain::ids::AppId;
+use domain::ids::FeatureKey;
+use domain::ids::InstallationId;
+use domain::ids::IssueNumber;
+use domain::ids::Millis;
+use domain::ids::RepoId;
+use domain::ids::TaskId;
 use sqlx::ConnectOptions;
 use sqlx::Executor;
 use sqlx::PgConnection;

@@ -5,16 +5,16 @@ use crate::contract::INSTALLATION;
 use crate::contract::key;
 use crate::contract::step;
 use crate::contract::task;
-use autobuild::domain::ids::InstallationId;
-use autobuild::domain::ids::IssueNumber;
-use autobuild::domain::ids::PullNumber;
-use autobuild::domain::ids::RepoId;
-use autobuild::domain::ids::TaskId;
 use autobuild::store::Committed;
 use autobuild::store::FeatureRow;
 use autobuild::store::Scope;
 use autobuild::store::Store;
 use autobuild::store::TaskRow;
+use domain::ids::InstallationId;
+use domain::ids::IssueNumber;
+use domain::ids::PullNumber;
+use domain::ids::RepoId;
+use domain::ids::TaskId;
 
 on_both! {
     an_issue_leads_to_its_runs

@@ -8,7 +8,6 @@ use crate::contract::claim;
 use crate::contract::claim_at;
 use crate::contract::effect;
 use crate::contract::key;
-use autobuild::domain::ids::Millis;
 use autobuild::store::CancelRule;
 use autobuild::store::EffectState;
 use autobuild::store::Fenced;
@@ -21,6 +20,7 @@ use autobuild::store::ParkCause;
 use autobuild::store::ParkTimes;
 use autobuild::store::Store;
 use autobuild::store::StoredEffect;
+use domain::ids::Millis;
 
 on_both! {
     a_lost_lease_may_not_write

@@ -1,15 +1,15 @@
 //! A forge with both Apps, and the service beside it as a process that can be killed.
 
-use autobuild::forge::AppCredentials;
-use autobuild::forge::Forge;
-use autobuild::forge::ForgeOptions;
-use autobuild::forge::NewApp;
-use autobuild::forge::RepoSource;
-use autobuild::forge::Role;
-use autobuild::forge::Settings;
 use autobuild::github::AUTOBUILD_EVENTS;
 use autobuild::github::AUTOBUILD_PERMISSIONS;
 use autobuild::github::COACH_PERMISSIONS;
+use forge::AppCredentials;
+use forge::Forge;
+use forge::ForgeOptions;
+use forge::NewApp;
+use forge::RepoSource;
+use forge::Role;
+use forge::Settings;
 use secrecy::ExposeSecret;
 use sqlx::Connection;
 use sqlx::SqliteConnection;

@@ -1,20 +1,20 @@
 //! A forge with one repository, `o/r`, served by git's own `http-backend` to whoever brings the token.
 
-use autobuild::domain::ids::Millis;
-use autobuild::domain::ids::RepoId;
-use autobuild::domain::ids::Sha;
-use autobuild::git::Author;
-use autobuild::git::CommitRequest;
-use autobuild::git::ForgeAccess;
-use autobuild::git::Mirror;
-use autobuild::git::Mirrors;
-use autobuild::git::Remote;
 use axum::body::Body;
 use axum::body::to_bytes;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::Response;
 use base64::Engine as _;
+use domain::ids::Millis;
+use domain::ids::RepoId;
+use domain::ids::Sha;
+use git::Author;
+use git::CommitRequest;
+use git::ForgeAccess;
+use git::Mirror;
+use git::Mirrors;
+use git::Remote;
 use secrecy::SecretString;
 use std::fs;
 use std::io::Write;

@@ -5,8 +5,8 @@ use crate::agents::json::items;
 use crate::agents::json::word;
 use crate::agents::program::Version;
 use crate::config::Role;
-use crate::domain::blocked::AgentFailure;
-use crate::domain::isolation::Level;
+use domain::blocked::AgentFailure;
+use domain::isolation::Level;
 use serde_json::Value;
 
 /// Agents that we know by what they call themselves: their programs, and the oldest that were seen to do all that is
@@ -76,8 +76,8 @@ mod tests {
     use super::unfit;
     use crate::agents::journal::Journal;
     use crate::config::Role;
-    use crate::domain::isolation::Level;
-    use crate::domain::secret::Secrets;
+    use domain::isolation::Level;
+    use domain::secret::Secrets;
     use serde_json::json;
 
     #[tokio::test]

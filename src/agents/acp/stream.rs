@@ -14,9 +14,9 @@ use crate::agents::json::number;
 use crate::agents::json::word;
 use crate::agents::session::Listener;
 use crate::agents::session::Next;
-use crate::domain::blocked::AgentFailure;
-use crate::domain::trace::TraceKind;
-use crate::domain::usage::Tokens;
+use domain::blocked::AgentFailure;
+use domain::trace::TraceKind;
+use domain::usage::Tokens;
 use serde_json::Value;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -306,10 +306,10 @@ mod tests {
     use crate::agents::session::Listener;
     use crate::agents::session::Next;
     use crate::config::Role;
-    use crate::domain::isolation::Level;
-    use crate::domain::secret::Secrets;
-    use crate::domain::trace::TraceKind;
-    use crate::domain::usage::Usage;
+    use domain::isolation::Level;
+    use domain::secret::Secrets;
+    use domain::trace::TraceKind;
+    use domain::usage::Usage;
     use serde_json::Value;
 
     struct Talk {

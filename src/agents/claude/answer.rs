@@ -13,9 +13,9 @@ use crate::agents::journal::plain;
 use crate::agents::json;
 use crate::agents::json::word;
 use crate::agents::session::Ended;
-use crate::domain::blocked::AgentFailure;
-use crate::sandbox::Exit;
-use crate::sandbox::egress::SPENT;
+use domain::blocked::AgentFailure;
+use sandbox::Exit;
+use sandbox::egress::SPENT;
 use serde_json::Value;
 
 const MAX_SAID: usize = 500;

@@ -18,8 +18,8 @@ use crate::agents::private::Private;
 use crate::agents::program::Program;
 use crate::agents::program::Version;
 use crate::agents::session::Speech;
-use crate::domain::blocked::AgentFailure;
-use crate::domain::trace::TraceKind;
+use domain::blocked::AgentFailure;
+use domain::trace::TraceKind;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 

@@ -13,7 +13,7 @@ use crate::agents::private::Account;
 use crate::agents::private::Private;
 use crate::agents::schema;
 use crate::config::Role;
-use crate::sandbox::Spec;
+use sandbox::Spec;
 use std::ffi::OsString;
 
 /// What a role's program is asked to be.
@@ -108,9 +108,9 @@ mod tests {
     use crate::agents::access::Login;
     use crate::agents::prompt::Prompt;
     use crate::config::Role;
-    use crate::domain::ids::TurnNumber;
-    use crate::domain::secret::Secrets;
-    use crate::sandbox::egress::Rules;
+    use domain::ids::TurnNumber;
+    use domain::secret::Secrets;
+    use sandbox::egress::Rules;
     use serde_json::json;
     use std::time::Duration;
 

@@ -13,8 +13,8 @@ use crate::agents::journal::Journal;
 use crate::agents::journal::plain;
 use crate::agents::schema;
 use crate::agents::session::Ended;
-use crate::domain::blocked::AgentFailure;
-use crate::sandbox::egress::SPENT;
+use domain::blocked::AgentFailure;
+use sandbox::egress::SPENT;
 use serde_json::Value;
 
 const MAX_SAID: usize = 500;
@@ -169,7 +169,7 @@ fn retry_after(words: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::failure;
-    use crate::domain::blocked::AgentFailure;
+    use domain::blocked::AgentFailure;
 
     /// The words are those that the program was seen to print.
     #[test]

@@ -7,9 +7,9 @@ use crate::agents::json::number;
 use crate::agents::json::word;
 use crate::agents::session::Listener;
 use crate::agents::session::Next;
-use crate::domain::blocked::AgentFailure;
-use crate::domain::trace::TraceKind;
-use crate::domain::usage::Tokens;
+use domain::blocked::AgentFailure;
+use domain::trace::TraceKind;
+use domain::usage::Tokens;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -9,8 +9,8 @@ use crate::agents::prompt::Snapshot;
 use crate::agents::prompt::parts::check_sentence;
 use crate::agents::prompt::parts::listed;
 use crate::agents::prompt::parts::one_line;
-use crate::domain::check_boxes::CheckBox;
-use crate::domain::plan::PlannedTask;
+use domain::check_boxes::CheckBox;
+use domain::plan::PlannedTask;
 
 const MAX_FILES: usize = 1_500;
 const MAX_FILES_TEXT: usize = 60_000;

@@ -20,8 +20,8 @@ pub use player::PlayerInput;
 use crate::agents::fence::fenced;
 use crate::agents::fence::marked;
 use crate::agents::fence::notice;
-use crate::domain::blocked::Cut;
-use crate::domain::feature::SaidBefore;
+use domain::blocked::Cut;
+use domain::feature::SaidBefore;
 use serde_json::Value;
 use std::fmt::Write;
 

@@ -1,10 +1,10 @@
 //! Who is at work now, in one line: for which task and turn, for how long, and what it called last.
 
 use crate::config::Role;
-use crate::domain::ids::Millis;
 use crate::engine::running::Work;
 use crate::engine::running::Worker;
 use crate::messages::clean;
+use domain::ids::Millis;
 
 /// What turns in front of a line that moves.
 const WHEEL: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -72,7 +72,7 @@ fn elapsed(work: &Work, now: Millis) -> String {
 mod tests {
     use super::*;
     use crate::agents::Activity;
-    use crate::domain::ids::TurnNumber;
+    use domain::ids::TurnNumber;
 
     fn work(worker: Worker, task: &str) -> Work {
         Work {

@@ -3,8 +3,8 @@
 use crate::cli::demo::rest::Rest;
 use crate::cli::demo::stage::PERSON;
 use crate::cli::demo::stage::Stage;
-use crate::domain::feature::State;
-use crate::domain::ids::PullNumber;
+use domain::feature::State;
+use domain::ids::PullNumber;
 
 /// What the sample's human writes to a Player that is stuck.
 const GUIDANCE: &str = "sort takes a key of its own for each column: -k1,1nr for the count, then -k2,2 for the word.";

@@ -1,6 +1,5 @@
 //! What the demo leaves on the disk, and what of it stays.
 
-use crate::git;
 use std::path::Path;
 use std::path::PathBuf;
 

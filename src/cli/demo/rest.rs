@@ -7,10 +7,10 @@ use crate::cli::demo::stage::PERSON;
 use crate::cli::demo::stage::Stage;
 use crate::cli::demo::terminal::Terminal;
 use crate::cli::demo::terminal::Tone;
-use crate::domain::feature::Feature;
-use crate::domain::feature::State;
 use crate::messages;
 use crate::messages::clean;
+use domain::feature::Feature;
+use domain::feature::State;
 use std::path::Path;
 use std::process::ExitCode;
 

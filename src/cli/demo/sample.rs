@@ -3,7 +3,7 @@
 use crate::agents::Access;
 use crate::config::AgentCommand;
 use crate::config::ModelSettings;
-use crate::git;
+
 use anyhow::Context;
 use std::path::Path;
 use std::path::PathBuf;

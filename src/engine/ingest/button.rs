@@ -1,14 +1,5 @@
 //! A button of one of our check runs: the command that it stands for, with the rights of who pressed it.
 
-use crate::domain::command::Command;
-use crate::domain::command::Parsed;
-use crate::domain::effect::ReplyTo;
-use crate::domain::effect::Thread;
-use crate::domain::feature::command::Refusal;
-use crate::domain::feature::event::Target;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::TaskId;
-use crate::domain::task::Task;
 use crate::engine::ingest::Scene;
 use crate::engine::ingest::right::refused;
 use crate::engine::ingest::saying::Saying;
@@ -17,6 +8,15 @@ use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::github::model::ActorKind;
 use crate::github::webhook::PressedCheckRun;
+use domain::command::Command;
+use domain::command::Parsed;
+use domain::effect::ReplyTo;
+use domain::effect::Thread;
+use domain::feature::command::Refusal;
+use domain::feature::event::Target;
+use domain::ids::FeatureKey;
+use domain::ids::TaskId;
+use domain::task::Task;
 
 /// A button of the check run of a blocked task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

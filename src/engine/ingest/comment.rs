@@ -1,20 +1,6 @@
 //! A comment: a command, or nothing.
 
 use crate::config::Permission;
-use crate::domain::command::Command;
-use crate::domain::command::Parsed;
-use crate::domain::command::parse;
-use crate::domain::effect::Effect;
-use crate::domain::effect::ReactOn;
-use crate::domain::effect::Reaction;
-use crate::domain::effect::Reply;
-use crate::domain::effect::ReplyTo;
-use crate::domain::effect::Thread;
-use crate::domain::feature::Feature;
-use crate::domain::feature::command::Refusal;
-use crate::domain::feature::event::Target;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::PullNumber;
 use crate::engine::Engine;
 use crate::engine::ingest::Scene;
 use crate::engine::ingest::answers;
@@ -29,6 +15,20 @@ use crate::github::model::Comment;
 use crate::github::model::Conversation;
 use crate::github::model::Issue;
 use crate::github::webhook::Place;
+use domain::command::Command;
+use domain::command::Parsed;
+use domain::command::parse;
+use domain::effect::Effect;
+use domain::effect::ReactOn;
+use domain::effect::Reaction;
+use domain::effect::Reply;
+use domain::effect::ReplyTo;
+use domain::effect::Thread;
+use domain::feature::Feature;
+use domain::feature::command::Refusal;
+use domain::feature::event::Target;
+use domain::ids::FeatureKey;
+use domain::ids::PullNumber;
 
 /// Someone wrote a comment.
 pub async fn created(scene: &Scene<'_>, issue: &Issue, comment: &Comment) -> Result<Done, Undone> {

@@ -2,8 +2,6 @@
 //! say something else.
 
 use crate::config::SETTINGS_FILE;
-use crate::domain::feature::State;
-use crate::domain::feature::event::Event;
 use crate::engine::Engine;
 use crate::engine::ingest::fact;
 use crate::engine::job::Done;
@@ -11,6 +9,8 @@ use crate::engine::job::Undone;
 use crate::github::webhook::Place;
 use crate::github::webhook::Push;
 use crate::store::Scope;
+use domain::feature::State;
+use domain::feature::event::Event;
 
 /// Tells every Feature in review that the default branch has a new head.
 pub async fn pushed(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {

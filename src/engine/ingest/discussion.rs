@@ -2,11 +2,6 @@
 //! not edited since. Read from the newest page back, as far as there is room.
 
 use crate::config::Permission;
-use crate::domain::feature::Discussion;
-use crate::domain::feature::Older;
-use crate::domain::feature::SaidBefore;
-use crate::domain::feature::discussion::said;
-use crate::domain::ids::Millis;
 use crate::engine::ingest::Scene;
 use crate::engine::ingest::right;
 use crate::engine::ingest::right::Right;
@@ -14,6 +9,11 @@ use crate::engine::job::Undone;
 use crate::github::model::ActorKind;
 use crate::github::model::Comment;
 use crate::github::model::Issue;
+use domain::feature::Discussion;
+use domain::feature::Older;
+use domain::feature::SaidBefore;
+use domain::feature::discussion::said;
+use domain::ids::Millis;
 use std::collections::BTreeMap;
 
 /// Pages of a hundred comments that are read.
@@ -117,8 +117,8 @@ fn candidate(comment: Comment, labelled_at: Millis) -> Option<SaidBefore> {
 #[cfg(test)]
 mod tests {
     use super::candidate;
-    use crate::domain::ids::Millis;
     use crate::github::model::Comment;
+    use domain::ids::Millis;
     use serde_json::Value;
     use serde_json::json;
 

@@ -1,15 +1,5 @@
 //! Hands on our pull requests and branches: closed, merged, reopened, pushed.
 
-use crate::domain::feature::CancelledWhy;
-use crate::domain::feature::Feature;
-use crate::domain::feature::event::Event;
-use crate::domain::feature::event::NewerRun;
-use crate::domain::ids::PullNumber;
-use crate::domain::ids::Sha;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::User;
-use crate::domain::task;
-use crate::domain::task::PersonDid;
 use crate::engine::Engine;
 use crate::engine::ingest::Scene;
 use crate::engine::ingest::default_branch;
@@ -22,6 +12,16 @@ use crate::github::webhook::Place;
 use crate::github::webhook::PullEvent;
 use crate::github::webhook::Push;
 use crate::github::webhook::PushKind;
+use domain::feature::CancelledWhy;
+use domain::feature::Feature;
+use domain::feature::event::Event;
+use domain::feature::event::NewerRun;
+use domain::ids::PullNumber;
+use domain::ids::Sha;
+use domain::ids::TaskId;
+use domain::ids::User;
+use domain::task;
+use domain::task::PersonDid;
 
 /// The Feature of one of our pull requests, and the task where it is a task's.
 pub async fn of_pull(scene: &Scene<'_>, pull: &Pull) -> Result<Option<(Feature, Option<TaskId>)>, Undone> {

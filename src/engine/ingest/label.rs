@@ -3,22 +3,6 @@
 use crate::config::Permission;
 use crate::config::PreLoop;
 use crate::config::RepositorySettings;
-use crate::domain::check_boxes::check_boxes;
-use crate::domain::design;
-use crate::domain::effect::Effect;
-use crate::domain::effect::Reply;
-use crate::domain::effect::ReplyTo;
-use crate::domain::effect::Thread;
-use crate::domain::feature::Snapshot;
-use crate::domain::feature::Trust;
-use crate::domain::feature::Wanted;
-use crate::domain::feature::command::Refusal;
-use crate::domain::feature::event::Event;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::IssueNumber;
-use crate::domain::ids::Millis;
-use crate::domain::ids::User;
-use crate::domain::ids::UserId;
 use crate::engine::Engine;
 use crate::engine::apply::Applied;
 use crate::engine::ingest::Scene;
@@ -39,6 +23,22 @@ use crate::github::model::Conversation;
 use crate::github::model::Issue;
 use crate::github::model::OpenState;
 use crate::github::webhook::Place;
+use domain::check_boxes::check_boxes;
+use domain::design;
+use domain::effect::Effect;
+use domain::effect::Reply;
+use domain::effect::ReplyTo;
+use domain::effect::Thread;
+use domain::feature::Snapshot;
+use domain::feature::Trust;
+use domain::feature::Wanted;
+use domain::feature::command::Refusal;
+use domain::feature::event::Event;
+use domain::ids::FeatureKey;
+use domain::ids::IssueNumber;
+use domain::ids::Millis;
+use domain::ids::User;
+use domain::ids::UserId;
 
 /// Whether the label may start something, as far as that is known without asking GitHub.
 pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &str) -> Result<bool, Undone> {

@@ -1,12 +1,6 @@
 //! The life of issues, repositories and installations.
 
 use crate::config::RepositorySettings;
-use crate::domain::feature::CancelledWhy;
-use crate::domain::feature::Feature;
-use crate::domain::feature::Wanted;
-use crate::domain::feature::event::Event;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::InstallationId;
 use crate::engine::Engine;
 use crate::engine::apply::Fact;
 use crate::engine::ingest::Scene;
@@ -25,6 +19,12 @@ use crate::github::webhook::IssueEvent;
 use crate::github::webhook::Place;
 use crate::github::webhook::RepositoryEvent;
 use crate::store::Scope;
+use domain::feature::CancelledWhy;
+use domain::feature::Feature;
+use domain::feature::Wanted;
+use domain::feature::event::Event;
+use domain::ids::FeatureKey;
+use domain::ids::InstallationId;
 
 /// Something happened to an issue.
 pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Result<Done, Undone> {

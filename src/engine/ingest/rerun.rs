@@ -1,13 +1,5 @@
 //! GitHub's _Re-run_ of one check run and _Re-run all checks_: the commit is checked again, with the rights of who asked.
 
-use crate::domain::effect::ReplyTo;
-use crate::domain::effect::Thread;
-use crate::domain::feature::Feature;
-use crate::domain::feature::event::Event;
-use crate::domain::feature::event::Target;
-use crate::domain::ids::AppId;
-use crate::domain::ids::Sha;
-use crate::domain::ids::User;
 use crate::engine::ingest::Scene;
 use crate::engine::ingest::fact;
 use crate::engine::ingest::one;
@@ -18,6 +10,14 @@ use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::github::model::ActorKind;
 use crate::store::Scope;
+use domain::effect::ReplyTo;
+use domain::effect::Thread;
+use domain::feature::Feature;
+use domain::feature::event::Event;
+use domain::feature::event::Target;
+use domain::ids::AppId;
+use domain::ids::Sha;
+use domain::ids::User;
 
 /// Somebody wants the checks of a commit again. Each request is a fact of its own: the delivery names it.
 pub async fn wanted(scene: &Scene<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, Undone> {

@@ -1,24 +1,6 @@
 //! People's reviews: feedback, an override, or remarks. Who may do what is asked of GitHub.
 
 use crate::config::Permission;
-use crate::domain::command::Command;
-use crate::domain::command::Parsed;
-use crate::domain::command::parse;
-use crate::domain::decision::Issue;
-use crate::domain::decision::Severity;
-use crate::domain::effect::ReplyTo;
-use crate::domain::effect::Thread;
-use crate::domain::feature::Feature;
-use crate::domain::feature::command::Refusal;
-use crate::domain::feature::event::Event;
-use crate::domain::feature::event::Target;
-use crate::domain::feature::over_task::review_refused;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::User;
-use crate::domain::shorten;
-use crate::domain::task;
-use crate::domain::task::HumanReview;
-use crate::domain::task::PersonDid;
 use crate::engine::ingest::Scene;
 use crate::engine::ingest::fact;
 use crate::engine::ingest::hands;
@@ -34,6 +16,24 @@ use crate::github::model::Pull;
 use crate::github::model::Review;
 use crate::github::model::ReviewState;
 use crate::github::webhook::ReviewChange;
+use domain::command::Command;
+use domain::command::Parsed;
+use domain::command::parse;
+use domain::decision::Issue;
+use domain::decision::Severity;
+use domain::effect::ReplyTo;
+use domain::effect::Thread;
+use domain::feature::Feature;
+use domain::feature::command::Refusal;
+use domain::feature::event::Event;
+use domain::feature::event::Target;
+use domain::feature::over_task::review_refused;
+use domain::ids::TaskId;
+use domain::ids::User;
+use domain::shorten;
+use domain::task;
+use domain::task::HumanReview;
+use domain::task::PersonDid;
 
 /// The longest text of a review that is passed on, in characters.
 const MAX_BODY: usize = 20_000;

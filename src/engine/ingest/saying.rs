@@ -2,18 +2,6 @@
 
 use crate::config::Permission;
 use crate::config::RepositorySettings;
-use crate::domain::command::Command;
-use crate::domain::command::Parsed;
-use crate::domain::effect::Reply;
-use crate::domain::effect::ReplyTo;
-use crate::domain::effect::Thread;
-use crate::domain::feature::Feature;
-use crate::domain::feature::command::Refusal;
-use crate::domain::feature::event::Commanded;
-use crate::domain::feature::event::Event;
-use crate::domain::feature::event::NewerRun;
-use crate::domain::feature::event::Target;
-use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::ingest::Scene;
 use crate::engine::ingest::fact;
@@ -24,6 +12,18 @@ use crate::engine::job::Undone;
 use crate::engine::repository::rules;
 use crate::github::model::Conversation;
 use crate::github::model::Issue;
+use domain::command::Command;
+use domain::command::Parsed;
+use domain::effect::Reply;
+use domain::effect::ReplyTo;
+use domain::effect::Thread;
+use domain::feature::Feature;
+use domain::feature::command::Refusal;
+use domain::feature::event::Commanded;
+use domain::feature::event::Event;
+use domain::feature::event::NewerRun;
+use domain::feature::event::Target;
+use domain::ids::Millis;
 
 /// Where and how a command is said.
 pub struct Saying<'a> {

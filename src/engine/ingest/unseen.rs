@@ -1,20 +1,6 @@
 //! A trigger that could not be looked at in the end: said once where it was given, so that nobody waits for nothing. What
 //! is no trigger (pushes, other labels, edits) stays silent.
 
-use crate::domain::blocked::BlockReason;
-use crate::domain::command::Parsed;
-use crate::domain::command::parse as parse_command;
-use crate::domain::effect::Effect;
-use crate::domain::effect::ReactOn;
-use crate::domain::effect::Reaction;
-use crate::domain::effect::Reply;
-use crate::domain::effect::ReplyTo;
-use crate::domain::effect::Thread;
-use crate::domain::feature::command::Refusal;
-use crate::domain::feature::command::Trigger;
-use crate::domain::ids::CommentId;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::IssueNumber;
 use crate::engine::Engine;
 use crate::engine::ingest::Ingest;
 use crate::engine::ingest::button;
@@ -37,6 +23,20 @@ use crate::github::webhook::ReviewChange;
 use crate::github::webhook::parse;
 use crate::store::NewEffect;
 use crate::store::StoreError;
+use domain::blocked::BlockReason;
+use domain::command::Parsed;
+use domain::command::parse as parse_command;
+use domain::effect::Effect;
+use domain::effect::ReactOn;
+use domain::effect::Reaction;
+use domain::effect::Reply;
+use domain::effect::ReplyTo;
+use domain::effect::Thread;
+use domain::feature::command::Refusal;
+use domain::feature::command::Trigger;
+use domain::ids::CommentId;
+use domain::ids::FeatureKey;
+use domain::ids::IssueNumber;
 
 /// What a person gave, and where they are answered.
 struct Given {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::blocked::Passes;
+use domain::blocked::Passes;
 use std::io::Error;
 use std::io::ErrorKind;
 

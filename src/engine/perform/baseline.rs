@@ -1,17 +1,17 @@
 //! What was so before: found once per commit and commands, kept in the store, and made again where it is missing.
 
 use crate::config::RepositorySettings;
-use crate::domain::evidence::Baseline;
-use crate::domain::evidence::WaivedTest;
-use crate::domain::feature::obstacle;
-use crate::domain::ids::Sha;
-use crate::domain::shell_command::ShellCommand;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::commands;
 use crate::gates;
 use crate::gates::Chosen;
-use crate::git::Mirror;
+use domain::evidence::Baseline;
+use domain::evidence::WaivedTest;
+use domain::feature::obstacle;
+use domain::ids::Sha;
+use domain::shell_command::ShellCommand;
+use git::Mirror;
 use sha2::Digest;
 use sha2::Sha256;
 

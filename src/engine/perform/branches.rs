@@ -1,12 +1,5 @@
 //! The Feature's branches: made, brought up to date, removed.
 
-use crate::domain::feature::Feature;
-use crate::domain::feature::Phase;
-use crate::domain::feature::Records;
-use crate::domain::feature::Then;
-use crate::domain::feature::event::DefaultMerge;
-use crate::domain::feature::event::Event;
-use crate::domain::ids::Sha;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
@@ -14,15 +7,22 @@ use crate::engine::perform::push::moved;
 use crate::engine::perform::records;
 use crate::engine::perform::turn;
 use crate::engine::repository::tip;
-use crate::git::BranchName;
-use crate::git::CommitRequest;
-use crate::git::GitError;
-use crate::git::Lease;
-use crate::git::MergeOutcome;
-use crate::git::Mirror;
-use crate::git::PushError;
 use crate::github::Rights;
 use crate::messages;
+use domain::feature::Feature;
+use domain::feature::Phase;
+use domain::feature::Records;
+use domain::feature::Then;
+use domain::feature::event::DefaultMerge;
+use domain::feature::event::Event;
+use domain::ids::Sha;
+use git::BranchName;
+use git::CommitRequest;
+use git::GitError;
+use git::Lease;
+use git::MergeOutcome;
+use git::Mirror;
+use git::PushError;
 use std::collections::BTreeMap;
 
 /// Makes the integration branch from the default branch's head, with the plan committed on it.

@@ -1,14 +1,5 @@
 //! The check run `AutoBuild`: the verdict where administrators can require it.
 
-use crate::domain::feature::event::Event;
-use crate::domain::feature::unsaid::Instead;
-use crate::domain::feature::unsaid::Saying;
-use crate::domain::feature::unsaid::Unsaid;
-use crate::domain::ids::CheckRunId;
-use crate::domain::ids::IssueNumber;
-use crate::domain::ids::Sha;
-use crate::domain::ids::TurnNumber;
-use crate::domain::task::Task;
 use crate::engine::ingest::button::Button;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
@@ -23,6 +14,15 @@ use crate::github::GithubError;
 use crate::messages;
 use crate::messages::CheckRun;
 use crate::messages::Conclusion;
+use domain::feature::event::Event;
+use domain::feature::unsaid::Instead;
+use domain::feature::unsaid::Saying;
+use domain::feature::unsaid::Unsaid;
+use domain::ids::CheckRunId;
+use domain::ids::IssueNumber;
+use domain::ids::Sha;
+use domain::ids::TurnNumber;
+use domain::task::Task;
 
 /// The name under which the check can be required.
 const NAME: &str = "AutoBuild";

@@ -1,15 +1,6 @@
 //! Reading the repository's own CI: what the checks of others say of the turn's commit. It never holds a worker: what is
 //! not there yet is looked at again later.
 
-use crate::domain::ci;
-use crate::domain::ci::CiCheck;
-use crate::domain::ci::CiReading;
-use crate::domain::ci::CiSays;
-use crate::domain::ids::AppId;
-use crate::domain::ids::Sha;
-use crate::domain::shorten;
-use crate::domain::task;
-use crate::domain::task::Task;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
@@ -17,6 +8,15 @@ use crate::engine::perform::turn;
 use crate::github::GithubError;
 use crate::github::SeenCheck;
 use crate::github::SeenStatus;
+use domain::ci;
+use domain::ci::CiCheck;
+use domain::ci::CiReading;
+use domain::ci::CiSays;
+use domain::ids::AppId;
+use domain::ids::Sha;
+use domain::shorten;
+use domain::task;
+use domain::task::Task;
 use std::collections::BTreeMap;
 
 /// The longest output of one check that the Player is shown, in characters.

@@ -1,19 +1,19 @@
 //! The Player's claims against the tree: what the comparison needs to know, read from the mirror.
 
-use crate::domain::claims::Known;
-use crate::domain::claims::discrepancies;
-use crate::domain::evidence::GateReport;
-use crate::domain::ids::Sha;
-use crate::domain::report::ChangedPaths;
-use crate::domain::report::Discrepancy;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::commands;
 use crate::engine::perform::sync::fork_of;
-use crate::git::FileStatus;
-use crate::git::Mirror;
+use domain::claims::Known;
+use domain::claims::discrepancies;
+use domain::evidence::GateReport;
+use domain::ids::Sha;
+use domain::report::ChangedPaths;
+use domain::report::Discrepancy;
+use domain::task::Task;
+use domain::task::Turn;
+use git::FileStatus;
+use git::Mirror;
 use ignore::gitignore::Gitignore;
 use ignore::gitignore::GitignoreBuilder;
 use std::collections::BTreeSet;

@@ -1,11 +1,11 @@
 //! Which commands the Gates run at a commit: settings first, else what the files tell.
 
 use crate::config::RepositorySettings;
-use crate::domain::ids::Sha;
 use crate::engine::job::Undone;
 use crate::gates;
 use crate::gates::Chosen;
-use crate::git::Mirror;
+use domain::ids::Sha;
+use git::Mirror;
 
 /// Every path of a commit, as far as they are looked at.
 pub(super) async fn paths(mirror: &Mirror, head: &Sha) -> Result<Vec<String>, Undone> {

@@ -1,14 +1,14 @@
 //! Finished runs of a Player: written down before their commit is pushed, and found again by whoever is to push it.
 
-use crate::domain::ids::Sha;
-use crate::domain::report::PlayerReport;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ground::Ground;
 use crate::store::Fenced;
 use crate::store::StoredEffect;
+use domain::ids::Sha;
+use domain::report::PlayerReport;
+use domain::task::Task;
+use domain::task::Turn;
 use serde::Deserialize;
 use serde::Serialize;
 

@@ -1,9 +1,6 @@
 //! Running the Gates on a turn's commit.
 
 use crate::agents::Activity;
-use crate::domain::ids::Sha;
-use crate::domain::task;
-use crate::domain::task::Task;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::job::of_host;
@@ -20,7 +17,10 @@ use crate::gates::Bench;
 use crate::gates::Deadlines;
 use crate::gates::GateError;
 use crate::gates::Subject;
-use crate::git::Mirror;
+use domain::ids::Sha;
+use domain::task;
+use domain::task::Task;
+use git::Mirror;
 
 pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
     let (turn, head) = turn::open(task)?;

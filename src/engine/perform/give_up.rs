@@ -1,16 +1,5 @@
 //! Effects that are given up: who must know, and what it means to them.
 
-use crate::domain::blocked::BlockReason;
-use crate::domain::blocked::Fault;
-use crate::domain::effect::Effect;
-use crate::domain::effect::TaskWork;
-use crate::domain::feature::event::Event;
-use crate::domain::feature::unsaid::Instead;
-use crate::domain::feature::unsaid::Saying;
-use crate::domain::feature::unsaid::Unsaid;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::TaskId;
-use crate::domain::task;
 use crate::engine::Engine;
 use crate::engine::apply::Fact;
 use crate::engine::ingest;
@@ -21,6 +10,17 @@ use crate::engine::perform::read;
 use crate::store::Lane;
 use crate::store::NewEffect;
 use crate::store::StoreError;
+use domain::blocked::BlockReason;
+use domain::blocked::Fault;
+use domain::effect::Effect;
+use domain::effect::TaskWork;
+use domain::feature::event::Event;
+use domain::feature::unsaid::Instead;
+use domain::feature::unsaid::Saying;
+use domain::feature::unsaid::Unsaid;
+use domain::ids::FeatureKey;
+use domain::ids::TaskId;
+use domain::task;
 
 /// Runs of an agent or Gate before its failure counts. What GitHub or the network fails at is no run: it is waited out.
 const AGENT_TRIES: u32 = 3;

@@ -10,14 +10,6 @@ use crate::config::CiEvidence;
 use crate::config::Mode;
 use crate::config::RepositorySettings;
 use crate::config::Role;
-use crate::domain::decision::Issue;
-use crate::domain::evidence::Baseline;
-use crate::domain::evidence::Evidence;
-use crate::domain::ids::Sha;
-use crate::domain::task::Origin;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
-use crate::domain::task::TurnKind;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::branches::branch_name;
@@ -25,9 +17,17 @@ use crate::engine::perform::commands;
 use crate::engine::perform::play::PARTIAL;
 use crate::engine::repository::tip;
 use crate::gates::Chosen;
-use crate::git::Checkout;
-use crate::git::MergeOutcome;
-use crate::git::Mirror;
+use domain::decision::Issue;
+use domain::evidence::Baseline;
+use domain::evidence::Evidence;
+use domain::ids::Sha;
+use domain::task::Origin;
+use domain::task::Task;
+use domain::task::Turn;
+use domain::task::TurnKind;
+use git::Checkout;
+use git::MergeOutcome;
+use git::Mirror;
 
 /// What a Player starts from.
 pub(super) struct Ground {

@@ -1,16 +1,16 @@
 //! What forbids to push a commit, as items for the Player. Never a secret's value.
 
 use crate::config::RepositorySettings;
-use crate::domain::decision::Issue;
-use crate::domain::secret::Secrets;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ground::Ground;
-use crate::git::Policy;
-use crate::git::PolicyFinding;
-use crate::git::Prepared;
-use crate::git::RepoPath;
-use crate::git::TreeFinding;
+use domain::decision::Issue;
+use domain::secret::Secrets;
+use git::Policy;
+use git::PolicyFinding;
+use git::Prepared;
+use git::RepoPath;
+use git::TreeFinding;
 use std::collections::BTreeSet;
 
 /// How much of a file is searched for conflict markers, in bytes.

@@ -1,20 +1,20 @@
 //! Merging a task's pull request into the integration branch, by its head.
 
-use crate::domain::blocked::Fault;
-use crate::domain::task;
-use crate::domain::task::Origin;
-use crate::domain::task::Task;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::sync;
 use crate::engine::repository::tip;
-use crate::git::MergeOutcome;
 use crate::github::Merge;
 use crate::github::MergeMethod;
 use crate::github::MergeRefusal;
 use crate::github::model::Repository;
 use crate::messages;
+use domain::blocked::Fault;
+use domain::task;
+use domain::task::Origin;
+use domain::task::Task;
+use git::MergeOutcome;
 
 /// Merges an approved task. What resolves a conflict with the default branch lands with both parents instead.
 pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {

@@ -37,14 +37,6 @@ mod turn;
 mod waits;
 mod wave_gate;
 
-use crate::domain::effect::Effect;
-use crate::domain::effect::TaskWork;
-use crate::domain::feature::Feature;
-use crate::domain::feature::event::Event;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::TaskId;
-use crate::domain::task;
-use crate::domain::task::Task;
 use crate::engine::Engine;
 use crate::engine::apply::Fact;
 use crate::engine::ingest;
@@ -55,6 +47,14 @@ use crate::engine::job::Undone;
 use crate::github::GithubError;
 use crate::github::Repo;
 use crate::messages::Links;
+use domain::effect::Effect;
+use domain::effect::TaskWork;
+use domain::feature::Feature;
+use domain::feature::event::Event;
+use domain::ids::FeatureKey;
+use domain::ids::TaskId;
+use domain::task;
+use domain::task::Task;
 use std::time::Duration;
 
 /// The longest that the second write of an effect waits in its worker; a longer wait is the database's.

@@ -1,11 +1,11 @@
 //! What persons pushed to a task's branch: everything that AutoBuild itself did not commit.
 
-use crate::domain::ids::Sha;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::turn;
-use crate::git::CommitInfo;
-use crate::git::Mirror;
+use domain::ids::Sha;
+use git::CommitInfo;
+use git::Mirror;
 
 /// How many commits of a branch are looked at: more than all turns of a task make.
 const MOST: usize = 300;

@@ -5,15 +5,6 @@
 use crate::agents::prompt::Left;
 use crate::config::RepositorySettings;
 use crate::config::Role;
-use crate::domain::blocked::BlockReason;
-use crate::domain::blocked::Cut;
-use crate::domain::decision::Issue;
-use crate::domain::report;
-use crate::domain::report::PlayerReport;
-use crate::domain::task;
-use crate::domain::task::Played;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::engine::Engine;
 use crate::engine::job::Done;
 use crate::engine::job::Job;
@@ -30,10 +21,19 @@ use crate::engine::perform::inspect;
 use crate::engine::perform::push::Landed;
 use crate::engine::perform::push::push;
 use crate::engine::perform::turn;
-use crate::git::CommitRequest;
-use crate::git::Prepared;
 use crate::messages;
 use crate::messages::CommitKind;
+use domain::blocked::BlockReason;
+use domain::blocked::Cut;
+use domain::decision::Issue;
+use domain::report;
+use domain::report::PlayerReport;
+use domain::task;
+use domain::task::Played;
+use domain::task::Task;
+use domain::task::Turn;
+use git::CommitRequest;
+use git::Prepared;
 use std::time::Duration;
 
 /// The trailer of a commit that holds what a run left that was not done.
@@ -198,7 +198,7 @@ async fn commit(
     ground: &Ground,
     kind: CommitKind,
 ) -> Result<(Option<Prepared>, Vec<Issue>), Undone> {
-    let changes = ground.checkout.take_out(&crate::git::TakeOutLimits::default()).await?;
+    let changes = ground.checkout.take_out(&git::TakeOutLimits::default()).await?;
     let items: Vec<Issue> = inspect::refused(changes.findings(), &scene.engine.secrets);
     if changes.rejected() {
         return Ok((None, items));
@@ -222,8 +222,8 @@ async fn commit(
     };
     match ground.mirror.commit_changes(&ground.checkout, &changes, &request).await {
         Ok(prepared) => Ok((prepared, items)),
-        Err(crate::git::CommitError::TakeOut(error)) => Err(error.into()),
-        Err(crate::git::CommitError::Git(error)) => Err(error.into()),
+        Err(git::CommitError::TakeOut(error)) => Err(error.into()),
+        Err(git::CommitError::Git(error)) => Err(error.into()),
     }
 }
 

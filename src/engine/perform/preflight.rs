@@ -1,18 +1,18 @@
 //! Pre-flight: what forbids the work or makes it impossible, found before any agent costs money.
 
-use crate::domain::blocked::BlockReason;
-use crate::domain::feature::PreFlight;
-use crate::domain::feature::PreFlown;
-use crate::domain::feature::event::Event;
-use crate::domain::feature::obstacle;
-use crate::domain::ids::Sha;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::baseline::baseline;
-use crate::git::Mirror;
 use crate::github::GithubError;
 use crate::github::Rule;
+use domain::blocked::BlockReason;
+use domain::feature::PreFlight;
+use domain::feature::PreFlown;
+use domain::feature::event::Event;
+use domain::feature::obstacle;
+use domain::ids::Sha;
+use git::Mirror;
 use std::collections::BTreeSet;
 
 /// The most paths of a commit that are looked at.

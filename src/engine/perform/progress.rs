@@ -2,14 +2,14 @@
 
 use crate::agents::Activity;
 use crate::agents::RunSpec;
-use crate::domain::at_work::Doing;
-use crate::domain::at_work::Pace;
-use crate::domain::at_work::Seen;
-use crate::domain::ids::Millis;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ledger::Opened;
 use crate::engine::schedule;
 use crate::store::NewEffect;
+use domain::at_work::Doing;
+use domain::at_work::Pace;
+use domain::at_work::Seen;
+use domain::ids::Millis;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;

@@ -2,22 +2,22 @@
 //! asked as well, two of them have something to say.
 
 use crate::agents::Record;
-use crate::domain::blocked::AgentFailure;
-use crate::domain::blocked::Cut;
-use crate::domain::blocked::FailureClass;
-use crate::domain::ids::Millis;
-use crate::domain::ids::TaskId;
-use crate::domain::routing;
-use crate::domain::routing::Before;
-use crate::domain::routing::Got;
-use crate::domain::routing::Route;
-use crate::domain::shorten;
 use crate::engine::job::ApiWait;
 use crate::engine::job::FailedRun;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::ledger::Opened;
 use crate::store::Trouble;
+use domain::blocked::AgentFailure;
+use domain::blocked::Cut;
+use domain::blocked::FailureClass;
+use domain::ids::Millis;
+use domain::ids::TaskId;
+use domain::routing;
+use domain::routing::Before;
+use domain::routing::Got;
+use domain::routing::Route;
+use domain::shorten;
 
 /// Runs that may meet a limit of their own before a person is asked: the second one goes on from where the first was
 /// stopped.

@@ -1,11 +1,5 @@
 //! Pull requests: opened or adopted, marked ready, closed.
 
-use crate::domain::effect::ClosedWhy;
-use crate::domain::feature::event::Event;
-use crate::domain::ids::IssueNumber;
-use crate::domain::ids::PullNumber;
-use crate::domain::task;
-use crate::domain::task::Task;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
@@ -16,6 +10,12 @@ use crate::github::PullChange;
 use crate::github::PullFilter;
 use crate::github::model::OpenState;
 use crate::messages;
+use domain::effect::ClosedWhy;
+use domain::feature::event::Event;
+use domain::ids::IssueNumber;
+use domain::ids::PullNumber;
+use domain::task;
+use domain::task::Task;
 
 /// Opens the pull request of a task into the integration branch, as a draft where drafts exist.
 pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {

@@ -1,16 +1,16 @@
 //! Pushing a commit with a lease on where its branch stood.
 
-use crate::domain::blocked::Fault;
-use crate::domain::ids::Sha;
-use crate::domain::task::Task;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
 use crate::engine::perform::branches::branch_name;
-use crate::git::BranchName;
-use crate::git::Lease;
-use crate::git::PushError;
-use crate::git::Pushed;
 use crate::github::Rights;
+use domain::blocked::Fault;
+use domain::ids::Sha;
+use domain::task::Task;
+use git::BranchName;
+use git::Lease;
+use git::PushError;
+use git::Pushed;
 
 /// Where a pushed commit came down.
 pub(super) enum Landed {

@@ -1,12 +1,5 @@
 //! Verdicts and blocked reports as pull request reviews.
 
-use crate::domain::effect::DismissedWhy;
-use crate::domain::effect::Thread;
-use crate::domain::feature::unsaid::Saying;
-use crate::domain::ids::TurnNumber;
-use crate::domain::ids::User;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
@@ -14,13 +7,20 @@ use crate::engine::perform::coach::fork_point;
 use crate::engine::perform::post;
 use crate::engine::perform::post::Post;
 use crate::engine::perform::say::comment_once;
-use crate::git::Mirror;
 use crate::github::InlineComment;
 use crate::github::ReviewEvent;
 use crate::github::model::ReviewState;
 use crate::messages;
 use crate::messages::Links;
 use crate::messages::Shown;
+use domain::effect::DismissedWhy;
+use domain::effect::Thread;
+use domain::feature::unsaid::Saying;
+use domain::ids::TurnNumber;
+use domain::ids::User;
+use domain::task::Task;
+use domain::task::Turn;
+use git::Mirror;
 
 /// Posts the verdict of a turn, from its row alone.
 pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {

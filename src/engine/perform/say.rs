@@ -1,19 +1,5 @@
 //! What AutoBuild says on issues: reactions, replies, the living comment, the blocked Feature.
 
-use crate::domain::cost::Spending;
-use crate::domain::effect::Effect;
-use crate::domain::effect::ReactOn;
-use crate::domain::effect::Reaction;
-use crate::domain::effect::Reply;
-use crate::domain::effect::Thread;
-use crate::domain::feature::Feature;
-use crate::domain::feature::event::Event;
-use crate::domain::feature::unsaid::Instead;
-use crate::domain::feature::unsaid::Saying;
-use crate::domain::feature::unsaid::Unsaid;
-use crate::domain::ids::CommentId;
-use crate::domain::ids::IssueNumber;
-use crate::domain::ids::Millis;
 use crate::engine::Engine;
 use crate::engine::job::Done;
 use crate::engine::job::Job;
@@ -26,6 +12,20 @@ use crate::github::ReactionTarget;
 use crate::github::Repo;
 use crate::messages;
 use crate::messages::Links;
+use domain::cost::Spending;
+use domain::effect::Effect;
+use domain::effect::ReactOn;
+use domain::effect::Reaction;
+use domain::effect::Reply;
+use domain::effect::Thread;
+use domain::feature::Feature;
+use domain::feature::event::Event;
+use domain::feature::unsaid::Instead;
+use domain::feature::unsaid::Saying;
+use domain::feature::unsaid::Unsaid;
+use domain::ids::CommentId;
+use domain::ids::IssueNumber;
+use domain::ids::Millis;
 
 /// An answer to something that belongs to no Feature.
 pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<Done, Undone> {

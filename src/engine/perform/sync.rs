@@ -1,10 +1,5 @@
 //! A conflict with the default branch: found, given to a task, and landed with both parents.
 
-use crate::domain::feature::event::Event;
-use crate::domain::ids::Sha;
-use crate::domain::task;
-use crate::domain::task::Origin;
-use crate::domain::task::Task;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
@@ -15,11 +10,16 @@ use crate::engine::perform::push::moved;
 use crate::engine::perform::push::push_to;
 use crate::engine::perform::turn;
 use crate::engine::repository::tip;
-use crate::git::Author;
-use crate::git::CommitRequest;
-use crate::git::MergeOutcome;
-use crate::git::Mirror;
 use crate::messages;
+use domain::feature::event::Event;
+use domain::ids::Sha;
+use domain::task;
+use domain::task::Origin;
+use domain::task::Task;
+use git::Author;
+use git::CommitRequest;
+use git::MergeOutcome;
+use git::Mirror;
 
 /// Whether the default branch still merges into the integration branch; nothing is moved.
 pub(super) async fn compare_default(scene: &Scene<'_>) -> Result<Done, Undone> {
@@ -130,7 +130,7 @@ pub(super) async fn fork_of(scene: &Scene<'_>, mirror: &Mirror, task: &Task, hea
             name: "AutoBuild".to_owned(),
             email: "autobuild@localhost".to_owned(),
         },
-        at: crate::domain::ids::Millis(0),
+        at: domain::ids::Millis(0),
     };
     Ok(mirror.commit_merge(&tree, &request).await?)
 }

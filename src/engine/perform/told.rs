@@ -3,9 +3,9 @@
 use crate::agents::Answered;
 use crate::agents::RunError;
 use crate::agents::RunSpec;
-use crate::domain::ids::Millis;
 use crate::engine::perform::Scene;
 use crate::engine::spans;
+use domain::ids::Millis;
 
 impl Scene<'_> {
     /// Sends the span of a run that began at `from` and has just ended. One that never ran has none.

@@ -1,11 +1,11 @@
 //! What the commits of a Feature have in common.
 
-use crate::domain::ids::Sha;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
-use crate::git::Author;
+use domain::ids::Sha;
+use domain::task::Task;
+use domain::task::Turn;
+use git::Author;
 
 /// The App's bot as author, as GitHub itself writes it.
 pub(super) async fn author(scene: &Scene<'_>) -> Result<Author, Undone> {

@@ -1,14 +1,6 @@
 //! The wave gate: the Gates on the integration branch, and which merge broke what fails there.
 
 use crate::config::RepositorySettings;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateReport;
-use crate::domain::evidence::Profile;
-use crate::domain::evidence::profile;
-use crate::domain::feature::event::Event;
-use crate::domain::feature::flow::strictest;
-use crate::domain::ids::Sha;
 use crate::engine::job::Done;
 use crate::engine::job::Undone;
 use crate::engine::perform::Scene;
@@ -16,7 +8,15 @@ use crate::engine::repository::tip;
 use crate::gates;
 use crate::gates::Suspects;
 use crate::gates::WaveSubject;
-use crate::git::Mirror;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateReport;
+use domain::evidence::Profile;
+use domain::evidence::profile;
+use domain::feature::event::Event;
+use domain::feature::flow::strictest;
+use domain::ids::Sha;
+use git::Mirror;
 
 pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let feature = &scene.feature;

@@ -1,10 +1,10 @@
 //! What a cache belongs to: the repository, what its lock files say, the commands, and the commit it was built on.
 
-use crate::domain::ids::Sha;
 use crate::gates::bench::GateError;
 use crate::gates::commands;
 use crate::gates::commands::Chosen;
-use crate::git::Mirror;
+use domain::ids::Sha;
+use git::Mirror;
 use sha2::Digest;
 use sha2::Sha256;
 use std::os::unix::fs::MetadataExt;

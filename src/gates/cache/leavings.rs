@@ -2,7 +2,7 @@
 
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
-use crate::git::blocking;
+use git::blocking;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;

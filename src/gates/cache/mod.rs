@@ -17,7 +17,6 @@ mod times;
 
 pub(crate) use leavings::Leavings;
 
-use crate::domain::ids::Sha;
 use crate::gates::bench::Bench;
 use crate::gates::bench::GateError;
 use crate::gates::bench::host;
@@ -30,8 +29,9 @@ use crate::gates::commands;
 use crate::gates::commands::Chosen;
 use crate::gates::overlay::Overlay;
 use crate::gates::place::Place;
-use crate::git::Mirror;
-use crate::git::blocking;
+use domain::ids::Sha;
+use git::Mirror;
+use git::blocking;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;

@@ -4,21 +4,21 @@ mod cobertura;
 mod lcov;
 mod llvm;
 
-use crate::domain::decision::Issue;
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateResult;
-use crate::domain::evidence::Weight;
-use crate::domain::plan::TaskType;
 use crate::gates::bench::GateError;
 use crate::gates::files;
-use crate::gates::language::Role;
-use crate::gates::language::role;
 use crate::gates::said;
 use crate::gates::stand::Stand;
 use crate::gates::subject::Subject;
-use crate::git::blocking;
+use domain::decision::Issue;
+use domain::evidence::Absence;
+use domain::evidence::Evidence;
+use domain::evidence::Gate;
+use domain::evidence::GateResult;
+use domain::evidence::Weight;
+use domain::plan::TaskType;
+use git::blocking;
+use integrity::language::Role;
+use integrity::language::role;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -232,7 +232,7 @@ fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
     match weight {
         Weight::Shown => shown,
         Weight::Demanded => Issue {
-            severity: crate::domain::decision::Severity::MustFix,
+            severity: domain::decision::Severity::MustFix,
             ..shown
         },
     }

@@ -2,8 +2,8 @@ use super::Measured;
 use super::Sum;
 use super::ranges;
 use super::spelled;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Weight;
+use domain::evidence::Evidence;
+use domain::evidence::Weight;
 
 fn hits(measured: &Measured, path: &str) -> Vec<(u32, u64)> {
     let lines = measured.of(path, "/build").unwrap();

@@ -1,12 +1,5 @@
 //! What a finished command is evidence of: its exit code, what it printed, and the results file that it wrote.
 
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Counts;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Finding;
-use crate::domain::evidence::TestNames;
-use crate::domain::shell_command::ShellCommand;
-use crate::domain::shorten;
 use crate::gates::bench::GateError;
 use crate::gates::files;
 use crate::gates::output;
@@ -14,9 +7,16 @@ use crate::gates::place::Order;
 use crate::gates::place::Place;
 use crate::gates::results;
 use crate::gates::results::Read;
-use crate::git::blocking;
-use crate::sandbox::Exit;
-use crate::sandbox::Finished;
+use domain::evidence::Absence;
+use domain::evidence::Counts;
+use domain::evidence::Evidence;
+use domain::evidence::Finding;
+use domain::evidence::TestNames;
+use domain::shell_command::ShellCommand;
+use domain::shorten;
+use git::blocking;
+use sandbox::Exit;
+use sandbox::Finished;
 
 /// The largest results file that is read.
 const MAX_REPORT: u64 = 64 * 1024 * 1024;

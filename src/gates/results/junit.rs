@@ -1,6 +1,5 @@
 //! JUnit's XML, which many runners can write. Whoever wrote the file is not believed to have written it well.
 
-use crate::domain::shorten;
 use crate::gates::results::Read;
 use crate::gates::results::tally::Outcome;
 use crate::gates::results::tally::Tally;
@@ -8,6 +7,7 @@ use crate::gates::xml;
 use crate::gates::xml::Element;
 use crate::gates::xml::NotXml;
 use crate::gates::xml::Part;
+use domain::shorten;
 
 /// The longest name of a test that is kept, in characters.
 const LONGEST_NAME: usize = 4_000;
@@ -117,7 +117,7 @@ mod tests {
     use super::NotAReport;
     use super::NotXml;
     use super::read;
-    use crate::domain::evidence::Counts;
+    use domain::evidence::Counts;
 
     #[test]
     fn a_report_names_every_test() {

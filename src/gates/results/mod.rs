@@ -11,9 +11,9 @@ mod tally;
 mod tap;
 mod unittest;
 
-use crate::domain::evidence::Counts;
-use crate::domain::evidence::TestNames;
 use crate::gates::results::tally::Tally;
+use domain::evidence::Counts;
+use domain::evidence::TestNames;
 
 pub(crate) use junit::read as junit;
 

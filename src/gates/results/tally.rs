@@ -1,8 +1,8 @@
 //! What one runner's reader found: numbers, and each test by name as far as the runner names them.
 
-use crate::domain::evidence::Counts;
-use crate::domain::evidence::TestNames;
 use crate::gates::results::Read;
+use domain::evidence::Counts;
+use domain::evidence::TestNames;
 use std::collections::HashMap;
 use std::collections::HashSet;
 

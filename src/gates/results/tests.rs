@@ -1,5 +1,5 @@
 use super::read;
-use crate::domain::evidence::Counts;
+use domain::evidence::Counts;
 
 fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
     Counts::Known {

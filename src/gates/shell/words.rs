@@ -3,8 +3,8 @@
 //! Only what is written out is told. A word with a variable in it, what a function or a sourced script does, and lines
 //! that the grammar cannot read are left to the shell.
 
-use crate::gates::language::syntax;
-use crate::gates::language::syntax::At;
+use integrity::language::syntax;
+use integrity::language::syntax::At;
 
 /// The deepest `sh -c 'sh -c …'` that is looked into.
 const DEEPEST: usize = 3;

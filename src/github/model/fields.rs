@@ -2,11 +2,11 @@
 
 use super::OpenState;
 use super::ReviewState;
-use crate::domain::ids::AppId;
-use crate::domain::ids::Millis;
-use crate::domain::ids::RepoId;
-use crate::domain::ids::RepoName;
-use crate::domain::ids::Sha;
+use domain::ids::AppId;
+use domain::ids::Millis;
+use domain::ids::RepoId;
+use domain::ids::RepoName;
+use domain::ids::Sha;
 use serde::Deserialize;
 use serde::Deserializer;
 use serde::de::Error as _;

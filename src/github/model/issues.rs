@@ -5,10 +5,10 @@ use super::fields::app_id;
 use super::fields::open_state;
 use super::fields::text;
 use super::fields::time;
-use crate::domain::ids::AppId;
-use crate::domain::ids::CommentId;
-use crate::domain::ids::IssueNumber;
-use crate::domain::ids::Millis;
+use domain::ids::AppId;
+use domain::ids::CommentId;
+use domain::ids::IssueNumber;
+use domain::ids::Millis;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

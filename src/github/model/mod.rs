@@ -20,10 +20,10 @@ pub use pulls::PullEnd;
 pub use pulls::Review;
 pub use pulls::ReviewState;
 
-use crate::domain::ids::RepoId;
-use crate::domain::ids::RepoName;
-use crate::domain::ids::User;
-use crate::domain::ids::UserId;
+use domain::ids::RepoId;
+use domain::ids::RepoName;
+use domain::ids::User;
+use domain::ids::UserId;
 use serde::Deserialize;
 
 /// Whether an account is a person.

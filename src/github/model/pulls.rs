@@ -8,11 +8,11 @@ use super::fields::review_state;
 use super::fields::sha;
 use super::fields::text;
 use super::fields::time;
-use crate::domain::ids::Millis;
-use crate::domain::ids::PullNumber;
-use crate::domain::ids::RepoId;
-use crate::domain::ids::ReviewId;
-use crate::domain::ids::Sha;
+use domain::ids::Millis;
+use domain::ids::PullNumber;
+use domain::ids::RepoId;
+use domain::ids::ReviewId;
+use domain::ids::Sha;
 use serde::Deserialize;
 
 /// One end of a pull request.

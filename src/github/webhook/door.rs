@@ -5,14 +5,14 @@ use super::inbound::IssueEvent;
 use super::inbound::Place;
 use super::parse::WebhookError;
 use super::parse::parse;
-use crate::domain::ids::AppId;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::IssueNumber;
-use crate::domain::ids::RepoId;
-use crate::domain::ids::User;
-use crate::domain::ids::UserId;
 use crate::github::Client;
 use crate::github::model::Pull;
+use domain::ids::AppId;
+use domain::ids::InstallationId;
+use domain::ids::IssueNumber;
+use domain::ids::RepoId;
+use domain::ids::User;
+use domain::ids::UserId;
 
 /// Where every branch of AutoBuild lies.
 const OUR_BRANCHES: &str = "autobuild/";

@@ -1,6 +1,6 @@
 //! The headers of a delivery.
 
-use crate::domain::ids::AppId;
+use domain::ids::AppId;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 

@@ -1,10 +1,5 @@
 //! What a delivery says, once it is read.
 
-use crate::domain::ids::AppId;
-use crate::domain::ids::CheckRunId;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::Millis;
-use crate::domain::ids::Sha;
 use crate::github::model::Actor;
 use crate::github::model::Comment;
 use crate::github::model::Issue;
@@ -12,6 +7,11 @@ use crate::github::model::Pull;
 use crate::github::model::Repository;
 use crate::github::model::RepositoryRef;
 use crate::github::model::Review;
+use domain::ids::AppId;
+use domain::ids::CheckRunId;
+use domain::ids::InstallationId;
+use domain::ids::Millis;
+use domain::ids::Sha;
 use std::collections::BTreeSet;
 
 /// Where something happened and who did it.

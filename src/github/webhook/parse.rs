@@ -15,8 +15,8 @@ use super::payload::Payload;
 use super::payload::action;
 use super::payload::check_shape;
 use super::payload::decode;
-use crate::domain::ids::Sha;
 use crate::github::model::Actor;
+use domain::ids::Sha;
 use std::collections::BTreeSet;
 
 /// GitHub lists no more commits of a push than this.

@@ -1,12 +1,6 @@
 //! The raw payload: what it may look like at all, and the fields that we read.
 
 use super::parse::WebhookError;
-use crate::domain::ids::AppId;
-use crate::domain::ids::CheckRunId;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::Millis;
-use crate::domain::ids::RepoId;
-use crate::domain::ids::Sha;
 use crate::github::model::Actor;
 use crate::github::model::Comment;
 use crate::github::model::Issue;
@@ -16,6 +10,12 @@ use crate::github::model::RepositoryRef;
 use crate::github::model::Review;
 use crate::github::model::app_id;
 use crate::github::model::time;
+use domain::ids::AppId;
+use domain::ids::CheckRunId;
+use domain::ids::InstallationId;
+use domain::ids::Millis;
+use domain::ids::RepoId;
+use domain::ids::Sha;
 use serde::Deserialize;
 use serde::Deserializer;
 use serde::de::DeserializeOwned;

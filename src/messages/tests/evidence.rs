@@ -4,35 +4,35 @@ use super::snapshot;
 use super::world;
 use super::world::Words;
 use super::world::decent;
-use crate::domain::blocked::BlockReason;
-use crate::domain::cost::Cost;
-use crate::domain::cost::Spending;
-use crate::domain::decision::Issue;
-use crate::domain::decision::Severity;
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Counts;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Excuse;
-use crate::domain::evidence::Excused;
-use crate::domain::evidence::Finding;
-use crate::domain::evidence::Gate;
-use crate::domain::evidence::GateReport;
-use crate::domain::evidence::GateResult;
-use crate::domain::evidence::TestNames;
-use crate::domain::evidence::Weight;
-use crate::domain::feature::Before;
-use crate::domain::feature::PreFlight;
-use crate::domain::ids::ReviewId;
-use crate::domain::ids::TaskId;
-use crate::domain::plan::Check;
-use crate::domain::plan::Criterion;
-use crate::domain::task;
-use crate::domain::task::Origin;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
 use crate::messages;
 use crate::messages::Level;
 use crate::messages::MAX_CHARS;
+use domain::blocked::BlockReason;
+use domain::cost::Cost;
+use domain::cost::Spending;
+use domain::decision::Issue;
+use domain::decision::Severity;
+use domain::evidence::Absence;
+use domain::evidence::Counts;
+use domain::evidence::Evidence;
+use domain::evidence::Excuse;
+use domain::evidence::Excused;
+use domain::evidence::Finding;
+use domain::evidence::Gate;
+use domain::evidence::GateReport;
+use domain::evidence::GateResult;
+use domain::evidence::TestNames;
+use domain::evidence::Weight;
+use domain::feature::Before;
+use domain::feature::PreFlight;
+use domain::ids::ReviewId;
+use domain::ids::TaskId;
+use domain::plan::Check;
+use domain::plan::Criterion;
+use domain::task;
+use domain::task::Origin;
+use domain::task::Task;
+use domain::task::Turn;
 
 /// Failures that are not held against the work, for each of the three reasons.
 pub(super) fn excused(say: Words<'_>) -> Vec<Excused> {
@@ -193,7 +193,7 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
     ]
 }
 
-fn big_task(criteria: usize) -> (crate::domain::feature::Feature, Task, Turn) {
+fn big_task(criteria: usize) -> (domain::feature::Feature, Task, Turn) {
     let mut feature = world::busy(&decent);
     let task = &mut feature.tasks[1];
     task.plan.acceptance_criteria = (0..criteria)
@@ -218,7 +218,7 @@ fn big_task(criteria: usize) -> (crate::domain::feature::Feature, Task, Turn) {
     (feature, task, turn)
 }
 
-fn review_of(feature: &crate::domain::feature::Feature, task: &Task, turn: &Turn) -> String {
+fn review_of(feature: &domain::feature::Feature, task: &Task, turn: &Turn) -> String {
     let shown = messages::Shown {
         in_diff: &|_, _| false,
         files: &[],

@@ -2,38 +2,38 @@
 
 use super::snapshot;
 use super::world;
-use crate::domain::at_work::AtWork;
-use crate::domain::at_work::Doing;
-use crate::domain::at_work::Seen;
-use crate::domain::blocked::BlockReason;
-use crate::domain::cost::Cost;
-use crate::domain::cost::Spending;
-use crate::domain::cost::Waiting;
-use crate::domain::cost::WaitsOn;
-use crate::domain::decision::Outcome;
-use crate::domain::evidence::Absence;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::GateReport;
-use crate::domain::feature::ApprovalWhy;
-use crate::domain::feature::CancelledWhy;
-use crate::domain::feature::Feature;
-use crate::domain::feature::Phase;
-use crate::domain::feature::State;
-use crate::domain::feature::Suspension;
-use crate::domain::feature::Then;
-use crate::domain::ids::Millis;
-use crate::domain::ids::PullNumber;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
-use crate::domain::plan::Plan;
-use crate::domain::plan::parse::PlanContext;
-use crate::domain::plan::yaml::PlanHeader;
-use crate::domain::plan_block::find_plan_block;
-use crate::domain::task;
-use crate::domain::task::Work;
 use crate::messages;
 use crate::messages::MAX_CHARS;
 use crate::messages::tests::world::decent;
+use domain::at_work::AtWork;
+use domain::at_work::Doing;
+use domain::at_work::Seen;
+use domain::blocked::BlockReason;
+use domain::cost::Cost;
+use domain::cost::Spending;
+use domain::cost::Waiting;
+use domain::cost::WaitsOn;
+use domain::decision::Outcome;
+use domain::evidence::Absence;
+use domain::evidence::Evidence;
+use domain::evidence::GateReport;
+use domain::feature::ApprovalWhy;
+use domain::feature::CancelledWhy;
+use domain::feature::Feature;
+use domain::feature::Phase;
+use domain::feature::State;
+use domain::feature::Suspension;
+use domain::feature::Then;
+use domain::ids::Millis;
+use domain::ids::PullNumber;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
+use domain::plan::Plan;
+use domain::plan::parse::PlanContext;
+use domain::plan::yaml::PlanHeader;
+use domain::plan_block::find_plan_block;
+use domain::task;
+use domain::task::Work;
 
 fn living(feature: &Feature) -> String {
     messages::living(feature, &Spending::default(), &world::links())
@@ -85,10 +85,10 @@ fn the_living_comment_says_where_the_feature_stands() {
         },
         blocked(BlockReason::DefaultConflict {
             files: vec!["src/auth.rs".to_owned()],
-            given_up: Some(crate::domain::ids::TaskId::Sync(1)),
+            given_up: Some(domain::ids::TaskId::Sync(1)),
         }),
         blocked(BlockReason::TasksBlocked {
-            tasks: vec![crate::domain::ids::TaskId::Planned(2)],
+            tasks: vec![domain::ids::TaskId::Planned(2)],
         }),
         State::InReview,
         State::Completed,
@@ -183,7 +183,7 @@ fn a_review_of_a_turn_that_no_coach_saw() {
     turn.gates = None;
     turn.report = None;
     turn.discrepancies.clear();
-    turn.verdict = Some(crate::domain::contract::no_change());
+    turn.verdict = Some(domain::contract::no_change());
     task.turns.push(turn.clone());
     let task = feature.tasks[1].clone();
     let review = messages::review(&feature, &task, &turn, &world::links(), CHANGE).unwrap();
@@ -223,7 +223,7 @@ fn check_runs_conclude_as_the_verdict_does() {
         format!("== {} · {}\n{}", check.conclusion.word(), check.title, check.summary)
     };
     let wave = messages::wave_check(&feature, &feature.gates[0]);
-    let absent = crate::domain::feature::WaveGate {
+    let absent = domain::feature::WaveGate {
         report: GateReport {
             isolation: None,
             setup: None,
@@ -234,7 +234,7 @@ fn check_runs_conclude_as_the_verdict_does() {
         ..feature.gates[0].clone()
     };
     let absent = messages::wave_check(&feature, &absent);
-    let red = crate::domain::feature::WaveGate {
+    let red = domain::feature::WaveGate {
         report: world::gates(&decent, 101),
         ..feature.gates[0].clone()
     };

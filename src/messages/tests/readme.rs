@@ -1,8 +1,8 @@
 //! The README says of integrity what the code does.
 
-use crate::domain::evidence::Weight;
-use crate::domain::integrity::Rule;
-use crate::domain::plan::TaskType;
+use domain::evidence::Weight;
+use domain::integrity::Rule;
+use domain::plan::TaskType;
 
 const README: &str = include_str!("../../../README.md");
 

@@ -3,35 +3,35 @@
 use super::snapshot;
 use super::world;
 use super::world::decent;
-use crate::domain::blocked::AgentFailure;
-use crate::domain::blocked::BlockReason;
-use crate::domain::blocked::Fault;
-use crate::domain::cost::Spending;
-use crate::domain::effect::ClosedWhy;
-use crate::domain::effect::DismissedWhy;
-use crate::domain::effect::Reply;
-use crate::domain::feature::ApprovalWhy;
-use crate::domain::feature::CancelledWhy;
-use crate::domain::feature::State;
-use crate::domain::feature::Wait;
-use crate::domain::feature::command::Refusal;
-use crate::domain::feature::command::Trigger;
-use crate::domain::feature::unsaid::Instead;
-use crate::domain::feature::unsaid::Saying;
-use crate::domain::feature::unsaid::Unsaid;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::PullNumber;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
-use crate::domain::task;
-use crate::domain::task::Approval;
-use crate::domain::task::MergeState;
-use crate::domain::task::MergedBy;
-use crate::domain::task::Stage;
 use crate::messages;
 use crate::messages::CommitKind;
 use crate::messages::reasons;
 use crate::messages::words;
+use domain::blocked::AgentFailure;
+use domain::blocked::BlockReason;
+use domain::blocked::Fault;
+use domain::cost::Spending;
+use domain::effect::ClosedWhy;
+use domain::effect::DismissedWhy;
+use domain::effect::Reply;
+use domain::feature::ApprovalWhy;
+use domain::feature::CancelledWhy;
+use domain::feature::State;
+use domain::feature::Wait;
+use domain::feature::command::Refusal;
+use domain::feature::command::Trigger;
+use domain::feature::unsaid::Instead;
+use domain::feature::unsaid::Saying;
+use domain::feature::unsaid::Unsaid;
+use domain::ids::FeatureKey;
+use domain::ids::PullNumber;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
+use domain::task;
+use domain::task::Approval;
+use domain::task::MergeState;
+use domain::task::MergedBy;
+use domain::task::Stage;
 
 fn text(word: &str) -> String {
     word.to_owned()
@@ -167,7 +167,7 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
         },
         BlockReason::DefaultConflict {
             files: vec![say("src/auth.rs")],
-            given_up: Some(crate::domain::ids::TaskId::Sync(1)),
+            given_up: Some(domain::ids::TaskId::Sync(1)),
         },
         BlockReason::WaveGateRed {
             failures: vec![say("tests failed: `cargo test` exited with 101")],
@@ -403,7 +403,7 @@ fn what_is_said_when_something_closes_or_becomes_stale() {
         ..task.clone()
     };
     let close = |task: &task::Task, why: &ClosedWhy| messages::closed_pull(&feature, task, why, &world::links());
-    let cancelled = crate::domain::feature::Feature {
+    let cancelled = domain::feature::Feature {
         state: State::Cancelled {
             why: CancelledWhy::IssueClosed(by()),
         },

@@ -1,67 +1,67 @@
 //! Features, tasks and turns to speak about; every text of others comes from one place.
 
-use crate::domain::ci::CiPolicy;
-use crate::domain::decision::CoachDecision;
-use crate::domain::decision::CriterionFinding;
-use crate::domain::decision::CriterionMet;
-use crate::domain::decision::DecisionKind;
-use crate::domain::decision::Issue;
-use crate::domain::decision::Outcome;
-use crate::domain::decision::Severity;
-use crate::domain::decision::Verdict;
-use crate::domain::evidence::Counts;
-use crate::domain::evidence::Evidence;
-use crate::domain::evidence::Finding;
-use crate::domain::evidence::GateReport;
-use crate::domain::feature::Discussion;
-use crate::domain::feature::Feature;
-use crate::domain::feature::Integration;
-use crate::domain::feature::Living;
-use crate::domain::feature::Mode;
-use crate::domain::feature::Phase;
-use crate::domain::feature::PlanApproval;
-use crate::domain::feature::PlanRequest;
-use crate::domain::feature::PlanVersion;
-use crate::domain::feature::Rules;
-use crate::domain::feature::Snapshot;
-use crate::domain::feature::State;
-use crate::domain::feature::Suspension;
-use crate::domain::feature::Trust;
-use crate::domain::feature::Wanted;
-use crate::domain::feature::WaveGate;
-use crate::domain::ids::CommentId;
-use crate::domain::ids::FeatureKey;
-use crate::domain::ids::InstallationId;
-use crate::domain::ids::IssueNumber;
-use crate::domain::ids::Millis;
-use crate::domain::ids::RepoId;
-use crate::domain::ids::Sha;
-use crate::domain::ids::TaskId;
-use crate::domain::ids::TurnNumber;
-use crate::domain::ids::User;
-use crate::domain::ids::UserId;
-use crate::domain::isolation::Level;
-use crate::domain::plan::Check;
-use crate::domain::plan::Criterion;
-use crate::domain::plan::Factors;
-use crate::domain::plan::Plan;
-use crate::domain::plan::PlannedTask;
-use crate::domain::plan::Risk;
-use crate::domain::plan::TaskType;
-use crate::domain::plan::TestEffort;
-use crate::domain::report::Discrepancy;
-use crate::domain::report::PlayerReport;
-use crate::domain::task;
-use crate::domain::task::MergePolicy;
-use crate::domain::task::NextTurn;
-use crate::domain::task::Task;
-use crate::domain::task::Turn;
-use crate::domain::task::TurnKind;
-use crate::domain::task::Waiver;
-use crate::domain::task::Work;
-use crate::domain::wave;
 use crate::messages::Links;
 use crate::messages::tests::evidence;
+use domain::ci::CiPolicy;
+use domain::decision::CoachDecision;
+use domain::decision::CriterionFinding;
+use domain::decision::CriterionMet;
+use domain::decision::DecisionKind;
+use domain::decision::Issue;
+use domain::decision::Outcome;
+use domain::decision::Severity;
+use domain::decision::Verdict;
+use domain::evidence::Counts;
+use domain::evidence::Evidence;
+use domain::evidence::Finding;
+use domain::evidence::GateReport;
+use domain::feature::Discussion;
+use domain::feature::Feature;
+use domain::feature::Integration;
+use domain::feature::Living;
+use domain::feature::Mode;
+use domain::feature::Phase;
+use domain::feature::PlanApproval;
+use domain::feature::PlanRequest;
+use domain::feature::PlanVersion;
+use domain::feature::Rules;
+use domain::feature::Snapshot;
+use domain::feature::State;
+use domain::feature::Suspension;
+use domain::feature::Trust;
+use domain::feature::Wanted;
+use domain::feature::WaveGate;
+use domain::ids::CommentId;
+use domain::ids::FeatureKey;
+use domain::ids::InstallationId;
+use domain::ids::IssueNumber;
+use domain::ids::Millis;
+use domain::ids::RepoId;
+use domain::ids::Sha;
+use domain::ids::TaskId;
+use domain::ids::TurnNumber;
+use domain::ids::User;
+use domain::ids::UserId;
+use domain::isolation::Level;
+use domain::plan::Check;
+use domain::plan::Criterion;
+use domain::plan::Factors;
+use domain::plan::Plan;
+use domain::plan::PlannedTask;
+use domain::plan::Risk;
+use domain::plan::TaskType;
+use domain::plan::TestEffort;
+use domain::report::Discrepancy;
+use domain::report::PlayerReport;
+use domain::task;
+use domain::task::MergePolicy;
+use domain::task::NextTurn;
+use domain::task::Task;
+use domain::task::Turn;
+use domain::task::TurnKind;
+use domain::task::Waiver;
+use domain::task::Work;
+use domain::wave;
 
 /// Gives every text that issues, agents, tools and people write.
 pub(super) type Words<'a> = &'a dyn Fn(&str) -> String;
@@ -247,14 +247,14 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
 
 pub(super) fn rules() -> Rules {
     Rules {
-        commands: crate::domain::feature::Commands::Bare,
+        commands: domain::feature::Commands::Bare,
         max_turns: 5,
         max_parallel_tasks: 2,
         merge: MergePolicy::Auto,
         plan_approval: PlanApproval::From(7),
         mode: Mode::Tdd,
         ci: CiPolicy::Wait,
-        records: crate::domain::feature::Records::WhileBuilding,
+        records: domain::feature::Records::WhileBuilding,
     }
 }
 
@@ -366,7 +366,7 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
         (1..=5).map(|n| turn(say, n, Outcome::Feedback)).collect(),
     );
     second.state = task::State::Blocked {
-        reason: crate::domain::blocked::BlockReason::OutOfTurns { turns: 5 },
+        reason: domain::blocked::BlockReason::OutOfTurns { turns: 5 },
     };
     *third = pulled(third.clone(), 103, vec![turn(say, 1, Outcome::Feedback)]);
     third.waived = vec![Waiver {
@@ -384,7 +384,7 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
 fn pulled(task: Task, pull: u64, turns: Vec<Turn>) -> Task {
     Task {
         head: Some(sha('b')),
-        pull: Some(crate::domain::ids::PullNumber(pull)),
+        pull: Some(domain::ids::PullNumber(pull)),
         turns,
         ..task
     }

@@ -16,31 +16,31 @@ use autobuild::config::AgentCommand;
 use autobuild::config::ModelSettings;
 use autobuild::config::MonthlyBudget;
 use autobuild::config::Role;
-use autobuild::domain::ci::CiTimes;
-use autobuild::domain::ids::AppId;
-use autobuild::domain::ids::RepoId;
-use autobuild::domain::isolation::Bounds;
-use autobuild::domain::isolation::Level;
-use autobuild::domain::routing::Waits;
-use autobuild::domain::secret::Secrets;
 use autobuild::engine::Engine;
 use autobuild::engine::settings::Backoff;
 use autobuild::engine::settings::EngineSettings;
-use autobuild::forge::AppCredentials;
-use autobuild::forge::Clock;
-use autobuild::forge::Forge;
-use autobuild::forge::ForgeOptions;
-use autobuild::forge::NewApp;
-use autobuild::forge::RepoSource;
-use autobuild::forge::Settings;
 use autobuild::github::AUTOBUILD_EVENTS;
 use autobuild::github::AUTOBUILD_PERMISSIONS;
 use autobuild::github::COACH_PERMISSIONS;
 use autobuild::github::Caps;
-use autobuild::sandbox::SandboxOptions;
 use autobuild::web;
 use autobuild::web::Inbox;
 use autobuild::web::Listener;
+use domain::ci::CiTimes;
+use domain::ids::AppId;
+use domain::ids::RepoId;
+use domain::isolation::Bounds;
+use domain::isolation::Level;
+use domain::routing::Waits;
+use domain::secret::Secrets;
+use forge::AppCredentials;
+use forge::Clock;
+use forge::Forge;
+use forge::ForgeOptions;
+use forge::NewApp;
+use forge::RepoSource;
+use forge::Settings;
+use sandbox::SandboxOptions;
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -319,9 +319,9 @@ impl Setup {
             .create_repo(REPO, RepoSource::Files(&files), Settings::default())
             .await
             .unwrap();
-        forge.set_role(REPO, WRITER, autobuild::forge::Role::Write).unwrap();
-        forge.set_role(REPO, ADMIN, autobuild::forge::Role::Admin).unwrap();
-        forge.set_role(REPO, READER, autobuild::forge::Role::Triage).unwrap();
+        forge.set_role(REPO, WRITER, forge::Role::Write).unwrap();
+        forge.set_role(REPO, ADMIN, forge::Role::Admin).unwrap();
+        forge.set_role(REPO, READER, forge::Role::Triage).unwrap();
     }
 
     fn agent(&self, role: Role, folder: &Path) -> AgentCommand {

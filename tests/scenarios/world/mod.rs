@@ -11,12 +11,12 @@ pub use build::SHORT;
 pub use build::Setup;
 
 use agents::Script;
-use autobuild::domain::feature::Feature;
-use autobuild::domain::ids::IssueNumber;
-use autobuild::domain::ids::RepoId;
 use autobuild::engine::Engine;
-use autobuild::forge::Forge;
-use autobuild::forge::Person;
+use domain::feature::Feature;
+use domain::ids::IssueNumber;
+use domain::ids::RepoId;
+use forge::Forge;
+use forge::Person;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -156,7 +156,7 @@ impl World {
     /// The number of a task's pull request.
     pub async fn pull(&self, task: u16) -> u64 {
         let feature = self.feature().await;
-        let id = autobuild::domain::ids::TaskId::Planned(task);
+        let id = domain::ids::TaskId::Planned(task);
         let task = feature.task(id).expect("the task exists");
         task.pull.expect("the task has a pull request").0
     }
@@ -169,7 +169,7 @@ impl World {
     /// The branch of a task.
     pub async fn branch(&self, task: u16) -> String {
         let feature = self.feature().await;
-        let id = autobuild::domain::ids::TaskId::Planned(task);
+        let id = domain::ids::TaskId::Planned(task);
         feature.task(id).expect("the task exists").branch.clone()
     }
 

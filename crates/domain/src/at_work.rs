@@ -1,0 +1,130 @@
+//! What a running agent does, as people are told while they wait, and how often they are told.
+
+use crate::ids::Millis;
+use crate::ids::TaskId;
+use crate::ids::TurnNumber;
+
+/// A run that is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtWork {
+    /// The task; none for the Feature's own work.
+    pub task: Option<TaskId>,
+    /// The turn.
+    pub turn: TurnNumber,
+    /// The role's word.
+    pub role: String,
+    /// What it was seen to do.
+    pub seen: Seen,
+    /// When that was.
+    pub at: Millis,
+}
+
+/// What an agent was seen to do so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Tools that it called.
+    pub tool_calls: u32,
+    /// What it does now.
+    pub doing: Doing,
+}
+
+/// What an agent does now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Doing {
+    /// It works.
+    #[default]
+    Working,
+    /// Its model's API does not serve it for the moment.
+    WaitingForApi,
+}
+
+/// Keeps what is told of one run rare: every time costs a write to the store, and every time shown one to the forge.
+#[derive(Debug)]
+pub struct Pace {
+    /// Least time between two that are written down, in milliseconds.
+    every: i64,
+    /// Least time between two that are shown.
+    shown_every: i64,
+    told: Option<Seen>,
+    told_at: Millis,
+    shown_at: Option<Millis>,
+}
+
+impl Pace {
+    /// The pace of a run that begins at `now`.
+    #[must_use]
+    pub fn new(every: i64, shown_every: i64, now: Millis) -> Self {
+        Self {
+            every: every.max(0),
+            shown_every: shown_every.max(0),
+            told: None,
+            told_at: now,
+            shown_at: None,
+        }
+    }
+
+    /// How long nothing may be told yet, in milliseconds.
+    #[must_use]
+    pub fn wait(&self, now: Millis) -> i64 {
+        let since = now.0.saturating_sub(self.told_at.0);
+        // A clock that was set back is no reason to be silent for longer.
+        self.every.saturating_sub(since).clamp(0, self.every)
+    }
+
+    /// From when on `seen` may be shown; none where it is no news.
+    pub fn tell(&mut self, seen: Seen, now: Millis) -> Option<Millis> {
+        if self.told == Some(seen) {
+            return None;
+        }
+        (self.told, self.told_at) = (Some(seen), now);
+        let from = self.shown_at.map_or(now, |shown| shown.plus(self.shown_every).max(now));
+        // A time that is still to come stands: what is shown then is what is known then.
+        if self.shown_at.is_none_or(|shown| shown <= now) {
+            self.shown_at = Some(from);
+        }
+        Some(self.shown_at.unwrap_or(from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calls(tool_calls: u32) -> Seen {
+        Seen {
+            tool_calls,
+            doing: Doing::Working,
+        }
+    }
+
+    #[test]
+    fn nothing_is_told_before_its_time_and_nothing_twice() {
+        let mut pace = Pace::new(10_000, 120_000, Millis(0));
+        assert_eq!(pace.wait(Millis(0)), 10_000);
+        assert_eq!(pace.wait(Millis(10_000)), 0);
+        assert_eq!(pace.tell(calls(1), Millis(10_000)), Some(Millis(10_000)));
+        assert_eq!(pace.wait(Millis(12_000)), 8_000);
+        assert_eq!(pace.tell(calls(1), Millis(20_000)), None);
+        assert_eq!(pace.wait(Millis(-99_000)), 10_000, "the clock was set back");
+        let waiting = Seen {
+            doing: Doing::WaitingForApi,
+            ..calls(1)
+        };
+        assert!(pace.tell(waiting, Millis(20_000)).is_some(), "waiting is news");
+    }
+
+    #[test]
+    fn an_hour_of_calls_is_shown_thirty_times_and_never_late() {
+        let mut pace = Pace::new(10_000, 120_000, Millis(0));
+        let mut shown = std::collections::BTreeSet::new();
+        for call in 0..360_u32 {
+            let now = Millis(i64::from(call) * 10_000);
+            let at = pace.tell(calls(call), now).unwrap();
+            assert!(at >= now && at.0 - now.0 <= 120_000, "{at:?} at {now:?}");
+            shown.insert(at.0);
+        }
+        let times: Vec<i64> = shown.into_iter().collect();
+        assert!(times.windows(2).all(|two| two[1] - two[0] >= 120_000), "{times:?}");
+        assert_eq!(times.len(), 31, "the last is still to come");
+    }
+}

@@ -1,0 +1,86 @@
+//! Calendar months in UTC, from a time that is told.
+
+use crate::ids::Millis;
+use chrono::DateTime;
+use chrono::Datelike;
+use chrono::NaiveDate;
+use std::fmt;
+
+/// One calendar month, UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Month {
+    year: i32,
+    month: u32,
+}
+
+impl Month {
+    /// The month of a moment.
+    #[must_use]
+    pub fn of(at: Millis) -> Self {
+        let day = DateTime::from_timestamp_millis(at.0).unwrap_or_default();
+        Self {
+            year: day.year(),
+            month: day.month(),
+        }
+    }
+
+    /// Its first moment.
+    #[must_use]
+    pub fn start(self) -> Millis {
+        let first = NaiveDate::from_ymd_opt(self.year, self.month, 1).unwrap_or_default();
+        Millis(first.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis())
+    }
+
+    /// The month after it.
+    #[must_use]
+    pub fn next(self) -> Self {
+        match self.month {
+            12 => Self {
+                year: self.year.saturating_add(1),
+                month: 1,
+            },
+            month => Self {
+                month: month + 1,
+                ..self
+            },
+        }
+    }
+}
+
+impl fmt::Display for Month {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            "January",
+            "February",
+            "March",
+            "April",
+            "May",
+            "June",
+            "July",
+            "August",
+            "September",
+            "October",
+            "November",
+            "December",
+        ];
+        let at = usize::try_from(self.month.saturating_sub(1)).unwrap_or_default();
+        write!(f, "{} {}", names.get(at).unwrap_or(&""), self.year)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_month_begins_at_midnight_utc_of_its_first_day() {
+        let last = Millis(1_798_761_599_999);
+        let month = Month::of(last);
+        assert_eq!(month.to_string(), "December 2026");
+        assert_eq!(month.start(), Millis(1_796_083_200_000));
+        assert_eq!(month.next(), Month::of(last.plus(1)));
+        assert_eq!(month.next().start(), last.plus(1));
+        assert_eq!(Month::of(Millis(0)).start(), Millis(0));
+        assert_eq!(Month::of(Millis(i64::MAX)).to_string(), "January 1970");
+    }
+}

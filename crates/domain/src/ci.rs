@@ -1,0 +1,364 @@
+//! The repository's own CI as evidence: what the checks of others on a commit come to, and when to look again.
+//!
+//! How they are read is the adapters' part. Nothing here ever turns what could not be read into a failure.
+
+use crate::decision::Issue;
+use crate::evidence::Absence;
+use crate::evidence::Counts;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::Gate;
+use crate::evidence::GateResult;
+use crate::evidence::Weight;
+use crate::ids::Millis;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// Whether the repository's own CI is evidence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CiPolicy {
+    /// A commit's checks are waited for.
+    #[default]
+    Wait,
+    /// They are not looked at.
+    Ignore,
+}
+
+/// How long CI is waited for, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CiTimes {
+    /// Between two readings.
+    pub every: i64,
+    /// Without any check this long after the push, no CI ran.
+    pub silence: i64,
+    /// What still runs this long after the push is no evidence.
+    pub deadline: i64,
+}
+
+impl CiTimes {
+    /// The product's: every 30 seconds, 2 minutes, 30 minutes.
+    pub const PRODUCT: Self = Self {
+        every: 30_000,
+        silence: 120_000,
+        deadline: 1_800_000,
+    };
+
+    /// Where a check that comes at all is there with the push, as on the local forge.
+    pub const AT_ONCE: Self = Self {
+        every: 1_000,
+        silence: 0,
+        ..Self::PRODUCT
+    };
+}
+
+/// One check of someone else on the commit: the newest of its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CiCheck {
+    /// Its name or context.
+    pub name: String,
+    /// What it says.
+    pub says: CiSays,
+    /// When it last said something, where the forge tells.
+    pub at: Option<Millis>,
+}
+
+/// What a check says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CiSays {
+    /// It has not ended; the forge's word for where it is.
+    Running(String),
+    /// Nothing against the commit.
+    Passed,
+    /// The commit does not hold: the output, which may be empty.
+    Failed(String),
+    /// It ended without an answer; the forge's word for how.
+    NoAnswer(String),
+}
+
+/// What follows from one reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CiReading {
+    /// To be read again, not before this moment.
+    Again(Millis),
+    /// This is what CI has to say of the commit.
+    Ended(Box<GateResult>),
+}
+
+/// How many checks a sentence names.
+const NAMED: usize = 10;
+
+/// How many failing checks become items.
+const MOST_ITEMS: usize = 20;
+
+/// What the checks on a commit come to, `since` being when CI could first see it. Nothing is taken for the last word
+/// before the time in which CI may still begin is over, nor right after a check ended: others may only start then. A
+/// failure is told once everything has ended, so that one turn mends it all.
+#[must_use]
+pub fn reading(checks: &[CiCheck], since: Millis, now: Millis, times: &CiTimes) -> CiReading {
+    let late = now >= since.plus(times.deadline);
+    let again = |until: Millis| CiReading::Again(until.min(since.plus(times.deadline)));
+    let begun = since.plus(times.silence);
+    if now < begun && !late {
+        return again(now.plus(times.every).min(begun));
+    }
+    if checks.is_empty() {
+        return CiReading::Ended(Box::new(none_ran()));
+    }
+    let runs = checks.iter().any(|check| matches!(check.says, CiSays::Running(_)));
+    if runs && !late {
+        return again(now.plus(times.every));
+    }
+    let newest = checks.iter().filter_map(|check| check.at).max();
+    if let Some(settled) = newest.map(|at| at.plus(times.every)).filter(|at| now < *at && !late) {
+        return again(settled);
+    }
+    CiReading::Ended(Box::new(ended(checks)))
+}
+
+/// What follows when the checks could not be read: never the Player's fault, and no approval.
+#[must_use]
+pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiReading {
+    let deadline = since.plus(times.deadline);
+    if now < deadline {
+        return CiReading::Again(now.plus(times.every).min(deadline));
+    }
+    let what = format!("its checks could not be read: {why}");
+    CiReading::Ended(Box::new(result(Evidence::Absent(Absence::Unfinished { what }))))
+}
+
+/// The result of a commit on which no check of anyone else ran: shown, and no part of the profile.
+#[must_use]
+pub fn none_ran() -> GateResult {
+    let what = "no CI ran".to_owned();
+    GateResult {
+        weight: Weight::Shown,
+        ..result(Evidence::Absent(Absence::Unfinished { what }))
+    }
+}
+
+/// The result of a commit whose own Gates failed: CI is not waited for, and nothing rests on it.
+#[must_use]
+pub fn not_reached() -> GateResult {
+    GateResult {
+        weight: Weight::Shown,
+        ..result(Evidence::Absent(Absence::NotReached))
+    }
+}
+
+fn result(evidence: Evidence) -> GateResult {
+    GateResult {
+        gate: Gate::Ci,
+        evidence,
+        weight: Weight::Demanded,
+        items: Vec::new(),
+    }
+}
+
+fn ended(checks: &[CiCheck]) -> GateResult {
+    let named = |wanted: fn(&CiSays) -> bool| -> Vec<String> {
+        let found = checks.iter().filter(|check| wanted(&check.says));
+        found.map(|check| check.name.clone()).collect()
+    };
+    let failed = named(|says| matches!(says, CiSays::Failed(_)));
+    if !failed.is_empty() {
+        let sentence = format!("{} failed", list(&failed));
+        let items = checks.iter().filter_map(item).take(MOST_ITEMS).collect();
+        return GateResult {
+            items,
+            ..result(Evidence::Failed(finding(sentence, failed)))
+        };
+    }
+    let lacking: Vec<String> = checks.iter().filter_map(lack).collect();
+    match lacking.is_empty() {
+        true => {
+            let passed = named(|says| matches!(says, CiSays::Passed));
+            result(Evidence::Passed(finding(
+                format!("{} passed", list(&passed)),
+                Vec::new(),
+            )))
+        }
+        false => {
+            let what = list(&lacking);
+            result(Evidence::Absent(Absence::Unfinished { what }))
+        }
+    }
+}
+
+fn lack(check: &CiCheck) -> Option<String> {
+    match &check.says {
+        CiSays::Running(word) => Some(format!("`{}` was still {word} when its time was over", check.name)),
+        CiSays::NoAnswer(word) => Some(format!("`{}` ended as {word}", check.name)),
+        CiSays::Passed | CiSays::Failed(_) => None,
+    }
+}
+
+fn item(check: &CiCheck) -> Option<Issue> {
+    let CiSays::Failed(output) = &check.says else {
+        return None;
+    };
+    let name = &check.name;
+    let text = match output.is_empty() {
+        true => format!("CI check `{name}` failed and says nothing more"),
+        false => format!("CI check `{name}` failed:\n{output}"),
+    };
+    Some(Issue::must_fix("ci", &text))
+}
+
+fn finding(sentence: String, failing: Vec<String>) -> Finding {
+    Finding {
+        command: String::new(),
+        exit_code: None,
+        counts: Counts::Unknown,
+        failing,
+        output: sentence,
+        names: None,
+    }
+}
+
+fn list(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMES: CiTimes = CiTimes::PRODUCT;
+    const PUSH: Millis = Millis(1_000_000);
+
+    fn check(name: &str, says: CiSays) -> CiCheck {
+        CiCheck {
+            name: name.to_owned(),
+            says,
+            at: None,
+        }
+    }
+
+    fn at(seconds: i64) -> Millis {
+        PUSH.plus(seconds * 1_000)
+    }
+
+    fn look(checks: &[CiCheck], seconds: i64) -> CiReading {
+        reading(checks, PUSH, at(seconds), &TIMES)
+    }
+
+    fn running() -> CiCheck {
+        check("build", CiSays::Running("in_progress".to_owned()))
+    }
+
+    fn passed(name: &str) -> CiCheck {
+        check(name, CiSays::Passed)
+    }
+
+    fn failed(name: &str, output: &str) -> CiCheck {
+        check(name, CiSays::Failed(output.to_owned()))
+    }
+
+    fn evidence(reading: CiReading) -> (Weight, String) {
+        match reading {
+            CiReading::Ended(result) => (result.weight, format!("{:?}", result.evidence)),
+            CiReading::Again(until) => panic!("to be read again at {until:?}"),
+        }
+    }
+
+    #[test]
+    fn without_a_check_within_two_minutes_no_ci_ran_and_nothing_rests_on_it() {
+        assert_eq!(look(&[], 0), CiReading::Again(at(30)));
+        assert_eq!(look(&[], 110), CiReading::Again(at(120)));
+        assert_eq!(look(&[], 120), CiReading::Ended(Box::new(none_ran())));
+        assert_eq!(none_ran().weight, Weight::Shown);
+    }
+
+    #[test]
+    fn a_check_that_passes_at_once_is_not_the_last_word_while_others_may_begin() {
+        assert_eq!(look(&[passed("cla")], 10), CiReading::Again(at(40)));
+        let (weight, said) = evidence(look(&[passed("cla"), passed("build")], 121));
+        assert_eq!(weight, Weight::Demanded);
+        assert!(
+            said.starts_with("Passed") && said.contains("cla, build passed"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn right_after_a_check_ended_others_may_only_start() {
+        let mut fresh = passed("build");
+        fresh.at = Some(at(590));
+        assert_eq!(look(&[fresh.clone()], 600), CiReading::Again(at(620)));
+        assert!(matches!(look(&[fresh], 620), CiReading::Ended(_)));
+    }
+
+    #[test]
+    fn what_runs_is_waited_for_until_the_deadline_and_is_then_absent() {
+        assert_eq!(look(&[running(), passed("lint")], 600), CiReading::Again(at(630)));
+        assert_eq!(look(&[running()], 1_790), CiReading::Again(at(1_800)));
+        let (weight, said) = evidence(look(&[running(), passed("lint")], 1_800));
+        assert_eq!(weight, Weight::Demanded);
+        assert!(said.starts_with("Absent") && said.contains("build"), "{said}");
+    }
+
+    #[test]
+    fn failures_are_told_together_and_beat_what_gave_no_answer() {
+        let red = [failed("lint", "line 3"), failed("test", ""), running()];
+        assert!(matches!(look(&red, 600), CiReading::Again(_)));
+        let red = [
+            failed("lint", "line 3"),
+            failed("test", ""),
+            check("deploy", CiSays::NoAnswer("cancelled".to_owned())),
+        ];
+        let CiReading::Ended(result) = look(&red, 600) else {
+            panic!("it has ended");
+        };
+        let Evidence::Failed(finding) = &result.evidence else {
+            panic!("it failed: {result:?}");
+        };
+        assert_eq!(finding.sentence(), "lint, test failed");
+        let told: Vec<&str> = result.items.iter().map(|item| item.description.as_str()).collect();
+        assert_eq!(
+            told,
+            [
+                "CI check `lint` failed:\nline 3",
+                "CI check `test` failed and says nothing more"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_ended_without_an_answer_is_absent() {
+        for word in ["cancelled", "action_required", "stale", "startup_failure"] {
+            let (weight, said) = evidence(look(
+                &[passed("lint"), check("build", CiSays::NoAnswer(word.to_owned()))],
+                600,
+            ));
+            assert_eq!(weight, Weight::Demanded);
+            assert!(said.starts_with("Absent") && said.contains(word), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_tried_until_the_deadline_and_never_a_failure() {
+        let look = |seconds| unreadable("502", PUSH, at(seconds), &TIMES);
+        assert_eq!(look(0), CiReading::Again(at(30)));
+        assert_eq!(look(1_799), CiReading::Again(at(1_800)));
+        let (weight, said) = evidence(look(1_800));
+        assert_eq!(weight, Weight::Demanded);
+        assert!(said.starts_with("Absent") && said.contains("502"), "{said}");
+    }
+
+    #[test]
+    fn with_no_time_to_wait_one_reading_decides() {
+        let none = CiTimes {
+            every: 0,
+            silence: 0,
+            deadline: 0,
+        };
+        assert!(matches!(reading(&[], PUSH, PUSH, &none), CiReading::Ended(_)));
+        let (_, said) = evidence(reading(&[running()], PUSH, PUSH, &none));
+        assert!(said.starts_with("Absent"), "{said}");
+    }
+}

@@ -1,0 +1,256 @@
+//! A Player's report against the tree and the Gates. What only looks different is no lie: another spelling of a path, an
+//! ignored file that the work was taken out without, a file that an earlier turn changed. What is found is shown, to the
+//! Coach and in the review, and decides nothing.
+
+mod spelling;
+mod tests_written;
+
+use crate::claims::spelling::spellings;
+use crate::evidence::Counts;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::Gate;
+use crate::evidence::GateReport;
+use crate::mistake::quoted;
+use crate::plan::Check;
+use crate::plan::Criterion;
+use crate::report::ChangedPaths;
+use crate::report::Discrepancy;
+use crate::report::PlayerReport;
+use std::collections::BTreeSet;
+
+/// Discrepancies shown of one report.
+const MOST_DISCREPANCIES: usize = 50;
+
+/// Entries looked at of one list of a report; beyond that nobody reads either.
+const MOST_CLAIMS: usize = 500;
+
+/// What code knows of the commit that a report is about.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// What this turn changed.
+    pub turn: &'a ChangedPaths,
+    /// What the task changed as a whole, and what its earlier turns did.
+    pub task: &'a ChangedPaths,
+    /// Whether the commit has a file of that path, in whatever case.
+    pub has_file: &'a dyn Fn(&str) -> bool,
+    /// Whether the base's ignore rules leave a file of that path out of the work.
+    pub is_ignored: &'a dyn Fn(&str) -> bool,
+    /// Whether a file that the task changed holds these words.
+    pub is_written: &'a dyn Fn(&str) -> bool,
+    /// What the Gates found.
+    pub gates: &'a GateReport,
+    /// The task's criteria.
+    pub criteria: &'a [Criterion],
+}
+
+/// The claims of a report that the tree or the Gates contradict.
+#[must_use]
+pub fn discrepancies(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
+    let mut found = files(report, known);
+    found.extend(tests_written::invented(report, known));
+    found.extend(test_run(report, known.gates));
+    found.extend(requirements(report, known));
+    found.extend(readiness(report, known.criteria));
+    found.dedup();
+    found.truncate(MOST_DISCREPANCIES);
+    found
+}
+
+fn contradiction(key: &str, what: &str, fact: &str) -> Discrepancy {
+    Discrepancy {
+        claim: format!("{key} names {}", quoted(what)),
+        fact: fact.to_owned(),
+    }
+}
+
+/// Paths in lower case, with the folders that hold them.
+struct Paths(BTreeSet<String>);
+
+impl Paths {
+    fn of<'a>(lists: impl IntoIterator<Item = &'a Vec<String>>) -> Self {
+        let mut all = BTreeSet::new();
+        for path in lists.into_iter().flatten() {
+            let path = path.to_lowercase();
+            let folders = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+            all.extend(folders.map(str::to_owned));
+            all.insert(path);
+        }
+        Self(all)
+    }
+
+    fn has(&self, spelled: &[String]) -> bool {
+        spelled.iter().any(|path| self.0.contains(&path.to_lowercase()))
+    }
+}
+
+fn files(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
+    let (turn, task) = (known.turn, known.task);
+    let changed = Paths::of([
+        &turn.modified,
+        &turn.created,
+        &turn.deleted,
+        &task.modified,
+        &task.created,
+        &task.deleted,
+    ]);
+    let created = Paths::of([&turn.created, &task.created]);
+    let deleted = Paths::of([&turn.deleted]);
+    let mut found = Vec::new();
+    for path in report.files_modified.iter().take(MOST_CLAIMS) {
+        let spelled = spellings(path);
+        if !changed.has(&spelled) && !ignored(&spelled, known) {
+            found.push(contradiction("files_modified", path, "this turn did not change it"));
+        }
+    }
+    for path in report.files_created.iter().take(MOST_CLAIMS) {
+        let spelled = spellings(path);
+        let fact = if deleted.has(&spelled) && !created.has(&spelled) {
+            "this turn deleted it"
+        } else if created.has(&spelled) || ignored(&spelled, known) {
+            continue;
+        } else if changed.has(&spelled) {
+            "it was there before, and this turn changed it"
+        } else {
+            "this turn did not create it"
+        };
+        found.push(contradiction("files_created", path, fact));
+    }
+    found
+}
+
+/// A file that is left out of the work is not in the tree, whatever the Player did to it.
+fn ignored(spelled: &[String], known: &Known<'_>) -> bool {
+    spelled
+        .iter()
+        .any(|path| (known.is_ignored)(path) && !(known.has_file)(path))
+}
+
+fn test_run(report: &PlayerReport, gates: &GateReport) -> Vec<Discrepancy> {
+    let (Evidence::Passed(finding) | Evidence::Failed(finding)) = &gates.tests else {
+        return Vec::new();
+    };
+    let fact = if ran_nothing(finding) {
+        format!("no test ran: {}", finding.sentence_of_tests())
+    } else if let (Evidence::Failed(_), false) = (&gates.tests, gates.all_excused(finding)) {
+        gates.held(finding).sentence_of_tests()
+    } else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    if report.tests_passed {
+        found.push(Discrepancy {
+            claim: "tests_passed is true".to_owned(),
+            fact,
+        });
+    } else if report.tests_run && ran_nothing(finding) {
+        found.push(Discrepancy {
+            claim: "tests_run is true".to_owned(),
+            fact,
+        });
+    }
+    found
+}
+
+fn ran_nothing(finding: &Finding) -> bool {
+    let none = matches!(
+        finding.counts,
+        Counts::Known {
+            passed: 0,
+            failed: 0,
+            ..
+        }
+    );
+    none && finding.failing.is_empty()
+}
+
+fn requirements(report: &PlayerReport, known: &Known<'_>) -> Vec<Discrepancy> {
+    let mut numbers = BTreeSet::new();
+    let claims = report.requirements_addressed.iter().take(MOST_CLAIMS);
+    numbers.extend(claims.filter_map(|claim| criterion_named(claim, known.criteria)));
+    let failed = |number: usize| {
+        let criterion = known.criteria.get(number.checked_sub(1)?)?;
+        match &known.gates.result(Gate::Check(number))?.evidence {
+            Evidence::Failed(finding) => Some(Discrepancy {
+                claim: format!(
+                    "requirements_addressed names criterion {number}, {}",
+                    quoted(&criterion.text)
+                ),
+                fact: format!("its check failed: {}", finding.sentence()),
+            }),
+            Evidence::Passed(_) | Evidence::Absent(_) => None,
+        }
+    };
+    numbers.into_iter().filter_map(failed).collect()
+}
+
+/// The number of the criterion that a claim is about: by its words, or by a number such as `2`, `#2` or `criterion 2`.
+fn criterion_named(claim: &str, criteria: &[Criterion]) -> Option<usize> {
+    let said = plain(claim);
+    let by_words = criteria.iter().position(|criterion| {
+        let text = plain(&criterion.text);
+        !text.is_empty() && said.contains(&text)
+    });
+    by_words.map(|index| index + 1).or_else(|| number_of(&said))
+}
+
+/// Words in lower case, one blank between them, without what closes a sentence.
+fn plain(text: &str) -> String {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let joined = words.join(" ");
+    joined.trim_matches(['.', '!', ' ', '`', '"', '\'']).to_owned()
+}
+
+fn number_of(said: &str) -> Option<usize> {
+    let prefixes = [
+        "criterion",
+        "criteria",
+        "requirement",
+        "ac",
+        "no",
+        "#",
+        "(",
+        " ",
+        ".",
+        "-",
+    ];
+    let mut rest = said;
+    while let Some(shorter) = prefixes.iter().find_map(|prefix| rest.strip_prefix(prefix)) {
+        rest = shorter;
+    }
+    let digits = rest.chars().take_while(char::is_ascii_digit).count();
+    let after = rest.chars().nth(digits);
+    let ends = after.is_none_or(|c| matches!(c, '.' | ':' | ')' | ',' | '-' | ' '));
+    rest.get(..digits)
+        .filter(|_| ends)
+        .and_then(|digits| digits.parse().ok())
+}
+
+/// What only a person can judge may remain: nobody is asked to pretend otherwise.
+fn readiness(report: &PlayerReport, criteria: &[Criterion]) -> Option<Discrepancy> {
+    if !report.ready_for_validation {
+        return None;
+    }
+    let is_open = |said: &&String| {
+        let words = plain(said);
+        let nothing = matches!(words.as_str(), "" | "-" | "none" | "n/a" | "nothing" | "no");
+        let named = criterion_named(said, criteria).and_then(|number| criteria.get(number.checked_sub(1)?));
+        !nothing && named.is_none_or(|criterion| criterion.check != Check::Human)
+    };
+    let open: Vec<&String> = report.requirements_remaining.iter().filter(is_open).collect();
+    let first = open.first()?;
+    let more = match open.len() {
+        1 => String::new(),
+        many => format!(" and {} more", many - 1),
+    };
+    Some(Discrepancy {
+        claim: "ready_for_validation is true".to_owned(),
+        fact: format!(
+            "requirements_remaining of the same report names {}{more}",
+            quoted(first)
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,545 @@
+//! Commands that people write in comments: `/autobuild resume use the existing parser`. Who may give one, and whether it
+//! makes sense now, is decided elsewhere.
+
+use crate::ids::TaskId;
+use crate::markdown;
+use crate::nearest;
+use crate::plan_block;
+use serde::Deserialize;
+use serde::Serialize;
+
+const WORD: &str = "/autobuild";
+
+/// The most turns that one `resume` may grant.
+pub const MAX_TURNS: u32 = 100;
+
+/// What a comment says to AutoBuild.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parsed {
+    /// Nothing: no line outside quotes and code starts with `/autobuild`.
+    None,
+    /// A well-formed command.
+    Command(Command),
+    /// An attempt at one.
+    Malformed {
+        /// What is wrong, as a sentence.
+        reason: String,
+        /// The nearest valid form.
+        nearest: String,
+    },
+}
+
+/// A command of product section 4.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verb")]
+pub enum Command {
+    /// Lists the commands.
+    Help,
+    /// Plans again; with neither words nor YAML from the issue alone.
+    Plan {
+        /// What the planner is told.
+        words: Option<String>,
+        /// A fenced plan that replaces the present one.
+        yaml: Option<String>,
+    },
+    /// Starts a plan that waits, or overrides the Coach.
+    Approve {
+        /// The first digits, 8 at least, of the hash of the plan that is meant.
+        hash: Option<String>,
+    },
+    /// Goes on.
+    Resume {
+        /// What the Player is told, word for word.
+        guidance: Option<String>,
+        /// How many more turns.
+        max_turns: Option<u32>,
+    },
+    /// Starts a task again from the integration branch.
+    Retry {
+        /// The task; absent on a task's own pull request.
+        task: Option<TaskId>,
+    },
+    /// Gives a task up.
+    Skip {
+        /// The task.
+        task: TaskId,
+    },
+    /// Stops after the running agents.
+    Pause,
+    /// Stops at once.
+    Cancel,
+    /// Asks for the state.
+    Status,
+}
+
+impl Command {
+    /// The command's word, for example `resume`.
+    #[must_use]
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Help => "help",
+            Self::Plan { .. } => "plan",
+            Self::Approve { .. } => "approve",
+            Self::Resume { .. } => "resume",
+            Self::Retry { .. } => "retry",
+            Self::Skip { .. } => "skip",
+            Self::Pause => "pause",
+            Self::Cancel => "cancel",
+            Self::Status => "status",
+        }
+    }
+
+    /// Every form that a command may have, each with what it does.
+    #[must_use]
+    pub fn usage() -> [(&'static str, &'static str); 9] {
+        [
+            ("/autobuild help", "lists the commands with the repository's settings"),
+            (
+                "/autobuild plan [words or YAML]",
+                "plans again: words go to the planner, a fenced YAML block replaces the plan",
+            ),
+            (
+                "/autobuild approve [hash]",
+                "starts a plan that waits; on a blocked task's pull request, overrides the Coach",
+            ),
+            (
+                "/autobuild resume [guidance] [--max-turns=N]",
+                "goes on, with guidance for the Player and N more turns",
+            ),
+            (
+                "/autobuild retry [TASK-001]",
+                "starts a task again from the integration branch",
+            ),
+            ("/autobuild skip TASK-001", "gives a task up"),
+            ("/autobuild pause", "stops after the running agents"),
+            ("/autobuild cancel", "stops at once; branches stay"),
+            ("/autobuild status", "answers with the state now"),
+        ]
+    }
+}
+
+/// The part of a comment that is no command: what stands before the first.
+#[must_use]
+pub fn spoken(comment: &str) -> &str {
+    let command = markdown::from_line_starting_with(comment, WORD).map_or(0, str::len);
+    comment.get(..comment.len() - command).unwrap_or_default()
+}
+
+/// Reads a comment. Only its first command counts; the arguments run to the comment's end.
+#[must_use]
+pub fn parse(comment: &str) -> Parsed {
+    let Some(arguments) = markdown::from_line_starting_with(comment, WORD).and_then(|found| found.strip_prefix(WORD))
+    else {
+        return Parsed::None;
+    };
+    let first_line = arguments.lines().next().unwrap_or_default();
+    let Some(verb) = first_line.split_whitespace().next() else {
+        return malformed("no command is given", "/autobuild help");
+    };
+    let rest = arguments.trim_start().strip_prefix(verb).unwrap_or_default();
+    let line = rest.lines().next().unwrap_or_default();
+    match verb {
+        "help" => alone(Command::Help, line),
+        "plan" => plan(rest),
+        "approve" => approve(line),
+        "resume" => resume(rest),
+        "retry" => retry(line),
+        "skip" => skip(line),
+        "pause" => alone(Command::Pause, line),
+        "cancel" => alone(Command::Cancel, line),
+        "status" => alone(Command::Status, line),
+        unknown => malformed(&format!("{} is not a command", quoted(unknown)), nearest::verb(unknown)),
+    }
+}
+
+fn malformed(reason: &str, nearest: &str) -> Parsed {
+    Parsed::Malformed {
+        reason: reason.to_owned(),
+        nearest: nearest.to_owned(),
+    }
+}
+
+/// Quotes what someone wrote, cut to a length that a reply can bear.
+fn quoted(word: &str) -> String {
+    let start: String = word.chars().take(40).collect();
+    match word.chars().nth(40) {
+        Some(_) => format!("`{}…`", start.replace('`', "'")),
+        None => format!("`{}`", start.replace('`', "'")),
+    }
+}
+
+/// A command without arguments. Lines below it are not its own: a signature or a quoted mail does not spoil it.
+fn alone(command: Command, line: &str) -> Parsed {
+    match line.split_whitespace().next() {
+        None => Parsed::Command(command),
+        Some(extra) => malformed(
+            &format!(
+                "`{}` takes no argument, and {} was given",
+                command.verb(),
+                quoted(extra)
+            ),
+            &format!("{WORD} {}", command.verb()),
+        ),
+    }
+}
+
+fn plan(rest: &str) -> Parsed {
+    let yaml = plan_block::find_plan_block(rest);
+    let words = match yaml {
+        Some(_) => None,
+        None => not_blank(rest),
+    };
+    Parsed::Command(Command::Plan { words, yaml })
+}
+
+fn not_blank(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn approve(line: &str) -> Parsed {
+    let mut words = line.split_whitespace();
+    let (given, extra) = (words.next().map(str::to_lowercase), words.next());
+    let form = "/autobuild approve";
+    match (given, extra) {
+        (_, Some(extra)) => malformed(
+            &format!("`approve` takes one hash, and {} was given as well", quoted(extra)),
+            form,
+        ),
+        (None, None) => Parsed::Command(Command::Approve { hash: None }),
+        (Some(hash), None) if is_hash(&hash) => Parsed::Command(Command::Approve { hash: Some(hash) }),
+        (Some(word), None) => malformed(
+            &format!(
+                "{} is not a plan's hash, which has 8 to 64 hexadecimal digits",
+                quoted(&word)
+            ),
+            form,
+        ),
+    }
+}
+
+fn is_hash(word: &str) -> bool {
+    (8..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn retry(line: &str) -> Parsed {
+    match one_task("retry", line) {
+        Ok(task) => Parsed::Command(Command::Retry { task }),
+        Err(wrong) => wrong,
+    }
+}
+
+fn skip(line: &str) -> Parsed {
+    match one_task("skip", line) {
+        Ok(Some(task)) => Parsed::Command(Command::Skip { task }),
+        Ok(None) => malformed("`skip` needs the task that is given up", "/autobuild skip TASK-001"),
+        Err(wrong) => wrong,
+    }
+}
+
+fn one_task(verb: &str, line: &str) -> Result<Option<TaskId>, Parsed> {
+    let mut words = line.split_whitespace();
+    let (given, extra) = (words.next(), words.next());
+    if let Some(extra) = extra {
+        let form = format!(
+            "{WORD} {verb} {}",
+            given.map_or_else(|| "TASK-001".to_owned(), nearest::task)
+        );
+        return Err(malformed(
+            &format!("`{verb}` takes one task, and {} was given as well", quoted(extra)),
+            &form,
+        ));
+    }
+    let Some(word) = given else { return Ok(None) };
+    word.to_ascii_uppercase().parse().map(Some).map_err(|_| {
+        let form = format!("{WORD} {verb} {}", nearest::task(word));
+        malformed(
+            &format!("{} is not a task id; task ids are TASK-001 to TASK-999", quoted(word)),
+            &form,
+        )
+    })
+}
+
+const OPTION: &str = "--max-turns";
+
+fn resume(rest: &str) -> Parsed {
+    let options: Vec<&str> = rest.split_whitespace().filter(|word| is_option(word)).collect();
+    let form = "/autobuild resume --max-turns=3";
+    match options.as_slice() {
+        [] => Parsed::Command(Command::Resume {
+            guidance: not_blank(rest),
+            max_turns: None,
+        }),
+        [option] => match turns(option) {
+            Some(turns) => Parsed::Command(Command::Resume {
+                guidance: without(rest, option),
+                max_turns: Some(turns),
+            }),
+            None => malformed(
+                &format!(
+                    "{} does not name a number of turns from 1 to {MAX_TURNS}",
+                    quoted(option)
+                ),
+                form,
+            ),
+        },
+        [_, _, ..] => malformed("`--max-turns` is given more than once", form),
+    }
+}
+
+fn is_option(word: &str) -> bool {
+    word.strip_prefix(OPTION)
+        .is_some_and(|after| after.is_empty() || after.starts_with('='))
+}
+
+fn turns(option: &str) -> Option<u32> {
+    let number = option.strip_prefix(OPTION)?.strip_prefix('=')?;
+    let plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    number
+        .parse()
+        .ok()
+        .filter(|turns| plain && (1..=MAX_TURNS).contains(turns))
+}
+
+/// The guidance word for word, without the option and the blank before it.
+fn without(rest: &str, option: &str) -> Option<String> {
+    let (before, after) = rest.split_once(option)?;
+    let before = before.strip_suffix(' ').unwrap_or(before);
+    not_blank(&format!("{before}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn command(comment: &str) -> Command {
+        match parse(comment) {
+            Parsed::Command(command) => command,
+            other => panic!("{comment:?} is {other:?}"),
+        }
+    }
+
+    fn resume(guidance: Option<&str>, max_turns: Option<u32>) -> Command {
+        Command::Resume {
+            guidance: guidance.map(str::to_owned),
+            max_turns,
+        }
+    }
+
+    fn plan(words: Option<&str>, yaml: Option<&str>) -> Command {
+        Command::Plan {
+            words: words.map(str::to_owned),
+            yaml: yaml.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn every_command_is_read() {
+        let hash = |hash: &str| Command::Approve {
+            hash: Some(hash.to_owned()),
+        };
+        let table = [
+            ("/autobuild help", Command::Help),
+            ("/autobuild\tstatus  ", Command::Status),
+            ("  /autobuild pause\r\n", Command::Pause),
+            ("/autobuild cancel\n\nThanks!\n-- \nAda", Command::Cancel),
+            ("/autobuild approve", Command::Approve { hash: None }),
+            ("/autobuild approve 1A2B3c4d", hash("1a2b3c4d")),
+            ("/autobuild plan", plan(None, None)),
+            (
+                "/autobuild plan fewer tasks,\nplease",
+                plan(Some("fewer tasks,\nplease"), None),
+            ),
+            (
+                "/autobuild plan\n```yaml\ntasks: []\n```\n",
+                plan(None, Some("tasks: []\n")),
+            ),
+            (
+                "/autobuild plan like\n```yaml\nother: 1\n```",
+                plan(Some("like\n```yaml\nother: 1\n```"), None),
+            ),
+            ("/autobuild retry", Command::Retry { task: None }),
+            (
+                "/autobuild retry TASK-002",
+                Command::Retry {
+                    task: Some(TaskId::Planned(2)),
+                },
+            ),
+            (
+                "/autobuild skip task-012",
+                Command::Skip {
+                    task: TaskId::Planned(12),
+                },
+            ),
+            ("/autobuild skip TASK-FIX-1", Command::Skip { task: TaskId::Fix(1) }),
+        ];
+        for (comment, expected) in table {
+            assert_eq!(command(comment), expected, "{comment:?}");
+        }
+    }
+
+    #[test]
+    fn guidance_is_kept_word_for_word() {
+        let table = [
+            ("/autobuild resume", resume(None, None)),
+            ("/autobuild resume --max-turns=3", resume(None, Some(3))),
+            (
+                "/autobuild resume use  two   spaces",
+                resume(Some("use  two   spaces"), None),
+            ),
+            ("/autobuild resume a --max-turns=2 b", resume(Some("a b"), Some(2))),
+            (
+                "/autobuild resume --max-turns=100\nline `1`\n\n```\n/autobuild cancel\n```",
+                resume(Some("line `1`\n\n```\n/autobuild cancel\n```"), Some(100)),
+            ),
+            (
+                "/autobuild resume try\n  indented --max-turns-like words",
+                resume(Some("try\n  indented --max-turns-like words"), None),
+            ),
+        ];
+        for (comment, expected) in table {
+            assert_eq!(command(comment), expected, "{comment:?}");
+        }
+    }
+
+    #[test]
+    fn quotes_code_and_other_words_are_not_commands() {
+        let silent = [
+            "",
+            "please /autobuild resume",
+            "/autobuilder resume",
+            "/autobuild-task x",
+            "/Autobuild status",
+            "> /autobuild cancel",
+            "   > /autobuild cancel",
+            "```\n/autobuild cancel\n```",
+            "````\n```\n/autobuild cancel\n```\n````",
+            "~~~ sh\n/autobuild cancel\n~~~",
+            "```\n/autobuild cancel",
+            "- item\n  ```\n  /autobuild cancel\n  ```",
+            "    /autobuild cancel",
+            "\t/autobuild cancel",
+            "`code\n/autobuild cancel\nmore`",
+            "<!--\n/autobuild cancel\n-->",
+        ];
+        for comment in silent {
+            assert_eq!(parse(comment), Parsed::None, "{comment:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_command_outside_quotes_and_code_is_the_one() {
+        let table = [
+            ("> /autobuild cancel\n\n/autobuild status", Command::Status),
+            ("> quoted\n/autobuild status", Command::Status),
+            ("```\n/autobuild cancel\n```\n/autobuild pause\n", Command::Pause),
+            ("Looks odd.\n\n/autobuild pause\n/autobuild cancel", Command::Pause),
+            ("<!-- note -->\n/autobuild status", Command::Status),
+            ("~~~\n```\n~~~\n/autobuild status", Command::Status),
+        ];
+        for (comment, expected) in table {
+            assert_eq!(command(comment), expected, "{comment:?}");
+        }
+    }
+
+    /// A comment, a part of the reason, the nearest valid form.
+    const MISTAKES: &[(&str, &str, &str)] = &[
+        ("/autobuild", "no command is given", "/autobuild help"),
+        (
+            "/autobuild resum now",
+            "`resum` is not a command",
+            "/autobuild resume [guidance] [--max-turns=N]",
+        ),
+        ("/autobuild Cancel", "`Cancel` is not a command", "/autobuild cancel"),
+        ("/autobuild deploy", "`deploy` is not a command", "/autobuild help"),
+        ("/autobuild skip", "needs the task", "/autobuild skip TASK-001"),
+        ("/autobuild skip 2", "`2` is not a task id", "/autobuild skip TASK-002"),
+        (
+            "/autobuild skip TASK-002 TASK-003",
+            "`TASK-003` was given as well",
+            "/autobuild skip TASK-002",
+        ),
+        (
+            "/autobuild retry TASK-1000",
+            "is not a task id",
+            "/autobuild retry TASK-001",
+        ),
+        ("/autobuild cancel TASK-003", "takes no argument", "/autobuild cancel"),
+        (
+            "/autobuild approve this",
+            "`this` is not a plan's hash",
+            "/autobuild approve",
+        ),
+        (
+            "/autobuild approve 1a2b3c",
+            "is not a plan's hash",
+            "/autobuild approve",
+        ),
+        (
+            "/autobuild approve 1a2b3c4d please",
+            "`please` was given as well",
+            "/autobuild approve",
+        ),
+        (
+            "/autobuild resume --max-turns=0",
+            "from 1 to 100",
+            "/autobuild resume --max-turns=3",
+        ),
+        (
+            "/autobuild resume --max-turns=101",
+            "from 1 to 100",
+            "/autobuild resume --max-turns=3",
+        ),
+        (
+            "/autobuild resume --max-turns=99999999999999999999",
+            "from 1 to 100",
+            "/autobuild resume --max-turns=3",
+        ),
+        (
+            "/autobuild resume --max-turns=+3",
+            "from 1 to 100",
+            "/autobuild resume --max-turns=3",
+        ),
+        (
+            "/autobuild resume --max-turns 3",
+            "from 1 to 100",
+            "/autobuild resume --max-turns=3",
+        ),
+        (
+            "/autobuild resume --max-turns=3 --max-turns=4",
+            "more than once",
+            "/autobuild resume --max-turns=3",
+        ),
+    ];
+
+    #[test]
+    fn a_mistake_is_answered_with_the_nearest_valid_form() {
+        for (comment, part, form) in MISTAKES {
+            match parse(comment) {
+                Parsed::Malformed { reason, nearest } => {
+                    assert!(reason.contains(part), "{comment:?}: {reason}");
+                    assert_eq!(nearest, *form, "{comment:?}");
+                }
+                other => panic!("{comment:?} is {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_reply_quotes_is_short() {
+        match parse(&format!("/autobuild {}", "é`".repeat(30_000))) {
+            Parsed::Malformed { reason, .. } => assert!(reason.chars().count() < 80, "{reason}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_comment_makes_the_parser_fail(text in "\\PC{0,60}", tail in "[ \n\r\t`>=0-9a-z-]{0,60}") {
+            let _ = parse(&text);
+            let _ = parse(&format!("{text}\n/autobuild {tail}"));
+            let _ = parse(&format!("/autobuild resume {text} --max-turns={tail}"));
+        }
+    }
+}

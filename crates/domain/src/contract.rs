@@ -1,0 +1,603 @@
+//! What code demands of agents, and the one function that turns a Coach's decision into a verdict. A verdict may be lower
+//! than the decision, never higher.
+
+use crate::decision::CoachDecision;
+use crate::decision::DecisionKind;
+use crate::decision::Issue;
+use crate::decision::Outcome;
+use crate::decision::Severity;
+use crate::decision::Verdict;
+use crate::evidence;
+use crate::evidence::GateReport;
+use crate::evidence::Profile;
+use crate::grounds;
+use crate::plan::Criterion;
+use crate::plan::TaskType;
+use serde::Deserialize;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// A promise that an agent's definition names and that code checks against the turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contract {
+    /// The Player's report has the right shape.
+    ReportValid,
+    /// Only allowed paths changed.
+    PathsAllowed,
+    /// The Player's word never ends a task.
+    NeverDeclaresDone,
+    /// The Coach's decision has the right shape and asks for something that can be done.
+    DecisionValid,
+    /// Every Gate of the profile passed on this commit.
+    GatesPassed,
+    /// Every criterion that is not for a person is met, with evidence that exists.
+    CriteriaEvidenced,
+    /// Nothing is left that sends work back.
+    NoMustFix,
+    /// The checkout of an agent that may only read is as it was.
+    CheckoutUnchanged,
+    /// The designer's answer has the right shape.
+    DesignValid,
+}
+
+impl Contract {
+    const ALL: [Self; 9] = [
+        Self::ReportValid,
+        Self::PathsAllowed,
+        Self::NeverDeclaresDone,
+        Self::DecisionValid,
+        Self::GatesPassed,
+        Self::CriteriaEvidenced,
+        Self::NoMustFix,
+        Self::CheckoutUnchanged,
+        Self::DesignValid,
+    ];
+
+    /// The contract's name, as an agent's front matter gives it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReportValid => "report_valid",
+            Self::PathsAllowed => "paths_allowed",
+            Self::NeverDeclaresDone => "never_declares_done",
+            Self::DecisionValid => "decision_valid",
+            Self::GatesPassed => "gates_passed",
+            Self::CriteriaEvidenced => "criteria_evidenced",
+            Self::NoMustFix => "no_must_fix",
+            Self::CheckoutUnchanged => "checkout_unchanged",
+            Self::DesignValid => "design_valid",
+        }
+    }
+
+    /// The contract of that name.
+    pub fn from_name(name: &str) -> Result<Self, UnknownContract> {
+        Self::ALL
+            .into_iter()
+            .find(|contract| contract.name() == name)
+            .ok_or_else(|| UnknownContract(name.to_owned()))
+    }
+}
+
+impl fmt::Display for Contract {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Contract {
+    type Err = UnknownContract;
+
+    fn from_str(name: &str) -> Result<Self, UnknownContract> {
+        Self::from_name(name)
+    }
+}
+
+/// A name that no contract has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is not a contract; contracts are {names}",
+    names = Contract::ALL.map(Contract::name).join(", ")
+)]
+pub struct UnknownContract(pub String);
+
+/// What a comparison of the Coach's checkout before and after its turn found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckoutState {
+    /// Nothing differs.
+    Unchanged,
+    /// These paths differ.
+    Changed(Vec<String>),
+}
+
+impl CheckoutState {
+    /// What is so if both are.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unchanged, other) => other,
+            (changed @ Self::Changed(_), Self::Unchanged) => changed,
+            (Self::Changed(mut paths), Self::Changed(more)) => {
+                paths.extend(more);
+                Self::Changed(paths)
+            }
+        }
+    }
+}
+
+/// Categories of items about a path that no change may touch.
+const FORBIDDEN: [&str; 3] = ["protected_path", "escaping_link", "submodule"];
+
+/// What code knows of the turn that a decision is about.
+#[derive(Clone, Copy)]
+pub struct TurnFacts<'a> {
+    /// The task's kind.
+    pub kind: TaskType,
+    /// Its criteria.
+    pub criteria: &'a [Criterion],
+    /// What the Gates found on this very commit.
+    pub gates: &'a GateReport,
+    /// How many lines the commit's file of exactly that path has; `None` if it has no such file, the most where nobody
+    /// counted.
+    pub lines_of: &'a dyn Fn(&str) -> Option<u32>,
+    /// The Coach's checkout after its turn.
+    pub checkout: &'a CheckoutState,
+}
+
+/// What follows from a decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judgement {
+    /// A verdict that may be stored and posted.
+    Verdict(Box<Verdict>),
+    /// A Gate that the task's kind demands could not run. That is never the Player's fault: the task blocks, each reason
+    /// being a sentence for a person.
+    EvidenceAbsent {
+        /// What could not run and why.
+        reasons: Vec<String>,
+    },
+}
+
+/// Turns a decision into what stands: approval if every contract holds, else feedback that says which one does not.
+#[must_use]
+pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
+    let gate_failures = match evidence::profile(facts.kind, facts.gates) {
+        Profile::Absent(reasons) => return Judgement::EvidenceAbsent { reasons },
+        Profile::Failed(sentences) => sentences,
+        Profile::Passed => Vec::new(),
+    };
+    let verdict = match decision.decision {
+        DecisionKind::Approve => approved_or_lowered(decision, facts, &gate_failures),
+        DecisionKind::Feedback => feedback(decision, Vec::new(), evidence::items(facts.kind, facts.gates)),
+        DecisionKind::Probe => probe_left(decision, facts),
+    };
+    Judgement::Verdict(Box::new(verdict))
+}
+
+/// The verdict on a turn that no Coach saw: the reasons are the Player's to mend.
+#[must_use]
+pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
+    Verdict {
+        outcome: Outcome::Feedback,
+        decision: None,
+        broken_contracts: Vec::new(),
+        items: must_fix_first(items),
+    }
+}
+
+/// The verdict on work that may not be pushed.
+#[must_use]
+pub fn held(items: Vec<Issue>) -> Verdict {
+    let forbidden: BTreeSet<&str> = items
+        .iter()
+        .filter(|item| FORBIDDEN.contains(&item.category.as_str()))
+        .filter_map(|item| item.file.as_deref())
+        .collect();
+    let named: Vec<&str> = forbidden.into_iter().take(10).collect();
+    let broken = match named.is_empty() {
+        true => Vec::new(),
+        false => vec![sentence(Contract::PathsAllowed, &named.join(", "))],
+    };
+    Verdict {
+        broken_contracts: broken,
+        ..feedback_without_coach(items)
+    }
+}
+
+/// The verdict on a turn that changed nothing.
+#[must_use]
+pub fn no_change() -> Verdict {
+    let words = "no change: the turn ended without a change to any file";
+    feedback_without_coach(vec![Issue::must_fix("requirement", words)])
+}
+
+fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: &[String]) -> Verdict {
+    let mut broken = gate_failures
+        .iter()
+        .map(|why| sentence(Contract::GatesPassed, why))
+        .collect::<Vec<_>>();
+    let mut items = evidence::items(facts.kind, facts.gates);
+    for why in grounds::wrong_numbers(decision, facts.criteria) {
+        broken.push(sentence(Contract::DecisionValid, &why));
+    }
+    for open in grounds::open_criteria(decision, facts) {
+        broken.push(sentence(Contract::CriteriaEvidenced, &open.why));
+        items.extend(open.item);
+    }
+    let left = decision
+        .issues
+        .iter()
+        .filter(|issue| issue.severity == Severity::MustFix)
+        .count();
+    if left > 0 {
+        broken.push(sentence(Contract::NoMustFix, &format!("{left} must_fix left")));
+    }
+    if let CheckoutState::Changed(paths) = facts.checkout {
+        let named: Vec<&str> = paths.iter().take(10).map(String::as_str).collect();
+        broken.push(sentence(
+            Contract::CheckoutUnchanged,
+            &format!("the Coach's checkout changed: {}", named.join(", ")),
+        ));
+    }
+    match broken.is_empty() {
+        true => Verdict {
+            outcome: Outcome::Approve,
+            decision: Some(decision.clone()),
+            broken_contracts: broken,
+            items: must_fix_first(items.into_iter().chain(decision.issues.iter().cloned()).collect()),
+        },
+        false => feedback(decision, broken, items),
+    }
+}
+
+/// A Coach that asks a second time what it may ask once did not decide: that is no approval.
+fn probe_left(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Verdict {
+    let why = "the Coach asked for commands to be run instead of deciding";
+    let items = evidence::items(facts.kind, facts.gates);
+    feedback(decision, vec![sentence(Contract::DecisionValid, why)], items)
+}
+
+/// Feedback with everything to mend: what code found, then what the Coach found. Where neither found anything in the
+/// work, the Coach's own words, or what was wrong with the review itself.
+fn feedback(decision: &CoachDecision, broken_contracts: Vec<String>, mut items: Vec<Issue>) -> Verdict {
+    items.extend(decision.issues.iter().cloned());
+    if items.is_empty() {
+        items.push(match broken_contracts.first() {
+            Some(broken) => without_a_finding(broken),
+            None => in_words(decision),
+        });
+    }
+    Verdict {
+        outcome: Outcome::Feedback,
+        decision: Some(decision.clone()),
+        broken_contracts,
+        items: must_fix_first(items),
+    }
+}
+
+fn in_words(decision: &CoachDecision) -> Issue {
+    let words = [&decision.feedback, &decision.summary].into_iter();
+    let first = words.map(|text| text.trim()).find(|text| !text.is_empty());
+    Issue::must_fix("requirement", first.unwrap_or("the Coach gave no reason"))
+}
+
+/// What the Player is told when only the review was at fault.
+fn without_a_finding(broken: &str) -> Issue {
+    let words = format!(
+        "The review does not count: {broken}. That is no finding about the work. Look once more whether every criterion \
+         is met and easy to verify, add the test that would show it best, and name in the report what shows each."
+    );
+    Issue::must_fix("review", &words)
+}
+
+fn sentence(contract: Contract, why: &str) -> String {
+    format!("{contract}: {why}")
+}
+
+fn must_fix_first(mut items: Vec<Issue>) -> Vec<Issue> {
+    items.sort_by_key(|item| item.severity);
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::CriterionFinding;
+    use crate::decision::CriterionMet;
+    use crate::evidence::Absence;
+    use crate::evidence::Counts;
+    use crate::evidence::Evidence;
+    use crate::evidence::Finding;
+    use crate::plan::Check;
+    use proptest::prelude::*;
+
+    fn tests(exit_code: i32, passed: u32, failed: u32) -> GateReport {
+        let finding = Finding {
+            command: "cargo test".to_owned(),
+            exit_code: Some(exit_code),
+            counts: Counts::Known {
+                passed,
+                failed,
+                skipped: 0,
+            },
+            failing: Vec::new(),
+            output: String::new(),
+            names: None,
+        };
+        let tests = if exit_code == 0 {
+            Evidence::Passed(finding)
+        } else {
+            Evidence::Failed(finding)
+        };
+        GateReport {
+            isolation: None,
+            setup: None,
+            tests,
+            excused: Vec::new(),
+            more: Vec::new(),
+        }
+    }
+
+    fn criteria() -> Vec<Criterion> {
+        let criterion = |text: &str, check| Criterion {
+            text: text.to_owned(),
+            check,
+        };
+        vec![
+            criterion("it parses", Check::Test("t::parses".to_owned())),
+            criterion("it reads well", Check::Human),
+        ]
+    }
+
+    fn finding(criterion: usize, met: CriterionMet, evidence: &str) -> CriterionFinding {
+        CriterionFinding {
+            criterion,
+            met,
+            evidence: evidence.to_owned(),
+        }
+    }
+
+    fn approval() -> CoachDecision {
+        CoachDecision {
+            decision: DecisionKind::Approve,
+            summary: "fine".to_owned(),
+            criteria: vec![finding(1, CriterionMet::Met, "src/lib.rs")],
+            tests: None,
+            issues: Vec::new(),
+            feedback: String::new(),
+            commands: Vec::new(),
+            ignored: Vec::new(),
+        }
+    }
+
+    fn issue(severity: Severity, description: &str) -> Issue {
+        Issue {
+            severity,
+            ..Issue::must_fix("design", description)
+        }
+    }
+
+    fn judged(decision: &CoachDecision, gates: &GateReport, checkout: &CheckoutState) -> Judgement {
+        let criteria = criteria();
+        let lines_of = |path: &str| (path == "src/lib.rs").then_some(9);
+        let facts = TurnFacts {
+            kind: TaskType::Feature,
+            criteria: &criteria,
+            gates,
+            lines_of: &lines_of,
+            checkout,
+        };
+        judge(decision, &facts)
+    }
+
+    fn verdict(decision: &CoachDecision, gates: &GateReport) -> Verdict {
+        match judged(decision, gates, &CheckoutState::Unchanged) {
+            Judgement::Verdict(verdict) => *verdict,
+            Judgement::EvidenceAbsent { reasons } => panic!("{reasons:?}"),
+        }
+    }
+
+    #[test]
+    fn an_honest_approval_stands_with_its_comments() {
+        let mut decision = approval();
+        decision.issues = vec![
+            issue(Severity::NiceToHave, "a name"),
+            issue(Severity::ShouldFix, "a test"),
+        ];
+        let verdict = verdict(&decision, &tests(0, 3, 0));
+        assert_eq!(verdict.outcome, Outcome::Approve);
+        assert_eq!(verdict.broken_contracts, Vec::<String>::new());
+        assert_eq!(
+            verdict.items,
+            [
+                issue(Severity::ShouldFix, "a test"),
+                issue(Severity::NiceToHave, "a name")
+            ]
+        );
+    }
+
+    fn assert_lowered(decision: &CoachDecision, gates: &GateReport, broken: &str) {
+        let verdict = verdict(decision, gates);
+        assert_eq!(verdict.outcome, Outcome::Feedback, "{broken}");
+        let sentences = &verdict.broken_contracts;
+        assert!(
+            sentences.iter().any(|sentence| sentence.contains(broken)),
+            "{broken}: {sentences:?}"
+        );
+        assert!(!verdict.items.is_empty(), "{broken}");
+    }
+
+    #[test]
+    fn red_or_missing_tests_lower_an_approval() {
+        for (gates, broken) in [
+            (tests(101, 2, 1), "gates_passed: tests failed"),
+            (tests(0, 0, 0), "gates_passed: no tests ran"),
+            (tests(0, 2, 1), "gates_passed: tests failed"),
+        ] {
+            assert_lowered(&approval(), &gates, broken);
+        }
+    }
+
+    #[test]
+    fn criteria_that_are_not_shown_to_hold_lower_an_approval() {
+        use CriterionMet::Met;
+        use CriterionMet::NotMet;
+        let good = || finding(1, Met, "src/lib.rs");
+        for (findings, broken) in [
+            (vec![], "criteria_evidenced: criterion 1 (it parses) was not looked at"),
+            (vec![finding(1, NotMet, "src/lib.rs")], "is not met"),
+            (vec![finding(1, Met, " ")], "without evidence"),
+            (vec![finding(1, Met, "trust me")], "names no file"),
+            (vec![good(), finding(1, NotMet, "")], "is not met"),
+            (vec![good(), finding(3, Met, "x")], "decision_valid: criterion 3"),
+            (vec![good(), finding(0, Met, "x")], "decision_valid: criterion 0"),
+        ] {
+            let decision = CoachDecision {
+                criteria: findings,
+                ..approval()
+            };
+            assert_lowered(&decision, &tests(0, 3, 0), broken);
+        }
+    }
+
+    #[test]
+    fn what_must_be_fixed_lowers_an_approval() {
+        let decision = CoachDecision {
+            issues: vec![issue(Severity::MustFix, "bug")],
+            ..approval()
+        };
+        assert_lowered(&decision, &tests(0, 3, 0), "no_must_fix: 1 must_fix left");
+    }
+
+    #[test]
+    fn a_changed_checkout_lowers_an_approval() {
+        let changed = CheckoutState::Changed(vec!["src/lib.rs".to_owned()]);
+        match judged(&approval(), &tests(0, 3, 0), &changed) {
+            Judgement::Verdict(verdict) => {
+                assert_eq!(verdict.outcome, Outcome::Feedback);
+                assert_eq!(
+                    verdict.broken_contracts,
+                    ["checkout_unchanged: the Coach's checkout changed: src/lib.rs"]
+                );
+                let said = &verdict.items[0].description;
+                assert!(said.contains("That is no finding about the work"), "{said}");
+            }
+            other @ Judgement::EvidenceAbsent { .. } => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_gate_that_could_not_run_is_not_the_players_fault() {
+        let gates = GateReport {
+            isolation: None,
+            setup: None,
+            tests: Evidence::Absent(Absence::NoCommand),
+            excused: Vec::new(),
+            more: Vec::new(),
+        };
+        let reasons = vec!["tests: no command is set and none could be detected".to_owned()];
+        let judgement = judged(&approval(), &gates, &CheckoutState::Unchanged);
+        assert_eq!(judgement, Judgement::EvidenceAbsent { reasons });
+    }
+
+    #[test]
+    fn feedback_carries_what_to_mend_must_fix_first() {
+        let mut decision = approval();
+        decision.decision = DecisionKind::Feedback;
+        decision.issues = vec![issue(Severity::ShouldFix, "later"), issue(Severity::MustFix, "now")];
+        let red = verdict(&decision, &tests(101, 2, 1));
+        let words: Vec<&str> = red.items.iter().map(|item| item.description.as_str()).collect();
+        assert_eq!(
+            words,
+            [
+                "tests failed: `cargo test` exited with 101, 2 passed, 1 failed",
+                "now",
+                "later"
+            ]
+        );
+        decision.issues.clear();
+        decision.feedback = "handle the empty case".to_owned();
+        let words = verdict(&decision, &tests(0, 3, 0)).items;
+        assert_eq!(words, [Issue::must_fix("requirement", "handle the empty case")]);
+    }
+
+    #[test]
+    fn held_work_names_the_contract_where_a_path_is_why() {
+        let protected = Issue {
+            file: Some(".github/workflows/ci.yml".to_owned()),
+            ..Issue::must_fix("protected_path", "no")
+        };
+        let verdict = held(vec![protected.clone(), Issue::must_fix("secret", "no")]);
+        assert_eq!(verdict.broken_contracts, ["paths_allowed: .github/workflows/ci.yml"]);
+        assert_eq!(verdict.items.len(), 2);
+        let secret = held(vec![Issue::must_fix("secret", "no")]);
+        assert_eq!(secret.broken_contracts, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_probe_instead_of_a_decision_is_no_approval() {
+        let mut decision = approval();
+        decision.decision = DecisionKind::Probe;
+        decision.commands = vec!["ls".to_owned()];
+        let verdict = verdict(&decision, &tests(0, 3, 0));
+        assert_eq!(verdict.outcome, Outcome::Feedback);
+        assert!(verdict.broken_contracts[0].starts_with("decision_valid: "));
+    }
+
+    #[test]
+    fn contract_names_are_known_and_others_are_refused() {
+        for contract in Contract::ALL {
+            assert_eq!(Contract::from_name(contract.name()), Ok(contract));
+        }
+        let refused = Contract::from_name("gates-passed").unwrap_err().to_string();
+        assert!(refused.starts_with("\"gates-passed\" is not a contract; contracts are report_valid, paths_allowed"));
+    }
+
+    fn any_decision() -> impl Strategy<Value = CoachDecision> {
+        let kind = prop_oneof![
+            Just(DecisionKind::Approve),
+            Just(DecisionKind::Feedback),
+            Just(DecisionKind::Probe)
+        ];
+        let met = prop_oneof![4 => Just(CriterionMet::Met), 1 => Just(CriterionMet::NotMet)];
+        let evidence = prop_oneof![Just("src/lib.rs".to_owned()), "\\PC{0,12}"];
+        let finding = (0..4usize, met, evidence).prop_map(|(number, met, evidence)| finding(number, met, &evidence));
+        let severity = prop_oneof![
+            Just(Severity::MustFix),
+            Just(Severity::ShouldFix),
+            Just(Severity::NiceToHave)
+        ];
+        let issue = (severity, "\\PC{0,8}").prop_map(|(severity, text)| issue(severity, &text));
+        let lists = (
+            proptest::collection::vec(finding, 0..4),
+            proptest::collection::vec(issue, 0..3),
+        );
+        (kind, lists, "\\PC{0,8}").prop_map(|(decision, (criteria, issues), feedback)| CoachDecision {
+            decision,
+            criteria,
+            issues,
+            feedback,
+            ..approval()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_decision_is_never_raised(decision in any_decision(), exit in 0..2i32, passed in 0..3u32, failed in 0..2u32) {
+            let verdict = verdict(&decision, &tests(exit, passed, failed));
+            match verdict.outcome {
+                Outcome::Feedback => prop_assert!(!verdict.items.is_empty()),
+                Outcome::Approve => {
+                    prop_assert_eq!(decision.decision, DecisionKind::Approve);
+                    prop_assert!(exit == 0 && passed > 0 && failed == 0);
+                    prop_assert!(decision.issues.iter().all(|issue| issue.severity != Severity::MustFix));
+                    prop_assert!(decision.criteria.iter().any(|f| f.criterion == 1 && f.met == CriterionMet::Met));
+                    prop_assert!(verdict.broken_contracts.is_empty());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What a Coach says of a Turn, and what stands of it in the end.
+
+pub use crate::decision_parse::parse_decision;
+pub use crate::decision_parse::schema;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The Coach's answer to one Turn, as parsed from its report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoachDecision {
+    /// Which way the Coach went.
+    pub decision: DecisionKind,
+    /// Why, in a paragraph.
+    pub summary: String,
+    /// One entry per criterion that the Coach looked at.
+    pub criteria: Vec<CriterionFinding>,
+    /// What the Coach says of the tests.
+    pub tests: Option<CoachTests>,
+    /// What it found wrong or worth saying.
+    pub issues: Vec<Issue>,
+    /// Free words to the Player.
+    pub feedback: String,
+    /// Commands to be run as Gates, for `probe` only.
+    pub commands: Vec<String>,
+    /// Keys of the answer that no rule knows: they are ignored and shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
+}
+
+/// The word of a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecisionKind {
+    /// The work may be merged.
+    Approve,
+    /// The Player must do more.
+    Feedback,
+    /// Once per Turn: run these commands, then ask again.
+    Probe,
+}
+
+/// Whether a Coach may still ask for commands to be run: once per Turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probing {
+    /// It may.
+    Allowed,
+    /// It did.
+    Over,
+}
+
+/// What the Coach found of one acceptance criterion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CriterionFinding {
+    /// The criterion's number, from 1.
+    pub criterion: usize,
+    /// Whether it is met.
+    pub met: CriterionMet,
+    /// A file, test or command that shows it.
+    pub evidence: String,
+}
+
+/// Whether a criterion is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CriterionMet {
+    /// It is.
+    Met,
+    /// It is not.
+    NotMet,
+}
+
+/// What the Coach says of the tests; shown, never believed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoachTests {
+    /// Command it refers to.
+    pub command: String,
+    /// Tests said to pass.
+    pub passed: u64,
+    /// Tests said to fail.
+    pub failed: u64,
+    /// Coverage in percent.
+    pub coverage: Option<f64>,
+    /// Names of failing tests.
+    pub failures: Vec<String>,
+}
+
+/// One thing that the Coach, a Gate or a person found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issue {
+    /// Whether it sends work back.
+    pub severity: Severity,
+    /// For example correctness, requirement, test, design or security.
+    pub category: String,
+    /// What is wrong.
+    pub description: String,
+    /// The file it is about.
+    pub file: Option<String>,
+    /// The line it is about, from 1, in the new version of the file.
+    pub line: Option<u32>,
+    /// What to do; shown as a suggestion block where it replaces the line.
+    pub suggestion: Option<String>,
+}
+
+/// How much an issue weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Sends work back.
+    MustFix,
+    /// A comment.
+    ShouldFix,
+    /// A comment.
+    NiceToHave,
+}
+
+/// What stands after the contracts were checked. Code may lower a decision, never raise it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Approval or feedback.
+    pub outcome: Outcome,
+    /// The decision it was made from; absent when there was no Coach run (no change, a commit that may not be pushed).
+    pub decision: Option<CoachDecision>,
+    /// Contracts that the approval broke, as sentences; empty for an honest decision.
+    pub broken_contracts: Vec<String>,
+    /// Everything the Player is told to mend, `must_fix` first.
+    pub items: Vec<Issue>,
+}
+
+/// Which way a Turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The work may be merged.
+    Approve,
+    /// Another turn, or blocked.
+    Feedback,
+}
+
+impl Issue {
+    /// An issue that sends work back, about no file in particular.
+    #[must_use]
+    pub fn must_fix(category: &str, description: &str) -> Self {
+        Self {
+            severity: Severity::MustFix,
+            category: category.to_owned(),
+            description: description.to_owned(),
+            file: None,
+            line: None,
+            suggestion: None,
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! What a designer says of a task before its first turn: a plan of the change, a pattern, and a review of both. It is
+//! advice to the Player and material for people; no verdict rests on it.
+
+use crate::check_boxes::CheckBox;
+use crate::fields::Field;
+use crate::fields::Fields;
+use crate::mistake::Mistakes;
+use crate::node::Node;
+use crate::node::Shape;
+use crate::plan::Check;
+use crate::plan::schema as plan_schema;
+use crate::shorten;
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::json;
+
+const MOST_PLAN: usize = 20_000;
+const MOST_TEXT: usize = 4_000;
+const MOST_FINDINGS: usize = 30;
+const LONGEST_NAME: usize = 200;
+
+/// Keys of a designer's answer that make a task.
+const OF_A_TASK: [&str; 4] = ["type", "acceptance_criteria", "files", "factors"];
+
+/// The design of one task.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Design {
+    /// The steps of the change.
+    pub plan: String,
+    /// The pattern chosen, and why.
+    pub pattern: String,
+    /// The designer's score of its own architecture, 0 to 100.
+    pub score: Option<u8>,
+    /// What the architecture review found.
+    pub findings: Vec<String>,
+    /// The designer's own estimate, 1 to 10; AutoBuild computes the one that counts.
+    pub complexity: Option<u8>,
+    /// Keys of the answer that no rule knows: they are ignored and shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
+}
+
+/// Whether a task is designed before its first turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PreLoop {
+    /// It is not.
+    #[default]
+    Off,
+    /// It will be.
+    Due,
+    /// It is.
+    Done(Box<Design>),
+}
+
+impl PreLoop {
+    /// The design, if there is one.
+    #[must_use]
+    pub fn design(&self) -> Option<&Design> {
+        match self {
+            Self::Done(design) => Some(design),
+            Self::Off | Self::Due => None,
+        }
+    }
+}
+
+/// Reads a designer's answer. Keys that make a task are not looked at here.
+pub fn parse_design(answer: &Value) -> Result<Design, Mistakes> {
+    let node = Node::from_json(answer);
+    let mut wrong = Mistakes::default();
+    let Some(mut fields) = Fields::of(&node, "a design", "", &mut wrong) else {
+        return Err(wrong);
+    };
+    let mut design = Design {
+        plan: fields
+            .required("plan", &mut wrong)
+            .map(|field| prose(&field, MOST_PLAN, &mut wrong))
+            .unwrap_or_default(),
+        pattern: fields
+            .optional("pattern")
+            .map(|field| prose(&field, MOST_TEXT, &mut wrong))
+            .unwrap_or_default(),
+        complexity: fields
+            .optional("complexity")
+            .and_then(|field| within(&field, 1, 10, &mut wrong)),
+        ..Design::default()
+    };
+    if let Some(mut review) = fields
+        .optional("architecture_review")
+        .and_then(|field| field.map(&mut wrong))
+    {
+        design.score = review
+            .required("score", &mut wrong)
+            .and_then(|field| within(&field, 0, 100, &mut wrong));
+        let findings = review.optional("findings");
+        design.findings = findings.map(|field| field.texts(&mut wrong)).unwrap_or_default();
+    }
+    // Those are read with the plan of a single task.
+    for key in OF_A_TASK {
+        fields.optional(key);
+    }
+    design.ignored = fields.ignored();
+    design.findings.truncate(MOST_FINDINGS);
+    for finding in &mut design.findings {
+        *finding = shorten::middle(finding, MOST_TEXT);
+    }
+    if wrong.0.is_empty() && design.plan.trim().is_empty() {
+        wrong.add("plan is empty", None);
+    }
+    wrong.or_else_value(design)
+}
+
+/// A text, or a list of texts as its paragraphs.
+fn prose(field: &Field<'_>, most: usize, wrong: &mut Mistakes) -> String {
+    let text = match &field.node.value {
+        Shape::List(_) => field.texts(wrong).join("\n"),
+        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::Text(_) | Shape::Map(_) => {
+            field.text(wrong).unwrap_or_default()
+        }
+    };
+    shorten::middle(&text, most)
+}
+
+fn within(field: &Field<'_>, least: u8, most: u8, wrong: &mut Mistakes) -> Option<u8> {
+    let number = field.whole(wrong)?;
+    let fits = u8::try_from(number)
+        .ok()
+        .filter(|number| (least..=most).contains(number));
+    if fits.is_none() {
+        field.wrong(&format!("a whole number from {least} to {most}"), wrong);
+    }
+    fits
+}
+
+/// What the designer is asked for besides the design.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked<'a> {
+    /// Nothing: the task has its criteria.
+    Design,
+    /// Criteria as well, for an issue with these check boxes.
+    Criteria(&'a [CheckBox]),
+}
+
+/// The JSON Schema of a designer's answer.
+#[must_use]
+pub fn schema(asked: Asked<'_>) -> Value {
+    let mut properties = json!({
+        "plan": { "type": "string", "minLength": 1, "description": "The steps of the change, in order." },
+        "pattern": { "type": "string", "description": "The pattern chosen, and why." },
+        "architecture_review": {
+            "type": "object",
+            "required": ["score"],
+            "properties": {
+                "score": { "type": "integer", "minimum": 0, "maximum": 100 },
+                "findings": { "type": "array", "items": { "type": "string" } }
+            }
+        },
+        "complexity": { "type": "integer", "minimum": 1, "maximum": 10 }
+    });
+    let required = match asked {
+        Asked::Design => json!(["plan"]),
+        Asked::Criteria(_) => {
+            if let Some(known) = properties.as_object_mut() {
+                known.extend(plan_schema::of_task(&OF_A_TASK));
+            }
+            json!(["plan", "acceptance_criteria"])
+        }
+    };
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Design",
+        "type": "object",
+        "required": required,
+        "properties": properties
+    })
+}
+
+/// The plan of a Feature of one task, as the JSON object that a planner would answer: from the issue's own check boxes,
+/// and from a designer's answer where there is one.
+pub fn one_task(title: &str, description: &str, boxes: &[CheckBox], answer: Option<&Value>) -> Result<Value, Mistakes> {
+    let name = name(title);
+    let of_answer = |key: &str| {
+        answer
+            .and_then(|answer| answer.get(key))
+            .filter(|value| !value.is_null())
+    };
+    let criteria = criteria(boxes, of_answer("acceptance_criteria"))?;
+    let mut task = serde_json::Map::new();
+    for (key, value) in [
+        ("id", "TASK-001"),
+        ("name", &name),
+        ("type", "feature"),
+        ("description", description),
+    ] {
+        task.insert(key.to_owned(), value.into());
+    }
+    for key in ["type", "factors"] {
+        if let Some(value) = of_answer(key) {
+            task.insert(key.to_owned(), value.clone());
+        }
+    }
+    task.insert("files".to_owned(), with_checked_files(of_answer("files"), &criteria));
+    task.insert("acceptance_criteria".to_owned(), Value::Array(criteria));
+    Ok(json!({ "name": name, "description": description, "tasks": [task] }))
+}
+
+/// A file that a criterion of the only task names may be new: nobody else could make it.
+fn with_checked_files(files: Option<&Value>, criteria: &[Value]) -> Value {
+    let checked = criteria
+        .iter()
+        .filter_map(|criterion| criterion.get("check")?.get("file"))
+        .cloned();
+    match files {
+        Some(Value::Array(files)) => files.iter().cloned().chain(checked).collect(),
+        // What is no list is for the plan's rules to refuse.
+        Some(other) => other.clone(),
+        None => checked.collect(),
+    }
+}
+
+fn name(title: &str) -> String {
+    let line: String = title
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(LONGEST_NAME)
+        .collect();
+    match line.trim() {
+        "" => "The issue".to_owned(),
+        // A name that looks like a path would have to be one within the repository.
+        line if !line.contains(char::is_whitespace) => format!("Do {line}").chars().take(LONGEST_NAME).collect(),
+        line => line.to_owned(),
+    }
+}
+
+/// The boxes, each with its check or the designer's for the same words; without boxes, the designer's criteria.
+fn criteria(boxes: &[CheckBox], given: Option<&Value>) -> Result<Vec<Value>, Mistakes> {
+    let given = given.and_then(Value::as_array).cloned().unwrap_or_default();
+    if boxes.is_empty() {
+        return Ok(given);
+    }
+    let mut wrong = Mistakes::default();
+    let mut criteria = Vec::new();
+    for (number, wanted) in (1..).zip(boxes) {
+        let number: usize = number;
+        match (&wanted.check, found(&given, &wanted.text)) {
+            (Some(check), _) => criteria.push(json!({ "text": wanted.text, "check": check })),
+            (None, Some(found)) => criteria.push(json!({ "text": wanted.text, "check": found })),
+            (None, None) => wrong.add(
+                format!(
+                    "acceptance_criteria must bind check box {number}: an entry whose `text` is exactly `{}`, with a `check`",
+                    wanted.text
+                ),
+                None,
+            ),
+        }
+    }
+    let human = json!(Check::Human);
+    if criteria.iter().all(|criterion| criterion.get("check") == Some(&human)) {
+        let is_box = |more: &Value| boxes.iter().any(|wanted| same_words(&wanted.text, more));
+        criteria.extend(given.iter().filter(|more| !is_box(more)).cloned());
+    }
+    wrong.or_else_value(criteria)
+}
+
+fn found<'a>(given: &'a [Value], text: &str) -> Option<&'a Value> {
+    let same = given.iter().find(|criterion| same_words(text, criterion));
+    same.and_then(|criterion| criterion.get("check"))
+        .filter(|check| !check.is_null())
+}
+
+/// Whether a criterion's words are these but for white space.
+fn same_words(text: &str, criterion: &Value) -> bool {
+    let other = criterion.get("text").and_then(Value::as_str);
+    other.is_some_and(|other| text.split_whitespace().eq(other.split_whitespace()))
+}
+
+/// Whether the boxes make criteria without anyone's help: each is bound, and one of them not for a person alone.
+#[must_use]
+pub fn are_enough(boxes: &[CheckBox]) -> bool {
+    let for_machines = |found: &CheckBox| !matches!(found.check, None | Some(Check::Human));
+    boxes.iter().all(|found| found.check.is_some()) && boxes.iter().any(for_machines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check_boxes::check_boxes;
+    use crate::plan::Plan;
+    use crate::plan::parse::PlanContext;
+    use crate::plan::yaml::PlanHeader;
+
+    #[test]
+    fn a_full_design_is_read() {
+        let answer = json!({
+            "plan": ["first", "second"], "pattern": "none", "complexity": 3,
+            "architecture_review": { "score": 82, "findings": ["couples a to b"] },
+            "files": [], "mood": "fine",
+        });
+        let expected = Design {
+            plan: "first\nsecond".to_owned(),
+            pattern: "none".to_owned(),
+            score: Some(82),
+            findings: vec!["couples a to b".to_owned()],
+            complexity: Some(3),
+            ignored: vec!["mood".to_owned()],
+        };
+        assert_eq!(parse_design(&answer), Ok(expected));
+    }
+
+    #[test]
+    fn every_mistake_of_a_design_is_named() {
+        let refused = |answer: Value| parse_design(&answer).unwrap_err().to_string();
+        assert_eq!(refused(json!({})), "plan is missing");
+        assert_eq!(refused(json!({ "plan": " " })), "plan is empty");
+        let wrong = json!({ "plan": 3, "complexity": 11, "architecture_review": { "score": -1 } });
+        assert_eq!(
+            refused(wrong).lines().collect::<Vec<_>>(),
+            [
+                "plan must be text, not the number 3; put it in quotes",
+                "complexity must be a whole number from 1 to 10, not the number 11",
+                "architecture_review.score must be a whole number from 0 to 100, not the number -1",
+            ]
+        );
+        assert!(refused(json!([])).starts_with("a design must be a map"));
+    }
+
+    fn planned(body: &str, answer: Option<&Value>) -> Result<Plan, String> {
+        let header = PlanHeader::planned("FEAT-1", "2026-01-01T00:00:00Z");
+        let context = PlanContext {
+            max_tasks: 20,
+            header: &header,
+            file_exists: &|_| false,
+        };
+        let json = one_task("Say hello", "As asked.", &check_boxes(body), answer).map_err(|wrong| wrong.to_string())?;
+        Plan::from_json(&json, &context)
+            .map(|checked| checked.plan)
+            .map_err(|wrong| wrong.to_string())
+    }
+
+    #[test]
+    fn bound_boxes_make_a_plan_of_one_task_that_the_plan_rules_hold_for() {
+        let body = "- [ ] It greets (`test: t::greets`)\n- [ ] `file: docs/new.md`\n- [ ] Reads well `human`";
+        assert!(are_enough(&check_boxes(body)));
+        let plan = planned(body, None).unwrap();
+        assert_eq!(plan.tasks.len(), 1);
+        let checks: Vec<&Check> = plan.tasks[0].acceptance_criteria.iter().map(|c| &c.check).collect();
+        assert_eq!(
+            checks,
+            [
+                &Check::Test("t::greets".to_owned()),
+                &Check::File("docs/new.md".to_owned()),
+                &Check::Human
+            ]
+        );
+    }
+
+    #[test]
+    fn the_designer_binds_what_no_box_binds_and_changes_no_words() {
+        let body = "- [ ] It greets\n- [ ] It waves (`test: t::waves`)";
+        assert!(!are_enough(&check_boxes(body)));
+        let refused = planned(body, Some(&json!({ "acceptance_criteria": [] }))).unwrap_err();
+        assert!(
+            refused.contains("must bind check box 1") && refused.contains("It greets"),
+            "{refused}"
+        );
+        let answer = json!({ "files": ["a.rs"], "acceptance_criteria": [
+            { "text": "It  greets", "check": { "test": "t::greets" } },
+            { "text": "It waves", "check": "human" },
+            { "text": "It does more", "check": { "test": "t::more" } },
+        ] });
+        let criteria = planned(body, Some(&answer)).unwrap().tasks[0]
+            .acceptance_criteria
+            .clone();
+        let read: Vec<(&str, &Check)> = criteria.iter().map(|c| (c.text.as_str(), &c.check)).collect();
+        assert_eq!(
+            read,
+            [
+                ("It greets", &Check::Test("t::greets".to_owned())),
+                ("It waves", &Check::Test("t::waves".to_owned())),
+            ]
+        );
+    }
+
+    #[test]
+    fn without_boxes_the_criteria_are_the_designers_and_one_must_be_for_a_machine() {
+        let human = json!({ "acceptance_criteria": [{ "text": "nice", "check": "human" }] });
+        assert!(
+            planned("words", Some(&human))
+                .unwrap_err()
+                .contains("every criterion is for a person")
+        );
+        let more = json!({ "acceptance_criteria": [
+            { "text": "nice", "check": "human" }, { "text": "there", "check": { "file": "a.txt" } },
+        ] });
+        assert_eq!(
+            planned("- [ ] nice `human`", Some(&more)).unwrap().tasks[0]
+                .acceptance_criteria
+                .len(),
+            2
+        );
+        assert!(
+            planned("words", Some(&json!({})))
+                .unwrap_err()
+                .contains("no acceptance criterion")
+        );
+    }
+
+    #[test]
+    fn any_title_makes_a_name() {
+        for title in ["", "../../x", "a\nb", &"x".repeat(999), "/etc"] {
+            let json = one_task(title, "", &check_boxes("- [ ] `file: a`"), None).unwrap();
+            let header = PlanHeader::planned("FEAT-1", "");
+            let context = PlanContext {
+                max_tasks: 1,
+                header: &header,
+                file_exists: &|_| false,
+            };
+            assert!(
+                Plan::from_json(&json, &context).is_ok(),
+                "{title:?}: {:?}",
+                Plan::from_json(&json, &context)
+            );
+        }
+    }
+}

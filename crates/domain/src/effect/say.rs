@@ -1,0 +1,87 @@
+//! Reactions and replies: where they go and what they say.
+
+use crate::feature::command::Refusal;
+use crate::ids::CommentId;
+use crate::ids::IssueNumber;
+use crate::ids::PullNumber;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// Where a reaction goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReactOn {
+    /// The labelled issue.
+    Issue(IssueNumber),
+    /// A comment with a command.
+    Comment(CommentId),
+}
+
+/// The reactions in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reaction {
+    /// 👀: seen.
+    Eyes,
+    /// 🚀: done as asked.
+    Rocket,
+    /// 😕: refused.
+    Confused,
+}
+
+impl Reaction {
+    /// GitHub's word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Eyes => "eyes",
+            Self::Rocket => "rocket",
+            Self::Confused => "confused",
+        }
+    }
+}
+
+/// A conversation on GitHub; pull requests and issues share their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thread {
+    /// An issue.
+    Issue(IssueNumber),
+    /// A pull request.
+    Pull(PullNumber),
+}
+
+impl Thread {
+    /// Its number in the repository.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::Issue(n) => n.0,
+            Self::Pull(n) => n.0,
+        }
+    }
+}
+
+/// The fact that a reply answers: one fact, one reply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplyTo {
+    /// A comment.
+    Comment(CommentId),
+    /// Any other fact, by the cause that names it in the event log.
+    Fact(String),
+}
+
+/// What a reply says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// The commands with the repository's settings.
+    Help,
+    /// The state now.
+    Status,
+    /// A command that is not done, and why.
+    Refused(Refusal),
+    /// The repository's settings cannot be read; each mistake as a sentence.
+    BadSettings(Vec<String>),
+}

@@ -1,0 +1,137 @@
+//! What was so before: the tests of a commit of the default branch, as pre-flight found them.
+
+use crate::evidence::Counts;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::TestNames;
+use crate::ids::Sha;
+use crate::ids::User;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What set-up and tests find on a commit before anyone changed anything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The commit.
+    pub commit: Sha,
+    /// The set-up command; `None` when there is none.
+    pub setup: Option<Evidence>,
+    /// The test command.
+    pub tests: Evidence,
+    /// Files of the commit that set-up rewrites, and that are put back.
+    #[serde(default)]
+    pub rewritten: Vec<String>,
+}
+
+/// A failing test that a person waived: from then on it belongs to what was so before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaivedTest {
+    /// The test's name, as its runner spells it.
+    pub test: String,
+    /// Who waived it.
+    pub by: User,
+}
+
+/// What a baseline says of the tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground<'a> {
+    /// There is no test, or none that runs.
+    Empty,
+    /// They pass, without names.
+    Green,
+    /// They fail, without names: a later failure cannot be told from these.
+    Red,
+    /// Each is known by its name.
+    Named(&'a TestNames),
+}
+
+impl Baseline {
+    /// What it says of the tests.
+    #[must_use]
+    pub fn ground(&self) -> Ground<'_> {
+        match &self.tests {
+            Evidence::Absent(_) => Ground::Empty,
+            Evidence::Passed(finding) | Evidence::Failed(finding) if is_empty(finding) => Ground::Empty,
+            Evidence::Passed(finding) => match &finding.names {
+                Some(names) if names.is_whole(finding.counts) => Ground::Named(names),
+                Some(_) | None => Ground::Green,
+            },
+            // A run that failed beside its tests, or that was broken off, names too little.
+            Evidence::Failed(finding) => match &finding.names {
+                Some(names) if finding.names_failures(names) => Ground::Named(names),
+                Some(_) | None => Ground::Red,
+            },
+        }
+    }
+}
+
+impl Finding {
+    /// Whether it ended by itself and the names say all that failed.
+    fn names_failures(&self, names: &TestNames) -> bool {
+        self.exit_code.is_some() && !names.failed.is_empty() && names.is_whole(self.counts)
+    }
+}
+
+fn is_empty(finding: &Finding) -> bool {
+    let none = Counts::Known {
+        passed: 0,
+        failed: 0,
+        skipped: 0,
+    };
+    finding.counts == none && finding.failing.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn baseline(exit_code: i32, (passed, failed): (u32, u32), names: Option<&[&str]>) -> Baseline {
+        let finding = Finding {
+            command: "t".to_owned(),
+            exit_code: Some(exit_code),
+            counts: Counts::Known {
+                passed,
+                failed,
+                skipped: 0,
+            },
+            failing: vec![],
+            output: String::new(),
+            names: names.map(|failed| TestNames {
+                failed: failed.iter().map(|name| (*name).to_owned()).collect(),
+                ..TestNames::default()
+            }),
+        };
+        Baseline {
+            commit: "a".repeat(40).parse().unwrap(),
+            setup: None,
+            tests: match exit_code {
+                0 => Evidence::Passed(finding),
+                _ => Evidence::Failed(finding),
+            },
+            rewritten: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn only_failures_that_are_all_named_excuse_by_name() {
+        let word = |baseline: Baseline| match baseline.ground() {
+            Ground::Empty => "empty",
+            Ground::Green => "green",
+            Ground::Red => "red",
+            Ground::Named(_) => "named",
+        };
+        let table = [
+            (baseline(0, (3, 0), Some(&[])), "named"),
+            (baseline(0, (3, 0), None), "green"),
+            (baseline(0, (0, 0), None), "empty"),
+            (baseline(5, (0, 0), Some(&[])), "empty"),
+            (baseline(1, (3, 1), Some(&["a"])), "named"),
+            (baseline(1, (3, 2), Some(&["a"])), "red"),
+            (baseline(1, (3, 0), Some(&[])), "red"),
+            (baseline(1, (3, 1), None), "red"),
+        ];
+        for (baseline, expected) in table {
+            assert_eq!(word(baseline.clone()), expected, "{baseline:?}");
+        }
+    }
+}

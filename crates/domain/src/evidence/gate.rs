@@ -1,0 +1,171 @@
+//! One report per commit: set-up, tests, and every other Gate with what it weighs.
+
+use crate::decision::Issue;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::ids::User;
+use crate::isolation::Level;
+use serde::Deserialize;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Everything that the Gates found on one commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateReport {
+    /// The set-up command; `None` when there is none, which is not part of the profile.
+    pub setup: Option<Evidence>,
+    /// The test command.
+    pub tests: Evidence,
+    /// Failing tests that are not held against the work, each with the reason.
+    #[serde(default)]
+    pub excused: Vec<Excused>,
+    /// The other Gates, in the order in which people read them.
+    #[serde(default)]
+    pub more: Vec<GateResult>,
+    /// How far the commands were kept apart; `None` where that was not written down.
+    #[serde(default)]
+    pub isolation: Option<Level>,
+}
+
+/// A failing test that is not held against the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excused {
+    /// The test's name.
+    pub test: String,
+    /// Why it is not held against the work.
+    pub why: Excuse,
+}
+
+/// Why a failing test is not held against the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Excuse {
+    /// It failed on the base commit already.
+    Baseline,
+    /// The change does not touch it, and it passed when it was run once more on the same commit.
+    Flaky,
+    /// A person waived it.
+    Waived {
+        /// Who.
+        by: User,
+    },
+}
+
+/// What one Gate besides set-up and tests found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// Which.
+    pub gate: Gate,
+    /// What it found; of a Gate without a command, the output is one sentence that says it.
+    pub evidence: Evidence,
+    /// Whether an approval rests on it.
+    pub weight: Weight,
+    /// What it found, place by place. Where there are any they say more than the evidence's sentence.
+    #[serde(default)]
+    pub items: Vec<Issue>,
+}
+
+/// The Gates besides set-up and tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    /// The base commit's own tests on the new code.
+    BaseTests,
+    /// The new tests on the base commit's code: they must fail there.
+    RedBeforeGreen,
+    /// Coverage of the changed lines.
+    Coverage,
+    /// What a Player could do to look finished.
+    Integrity,
+    /// The check that a criterion is bound to, by the criterion's number from 1.
+    Check(usize),
+    /// The plan's smoke command.
+    Smoke,
+    /// A command that the Coach asked for, by its number from 1.
+    Probe(usize),
+    /// The repository's own CI.
+    Ci,
+}
+
+impl Gate {
+    /// What people read in tables.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::BaseTests => "tests of the base".to_owned(),
+            Self::RedBeforeGreen => "red before green".to_owned(),
+            Self::Coverage => "coverage".to_owned(),
+            Self::Integrity => "integrity".to_owned(),
+            Self::Check(number) => format!("check of criterion {number}"),
+            Self::Smoke => "smoke".to_owned(),
+            Self::Probe(number) => format!("probe {number}"),
+            Self::Ci => "CI".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+/// Whether an approval rests on what a Gate found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// It must have passed: a failure sends work back, and its absence blocks.
+    Demanded,
+    /// People and the Coach see it, and nothing follows from it.
+    Shown,
+}
+
+impl GateReport {
+    /// A report of set-up and tests alone.
+    #[must_use]
+    pub fn new(setup: Option<Evidence>, tests: Evidence) -> Self {
+        Self {
+            setup,
+            tests,
+            excused: Vec::new(),
+            more: Vec::new(),
+            isolation: None,
+        }
+    }
+
+    /// What one of the other Gates found, if it is part of this report.
+    #[must_use]
+    pub fn result(&self, gate: Gate) -> Option<&GateResult> {
+        self.more.iter().find(|result| result.gate == gate)
+    }
+
+    /// Whether every failing test has a name and an excuse. A run that was broken off names too little to tell.
+    #[must_use]
+    pub fn all_excused(&self, finding: &Finding) -> bool {
+        let Some(names) = &finding.names else { return false };
+        let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
+        finding.exit_code.is_some()
+            && names.is_whole(finding.counts)
+            && !names.failed.is_empty()
+            && names.failed.iter().all(|name| excused.contains(name.as_str()))
+    }
+
+    /// The failing tests that are held against the work, by name.
+    #[must_use]
+    pub fn held_names(&self, finding: &Finding) -> Vec<String> {
+        let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
+        let failed = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
+        let held = failed.iter().filter(|name| !excused.contains(name.as_str()));
+        held.cloned().collect()
+    }
+
+    /// The finding without the tests that are excused, for sentences that say what is held against the work.
+    #[must_use]
+    pub fn held(&self, finding: &Finding) -> Finding {
+        let is_excused = |name: &String| self.excused.iter().any(|excused| excused.test == *name);
+        let mut held = finding.clone();
+        held.failing.retain(|name| !is_excused(name));
+        held
+    }
+}

@@ -1,0 +1,317 @@
+//! What the Gates of a task say together.
+
+use crate::decision::Issue;
+use crate::evidence::Absence;
+use crate::evidence::Counts;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::GateReport;
+use crate::evidence::GateResult;
+use crate::evidence::Weight;
+use crate::plan::TaskType;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// What the Gates of a task type say together: the only thing that an approval may rest on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// Every Gate of the profile passed.
+    Passed,
+    /// At least one failed; each as a sentence for the Player.
+    Failed(Vec<String>),
+    /// At least one that the profile demands could not run; each as a sentence for a person.
+    Absent(Vec<String>),
+}
+
+/// Adds the Gates of a task type up, by the table of product section 6.
+#[must_use]
+pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
+    let mut failed = Vec::new();
+    let mut absent = Vec::new();
+    for lack in lacks(kind, gates) {
+        match lack {
+            Lack::Failed { sentence, .. } => failed.push(sentence),
+            Lack::Absent(sentence) => absent.push(sentence),
+        }
+    }
+    match (failed.is_empty(), absent.is_empty()) {
+        (false, _) => Profile::Failed(failed),
+        (true, false) => Profile::Absent(absent),
+        (true, true) => Profile::Passed,
+    }
+}
+
+/// What the Gates ask the Player to mend, and what they only show: place by place where they know places.
+#[must_use]
+pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
+    let mut items = Vec::new();
+    for lack in lacks(kind, gates) {
+        match lack {
+            Lack::Failed { sentence, places: [] } => items.push(Issue::must_fix("test", &sentence)),
+            Lack::Failed { places, .. } => items.extend_from_slice(places),
+            Lack::Absent(_) => {}
+        }
+    }
+    let others = gates.more.iter();
+    let shown = others.filter(|result| {
+        !matches!(
+            (result.weight, &result.evidence),
+            (Weight::Demanded, Evidence::Failed(_))
+        )
+    });
+    items.extend(shown.flat_map(|result| result.items.iter().cloned()));
+    items
+}
+
+/// Why a Gate of the profile did not pass.
+enum Lack<'a> {
+    Failed { sentence: String, places: &'a [Issue] },
+    Absent(String),
+}
+
+fn failed<'a>(sentence: String) -> Lack<'a> {
+    Lack::Failed { sentence, places: &[] }
+}
+
+fn lacks(kind: TaskType, gates: &GateReport) -> Vec<Lack<'_>> {
+    let first = [
+        gates.setup.as_ref().and_then(setup_part),
+        tests_part(TestDemand::of(kind), gates),
+    ];
+    let demanded = gates.more.iter().filter(|result| result.weight == Weight::Demanded);
+    first
+        .into_iter()
+        .flatten()
+        .chain(demanded.filter_map(other_part))
+        .collect()
+}
+
+/// What a task type asks of the test command.
+#[derive(Clone, Copy)]
+enum TestDemand {
+    /// Tests must run and pass.
+    Demanded,
+    /// Tests that exist must pass.
+    IfAny,
+}
+
+impl TestDemand {
+    fn of(kind: TaskType) -> Self {
+        match kind {
+            TaskType::Feature | TaskType::Testing => Self::Demanded,
+            TaskType::Scaffolding | TaskType::Documentation => Self::IfAny,
+        }
+    }
+}
+
+fn setup_part(setup: &Evidence) -> Option<Lack<'_>> {
+    match setup {
+        Evidence::Passed(_) | Evidence::Absent(Absence::NoCommand | Absence::NotInThisVersion) => None,
+        Evidence::Failed(finding) => Some(failed(format!("set-up failed: {}", finding.sentence()))),
+        Evidence::Absent(reason) => Some(Lack::Absent(format!("set-up: {}", reason.sentence()))),
+    }
+}
+
+fn tests_part(demand: TestDemand, gates: &GateReport) -> Option<Lack<'_>> {
+    match (&gates.tests, demand) {
+        (Evidence::Passed(finding) | Evidence::Failed(finding), TestDemand::IfAny) if finding.collected_nothing() => {
+            None
+        }
+        (Evidence::Passed(finding) | Evidence::Failed(finding), TestDemand::Demanded) if finding.ran_nothing() => {
+            Some(failed(format!("no tests ran: {}", finding.sentence_of_tests())))
+        }
+        (Evidence::Passed(finding), _) if !finding.says_failed() => None,
+        (Evidence::Passed(finding) | Evidence::Failed(finding), _) if gates.all_excused(finding) => None,
+        (Evidence::Passed(finding) | Evidence::Failed(finding), _) => Some(failed(format!(
+            "tests failed: {}",
+            gates.held(finding).sentence_of_tests()
+        ))),
+        (
+            Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. } | Absence::NotInThisVersion),
+            TestDemand::IfAny,
+        ) => None,
+        (Evidence::Absent(reason), _) => Some(Lack::Absent(format!("tests: {}", reason.sentence()))),
+    }
+}
+
+fn other_part(result: &GateResult) -> Option<Lack<'_>> {
+    let name = result.gate.name();
+    match &result.evidence {
+        Evidence::Passed(_) => None,
+        Evidence::Failed(finding) => Some(Lack::Failed {
+            sentence: format!("{name}: {}", finding.sentence()),
+            places: &result.items,
+        }),
+        Evidence::Absent(reason) => Some(Lack::Absent(format!("{name}: {}", reason.sentence()))),
+    }
+}
+
+impl Finding {
+    /// The runner says that it found no test at all.
+    fn collected_nothing(&self) -> bool {
+        self.failing.is_empty()
+            && matches!(
+                self.counts,
+                Counts::Known {
+                    passed: 0,
+                    failed: 0,
+                    skipped: 0
+                }
+            )
+    }
+
+    /// The runner says that no test ran: none was found, or all were skipped.
+    fn ran_nothing(&self) -> bool {
+        self.failing.is_empty()
+            && matches!(
+                self.counts,
+                Counts::Known {
+                    passed: 0,
+                    failed: 0,
+                    ..
+                }
+            )
+    }
+
+    /// The runner names failing tests, whatever its exit code.
+    fn says_failed(&self) -> bool {
+        !self.failing.is_empty() || matches!(self.counts, Counts::Known { failed: 1.., .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(exit_code: i32, counts: Counts) -> Finding {
+        Finding {
+            command: "t".to_owned(),
+            exit_code: Some(exit_code),
+            counts,
+            failing: Vec::new(),
+            output: String::new(),
+            names: None,
+        }
+    }
+
+    fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
+        Counts::Known {
+            passed,
+            failed,
+            skipped,
+        }
+    }
+
+    fn word(kind: TaskType, setup: Option<Evidence>, tests: Evidence) -> &'static str {
+        match profile(
+            kind,
+            &GateReport {
+                isolation: None,
+                setup,
+                tests,
+                excused: Vec::new(),
+                more: Vec::new(),
+            },
+        ) {
+            Profile::Passed => "passed",
+            Profile::Failed(_) => "failed",
+            Profile::Absent(_) => "absent",
+        }
+    }
+
+    #[test]
+    fn the_table_of_section_6_holds_for_every_kind_of_task() {
+        let could_not_start = || Absence::CouldNotStart {
+            command: "t".into(),
+            reason: "not found".into(),
+        };
+        let timed_out = || Absence::TimedOut {
+            command: "t".into(),
+            seconds: 5,
+        };
+        // evidence · feature and testing · scaffolding and documentation
+        let table = [
+            (Evidence::Passed(finding(0, known(3, 0, 1))), "passed", "passed"),
+            (Evidence::Passed(finding(0, Counts::Unknown)), "passed", "passed"),
+            (Evidence::Passed(finding(0, known(0, 0, 0))), "failed", "passed"),
+            (Evidence::Failed(finding(5, known(0, 0, 0))), "failed", "passed"),
+            (Evidence::Passed(finding(0, known(0, 0, 7))), "failed", "passed"),
+            (Evidence::Failed(finding(1, known(0, 0, 7))), "failed", "failed"),
+            (Evidence::Failed(finding(1, known(3, 1, 0))), "failed", "failed"),
+            (Evidence::Failed(finding(101, Counts::Unknown)), "failed", "failed"),
+            (Evidence::Passed(finding(0, known(3, 1, 0))), "failed", "failed"),
+            (Evidence::Absent(Absence::NoCommand), "absent", "passed"),
+            (Evidence::Absent(could_not_start()), "absent", "passed"),
+            (Evidence::Absent(Absence::NotInThisVersion), "absent", "passed"),
+            (Evidence::Absent(timed_out()), "absent", "absent"),
+            (Evidence::Absent(Absence::NotReached), "absent", "absent"),
+        ];
+        for (tests, demanded, if_any) in table {
+            for kind in [TaskType::Feature, TaskType::Testing] {
+                assert_eq!(word(kind, None, tests.clone()), demanded, "{kind:?} with {tests:?}");
+            }
+            for kind in [TaskType::Scaffolding, TaskType::Documentation] {
+                assert_eq!(word(kind, None, tests.clone()), if_any, "{kind:?} with {tests:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn set_up_counts_for_every_kind_and_a_failure_beats_an_absence() {
+        let passing = || Evidence::Passed(finding(0, known(1, 0, 0)));
+        let not_reached = || Evidence::Absent(Absence::NotReached);
+        let could_not_start = || {
+            Evidence::Absent(Absence::CouldNotStart {
+                command: "s".into(),
+                reason: "?".into(),
+            })
+        };
+        let table = [
+            (None, passing(), "passed"),
+            (Some(passing()), passing(), "passed"),
+            (Some(Evidence::Absent(Absence::NoCommand)), passing(), "passed"),
+            (
+                Some(Evidence::Failed(finding(1, Counts::Unknown))),
+                not_reached(),
+                "failed",
+            ),
+            (Some(could_not_start()), not_reached(), "absent"),
+            (Some(could_not_start()), passing(), "absent"),
+            (
+                Some(could_not_start()),
+                Evidence::Failed(finding(1, known(0, 2, 0))),
+                "failed",
+            ),
+        ];
+        for (setup, tests, expected) in table {
+            for kind in [
+                TaskType::Feature,
+                TaskType::Testing,
+                TaskType::Scaffolding,
+                TaskType::Documentation,
+            ] {
+                assert_eq!(
+                    word(kind, setup.clone(), tests.clone()),
+                    expected,
+                    "{kind:?}: {setup:?} then {tests:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_failure_names_command_code_counts_and_tests() {
+        let mut red = finding(101, known(3, 2, 0));
+        red.failing = vec!["a::b".to_owned(), "a::c".to_owned()];
+        let gates = GateReport {
+            isolation: None,
+            setup: None,
+            tests: Evidence::Failed(red),
+            excused: Vec::new(),
+            more: Vec::new(),
+        };
+        let sentence = "tests failed: `t` exited with 101, 3 passed, 2 failed: a::b, a::c".to_owned();
+        assert_eq!(profile(TaskType::Feature, &gates), Profile::Failed(vec![sentence]));
+    }
+}

@@ -1,0 +1,287 @@
+//! Tasks that AutoBuild adds to a plan: what they are asked to do, and what shows that it is done.
+
+use crate::decision::Issue;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::GateReport;
+use crate::evidence::GateResult;
+use crate::evidence::Weight;
+use crate::feature::Feature;
+use crate::feature::Records;
+use crate::feature::flow::strictest;
+use crate::ids::Sha;
+use crate::ids::TaskId;
+use crate::plan::Check;
+use crate::plan::Criterion;
+use crate::plan::Factors;
+use crate::plan::PlannedTask;
+use crate::plan::TaskType;
+use crate::plan::TestEffort;
+use crate::shorten;
+use crate::task::Conflict;
+use crate::task::HumanReview;
+use crate::task::Origin;
+use crate::task::Task;
+
+/// The most criteria that a task of AutoBuild's own has.
+const MOST_CRITERIA: usize = 30;
+/// The longest criterion, in characters.
+const MAX_TEXT: usize = 1_000;
+/// What a task is shown of the output that made it, in characters.
+const MAX_OUTPUT: usize = 4_000;
+
+/// Mends what the wave gate found broken: its criteria are the tests and commands that failed.
+pub(super) fn fix(feature: &Feature, head: &Sha, report: &GateReport, failures: &[String], broke: Option<Sha>) -> Task {
+    let id = TaskId::Fix(next(feature, |id| match id {
+        TaskId::Fix(k) => Some(k),
+        TaskId::Planned(_) | TaskId::Sync(_) | TaskId::Review(_) => None,
+    }));
+    let culprit = broke.as_ref().and_then(|sha| merged_as(feature, sha));
+    let plan = PlannedTask {
+        description: fix_description(head, report, failures, broke.as_ref(), culprit),
+        acceptance_criteria: bounded(broken(report), feature),
+        dependencies: culprit.map_or_else(|| latest(feature), |task| vec![task.id]),
+        files: culprit.map(|task| task.plan.files.clone()).unwrap_or_default(),
+        ..bare(feature, id, "Mend what the wave gate found broken")
+    };
+    added(feature, plan, Origin::Fix { broke })
+}
+
+fn fix_description(
+    head: &Sha,
+    report: &GateReport,
+    failures: &[String],
+    broke: Option<&Sha>,
+    culprit: Option<&Task>,
+) -> String {
+    let mut parts = vec![format!(
+        "The merged result of the wave does not hold on {}: {}.",
+        head.short(),
+        failures.join("; ")
+    )];
+    parts.push(match (broke, culprit) {
+        (Some(sha), Some(task)) => {
+            let (id, name) = (task.id, &task.plan.name);
+            format!("The merge {} of {id} ({name}) broke it.", sha.short())
+        }
+        (Some(sha), None) => format!("The merge {} broke it.", sha.short()),
+        (None, _) => "No single merge of the wave could be found that broke it.".to_owned(),
+    });
+    let output = failing(report)
+        .map(|finding| finding.output.as_str())
+        .find(|output| !output.is_empty());
+    parts.extend(output.map(|output| fenced(&shorten::middle(output, MAX_OUTPUT))));
+    parts.join("\n\n")
+}
+
+/// Resolves the merge of the default branch.
+pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
+    let id = TaskId::Sync(next(feature, |id| match id {
+        TaskId::Sync(k) => Some(k),
+        TaskId::Planned(_) | TaskId::Fix(_) | TaskId::Review(_) => None,
+    }));
+    let text = "The default branch is merged in: no conflict marker is left, and what both sides intended still holds";
+    let plan = PlannedTask {
+        description: format!(
+            "Merging the default branch ({}) into the integration branch conflicts. The conflict markers stand in the \
+             files; resolve them so that both sides' changes keep their meaning.",
+            other.short()
+        ),
+        acceptance_criteria: vec![Criterion {
+            text: text.to_owned(),
+            check: known_check(feature, None),
+        }],
+        dependencies: latest(feature),
+        files: files.clone(),
+        ..bare(feature, id, "Merge the default branch")
+    };
+    let mut task = added(feature, plan, Origin::Sync { other });
+    task.next.conflict = Some(Conflict { files });
+    task
+}
+
+/// Answers a person's request for changes on the feature pull request: each item is a criterion.
+pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
+    let id = TaskId::Review(next(feature, |id| match id {
+        TaskId::Review(k) => Some(k),
+        TaskId::Planned(_) | TaskId::Sync(_) | TaskId::Fix(_) => None,
+    }));
+    let login = &review.by.login;
+    let mut criteria: Vec<Criterion> = review.items.iter().map(|item| asked(feature, item)).collect();
+    if criteria.is_empty() {
+        criteria.push(Criterion {
+            text: format!("What {login} asks for in the review is done"),
+            check: known_check(feature, None),
+        });
+    }
+    let mut files: Vec<String> = review.items.iter().filter_map(|item| item.file.clone()).collect();
+    files.sort();
+    files.dedup();
+    let plan = PlannedTask {
+        description: format!("{login} asked for changes on the feature pull request. Each criterion is one of them."),
+        acceptance_criteria: bounded(criteria, feature),
+        dependencies: latest(feature),
+        files,
+        ..bare(feature, id, &format!("Answer the review of {login}"))
+    };
+    let (id, by) = (review.id, review.by.clone());
+    Task {
+        wave: feature.last_wave().saturating_add(1),
+        ..added(feature, plan, Origin::Review { id, by })
+    }
+}
+
+fn asked(feature: &Feature, item: &Issue) -> Criterion {
+    let place = match (&item.file, item.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}: "),
+        (Some(file), None) => format!("{file}: "),
+        (None, _) => String::new(),
+    };
+    Criterion {
+        text: format!("{place}{}", item.description),
+        check: known_check(feature, item.file.as_deref()),
+    }
+}
+
+fn added(feature: &Feature, plan: PlannedTask, origin: Origin) -> Task {
+    Task {
+        origin,
+        ..Task::planned(plan, feature.wave, &feature.task_rules())
+    }
+}
+
+fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
+    let kind = match strictest(feature) {
+        TaskType::Feature | TaskType::Testing => TaskType::Feature,
+        // Where nothing merged had to be tested, a repair has not to be either.
+        kind @ (TaskType::Scaffolding | TaskType::Documentation) => kind,
+    };
+    PlannedTask {
+        id,
+        name: name.to_owned(),
+        kind,
+        description: String::new(),
+        acceptance_criteria: Vec::new(),
+        files: Vec::new(),
+        factors: Factors {
+            integration_points: 0,
+            tests: TestEffort::Unit,
+            risks: Vec::new(),
+        },
+        dependencies: Vec::new(),
+    }
+}
+
+/// The next number of its kind in this Feature.
+fn next(feature: &Feature, number: impl Fn(TaskId) -> Option<u16>) -> u16 {
+    let known = feature.tasks.iter().filter_map(|task| number(task.id)).max();
+    known.unwrap_or(0).saturating_add(1)
+}
+
+/// The task whose merge made this commit.
+fn merged_as<'a>(feature: &'a Feature, sha: &Sha) -> Option<&'a Task> {
+    feature.tasks.iter().find(|task| task.merged_as() == Some(sha))
+}
+
+/// The completed tasks of the newest wave that has any: what a task of AutoBuild's own stands on.
+fn latest(feature: &Feature) -> Vec<TaskId> {
+    let completed = || feature.tasks.iter().filter(|task| task.is_completed());
+    let wave = completed().map(|task| task.wave).max();
+    completed()
+        .filter(|task| Some(task.wave) == wave)
+        .map(|task| task.id)
+        .collect()
+}
+
+/// What failed, as what has to hold.
+fn broken(report: &GateReport) -> Vec<Criterion> {
+    let mut criteria = Vec::new();
+    if let Some(Evidence::Failed(finding)) = &report.setup {
+        criteria.push(command("Set-up passes", &finding.command));
+    }
+    if let Evidence::Passed(finding) | Evidence::Failed(finding) = &report.tests {
+        let names = report.held_names(finding);
+        let failed = matches!(report.tests, Evidence::Failed(_));
+        if names.is_empty() && failed {
+            criteria.push(command("The tests pass", &finding.command));
+        }
+        criteria.extend(names.iter().map(|name| Criterion {
+            text: format!("The test {name} passes"),
+            check: Check::Test(name.clone()),
+        }));
+    }
+    for result in demanded(report) {
+        if let Evidence::Failed(finding) = &result.evidence {
+            criteria.push(command(
+                &format!("The Gate \"{}\" passes", result.gate),
+                &finding.command,
+            ));
+        }
+    }
+    criteria.retain(|criterion| !matches!(&criterion.check, Check::Command(line) if line.is_empty()));
+    criteria
+}
+
+fn command(text: &str, line: &str) -> Criterion {
+    Criterion {
+        text: text.to_owned(),
+        check: Check::Command(line.to_owned()),
+    }
+}
+
+fn demanded(report: &GateReport) -> impl Iterator<Item = &GateResult> {
+    report.more.iter().filter(|result| result.weight == Weight::Demanded)
+}
+
+/// Everything that failed and left output, in the order in which it ran.
+fn failing(report: &GateReport) -> impl Iterator<Item = &Finding> {
+    let first = report.setup.iter().chain(std::iter::once(&report.tests));
+    first
+        .chain(demanded(report).map(|result| &result.evidence))
+        .filter_map(|evidence| match evidence {
+            Evidence::Failed(finding) => Some(finding),
+            Evidence::Passed(_) | Evidence::Absent(_) => None,
+        })
+}
+
+/// A check that held when something was merged, and that has to hold on: of a task that names the file, else of the last
+/// one merged.
+fn known_check(feature: &Feature, file: Option<&str>) -> Check {
+    let completed = || feature.tasks.iter().rev().filter(|task| task.is_completed());
+    let names = |task: &&Task| file.is_some_and(|file| task.plan.files.iter().any(|known| known == file));
+    let checks = completed().filter(names).chain(completed());
+    let mut checks = checks.flat_map(|task| task.plan.acceptance_criteria.iter().map(|criterion| &criterion.check));
+    let found = checks.find(|check| **check != Check::Human).cloned();
+    found.unwrap_or_else(|| match feature.rules.records {
+        Records::WhileBuilding | Records::Keep => {
+            Check::File(format!(".autobuild/features/{}.yaml", feature.key.shown()))
+        }
+        Records::None => Check::Command("true".to_owned()),
+    })
+}
+
+/// At least one criterion, not more than a person reads, none too long.
+fn bounded(mut criteria: Vec<Criterion>, feature: &Feature) -> Vec<Criterion> {
+    let left = criteria.len().saturating_sub(MOST_CRITERIA);
+    criteria.truncate(MOST_CRITERIA);
+    for criterion in &mut criteria {
+        criterion.text = shorten::middle(&criterion.text, MAX_TEXT);
+    }
+    let rest = match (criteria.is_empty(), left) {
+        (true, _) => Some("The Gates pass on the merged result".to_owned()),
+        (false, 0) => None,
+        (false, left) => Some(format!("{left} more hold as well: the last Gates' output names them")),
+    };
+    criteria.extend(rest.map(|text| Criterion {
+        text,
+        check: known_check(feature, None),
+    }));
+    criteria
+}
+
+/// A block whose fence is longer than any inside.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{}\n{fence}", text.trim_end())
+}

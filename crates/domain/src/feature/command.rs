@@ -1,0 +1,258 @@
+//! What commands do, and when they are refused.
+
+use crate::blocked::BlockReason;
+use crate::command::Command;
+use crate::effect::Effect;
+use crate::effect::ReactOn;
+use crate::effect::Reaction;
+use crate::effect::Reply;
+use crate::effect::ReplyTo;
+use crate::feature::Ahead;
+use crate::feature::CancelledWhy;
+use crate::feature::Feature;
+use crate::feature::Phase;
+use crate::feature::PlanRequest;
+use crate::feature::Snapshot;
+use crate::feature::State;
+use crate::feature::Step;
+use crate::feature::StopScope;
+use crate::feature::event::Commanded;
+use crate::feature::event::NewerRun;
+use crate::feature::event::Target;
+use crate::feature::flow;
+use crate::feature::gate;
+use crate::feature::over_task::over_task;
+use crate::feature::people;
+use crate::feature::planning;
+use crate::feature::preflight;
+pub use crate::feature::refusal::Refusal;
+pub use crate::feature::refusal::Trigger;
+use crate::feature::step::answered;
+use crate::feature::step::tell;
+use crate::feature::step::unchanged;
+use crate::feature::waves;
+use crate::ids::Millis;
+use crate::ids::TaskId;
+use crate::ids::User;
+use crate::task;
+use crate::task::PersonDid;
+use crate::task::Task;
+
+/// Obeys or refuses: 👀 and 🚀, or 😕 with one reply. Only comments can be reacted to.
+pub(super) fn commanded(feature: Feature, commanded: Commanded, at: Millis) -> Step {
+    let (thread, to) = (commanded.thread, commanded.to.clone());
+    match (obey(feature.clone(), commanded, at), &to) {
+        (Ok(mut step), ReplyTo::Comment(comment)) => {
+            let react = |reaction: Reaction| Effect::React {
+                on: ReactOn::Comment(*comment),
+                reaction,
+            };
+            step.effects.insert(0, react(Reaction::Eyes));
+            step.effects.push(react(Reaction::Rocket));
+            step
+        }
+        (Ok(step), ReplyTo::Fact(_)) => step,
+        (Err(refusal), _) => answered(feature, thread, to, Reply::Refused(refusal)),
+    }
+}
+
+fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refusal> {
+    match said.command {
+        Command::Help => return Ok(reply(feature, &said, Reply::Help)),
+        Command::Status => return Ok(reply(feature, &said, Reply::Status)),
+        Command::Plan { .. }
+        | Command::Approve { .. }
+        | Command::Resume { .. }
+        | Command::Retry { .. }
+        | Command::Skip { .. }
+        | Command::Pause
+        | Command::Cancel => ended(&feature, &said)?,
+    }
+    if let Some(rules) = said.rules {
+        feature.rules = rules;
+    }
+    if let Some(settings) = said.settings {
+        feature.settings = settings;
+    }
+    let turns = feature.rules.max_turns;
+    let by = said.by;
+    match (said.command, said.on) {
+        (Command::Help | Command::Status, _) => Ok(unchanged(feature)),
+        (Command::Plan { words, yaml }, _) => plan(feature, PlanRequest { words, yaml }, said.snapshot),
+        (Command::Approve { .. }, Target::Task(id)) => over_task(feature, id, "approve", by, PersonDid::Override, at),
+        (Command::Approve { hash }, Target::Feature) => approve(feature, hash, said.written_at),
+        (Command::Resume { guidance, max_turns }, on) => {
+            let turns = max_turns.unwrap_or(turns);
+            let did = PersonDid::Resume { guidance, turns };
+            match on {
+                Target::Task(id) => over_task(feature, id, "resume", by, did, at),
+                Target::Feature => resume(feature, &by, &did, at),
+            }
+        }
+        (Command::Retry { task: None }, Target::Feature) => Err(Refusal::NameTheTask {
+            command: "retry".to_owned(),
+        }),
+        (Command::Retry { task: Some(id) }, _) | (Command::Retry { task: None }, Target::Task(id)) => {
+            over_task(feature, id, "retry", by, PersonDid::Retry { turns }, at)
+        }
+        (Command::Skip { task: id }, _) => over_task(feature, id, "skip", by, PersonDid::Skip, at),
+        (Command::Pause, Target::Task(id)) => over_task(feature, id, "pause", by, PersonDid::Pause, at),
+        (Command::Cancel, Target::Task(id)) => over_task(feature, id, "cancel", by, PersonDid::Cancel, at),
+        (Command::Pause, Target::Feature) => pause(feature, by),
+        (Command::Cancel, Target::Feature) => Ok(people::cancelled(unchanged(feature), CancelledWhy::Command(by), at)),
+    }
+}
+
+fn reply(feature: Feature, said: &Commanded, reply: Reply) -> Step {
+    let mut step = unchanged(feature);
+    step.effects.push(Effect::Reply {
+        thread: said.thread,
+        to: said.to.clone(),
+        reply,
+    });
+    step
+}
+
+/// An ended run takes no commands, but `plan` after a failed one.
+fn ended(feature: &Feature, said: &Commanded) -> Result<(), Refusal> {
+    if let NewerRun::Exists(run) = said.newer {
+        return Err(Refusal::NewerRun { run });
+    }
+    let plans_again = matches!(feature.state, State::Failed { .. }) && matches!(said.command, Command::Plan { .. });
+    if feature.is_unfinished() || plans_again {
+        return Ok(());
+    }
+    Err(Refusal::RunEnded {
+        state: feature.state.word().to_owned(),
+    })
+}
+
+fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) -> Result<Step, Refusal> {
+    let fits = match &feature.state {
+        State::Planning { .. } | State::AwaitingApproval | State::Failed { .. } => true,
+        State::Blocked { .. } => feature.is_untouched(),
+        State::Building { .. }
+        | State::Paused { .. }
+        | State::InReview
+        | State::Completed
+        | State::Cancelled { .. } => false,
+    };
+    if !fits {
+        return Err(not_now(&feature, "plan", "cancel, then label again"));
+    }
+    feature.request = request;
+    if let Some(snapshot) = snapshot {
+        // The label said what is wanted, and it was not set again.
+        let wanted = feature.snapshot.wanted;
+        feature.snapshot = Snapshot { wanted, ..snapshot };
+    }
+    let mut step = unchanged(feature);
+    step.stop.push(StopScope::Feature);
+    Ok(planning::plan_again(step))
+}
+
+/// An approval counts for what was shown when it was written; with a hash it is always exact.
+fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result<Step, Refusal> {
+    let waiting = feature
+        .plan
+        .as_ref()
+        .filter(|_| feature.state == State::AwaitingApproval);
+    let Some(plan) = waiting else {
+        let instead = "a plan that waits for approval says so in its comment";
+        return Err(not_now(&feature, "approve", instead));
+    };
+    let current: String = plan.hash.chars().take(8).collect();
+    match hash {
+        Some(given) if !plan.hash.starts_with(&given.to_lowercase()) => Err(Refusal::OtherPlan { given, current }),
+        None if plan.shown_at.is_none_or(|shown| shown > written_at) => Err(Refusal::PlanChanged { current }),
+        Some(_) | None => Ok(preflight::pre_flight(unchanged(feature), None, Ahead::OpenBranch)),
+    }
+}
+
+/// Everything that waits for a person goes on: the Feature's own step, and every task that can.
+fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Result<Step, Refusal> {
+    let any_task = feature.tasks.iter().any(Task::can_resume);
+    let step = match feature.state.clone() {
+        State::Paused { phase, .. } => {
+            feature.state = match phase {
+                Phase::Planning { run } => State::Planning { run },
+                Phase::PreFlight { .. }
+                | Phase::OpeningBranch { .. }
+                | Phase::Syncing { .. }
+                | Phase::MergingDefault { .. }
+                | Phase::Tasks
+                | Phase::Gate { .. }
+                | Phase::OpeningPull { .. } => State::Building { phase },
+            };
+            unchanged(feature)
+        }
+        State::Blocked {
+            phase: Phase::Tasks | Phase::Syncing { .. },
+            ..
+        } => unchanged(feature),
+        State::Blocked { phase, reason } => {
+            if let BlockReason::WaveGateRed { .. } = reason {
+                feature.more_fixes = feature.more_fixes.saturating_add(gate::FIXES);
+            }
+            if let (
+                Phase::Planning { .. },
+                PersonDid::Resume {
+                    guidance: Some(words), ..
+                },
+            ) = (&phase, did)
+            {
+                feature.request.words = Some(words.clone());
+            }
+            flow::again(unchanged(feature), phase, at)
+        }
+        State::Building { .. } if any_task => unchanged(feature),
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Building { .. }
+        | State::InReview
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => {
+            let instead = "only what is blocked or paused can be resumed";
+            return Err(not_now(&feature, "resume", instead));
+        }
+    };
+    Ok(resume_tasks(step, by, did, at))
+}
+
+fn resume_tasks(mut step: Step, by: &User, did: &PersonDid, at: Millis) -> Step {
+    let resumable = step.feature.tasks.iter().filter(|task| task.can_resume());
+    let ids: Vec<TaskId> = resumable.map(|task| task.id).collect();
+    for id in ids {
+        let event = task::Event::Person {
+            by: by.clone(),
+            did: did.clone(),
+        };
+        tell(&mut step, id, event, at);
+    }
+    waves::settle(step, at)
+}
+
+fn pause(mut feature: Feature, by: User) -> Result<Step, Refusal> {
+    let phase = match &feature.state {
+        State::Planning { run } => Phase::Planning { run: *run },
+        State::Building { phase } => phase.clone(),
+        State::AwaitingApproval
+        | State::Paused { .. }
+        | State::Blocked { .. }
+        | State::InReview
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => return Err(not_now(&feature, "pause", "nothing is running that could be paused")),
+    };
+    feature.state = State::Paused { phase, by };
+    Ok(unchanged(feature))
+}
+
+pub(super) fn not_now(feature: &Feature, command: &str, instead: &str) -> Refusal {
+    Refusal::NotNow {
+        command: command.to_owned(),
+        state: feature.state.word().to_owned(),
+        instead: instead.to_owned(),
+    }
+}

@@ -1,0 +1,141 @@
+//! What people with write access settled below an issue before it was labelled: the newest comments that fit.
+
+use crate::command;
+use crate::ids::Millis;
+use crate::ids::User;
+use crate::markdown;
+use crate::shorten;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The most that is kept, in characters.
+pub const MOST_CHARACTERS: usize = 20_000;
+
+/// A comment is not shortened to less than this: it is left out.
+const LEAST_CHARACTERS: usize = 200;
+
+/// Comments below the issue that belong to its snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Discussion {
+    /// Newest first.
+    pub comments: Vec<SaidBefore>,
+    /// Whether there are older ones.
+    #[serde(default)]
+    pub older: Older,
+}
+
+/// One comment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SaidBefore {
+    /// Who wrote it.
+    pub by: User,
+    /// When.
+    pub at: Millis,
+    /// What it says, without commands; images are named.
+    pub text: String,
+}
+
+/// Whether older comments were left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Older {
+    /// There are none.
+    #[default]
+    None,
+    /// They did not fit.
+    LeftOut,
+}
+
+/// What a comment says to those who read the issue: what stands before a command, which is an order to AutoBuild. None
+/// where nothing does.
+#[must_use]
+pub fn said(comment: &str) -> Option<String> {
+    let text = markdown::with_named_images(command::spoken(comment).trim());
+    (!text.is_empty()).then_some(text)
+}
+
+impl Discussion {
+    /// Takes in the next older comment, as far as there is room.
+    pub fn add(&mut self, comment: SaidBefore) {
+        let taken: usize = self.comments.iter().map(|one| one.text.chars().count()).sum();
+        let room = MOST_CHARACTERS.saturating_sub(taken);
+        if self.is_full() || room < LEAST_CHARACTERS && comment.text.chars().count() > room {
+            self.older = Older::LeftOut;
+            return;
+        }
+        if comment.text.chars().count() > room {
+            self.older = Older::LeftOut;
+        }
+        let text = shorten::middle(&comment.text, room);
+        self.comments.push(SaidBefore { text, ..comment });
+    }
+
+    /// Whether older comments need not be read any more.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.older == Older::LeftOut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::UserId;
+
+    fn comment(text: &str) -> SaidBefore {
+        SaidBefore {
+            by: User {
+                id: UserId(1),
+                login: "wendy".to_owned(),
+            },
+            at: Millis(0),
+            text: text.to_owned(),
+        }
+    }
+
+    fn of(lengths: &[usize]) -> Discussion {
+        let mut discussion = Discussion::default();
+        for length in lengths {
+            discussion.add(comment(&"ü".repeat(*length)));
+        }
+        discussion
+    }
+
+    fn kept(discussion: &Discussion) -> Vec<usize> {
+        let lengths = discussion.comments.iter().map(|one| one.text.chars().count());
+        lengths.collect()
+    }
+
+    #[test]
+    fn the_newest_comments_fill_the_room_and_the_one_that_reaches_over_is_shortened() {
+        let all = of(&[5_000, 15_000]);
+        assert_eq!((kept(&all), all.older), (vec![5_000, 15_000], Older::None));
+        let shortened = of(&[5_000, 14_000, 5_000, 10]);
+        assert_eq!(
+            (kept(&shortened), shortened.older),
+            (vec![5_000, 14_000, 1_000], Older::LeftOut)
+        );
+        let almost = of(&[19_900, 300, 10]);
+        assert_eq!((kept(&almost), almost.older), (vec![19_900], Older::LeftOut));
+        let short = of(&[19_900, 90, 10, 1]);
+        assert_eq!((kept(&short), short.older), (vec![19_900, 90, 10], Older::LeftOut));
+        assert_eq!(kept(&of(&[90_000])), [20_000]);
+    }
+
+    #[test]
+    fn a_command_is_no_part_of_what_was_said() {
+        assert_eq!(said("/autobuild plan use the parser"), None);
+        assert_eq!(
+            said("We keep the parser.\n\n/autobuild approve\n"),
+            Some("We keep the parser.".to_owned())
+        );
+        assert_eq!(said("`/autobuild` is nice"), Some("`/autobuild` is nice".to_owned()));
+        assert_eq!(said(" \n"), None);
+    }
+
+    #[test]
+    fn what_older_versions_stored_has_no_comments() {
+        let none: Discussion = serde_json::from_str("{\"comments\":[]}").unwrap();
+        assert_eq!(none, Discussion::default());
+    }
+}

@@ -1,0 +1,152 @@
+//! The wave gate: what was merged is tested together.
+
+use crate::blocked::BlockReason;
+use crate::effect::Effect;
+use crate::evidence::GateReport;
+use crate::evidence::Profile;
+use crate::evidence::profile;
+use crate::feature::Feature;
+use crate::feature::Phase;
+use crate::feature::Step;
+use crate::feature::StopScope;
+use crate::feature::Then;
+use crate::feature::WaveGate;
+use crate::feature::added;
+use crate::feature::flow;
+use crate::feature::step::blocked;
+use crate::feature::step::emit;
+use crate::feature::step::unchanged;
+use crate::feature::waves;
+use crate::ids::Millis;
+use crate::ids::Sha;
+use crate::ids::TaskId;
+use crate::plan::TaskType;
+use crate::task::Task;
+
+/// How many repairs a wave has by itself, and how many more a person's word allows.
+pub(super) const FIXES: u32 = 2;
+
+/// Runs the Gates on the integration branch.
+pub(super) fn gate(mut step: Step, then: Then) -> Step {
+    let run = emit(&mut step.feature);
+    flow::enter(&mut step.feature, Phase::Gate { run, then });
+    step.effects.push(Effect::WaveGate { run });
+    step
+}
+
+/// Whether something was merged since the last green gate.
+pub(super) fn is_due(feature: &Feature) -> bool {
+    let merged = feature.completed();
+    match feature.gates.last() {
+        Some(last) => last.merged != merged || profile(strictest(feature), &last.report) != Profile::Passed,
+        None => !merged.is_empty(),
+    }
+}
+
+pub(super) fn wave_gated(
+    feature: Feature,
+    run: u64,
+    head: Sha,
+    report: GateReport,
+    broke: Option<Sha>,
+    at: Millis,
+) -> Step {
+    if feature.checking == Some(run) {
+        return checked(feature, run, head, report, broke, at);
+    }
+    let then = match feature.phase() {
+        Some(Phase::Gate { run: waits_for, then }) if *waits_for == run => *then,
+        Some(_) | None => return unchanged(feature),
+    };
+    let (feature, found) = record(feature, head, report);
+    let step = unchanged(feature);
+    match found {
+        Profile::Passed => flow::after_gate(step, then, at),
+        // Someone started a task again meanwhile: the gate runs once more after it.
+        Profile::Failed(_) | Profile::Absent(_) if step.feature.has_open_tasks() => waves::run(step, at),
+        Profile::Failed(failures) => mend(step, failures, broke, Phase::Gate { run, then }, at),
+        Profile::Absent(reasons) => blocked(step, BlockReason::GatesAbsent { reasons }, Phase::Gate { run, then }),
+    }
+}
+
+/// Remembers what the gate found.
+fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Profile) {
+    flow::head_is(&mut feature, head.clone());
+    let found = profile(strictest(&feature), &report);
+    feature.gates.push(WaveGate {
+        wave: feature.wave,
+        head,
+        merged: feature.completed(),
+        report,
+        stands_for: None,
+    });
+    (feature, found)
+}
+
+/// Adds a task that mends what is red, unless the wave had its repairs. Absent evidence is nothing to mend.
+fn mend(mut step: Step, failures: Vec<String>, broke: Option<Sha>, phase: Phase, at: Millis) -> Step {
+    let feature = &step.feature;
+    let is_fix = |task: &&Task| matches!(task.id, TaskId::Fix(_)) && task.wave == feature.wave;
+    let fixes = feature.tasks.iter().filter(is_fix).count();
+    let allowed = FIXES.saturating_add(feature.more_fixes);
+    let fix = match feature.gates.last() {
+        Some(gate) if u32::try_from(fixes).is_ok_and(|fixes| fixes < allowed) => {
+            added::fix(feature, &gate.head, &gate.report, &failures, broke)
+        }
+        Some(_) | None => return blocked(step, BlockReason::WaveGateRed { failures }, phase),
+    };
+    step.feature.tasks.push(fix);
+    waves::run(step, at)
+}
+
+/// The gate on what a person pushed in review.
+fn checked(feature: Feature, run: u64, head: Sha, report: GateReport, broke: Option<Sha>, at: Millis) -> Step {
+    let (mut feature, found) = record(feature, head, report);
+    feature.checking = None;
+    let step = publish(unchanged(feature));
+    let phase = Phase::Gate { run, then: Then::Pull };
+    match found {
+        Profile::Passed => step,
+        Profile::Failed(failures) => mend(step, failures, broke, phase, at),
+        Profile::Absent(reasons) => blocked(step, BlockReason::GatesAbsent { reasons }, phase),
+    }
+}
+
+/// Shows the last gate as the check run of the commit that it ran on.
+pub(super) fn publish(mut step: Step) -> Step {
+    let run = emit(&mut step.feature);
+    step.effects.push(Effect::PublishWaveCheck { run });
+    step
+}
+
+/// Runs the gate on a head in review that no gate saw. Only the newest head counts.
+pub(super) fn check_again(mut step: Step) -> Step {
+    step.stop.push(StopScope::Feature);
+    let run = emit(&mut step.feature);
+    step.feature.checking = Some(run);
+    step.effects.push(Effect::WaveGate { run });
+    step
+}
+
+/// The gate in review is not waited for any more.
+pub(super) fn check_ends(mut feature: Feature) -> Step {
+    feature.checking = None;
+    Step {
+        feature,
+        effects: Vec::new(),
+        stop: vec![StopScope::Feature],
+    }
+}
+
+/// The merged result must hold what the most demanding of its tasks had to hold.
+#[must_use]
+pub fn strictest(feature: &Feature) -> TaskType {
+    let merged = || {
+        let completed = feature.tasks.iter().filter(|task| task.is_completed());
+        completed.map(|task| task.plan.kind)
+    };
+    merged()
+        .find(|kind| matches!(kind, TaskType::Feature | TaskType::Testing))
+        .or_else(|| merged().next())
+        .unwrap_or(TaskType::Documentation)
+}

@@ -1,0 +1,100 @@
+//! Commands over one task, and when they do not fit it.
+
+use crate::feature::Feature;
+use crate::feature::State;
+use crate::feature::Step;
+use crate::feature::command::Refusal;
+use crate::feature::command::not_now;
+use crate::feature::step::on_task;
+use crate::ids::Millis;
+use crate::ids::Sha;
+use crate::ids::TaskId;
+use crate::ids::User;
+use crate::task;
+use crate::task::PersonDid;
+use crate::task::Task;
+
+pub(super) fn over_task(
+    feature: Feature,
+    id: TaskId,
+    command: &str,
+    by: User,
+    did: PersonDid,
+    at: Millis,
+) -> Result<Step, Refusal> {
+    match &feature.state {
+        State::Building { .. } | State::Paused { .. } | State::Blocked { .. } | State::InReview => {}
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => {
+            let instead = "tasks can be changed while the Feature is being built";
+            return Err(not_now(&feature, command, instead));
+        }
+    }
+    let Some(task) = feature.task(id) else {
+        let known = feature.tasks.iter().map(|task| task.id).collect();
+        return Err(Refusal::NoSuchTask { task: id, known });
+    };
+    if let (PersonDid::Override, true, Some(refusal)) = (&did, task.is_blocked(), secret(task)) {
+        return Err(refusal);
+    }
+    match misfit(task, &did) {
+        Some(instead) => Err(Refusal::TaskNotNow {
+            command: command.to_owned(),
+            task: id,
+            state: task.state.word().to_owned(),
+            instead: instead.to_owned(),
+        }),
+        None => Ok(on_task(feature, id, task::Event::Person { by, did }, at)),
+    }
+}
+
+/// Why an approving review does not override a blocked task.
+#[must_use]
+pub fn review_refused(task: &Task, commit: Option<&Sha>) -> Option<Refusal> {
+    let head = task.head.as_ref().filter(|_| task.is_blocked())?;
+    match commit == Some(head) {
+        true => secret(task),
+        false => Some(Refusal::StaleReview {
+            task: task.id,
+            head: head.clone(),
+        }),
+    }
+}
+
+fn secret(task: &Task) -> Option<Refusal> {
+    let item = task.secret()?;
+    let file = item.file.clone().unwrap_or_default();
+    let place = item.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
+    Some(Refusal::SecretFound { task: task.id, place })
+}
+
+/// What is possible instead of a command that does not fit the task's state.
+fn misfit(task: &Task, did: &PersonDid) -> Option<&'static str> {
+    let (fits, instead) = match did {
+        PersonDid::Resume { .. } => (task.can_resume(), "only a blocked or paused task can be resumed"),
+        PersonDid::Override => (
+            task.is_blocked() && task.overridable().is_some(),
+            "only a blocked task with a pushed commit can be approved over the Coach",
+        ),
+        PersonDid::Retry { .. } => (!task.is_completed(), "a completed task stays completed"),
+        PersonDid::Pause => (
+            !task.is_over() && !task.is_blocked(),
+            "nothing of it is running that could be paused",
+        ),
+        PersonDid::Skip | PersonDid::Cancel => (!task.is_over(), "it has ended already"),
+        PersonDid::Approve { .. }
+        | PersonDid::Remark(_)
+        | PersonDid::ClosePull { .. }
+        | PersonDid::ReopenPull { .. }
+        | PersonDid::MergePull { .. }
+        | PersonDid::Push { .. }
+        | PersonDid::Rerun { .. }
+        | PersonDid::ForcePush { .. }
+        | PersonDid::RequestChanges(_)
+        | PersonDid::WithdrawChanges { .. } => (true, ""),
+    };
+    (!fits).then_some(instead)
+}

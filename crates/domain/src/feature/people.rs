@@ -1,0 +1,190 @@
+//! What people do to a Feature outside of commands: labels, closing, merging, reopening, pushing.
+
+use crate::effect::Effect;
+use crate::effect::Reply;
+use crate::effect::ReplyTo;
+use crate::effect::Thread;
+use crate::feature::CancelledWhy;
+use crate::feature::Feature;
+use crate::feature::Phase;
+use crate::feature::State;
+use crate::feature::Step;
+use crate::feature::StopScope;
+use crate::feature::added;
+use crate::feature::command::Refusal;
+use crate::feature::event::NewerRun;
+use crate::feature::flow;
+use crate::feature::gate;
+use crate::feature::state::Reach;
+use crate::feature::step::emit;
+use crate::feature::step::tell;
+use crate::feature::step::unchanged;
+use crate::feature::waves;
+use crate::ids::Millis;
+use crate::ids::PullNumber;
+use crate::ids::Sha;
+use crate::ids::TaskId;
+use crate::ids::User;
+use crate::task;
+use crate::task::HumanReview;
+use crate::task::Origin;
+use crate::task::Task;
+
+/// Ends an unfinished Feature with all its tasks. What someone did to the issue, the label or the branches says so;
+/// an App that was removed says nothing more.
+pub(super) fn cancelled(mut step: Step, why: CancelledWhy, at: Millis) -> Step {
+    let spared = match &why {
+        CancelledWhy::LabelRemoved(_) => step.feature.state == State::InReview,
+        CancelledWhy::PullClosed(_) => step.feature.pull.is_none(),
+        CancelledWhy::Command(_)
+        | CancelledWhy::IssueClosed(_)
+        | CancelledWhy::BranchDeleted
+        | CancelledWhy::RepositoryGone
+        | CancelledWhy::IssueGone
+        | CancelledWhy::InstallationRemoved
+        | CancelledWhy::NothingCompleted => false,
+    };
+    if !step.feature.is_unfinished() || spared {
+        return step;
+    }
+    step = end_tasks(step, why.by().cloned(), at);
+    match (&why, step.feature.pull) {
+        (CancelledWhy::PullClosed(_), _) | (_, None) => {}
+        (_, Some(pull)) => step = close_pull(step, pull),
+    }
+    if why.reach() == Reach::Nothing {
+        step.effects.clear();
+    }
+    step.feature.state = State::Cancelled { why };
+    step
+}
+
+/// Asks for the feature pull request to be closed.
+pub(super) fn close_pull(mut step: Step, pull: PullNumber) -> Step {
+    let run = emit(&mut step.feature);
+    step.effects.push(Effect::CloseFeaturePull { run, pull });
+    step
+}
+
+/// Stops all work and ends every task that is not over.
+fn end_tasks(mut step: Step, by: Option<User>, at: Millis) -> Step {
+    step.feature.checking = None;
+    step.stop = vec![StopScope::Feature];
+    let tasks: Vec<TaskId> = step.feature.tasks.iter().map(|task| task.id).collect();
+    for id in tasks {
+        tell(&mut step, id, task::Event::FeatureCancelled { by: by.clone() }, at);
+    }
+    step.stop = vec![StopScope::Feature];
+    step
+}
+
+/// Merged by its human: done, whatever the Feature was doing. The merge of a cancelled Feature's pull request tells that
+/// it was reopened before; one of which AutoBuild does not know the number yet is the one being opened.
+pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber, at: Millis) -> Step {
+    let is_opening = match &feature.state {
+        State::Building { phase } | State::Paused { phase, .. } | State::Blocked { phase, .. } => {
+            matches!(phase, Phase::OpeningPull { .. })
+        }
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::InReview
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => false,
+    };
+    let is_ours = feature.pull.map_or(is_opening, |known| known == pull);
+    if !is_ours || feature.state == State::Completed {
+        return unchanged(feature);
+    }
+    feature.pull = Some(pull);
+    let mut step = end_tasks(unchanged(feature), None, at);
+    step.feature.state = State::Completed;
+    let run = emit(&mut step.feature);
+    step.effects.push(Effect::CleanUp { run });
+    step
+}
+
+/// Only the pull request's reopening leaves `cancelled`, and only while the issue has no newer run. What was pushed
+/// meanwhile was never tested.
+pub(super) fn pull_reopened(mut feature: Feature, pull: PullNumber, newer: NewerRun) -> Step {
+    let is_cancelled = matches!(feature.state, State::Cancelled { .. });
+    if !is_cancelled || feature.pull != Some(pull) {
+        return unchanged(feature);
+    }
+    match newer {
+        NewerRun::None => {
+            feature.state = State::InReview;
+            gate::check_again(unchanged(feature))
+        }
+        NewerRun::Exists(run) => {
+            let fact = emit(&mut feature);
+            let mut step = unchanged(feature);
+            step.effects.push(Effect::Reply {
+                thread: Thread::Pull(pull),
+                to: ReplyTo::Fact(format!("reopened/{pull}/{fact}")),
+                reply: Reply::Refused(Refusal::NewerRun { run }),
+            });
+            step
+        }
+    }
+}
+
+/// Each request for changes becomes one task in a wave of its own. In review the Feature goes back to building; where it
+/// is built already, the wave comes after those that are left.
+pub(super) fn review_requested(mut feature: Feature, review: &HumanReview, at: Millis) -> Step {
+    let known = |task: &Task| matches!(&task.origin, Origin::Review { id, .. } if *id == review.id);
+    if !feature.is_unfinished() || feature.pull.is_none() || feature.tasks.iter().any(known) {
+        return unchanged(feature);
+    }
+    feature.tasks.push(added::review(&feature, review));
+    if feature.state != State::InReview {
+        return waves::settle(unchanged(feature), at);
+    }
+    feature.checking = None;
+    let mut step = unchanged(feature);
+    step.stop.push(StopScope::Feature);
+    flow::next_wave(step)
+}
+
+/// What a person pushed was never verified together with the rest. While tasks are built, the gate of their wave does
+/// that; in review, and where a gate is what the Feature waits for, it runs again.
+pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
+    let known = feature
+        .integration
+        .as_ref()
+        .is_none_or(|integration| integration.head == head);
+    if known {
+        return unchanged(feature);
+    }
+    match feature.state.clone() {
+        State::InReview => {
+            flow::head_is(&mut feature, head);
+            gate::check_again(unchanged(feature))
+        }
+        State::Blocked {
+            phase: Phase::Gate { then, .. },
+            ..
+        } => {
+            flow::head_is(&mut feature, head);
+            gate::gate(unchanged(feature), then)
+        }
+        State::Building {
+            phase: Phase::OpeningPull { .. },
+        }
+        | State::Paused {
+            phase: Phase::OpeningPull { .. },
+            ..
+        } => {
+            flow::head_is(&mut feature, head);
+            unchanged(feature)
+        }
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Building { .. }
+        | State::Paused { .. }
+        | State::Blocked { .. }
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => unchanged(feature),
+    }
+}

@@ -1,0 +1,178 @@
+//! From the label to a plan in force.
+
+use crate::complexity;
+use crate::design::PreLoop;
+use crate::effect::Effect;
+use crate::effect::ReactOn;
+use crate::effect::Reaction;
+use crate::feature::Ahead;
+use crate::feature::ApprovalWhy;
+use crate::feature::Commands;
+use crate::feature::Feature;
+use crate::feature::Living;
+use crate::feature::Phase;
+use crate::feature::PlanApproval;
+use crate::feature::PlanRequest;
+use crate::feature::PlanVersion;
+use crate::feature::Rules;
+use crate::feature::Snapshot;
+use crate::feature::State;
+use crate::feature::Step;
+use crate::feature::Suspension;
+use crate::feature::Trust;
+use crate::feature::event::Planned;
+use crate::feature::preflight;
+use crate::feature::step::emit;
+use crate::feature::step::unchanged;
+use crate::ids::CommentId;
+use crate::ids::FeatureKey;
+use crate::ids::InstallationId;
+use crate::ids::Millis;
+use crate::plan::Check;
+use crate::plan::Plan;
+use crate::task::Task;
+use crate::wave;
+
+/// Makes the Feature of a labelled issue.
+#[must_use]
+pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapshot, rules: Rules) -> Step {
+    let run = 1;
+    let feature = Feature {
+        key,
+        installation,
+        state: State::Planning { run },
+        snapshot,
+        rules,
+        settings: serde_json::Value::Null,
+        request: PlanRequest::default(),
+        plan: None,
+        preflight: None,
+        integration: None,
+        pull: None,
+        wave: 0,
+        gates: Vec::new(),
+        more_fixes: 0,
+        living: None,
+        unsaid: Vec::new(),
+        checking: None,
+        suspension: Suspension::None,
+        emitted: run,
+        tasks: Vec::new(),
+    };
+    let eyes = Effect::React {
+        on: ReactOn::Issue(key.issue),
+        reaction: Reaction::Eyes,
+    };
+    Step {
+        feature,
+        effects: vec![eyes, Effect::Plan { run }],
+        stop: Vec::new(),
+    }
+}
+
+pub(super) fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: Millis) -> Step {
+    if !is_planning(&feature, run) {
+        return unchanged(feature);
+    }
+    feature.rules = planned.rules;
+    feature.settings = planned.settings;
+    let complexity = complexity::feature(&planned.plan);
+    let before = feature.plan.as_ref();
+    let number = before.map_or(1, |before| before.number.saturating_add(1));
+    feature.tasks = tasks(&planned.plan, &planned.pre_loop, &feature);
+    let waits = approval_needed(&feature, &planned.plan, complexity);
+    let waits_for_approval = !waits.is_empty();
+    feature.plan = Some(PlanVersion {
+        number,
+        plan: planned.plan,
+        hash: planned.hash,
+        created: at,
+        complexity,
+        notes: planned.notes,
+        commands: planned.commands,
+        base: planned.base,
+        shown_at: None,
+        waits,
+    });
+    if waits_for_approval {
+        feature.state = State::AwaitingApproval;
+        return unchanged(feature);
+    }
+    preflight::pre_flight(unchanged(feature), None, Ahead::OpenBranch)
+}
+
+/// Whether the plan of this emission is waited for, also while the Feature is paused.
+fn is_planning(feature: &Feature, run: u64) -> bool {
+    let planning = Phase::Planning { run };
+    feature.state == State::Planning { run } || feature.phase() == Some(&planning)
+}
+
+/// The tasks of a new plan. Their emissions go on from those of the plan before, so that no effect is taken for an old
+/// one.
+fn tasks(plan: &Plan, pre_loop: &PreLoop, feature: &Feature) -> Vec<Task> {
+    let rules = feature.task_rules();
+    let waves = wave::waves(plan);
+    let emitted = feature.tasks.iter().map(|task| task.emitted).max().unwrap_or(0);
+    plan.tasks
+        .iter()
+        .map(|planned| {
+            let wave = waves.wave_of(planned.id).and_then(|wave| u32::try_from(wave).ok());
+            Task {
+                emitted,
+                pre_loop: pre_loop.clone(),
+                ..Task::planned(planned.clone(), wave.unwrap_or(1), &rules)
+            }
+        })
+        .collect()
+}
+
+fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<ApprovalWhy> {
+    let mut why = Vec::new();
+    match feature.rules.plan_approval {
+        PlanApproval::Never => {}
+        PlanApproval::Always => why.push(ApprovalWhy::Settings),
+        PlanApproval::From(from) if complexity >= from => why.push(ApprovalWhy::Complexity { complexity, from }),
+        PlanApproval::From(_) => {}
+    }
+    if feature.snapshot.trust == Trust::Others {
+        why.push(ApprovalWhy::Author);
+    }
+    let mut checks = plan.tasks.iter().flat_map(|task| &task.acceptance_criteria);
+    let names_commands = plan.smoke.is_some() || checks.any(|criterion| matches!(criterion.check, Check::Command(_)));
+    if names_commands && feature.rules.commands == Commands::Bare {
+        why.push(ApprovalWhy::Commands);
+    }
+    why
+}
+
+pub(super) fn plan_refused(mut feature: Feature, run: u64, message: String) -> Step {
+    if is_planning(&feature, run) {
+        feature.state = State::Failed { message };
+    }
+    unchanged(feature)
+}
+
+/// Makes the plan again, from the same request.
+pub(super) fn plan_again(mut step: Step) -> Step {
+    let run = emit(&mut step.feature);
+    step.feature.state = State::Planning { run };
+    step.effects.push(Effect::Plan { run });
+    step
+}
+
+/// Remembers where the living comment is, and since when it shows the plan in force: approvals count from then.
+pub(super) fn living_shown(mut feature: Feature, comment: CommentId, version: Option<u32>, at: Millis) -> Step {
+    let is_newer = feature
+        .living
+        .is_none_or(|known| (known.edited_at, known.comment) < (at, comment));
+    if is_newer {
+        feature.living = Some(Living { comment, edited_at: at });
+    }
+    if let Some(plan) = &mut feature.plan
+        && version == Some(plan.number)
+        && plan.shown_at.is_none()
+    {
+        plan.shown_at = Some(at);
+    }
+    unchanged(feature)
+}

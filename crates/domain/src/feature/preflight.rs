@@ -1,0 +1,173 @@
+//! Pre-flight: what is so before a Player runs, on a commit of the default branch.
+
+use crate::blocked::BlockReason;
+use crate::effect::Effect;
+use crate::evidence::Absence;
+use crate::evidence::Baseline;
+use crate::evidence::Counts;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::Ground;
+use crate::feature::Ahead;
+use crate::feature::Feature;
+use crate::feature::Phase;
+use crate::feature::Step;
+use crate::feature::flow;
+use crate::feature::step::blocked;
+use crate::feature::step::emit;
+use crate::feature::step::unchanged;
+use crate::ids::Millis;
+use crate::ids::Sha;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The most names of failing tests that a Feature keeps for people; the baseline itself has all.
+const MOST_FAILING: usize = 20;
+
+/// What a shell or `env` answers for a program that is not there or cannot be run.
+const NOT_RUN: [i32; 2] = [126, 127];
+
+/// What pre-flight found on a commit of the default branch, as people are told it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreFlight {
+    /// The commit.
+    pub commit: Sha,
+    /// How set-up ended, in a sentence; none where there is no set-up.
+    pub setup: Option<String>,
+    /// What the tests say.
+    pub before: Before,
+    /// What AutoBuild does not support in this repository, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// What the tests say before anyone changed anything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Before {
+    /// There is no test.
+    NoTests {
+        /// Why none ran, in a sentence.
+        why: String,
+    },
+    /// They pass.
+    Green {
+        /// The command and its counts, in a sentence.
+        tests: String,
+    },
+    /// Some fail already: these are not held against a task.
+    Red {
+        /// The command and its counts, in a sentence.
+        tests: String,
+        /// The first of those that fail, by name.
+        failing: Vec<String>,
+        /// How many more have a name.
+        more: usize,
+    },
+}
+
+/// How a pre-flight ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PreFlown {
+    /// Players can start.
+    Ready(PreFlight),
+    /// Something forbids the work or makes it impossible.
+    Refused(BlockReason),
+}
+
+impl PreFlight {
+    /// What a baseline means to people.
+    #[must_use]
+    pub fn of(baseline: &Baseline, notes: Vec<String>) -> Self {
+        Self {
+            commit: baseline.commit.clone(),
+            setup: baseline.setup.as_ref().map(sentence),
+            before: before(baseline),
+            notes,
+        }
+    }
+}
+
+/// Why no Player can start on this baseline; none where one can. Red tests are no obstacle.
+#[must_use]
+pub fn obstacle(baseline: &Baseline) -> Option<BlockReason> {
+    let (what, evidence) = match (&baseline.setup, &baseline.tests) {
+        (Some(setup @ Evidence::Failed(_)), _) => ("set-up", setup),
+        (Some(setup @ Evidence::Absent(reason)), _) if *reason != Absence::NoCommand => ("set-up", setup),
+        (_, tests @ Evidence::Absent(Absence::CouldNotStart { .. } | Absence::TimedOut { .. })) => ("tests", tests),
+        (_, tests @ Evidence::Failed(finding)) if was_not_run(finding) => ("tests", tests),
+        (_, Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_)) => return None,
+    };
+    let output = match evidence {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.output.clone(),
+        Evidence::Absent(_) => String::new(),
+    };
+    Some(BlockReason::PreFlightFailed {
+        what: format!("{what}: {}", sentence(evidence)),
+        output,
+    })
+}
+
+fn was_not_run(finding: &Finding) -> bool {
+    let code = finding.exit_code.is_some_and(|code| NOT_RUN.contains(&code));
+    code && finding.counts == Counts::Unknown && finding.failing.is_empty()
+}
+
+fn sentence(evidence: &Evidence) -> String {
+    match evidence {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence(),
+        Evidence::Absent(reason) => reason.sentence(),
+    }
+}
+
+fn sentence_of_tests(evidence: &Evidence) -> String {
+    match evidence {
+        Evidence::Passed(finding) | Evidence::Failed(finding) => finding.sentence_of_tests(),
+        Evidence::Absent(reason) => reason.sentence(),
+    }
+}
+
+fn before(baseline: &Baseline) -> Before {
+    let tests = sentence_of_tests(&baseline.tests);
+    match (baseline.ground(), &baseline.tests) {
+        (Ground::Empty, _) => Before::NoTests { why: tests },
+        (Ground::Green, _) => Before::Green { tests },
+        (Ground::Named(names), _) if names.failed.is_empty() => Before::Green { tests },
+        (Ground::Named(names), _) => red(tests, &names.failed),
+        (Ground::Red, Evidence::Passed(finding) | Evidence::Failed(finding)) => red(tests, &finding.failing),
+        (Ground::Red, Evidence::Absent(_)) => red(tests, &[]),
+    }
+}
+
+fn red(tests: String, failing: &[String]) -> Before {
+    Before::Red {
+        tests,
+        failing: failing.iter().take(MOST_FAILING).cloned().collect(),
+        more: failing.len().saturating_sub(MOST_FAILING),
+    }
+}
+
+/// Looks at the default branch's head, or at the commit of it that was just merged in.
+pub(super) fn pre_flight(mut step: Step, commit: Option<Sha>, then: Ahead) -> Step {
+    let run = emit(&mut step.feature);
+    flow::enter(&mut step.feature, Phase::PreFlight { run, then });
+    step.effects.push(Effect::PreFlight { run, commit });
+    step
+}
+
+pub(super) fn pre_flown(mut feature: Feature, run: u64, outcome: PreFlown, at: Millis) -> Step {
+    let then = match feature.phase() {
+        Some(Phase::PreFlight { run: waits_for, then }) if *waits_for == run => *then,
+        Some(_) | None => return unchanged(feature),
+    };
+    match outcome {
+        PreFlown::Refused(reason) => blocked(unchanged(feature), reason, Phase::PreFlight { run, then }),
+        PreFlown::Ready(found) => {
+            feature.preflight = Some(found);
+            match then {
+                Ahead::OpenBranch => flow::open_branch(unchanged(feature)),
+                Ahead::GoOn(then) => flow::go_on(unchanged(feature), then, at),
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The states of a Feature, each with exactly what it needs.
+
+use crate::blocked::BlockReason;
+use crate::ids::TaskId;
+use crate::ids::User;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The states of a Feature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// A plan is being made.
+    Planning {
+        /// The effect that is waited for.
+        run: u64,
+    },
+    /// The plan waits for a person.
+    AwaitingApproval,
+    /// Tasks are being built.
+    Building {
+        /// Where exactly.
+        phase: Phase,
+    },
+    /// A person asked to wait; what runs ends, nothing starts.
+    Paused {
+        /// Where it goes on.
+        phase: Phase,
+        /// Who asked.
+        by: User,
+    },
+    /// A person has to decide.
+    Blocked {
+        /// Why.
+        reason: BlockReason,
+        /// Where it goes on.
+        phase: Phase,
+    },
+    /// The feature pull request waits for its human.
+    InReview,
+    /// Merged.
+    Completed,
+    /// Cancelled.
+    Cancelled {
+        /// Why.
+        why: CancelledWhy,
+    },
+    /// No valid plan after the repair.
+    Failed {
+        /// What was wrong with it.
+        message: String,
+    },
+}
+
+impl State {
+    /// The product's word for it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Planning { .. } => "planning",
+            Self::AwaitingApproval => "awaiting_approval",
+            Self::Building { .. } => "building",
+            Self::Paused { .. } => "paused",
+            Self::Blocked { .. } => "blocked",
+            Self::InReview => "in_review",
+            Self::Completed => "completed",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// The word for it in the plan's YAML.
+    #[must_use]
+    pub fn plan_word(&self) -> &'static str {
+        match self {
+            Self::Planning { .. } | Self::AwaitingApproval => "planned",
+            Self::Building { .. } | Self::Paused { .. } | Self::Blocked { .. } | Self::InReview => "in_progress",
+            Self::Completed => "completed",
+            Self::Cancelled { .. } | Self::Failed { .. } => "failed",
+        }
+    }
+}
+
+/// Steps of building.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Making the plan; only in `paused` and `blocked`.
+    Planning {
+        /// The effect that is waited for.
+        run: u64,
+    },
+    /// Looking at a commit of the default branch before any Player does.
+    PreFlight {
+        /// The effect that is waited for.
+        run: u64,
+        /// What comes next.
+        then: Ahead,
+    },
+    /// Making the integration branch.
+    OpeningBranch {
+        /// The effect that is waited for.
+        run: u64,
+    },
+    /// Merging the default branch.
+    MergingDefault {
+        /// The effect that is waited for.
+        run: u64,
+        /// What comes next.
+        then: Then,
+    },
+    /// A task that resolves a conflict with the default branch.
+    Syncing {
+        /// Which.
+        task: TaskId,
+        /// What comes next.
+        then: Then,
+    },
+    /// The tasks of the open wave.
+    Tasks,
+    /// The wave gate.
+    Gate {
+        /// The effect that is waited for.
+        run: u64,
+        /// What comes next.
+        then: Then,
+    },
+    /// Opening the feature pull request.
+    OpeningPull {
+        /// The effect that is waited for.
+        run: u64,
+    },
+}
+
+impl Phase {
+    /// The emission whose result it waits for.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<u64> {
+        match self {
+            Self::Planning { run }
+            | Self::PreFlight { run, .. }
+            | Self::OpeningBranch { run }
+            | Self::MergingDefault { run, .. }
+            | Self::Gate { run, .. }
+            | Self::OpeningPull { run } => Some(*run),
+            Self::Syncing { .. } | Self::Tasks => None,
+        }
+    }
+}
+
+/// What follows a pre-flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ahead {
+    /// The integration branch is made from the commit.
+    OpenBranch,
+    /// The commit is merged in already.
+    GoOn(Then),
+}
+
+/// What follows a merge of the default branch or a wave gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Then {
+    /// The next wave.
+    Wave,
+    /// The feature pull request.
+    Pull,
+}
+
+/// Why a Feature was cancelled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelledWhy {
+    /// `/autobuild cancel`.
+    Command(User),
+    /// The label was removed.
+    LabelRemoved(User),
+    /// The issue was closed.
+    IssueClosed(User),
+    /// The feature pull request was closed unmerged.
+    PullClosed(User),
+    /// The integration branch was deleted.
+    BranchDeleted,
+    /// The repository was archived or deleted.
+    RepositoryGone,
+    /// The issue was transferred or deleted.
+    IssueGone,
+    /// The App was removed from the repository.
+    InstallationRemoved,
+    /// No task was completed.
+    NothingCompleted,
+}
+
+impl CancelledWhy {
+    /// The person who did it, where it was one.
+    #[must_use]
+    pub fn by(&self) -> Option<&User> {
+        match self {
+            Self::Command(by) | Self::LabelRemoved(by) | Self::IssueClosed(by) | Self::PullClosed(by) => Some(by),
+            Self::BranchDeleted
+            | Self::RepositoryGone
+            | Self::IssueGone
+            | Self::InstallationRemoved
+            | Self::NothingCompleted => None,
+        }
+    }
+
+    /// What AutoBuild can still say and close.
+    pub(super) fn reach(&self) -> Reach {
+        match self {
+            Self::Command(_)
+            | Self::LabelRemoved(_)
+            | Self::IssueClosed(_)
+            | Self::PullClosed(_)
+            | Self::BranchDeleted
+            | Self::NothingCompleted => Reach::Everything,
+            Self::IssueGone => Reach::Pulls,
+            Self::RepositoryGone | Self::InstallationRemoved => Reach::Nothing,
+        }
+    }
+}
+
+/// What AutoBuild can still say and close when a Feature is cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// The issue and the pull requests.
+    Everything,
+    /// Only the pull requests.
+    Pulls,
+    /// Neither.
+    Nothing,
+}
+
+/// Whether the installation is suspended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Suspension {
+    /// It is not.
+    None,
+    /// Nothing starts until it is lifted.
+    Suspended,
+}

@@ -1,0 +1,130 @@
+//! A conflict with the default branch: one task resolves it, alone, and then the step that it interrupted goes on.
+
+use crate::blocked::BlockReason;
+use crate::effect::Effect;
+use crate::feature::Feature;
+use crate::feature::Phase;
+use crate::feature::State;
+use crate::feature::Step;
+use crate::feature::StopScope;
+use crate::feature::Then;
+use crate::feature::added;
+use crate::feature::flow;
+use crate::feature::step::blocked;
+use crate::feature::step::emit;
+use crate::feature::step::tell;
+use crate::feature::step::unchanged;
+use crate::ids::Millis;
+use crate::ids::Sha;
+use crate::ids::TaskId;
+use crate::task;
+use crate::task::Origin;
+use crate::task::Task;
+
+/// Adds the task that merges `other` in. No other task starts before it has landed.
+pub(super) fn start(mut step: Step, files: Vec<String>, other: Sha, then: Then, at: Millis) -> Step {
+    let task = added::sync(&step.feature, files, other);
+    // One that someone started again meanwhile does it as well.
+    let id = open_sync(&step.feature).unwrap_or(task.id);
+    if id == task.id {
+        step.feature.tasks.push(task);
+    }
+    flow::enter(&mut step.feature, Phase::Syncing { task: id, then });
+    settle(step, id, then, at)
+}
+
+fn open_sync(feature: &Feature) -> Option<TaskId> {
+    let is_sync = |task: &&Task| matches!(task.origin, Origin::Sync { .. }) && !task.is_over();
+    feature.tasks.iter().find(is_sync).map(|task| task.id)
+}
+
+/// The default branch is merged in: what would have done it has nothing left to do.
+pub(super) fn not_needed(mut step: Step, at: Millis) -> Step {
+    while let Some(id) = open_sync(&step.feature) {
+        tell(&mut step, id, task::Event::FeatureCancelled { by: None }, at);
+    }
+    step
+}
+
+/// The task that resolves a conflict, and what it interrupted, if the Feature waits for one.
+pub(super) fn waits_for(feature: &Feature) -> Option<(TaskId, Then)> {
+    let phase = match &feature.state {
+        State::Building { phase } | State::Paused { phase, .. } | State::Blocked { phase, .. } => phase,
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::InReview
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => return None,
+    };
+    match phase {
+        Phase::Syncing { task, then } => Some((*task, *then)),
+        // It was given up, and someone started it again.
+        Phase::MergingDefault { then, .. } if matches!(feature.state, State::Blocked { .. }) => {
+            open_sync(feature).map(|task| (task, *then))
+        }
+        Phase::Planning { .. }
+        | Phase::PreFlight { .. }
+        | Phase::OpeningBranch { .. }
+        | Phase::MergingDefault { .. }
+        | Phase::Tasks
+        | Phase::Gate { .. }
+        | Phase::OpeningPull { .. } => None,
+    }
+}
+
+/// After a change of a task while a conflict is resolved.
+pub(super) fn settle(mut step: Step, id: TaskId, then: Then, at: Millis) -> Step {
+    tell(&mut step, id, task::Event::Begin, at);
+    let phase = Phase::Syncing { task: id, then };
+    match step.feature.task(id) {
+        Some(task) if task.is_completed() => flow::merge_default(step, then),
+        Some(task) if task.is_blocked() => {
+            if !matches!(step.feature.state, State::Paused { .. }) {
+                let reason = BlockReason::TasksBlocked { tasks: vec![id] };
+                step.feature.state = State::Blocked { reason, phase };
+            }
+            step
+        }
+        Some(task) if task.is_over() => given_up(step, id, then),
+        Some(_) => {
+            flow::enter(&mut step.feature, phase);
+            step
+        }
+        None => flow::merge_default(step, then),
+    }
+}
+
+/// The conflict is still there, and nobody is left to resolve it but a person.
+fn given_up(step: Step, id: TaskId, then: Then) -> Step {
+    let files = step.feature.task(id).map(|task| task.plan.files.clone());
+    let reason = BlockReason::DefaultConflict {
+        files: files.unwrap_or_default(),
+        given_up: Some(id),
+    };
+    let run = step.feature.emitted;
+    blocked(step, reason, Phase::MergingDefault { run, then })
+}
+
+/// The default branch has a new head while the feature pull request waits for its human: does it still merge?
+pub(super) fn default_pushed(mut feature: Feature) -> Step {
+    if feature.state != State::InReview {
+        return unchanged(feature);
+    }
+    let run = emit(&mut feature);
+    let mut step = unchanged(feature);
+    step.effects.push(Effect::CompareDefault { run });
+    step
+}
+
+/// It does not: back to building, with the conflict as a task. What was found before another step began is old news.
+pub(super) fn default_conflicts(mut feature: Feature, files: Vec<String>, other: Sha, at: Millis) -> Step {
+    let in_hand = |task: &Task| task.origin == Origin::Sync { other: other.clone() };
+    if feature.state != State::InReview || feature.tasks.iter().any(in_hand) {
+        return unchanged(feature);
+    }
+    feature.checking = None;
+    let mut step = unchanged(feature);
+    step.stop.push(StopScope::Feature);
+    start(step, files, other, Then::Pull, at)
+}

@@ -1,0 +1,433 @@
+//! Tasks that AutoBuild adds, pre-flight, and what people's words do to both.
+
+use crate::blocked::BlockReason;
+use crate::command::Command;
+use crate::effect::Effect;
+use crate::evidence::Absence;
+use crate::evidence::Baseline;
+use crate::evidence::Counts;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::TestNames;
+use crate::feature::Before;
+use crate::feature::Phase;
+use crate::feature::PreFlight;
+use crate::feature::PreFlown;
+use crate::feature::State;
+use crate::feature::Then;
+use crate::feature::event::DefaultMerge;
+use crate::feature::event::Event;
+use crate::feature::event::Target;
+use crate::feature::obstacle;
+use crate::feature::tests::samples::*;
+use crate::feature::tests::table::command;
+use crate::ids::TaskId;
+use crate::plan::Check;
+use crate::task;
+use crate::task::MergePolicy;
+use crate::task::Origin;
+use crate::task::PersonDid;
+use crate::task::TurnKind;
+
+const FIX: TaskId = TaskId::Fix(1);
+const SYNC: TaskId = TaskId::Sync(1);
+const REVIEW: TaskId = TaskId::Review(1);
+
+fn one() -> Story {
+    Story::building(plan(vec![planned_task(ONE, &[])]), rules())
+}
+
+fn gated() -> Story {
+    let mut story = one();
+    story.complete(ONE, 20);
+    story.wave_gate(30, green());
+    story
+}
+
+fn on_issue(said: Command) -> Event {
+    command(said, Target::Feature)
+}
+
+fn resume() -> Event {
+    on_issue(Command::Resume {
+        guidance: None,
+        max_turns: None,
+    })
+}
+
+fn ran(exit: i32, counts: Counts, failing: &[&str]) -> Finding {
+    Finding {
+        command: "t".to_owned(),
+        exit_code: Some(exit),
+        counts,
+        failing: failing.iter().map(|name| (*name).to_owned()).collect(),
+        output: "the output".to_owned(),
+        names: None,
+    }
+}
+
+fn counted(passed: u32, failed: u32) -> Counts {
+    Counts::Known {
+        passed,
+        failed,
+        skipped: 0,
+    }
+}
+
+fn baseline(setup: Option<Evidence>, tests: Evidence) -> Baseline {
+    Baseline {
+        commit: sha(1),
+        setup,
+        tests,
+        rewritten: Vec::new(),
+    }
+}
+
+#[test]
+fn no_player_starts_before_pre_flight_and_what_stops_it_blocks_the_feature() {
+    let mut story = Story::new(rules());
+    let effects = story.tell(Event::Planned {
+        run: 1,
+        planned: planned(plan(vec![planned_task(ONE, &[])]), rules()),
+    });
+    assert_eq!(kinds(&effects), ["pre_flight", "living"]);
+    let run = story.waits_for();
+    let reason = BlockReason::BranchRule {
+        rule: "creation".to_owned(),
+    };
+    let outcome = Box::new(PreFlown::Refused(reason.clone()));
+    let effects = story.tell(Event::PreFlown { run, outcome });
+    assert_eq!(kinds(&effects), ["post_feature_blocked", "living"]);
+    assert!(matches!(&story.feature.state, State::Blocked { reason: said, .. } if *said == reason));
+    let effects = story.tell(resume());
+    assert_eq!(kinds(&effects), ["react", "pre_flight", "react", "living"]);
+    assert_eq!(kinds(&story.pre_flight(1)), ["open_integration", "living"]);
+    assert!(!story.effects.iter().any(|effect| effect.kind() == "play"));
+}
+
+#[test]
+fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
+    let could_not_start = || {
+        Evidence::Absent(Absence::CouldNotStart {
+            command: "t".to_owned(),
+            reason: "no such program".to_owned(),
+        })
+    };
+    let timed_out = Evidence::Absent(Absence::TimedOut {
+        command: "t".to_owned(),
+        seconds: 5,
+    });
+    let not_reached = || Evidence::Absent(Absence::NotReached);
+    let passed = || Evidence::Passed(ran(0, counted(3, 0), &[]));
+    let table = [
+        (baseline(None, passed()), false),
+        (baseline(None, Evidence::Absent(Absence::NoCommand)), false),
+        (baseline(Some(Evidence::Absent(Absence::NoCommand)), passed()), false),
+        (baseline(None, Evidence::Failed(ran(1, counted(3, 1), &["a"]))), false),
+        (baseline(None, Evidence::Failed(ran(1, Counts::Unknown, &[]))), false),
+        (baseline(None, could_not_start()), true),
+        (baseline(None, timed_out), true),
+        (baseline(None, Evidence::Failed(ran(127, Counts::Unknown, &[]))), true),
+        (baseline(None, Evidence::Failed(ran(127, counted(1, 1), &["a"]))), false),
+        (
+            baseline(Some(Evidence::Failed(ran(1, Counts::Unknown, &[]))), not_reached()),
+            true,
+        ),
+        (baseline(Some(could_not_start()), not_reached()), true),
+    ];
+    for (baseline, expected) in table {
+        assert_eq!(obstacle(&baseline).is_some(), expected, "{baseline:?}");
+    }
+    let failed = Evidence::Failed(ran(3, Counts::Unknown, &[]));
+    let Some(BlockReason::PreFlightFailed { what, output }) = obstacle(&baseline(Some(failed), not_reached())) else {
+        panic!("a failed set-up is an obstacle");
+    };
+    assert_eq!(what, "set-up: `t` exited with 3");
+    assert_eq!(output, "the output");
+}
+
+#[test]
+fn people_are_told_what_was_so_before() {
+    let found = |tests: Evidence| PreFlight::of(&baseline(None, tests), Vec::new()).before;
+    let none = found(Evidence::Absent(Absence::NoCommand));
+    assert!(matches!(none, Before::NoTests { .. }), "{none:?}");
+    let empty = found(Evidence::Failed(ran(5, counted(0, 0), &[])));
+    assert!(matches!(empty, Before::NoTests { .. }), "{empty:?}");
+    let green = found(Evidence::Passed(ran(0, counted(3, 0), &[])));
+    assert!(matches!(green, Before::Green { .. }), "{green:?}");
+    let names: Vec<String> = (0..25).map(|n| format!("t{n}")).collect();
+    let mut finding = ran(1, counted(0, 25), &[]);
+    finding.names = Some(TestNames {
+        failed: names.clone(),
+        ..TestNames::default()
+    });
+    let Before::Red { failing, more, .. } = found(Evidence::Failed(finding)) else {
+        panic!("25 tests fail");
+    };
+    assert_eq!((failing.as_slice(), more), (&names[..20], 5));
+}
+
+#[test]
+fn a_new_commit_of_the_default_branch_is_looked_at_once() {
+    let mut story = gated();
+    let merged = |story: &Story, other: u64| Event::DefaultMerged {
+        run: story.waits_for(),
+        outcome: DefaultMerge::Merged {
+            head: sha(31),
+            other: sha(other),
+        },
+    };
+    let event = merged(&story, 40);
+    assert_eq!(kinds(&story.tell(event)), ["pre_flight", "living"]);
+    assert!(matches!(
+        story.effects.iter().rev().find(|effect| effect.kind() == "pre_flight"),
+        Some(Effect::PreFlight { commit: Some(commit), .. }) if *commit == sha(40)
+    ));
+    story.pre_flight(40);
+    story.wave_gate(31, red());
+    story.complete(FIX, 32);
+    story.wave_gate(33, green());
+    let event = merged(&story, 40);
+    assert_eq!(kinds(&story.tell(event)), ["wave_gate", "living"]);
+}
+
+#[test]
+fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
+    let mut story = gated();
+    let run = story.waits_for();
+    let outcome = DefaultMerge::Merged {
+        head: sha(31),
+        other: sha(40),
+    };
+    story.tell(Event::DefaultMerged { run, outcome });
+    let run = story.waits_for();
+    let reason = BlockReason::PreFlightFailed {
+        what: "set-up".to_owned(),
+        output: String::new(),
+    };
+    let outcome = Box::new(PreFlown::Refused(reason));
+    story.tell(Event::PreFlown { run, outcome });
+    assert_eq!(
+        kinds(&story.tell(resume())),
+        ["react", "merge_default", "react", "living"]
+    );
+}
+
+#[test]
+fn a_red_wave_gate_opens_a_repair_in_the_same_wave_with_the_failing_tests_as_its_criteria() {
+    let mut story = one();
+    story.complete(ONE, 20);
+    let merged = story.task(ONE).merged_as().cloned();
+    let effects = story.wave_gate_after(30, red(), merged.clone());
+    assert_eq!(kinds(&effects), ["play", "living"]);
+    let fix = story.task(FIX);
+    assert_eq!((fix.wave, &fix.origin), (1, &Origin::Fix { broke: merged }));
+    assert_eq!(fix.plan.acceptance_criteria[0].check, Check::Test("works".to_owned()));
+    assert_eq!(fix.plan.dependencies, [ONE]);
+    let said = &fix.plan.description;
+    assert!(said.contains("of TASK-001 (Write part TASK-001) broke it"), "{said}");
+    assert_eq!(
+        fix.branch,
+        "autobuild/42/task-fix-1-mend-what-the-wave-gate-found-broken"
+    );
+    story.complete(FIX, 31);
+    assert_eq!(kinds(&story.wave_gate(32, green())), ["merge_default", "living"]);
+}
+
+#[test]
+fn the_third_red_gate_of_a_wave_blocks_and_resume_allows_two_repairs_more() {
+    let mut story = one();
+    story.complete(ONE, 20);
+    for round in 0..2 {
+        for k in [round * 2 + 1, round * 2 + 2] {
+            assert_eq!(kinds(&story.wave_gate(30, red())), ["play", "living"], "repair {k}");
+            story.complete(TaskId::Fix(k), 40 + u64::from(k));
+        }
+        assert_eq!(kinds(&story.wave_gate(30, red())), ["post_feature_blocked", "living"]);
+        let reason = matches!(
+            &story.feature.state,
+            State::Blocked {
+                reason: BlockReason::WaveGateRed { .. },
+                phase: Phase::Gate { then: Then::Wave, .. }
+            }
+        );
+        assert!(reason, "{:?}", story.feature.state);
+        assert_eq!(kinds(&story.tell(resume())), ["react", "wave_gate", "react", "living"]);
+    }
+}
+
+#[test]
+fn absent_evidence_at_a_wave_gate_blocks_and_never_opens_a_repair() {
+    let mut story = one();
+    story.complete(ONE, 20);
+    assert_eq!(
+        kinds(&story.wave_gate(30, absent())),
+        ["post_feature_blocked", "living"]
+    );
+    assert!(story.feature.task(FIX).is_none());
+}
+
+#[test]
+fn a_red_gate_in_review_goes_back_to_building_with_a_repair() {
+    let mut story = Story::in_review();
+    story.tell(Event::IntegrationPushed { head: sha(31) });
+    let effects = story.wave_gate(31, red());
+    assert_eq!(kinds(&effects), ["publish_wave_check", "play", "living"]);
+    story.complete(FIX, 32);
+    story.wave_gate(33, green());
+    story.merge_default(33);
+    let run = story.waits_for();
+    story.tell(Event::PullOpened {
+        run,
+        pull: FEATURE_PULL,
+        opened: None,
+    });
+    assert_eq!(story.feature.state, State::InReview);
+}
+
+#[test]
+fn a_conflict_with_the_default_branch_becomes_a_task_and_then_the_step_goes_on() {
+    let mut story = gated();
+    let effects = story.default_conflict(&["a.rs"], 40);
+    assert_eq!(kinds(&effects), ["play", "living"]);
+    let sync = story.task(SYNC);
+    assert_eq!(sync.origin, Origin::Sync { other: sha(40) });
+    let turn = sync.last_turn().unwrap();
+    assert_eq!(turn.kind, TurnKind::Conflict);
+    assert_eq!(turn.told.conflict.as_ref().unwrap().files, ["a.rs"]);
+    story.complete(SYNC, 41);
+    assert!(matches!(
+        story.feature.phase(),
+        Some(Phase::MergingDefault { then: Then::Pull, .. })
+    ));
+}
+
+#[test]
+fn no_other_task_starts_while_a_conflict_is_resolved() {
+    let mut story = Story::building(three_tasks(), rules());
+    story.complete(ONE, 20);
+    story.complete(TWO, 21);
+    story.wave_gate(30, green());
+    story.default_conflict(&["a.rs"], 40);
+    assert_eq!(story.task(THREE).state, task::State::Pending);
+    story.complete(SYNC, 41);
+    assert_eq!(story.task(THREE).state, task::State::Pending);
+    story.merge_default(41);
+    assert_eq!(story.task(THREE).state.word(), "player_turn");
+}
+
+#[test]
+fn a_resolved_merge_lands_by_itself_also_where_people_merge_and_is_verified_again_if_the_branch_moved() {
+    let by_hand = crate::feature::Rules {
+        merge: MergePolicy::Human,
+        ..rules()
+    };
+    let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), by_hand);
+    story.turn(ONE, 20, approval());
+    story.person(ONE, PersonDid::MergePull { commit: Some(sha(21)) });
+    story.wave_gate(30, green());
+    story.default_conflict(&["a.rs"], 40);
+    story.turn(SYNC, 41, approval());
+    let run = story.run(SYNC);
+    let effects = story.task_event(SYNC, task::Event::CaughtUp { run, head: sha(42) });
+    assert_eq!(kinds(&effects), ["gates", "living"]);
+    assert_eq!(story.head(SYNC), sha(42));
+}
+
+#[test]
+fn a_conflict_that_nobody_resolves_waits_for_a_person_and_retry_takes_it_up_again() {
+    let mut story = gated();
+    story.default_conflict(&["a.rs"], 40);
+    story.person(SYNC, PersonDid::Skip);
+    let blocked = |story: &Story| {
+        matches!(
+            &story.feature.state,
+            State::Blocked { reason: BlockReason::DefaultConflict { files, given_up: Some(SYNC) }, .. } if *files == ["a.rs"]
+        )
+    };
+    assert!(blocked(&story), "{:?}", story.feature.state);
+    story.tell(on_issue(Command::Retry { task: Some(SYNC) }));
+    assert_eq!(story.task(SYNC).state.word(), "player_turn");
+    story.person(SYNC, PersonDid::Cancel);
+    assert!(blocked(&story), "{:?}", story.feature.state);
+    story.tell(resume());
+    story.default_conflict(&["a.rs"], 43);
+    assert_eq!(story.task(TaskId::Sync(2)).state.word(), "player_turn");
+}
+
+#[test]
+fn a_conflict_in_review_goes_back_to_building_and_comes_again() {
+    let mut story = Story::in_review();
+    assert_eq!(
+        kinds(&story.tell(Event::DefaultPushed { head: sha(40) })),
+        ["compare_default"]
+    );
+    let conflicts = || Event::DefaultConflicts {
+        files: vec!["a.rs".to_owned()],
+        other: sha(40),
+    };
+    assert_eq!(kinds(&story.tell(conflicts())), ["play", "living"]);
+    assert!(story.tell(conflicts()).is_empty(), "it is in hand");
+    story.complete(SYNC, 41);
+    let run = story.waits_for();
+    let outcome = DefaultMerge::UpToDate {
+        head: sha(41),
+        other: sha(40),
+    };
+    story.tell(Event::DefaultMerged { run, outcome });
+    story.pre_flight(40);
+    story.wave_gate(41, green());
+    assert!(matches!(story.feature.phase(), Some(Phase::OpeningPull { .. })));
+}
+
+#[test]
+fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_own() {
+    let mut story = Story::in_review();
+    let effects = story.tell(Event::ReviewRequested(review_of_feature(7)));
+    assert_eq!(kinds(&effects), ["merge_default", "living"]);
+    assert!(story.tell(Event::ReviewRequested(review_of_feature(7))).is_empty());
+    story.merge_default(30);
+    let review = story.task(REVIEW);
+    assert_eq!((review.wave, review.state.word()), (2, "player_turn"));
+    let criterion = &review.plan.acceptance_criteria[0];
+    assert_eq!(criterion.text, "src/a.rs:3: name it better");
+    assert_eq!(criterion.check, Check::Test("works".to_owned()));
+    story.complete(REVIEW, 50);
+    story.wave_gate(51, green());
+    story.merge_default(51);
+    let run = story.waits_for();
+    assert_eq!(
+        kinds(&story.tell(Event::PullOpened {
+            run,
+            pull: FEATURE_PULL,
+            opened: None,
+        })),
+        ["publish_wave_check", "living", "ask_person"]
+    );
+    assert_eq!(story.feature.state, State::InReview);
+}
+
+#[test]
+fn a_second_review_while_the_first_is_answered_waits_for_its_own_wave() {
+    let mut story = Story::in_review();
+    story.tell(Event::ReviewRequested(review_of_feature(7)));
+    story.tell(Event::ReviewRequested(review_of_feature(8)));
+    story.merge_default(30);
+    assert_eq!(story.task(TaskId::Review(2)).wave, 3);
+    story.complete(REVIEW, 50);
+    story.wave_gate(51, green());
+    story.merge_default(51);
+    assert_eq!(story.task(TaskId::Review(2)).state.word(), "player_turn");
+}
+
+#[test]
+fn numbers_of_added_tasks_count_per_feature_and_kind() {
+    let mut story = one();
+    story.complete(ONE, 20);
+    story.wave_gate(30, red());
+    story.person(FIX, PersonDid::Skip);
+    story.wave_gate(31, red());
+    assert_eq!(story.task(TaskId::Fix(2)).wave, 1);
+    let ids: Vec<String> = story.feature.tasks.iter().map(|task| task.id.to_string()).collect();
+    assert_eq!(ids, ["TASK-001", "TASK-FIX-1", "TASK-FIX-2"]);
+}

@@ -1,0 +1,470 @@
+//! The loop: turns, waves, gates, and what stops them.
+
+use crate::blocked::BlockReason;
+use crate::feature::CancelledWhy;
+use crate::feature::Phase;
+use crate::feature::State;
+use crate::feature::event::DefaultMerge;
+use crate::feature::event::Event;
+use crate::feature::tests::samples::*;
+use crate::feature::unsaid::Instead;
+use crate::feature::unsaid::Saying;
+use crate::feature::unsaid::Unsaid;
+use crate::ids::TurnNumber;
+use crate::task;
+use crate::task::MergeState;
+use crate::task::PersonDid;
+use crate::task::Played;
+use crate::task::TurnKind;
+
+fn one() -> Story {
+    Story::building(plan(vec![planned_task(ONE, &[])]), rules())
+}
+
+fn is_building_tasks(story: &Story) -> bool {
+    story.feature.state == (State::Building { phase: Phase::Tasks })
+}
+
+#[test]
+fn one_task_goes_from_label_to_review() {
+    let mut story = one();
+    assert_eq!(kinds(&story.push(ONE, 20)), ["open_pull", "gates", "living"]);
+    assert_eq!(kinds(&story.gate(ONE, green())), ["coach", "living"]);
+    let said = story.judge(ONE, approval());
+    assert_eq!(
+        kinds(&said),
+        ["post_review", "publish_check", "mark_ready", "merge", "living"]
+    );
+    assert_eq!(kinds(&story.merge(ONE, 20)), ["wave_gate", "living"]);
+    assert_eq!(kinds(&story.wave_gate(30, green())), ["merge_default", "living"]);
+    assert_eq!(kinds(&story.merge_default(30)), ["open_feature_pull", "living"]);
+    let run = story.waits_for();
+    let opened = story.tell(Event::PullOpened {
+        run,
+        pull: FEATURE_PULL,
+        opened: None,
+    });
+    assert_eq!(kinds(&opened), ["publish_wave_check", "living", "ask_person"]);
+    assert_eq!(story.feature.state, State::InReview);
+}
+
+#[test]
+fn a_task_starts_only_when_what_it_needs_is_merged() {
+    let mut story = Story::building(three_tasks(), rules());
+    story.complete(ONE, 20);
+    assert_eq!(story.task(THREE).state, task::State::Pending);
+    story.complete(TWO, 21);
+    story.wave_gate(30, green());
+    assert_eq!(story.task(THREE).state, task::State::Pending);
+    story.merge_default(30);
+    assert_eq!(story.task(THREE).state.word(), "player_turn");
+}
+
+#[test]
+fn feedback_on_the_last_turn_blocks_the_task_and_then_the_feature() {
+    let mut story = Story::building(three_tasks(), rules());
+    for (n, word) in [(20, "a"), (21, "b"), (22, "c")] {
+        assert!(story.task(ONE).is_in_motion());
+        story.turn(ONE, n, feedback(word));
+    }
+    assert_eq!(
+        story.task(ONE).state,
+        task::State::Blocked {
+            reason: BlockReason::OutOfTurns { turns: 3 }
+        }
+    );
+    assert!(is_building_tasks(&story), "the other task of the wave goes on");
+    story.complete(TWO, 23);
+    let reason = BlockReason::TasksBlocked { tasks: vec![ONE] };
+    assert_eq!(
+        story.feature.state,
+        State::Blocked {
+            reason,
+            phase: Phase::Tasks
+        }
+    );
+}
+
+#[test]
+fn the_same_issues_three_turns_running_block_before_the_limit() {
+    let generous = crate::feature::Rules {
+        max_turns: 9,
+        ..rules()
+    };
+    let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), generous);
+    for n in 20..23 {
+        story.turn(ONE, n, feedback("the same"));
+    }
+    assert_eq!(
+        story.task(ONE).state,
+        task::State::Blocked {
+            reason: BlockReason::SameIssues
+        }
+    );
+}
+
+#[test]
+fn no_change_twice_in_a_row_blocks_and_once_is_a_used_turn() {
+    let mut story = one();
+    for expected in ["player_turn", "blocked"] {
+        let run = story.run(ONE);
+        let outcome = Box::new(Played::NoChange {
+            base: sha(1),
+            report: report(),
+        });
+        story.task_event(ONE, task::Event::Played { run, outcome });
+        assert_eq!(story.task(ONE).state.word(), expected);
+    }
+    assert_eq!(
+        story.task(ONE).state,
+        task::State::Blocked {
+            reason: BlockReason::NoChangeTwice
+        }
+    );
+    assert_eq!(story.task(ONE).turns.len(), 2);
+}
+
+#[test]
+fn a_commit_that_gates_could_not_judge_is_verified_again_without_a_player() {
+    let mut story = one();
+    story.push(ONE, 20);
+    story.gate(ONE, absent());
+    let effects = story.person(
+        ONE,
+        PersonDid::Resume {
+            guidance: None,
+            turns: 3,
+        },
+    );
+    assert_eq!(kinds(&effects), ["gates", "living"]);
+    assert_eq!(story.task(ONE).turns.len(), 1);
+    assert!(is_building_tasks(&story));
+}
+
+#[test]
+fn guidance_starts_the_turn_again_with_the_player() {
+    let mut story = one();
+    story.push(ONE, 20);
+    story.gate(ONE, absent());
+    let effects = story.person(
+        ONE,
+        PersonDid::Resume {
+            guidance: Some("use make".to_owned()),
+            turns: 3,
+        },
+    );
+    assert_eq!(kinds(&effects), ["play", "living"]);
+    let turn = story.task(ONE).last_turn().unwrap();
+    assert_eq!(
+        (turn.number, turn.told.guidance[0].text.as_str()),
+        (TurnNumber(1), "use make")
+    );
+}
+
+#[test]
+fn resuming_grants_exactly_the_turns_asked_for() {
+    let mut story = one();
+    for (n, word) in [(20, "a"), (21, "b"), (22, "c")] {
+        story.turn(ONE, n, feedback(word));
+    }
+    story.person(
+        ONE,
+        PersonDid::Resume {
+            guidance: None,
+            turns: 2,
+        },
+    );
+    story.turn(ONE, 23, feedback("d"));
+    assert!(story.task(ONE).is_in_motion());
+    story.turn(ONE, 24, feedback("e"));
+    assert_eq!(
+        story.task(ONE).state,
+        task::State::Blocked {
+            reason: BlockReason::OutOfTurns { turns: 5 }
+        }
+    );
+}
+
+#[test]
+fn a_conflict_is_a_turn_beyond_the_limit() {
+    let tight = crate::feature::Rules {
+        max_turns: 1,
+        ..rules()
+    };
+    let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), tight);
+    story.turn(ONE, 20, approval());
+    let run = story.run(ONE);
+    story.task_event(
+        ONE,
+        task::Event::MergeConflict {
+            run,
+            files: vec!["a.rs".to_owned()],
+        },
+    );
+    let turn = story.task(ONE).last_turn().unwrap();
+    assert_eq!((turn.kind, turn.number), (TurnKind::Conflict, TurnNumber(2)));
+    assert_eq!(turn.told.conflict.as_ref().unwrap().files, ["a.rs"]);
+}
+
+#[test]
+fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_again() {
+    let mut story = one();
+    let run = story.run(ONE);
+    story.task_event(
+        ONE,
+        task::Event::Played {
+            run,
+            outcome: Box::new(pushed(sha(20))),
+        },
+    );
+    let opening = story.task(ONE).opening.unwrap();
+    let reason = BlockReason::ForgeRefused {
+        doing: "open pull".to_owned(),
+        said: "no".to_owned(),
+    };
+    let effects = story.task_event(ONE, task::Event::Stuck { run: opening, reason });
+    assert_eq!(kinds(&effects), ["publish_check", "post_blocked", "living"]);
+    assert!(story.task(ONE).is_blocked());
+    let effects = story.person(
+        ONE,
+        PersonDid::Resume {
+            guidance: None,
+            turns: 3,
+        },
+    );
+    assert_eq!(kinds(&effects), ["open_pull", "gates", "living"]);
+}
+
+#[test]
+fn the_report_of_a_failed_player_waits_for_the_pull_request_of_its_partial_work() {
+    let mut story = one();
+    let run = story.run(ONE);
+    let failure = crate::blocked::AgentFailure::TimedOut { seconds: 1 };
+    let outcome = Box::new(Played::Failed {
+        printed: String::new(),
+        failure,
+        partial: Some(sha(20)),
+    });
+    let effects = story.task_event(ONE, task::Event::Played { run, outcome });
+    assert_eq!(kinds(&effects), ["open_pull", "publish_blocked", "living"]);
+    assert!(story.task(ONE).turns.is_empty(), "no turn is used up");
+    let branch = story.task(ONE).branch.clone();
+    let effects = story.task_event(
+        ONE,
+        task::Event::PullOpened {
+            pull: pull(ONE),
+            branch,
+        },
+    );
+    assert_eq!(kinds(&effects), ["post_blocked", "living"]);
+}
+
+#[test]
+fn a_pull_request_opened_after_the_feature_was_cancelled_is_closed() {
+    let mut story = one();
+    let run = story.run(ONE);
+    story.task_event(
+        ONE,
+        task::Event::Played {
+            run,
+            outcome: Box::new(pushed(sha(20))),
+        },
+    );
+    story.tell(Event::Cancelled(CancelledWhy::IssueClosed(person(2))));
+    let branch = story.task(ONE).branch.clone();
+    let effects = story.task_event(
+        ONE,
+        task::Event::PullOpened {
+            pull: pull(ONE),
+            branch,
+        },
+    );
+    assert_eq!(kinds(&effects), ["close_pull", "living"]);
+}
+
+#[test]
+fn what_the_default_branch_brought_is_tested_before_the_pull_request() {
+    let mut story = one();
+    story.complete(ONE, 20);
+    story.wave_gate(30, green());
+    let run = story.waits_for();
+    let outcome = DefaultMerge::Merged {
+        head: sha(31),
+        other: sha(40),
+    };
+    assert_eq!(
+        kinds(&story.tell(Event::DefaultMerged { run, outcome })),
+        ["pre_flight", "living"]
+    );
+    assert_eq!(kinds(&story.pre_flight(40)), ["wave_gate", "living"]);
+    assert_eq!(kinds(&story.wave_gate(31, green())), ["open_feature_pull", "living"]);
+}
+
+#[test]
+fn what_came_with_a_wave_without_merges_is_tested_before_the_pull_request() {
+    let mut story = Story::building(three_tasks(), rules());
+    story.complete(ONE, 20);
+    story.complete(TWO, 21);
+    story.wave_gate(30, green());
+    let run = story.waits_for();
+    story.tell(Event::DefaultMerged {
+        run,
+        outcome: DefaultMerge::Merged {
+            head: sha(31),
+            other: sha(1),
+        },
+    });
+    story.person(THREE, PersonDid::Skip);
+    let effects = story.merge_default(31);
+    assert_eq!(kinds(&effects), ["wave_gate", "living"]);
+}
+
+#[test]
+fn a_feature_without_a_completed_task_is_cancelled() {
+    let mut story = one();
+    story.person(ONE, PersonDid::Skip);
+    assert_eq!(
+        story.feature.state,
+        State::Cancelled {
+            why: CancelledWhy::NothingCompleted
+        }
+    );
+    assert_eq!(
+        kinds(&story.effects)
+            .iter()
+            .filter(|kind| **kind == "open_feature_pull")
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn a_refused_merge_waits_for_a_person_and_resume_tries_it_again() {
+    let mut story = one();
+    story.turn(ONE, 20, approval());
+    let run = story.run(ONE);
+    story.task_event(
+        ONE,
+        task::Event::MergeRefused {
+            run,
+            rule: "two reviews".to_owned(),
+        },
+    );
+    assert!(matches!(
+        &story.task(ONE).state,
+        task::State::Approved { merge: MergeState::Refused { rule }, .. } if rule == "two reviews"
+    ));
+    let effects = story.person(
+        ONE,
+        PersonDid::Resume {
+            guidance: None,
+            turns: 3,
+        },
+    );
+    assert_eq!(kinds(&effects), ["mark_ready", "merge", "living"]);
+}
+
+#[test]
+fn a_feature_blocked_by_two_tasks_goes_on_when_one_is_resumed() {
+    let mut story = Story::building(three_tasks(), rules());
+    for id in [ONE, TWO] {
+        story.push(id, 20);
+        story.gate(id, absent());
+    }
+    assert_eq!(story.feature.state.word(), "blocked");
+    story.person(
+        TWO,
+        PersonDid::Resume {
+            guidance: None,
+            turns: 3,
+        },
+    );
+    assert!(is_building_tasks(&story));
+    story.gate(TWO, green());
+    story.judge(TWO, approval());
+    story.merge(TWO, 21);
+    let reason = BlockReason::TasksBlocked { tasks: vec![ONE] };
+    assert_eq!(
+        story.feature.state,
+        State::Blocked {
+            reason,
+            phase: Phase::Tasks
+        }
+    );
+}
+
+#[test]
+fn nothing_new_edits_no_comment() {
+    let mut story = one();
+    let head = sha(20);
+    story.push(ONE, 20);
+    assert!(story.person(ONE, PersonDid::Push { head }).is_empty());
+    assert!(story.tell(Event::Suspended).is_empty());
+    assert!(
+        story
+            .tell(Event::LivingShown {
+                comment: crate::ids::CommentId(5),
+                version: Some(1),
+                at: AT
+            })
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_turn_that_blocks_is_one_review_also_while_its_pull_request_is_being_opened() {
+    let rules = crate::feature::Rules {
+        max_turns: 1,
+        ..rules()
+    };
+    let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), rules);
+    let run = story.run(ONE);
+    story.task_event(
+        ONE,
+        task::Event::Played {
+            run,
+            outcome: Box::new(pushed(sha(20))),
+        },
+    );
+    story.gate(ONE, green());
+    let said = story.judge(ONE, feedback("a"));
+    assert_eq!(kinds(&said), ["post_blocked_review", "publish_check", "living"]);
+    let branch = story.task(ONE).branch.clone();
+    let opened = story.task_event(
+        ONE,
+        task::Event::PullOpened {
+            pull: pull(ONE),
+            branch,
+        },
+    );
+    assert_eq!(kinds(&opened), ["living"]);
+}
+
+fn unsaid(what: Saying, task: Option<crate::ids::TaskId>, instead: Instead) -> Event {
+    Event::Unsaid(Unsaid {
+        what,
+        task,
+        instead,
+        why: "403".to_owned(),
+    })
+}
+
+#[test]
+fn an_approval_that_stands_nowhere_is_not_merged_and_one_that_stands_elsewhere_is() {
+    let mut story = one();
+    story.turn(ONE, 20, approval());
+    let elsewhere = unsaid(Saying::Review, Some(ONE), Instead::CommentReview);
+    assert_eq!(kinds(&story.tell(elsewhere.clone())), ["living"]);
+    assert!(story.tell(elsewhere).is_empty(), "said once");
+    assert_eq!(story.task(ONE).state.word(), "approved");
+    story.tell(unsaid(Saying::Review, Some(ONE), Instead::Nothing));
+    assert_eq!(story.task(ONE).state.word(), "blocked");
+}
+
+#[test]
+fn a_living_comment_that_cannot_be_written_is_not_tried_for_ever() {
+    let mut story = one();
+    let living = unsaid(Saying::Living, None, Instead::Nothing);
+    assert_eq!(kinds(&story.tell(living.clone())), ["living"]);
+    assert!(story.tell(living).is_empty());
+}

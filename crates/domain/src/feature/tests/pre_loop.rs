@@ -1,0 +1,135 @@
+//! Design before the first turn.
+
+use crate::blocked::AgentFailure;
+use crate::blocked::BlockReason;
+use crate::design::Design;
+use crate::design::PreLoop;
+use crate::feature::event::Event;
+use crate::feature::event::Planned;
+use crate::feature::tests::samples::*;
+use crate::ids::TurnNumber;
+use crate::task;
+use crate::task::PersonDid;
+
+/// One task that is to be designed, or was.
+fn building(pre_loop: PreLoop) -> Story {
+    let mut story = Story::new(rules());
+    let plan = plan(vec![planned_task(ONE, &[])]);
+    let planned = Planned {
+        pre_loop,
+        ..*planned(plan, rules())
+    };
+    story.tell(Event::Planned {
+        run: 1,
+        planned: Box::new(planned),
+    });
+    story.pre_flight(1);
+    let run = story.waits_for();
+    story.tell(Event::IntegrationOpened {
+        run,
+        base: sha(1),
+        head: sha(2),
+    });
+    story
+}
+
+fn design() -> Box<Design> {
+    Box::new(Design {
+        plan: "do it".to_owned(),
+        ..Design::default()
+    })
+}
+
+fn designed(story: &mut Story, design: Option<Box<Design>>) -> Vec<crate::effect::Effect> {
+    let run = story.run(ONE);
+    story.task_event(ONE, task::Event::Designed { run, design })
+}
+
+fn plays(story: &Story) -> bool {
+    matches!(
+        story.task(ONE).state,
+        task::State::PlayerTurn {
+            turn: TurnNumber::FIRST,
+            ..
+        }
+    )
+}
+
+#[test]
+fn a_task_whose_design_is_due_is_designed_before_its_first_turn() {
+    let mut story = building(PreLoop::Due);
+    assert!(matches!(story.task(ONE).state, task::State::PreLoop { .. }));
+    assert!(kinds(&story.effects).contains(&"design"), "{:?}", kinds(&story.effects));
+    assert!(story.task(ONE).turns.is_empty());
+    assert_eq!(kinds(&designed(&mut story, Some(design()))), ["play", "living"]);
+    assert_eq!(story.task(ONE).pre_loop, PreLoop::Done(design()));
+    assert!(plays(&story));
+}
+
+#[test]
+fn a_task_that_has_a_design_or_needs_none_starts_with_its_first_turn() {
+    for pre_loop in [PreLoop::Off, PreLoop::Done(design())] {
+        assert!(plays(&building(pre_loop)));
+    }
+    let mut story = building(PreLoop::Due);
+    designed(&mut story, None);
+    assert_eq!(story.task(ONE).pre_loop, PreLoop::Off);
+    assert!(plays(&story));
+}
+
+#[test]
+fn a_late_or_repeated_design_changes_nothing() {
+    let mut story = building(PreLoop::Due);
+    let run = story.run(ONE);
+    designed(&mut story, Some(design()));
+    let before = story.feature.clone();
+    let late = Box::new(Design::default());
+    story.task_event(
+        ONE,
+        task::Event::Designed {
+            run,
+            design: Some(late),
+        },
+    );
+    assert_eq!(story.feature, before);
+}
+
+#[test]
+fn a_designer_that_is_given_up_blocks_without_a_turn_and_resume_and_retry_ask_it_again() {
+    for did in [
+        PersonDid::Resume {
+            guidance: None,
+            turns: 2,
+        },
+        PersonDid::Retry { turns: 2 },
+    ] {
+        let mut story = building(PreLoop::Due);
+        let run = story.run(ONE);
+        let reason = BlockReason::AgentFailed {
+            printed: String::new(),
+            failure: AgentFailure::ReportMissing,
+        };
+        story.task_event(ONE, task::Event::Stuck { run, reason });
+        assert!(story.task(ONE).is_blocked() && story.task(ONE).turns.is_empty());
+        story.person(ONE, did);
+        assert!(matches!(story.task(ONE).state, task::State::PreLoop { .. }));
+        designed(&mut story, Some(design()));
+        assert!(plays(&story));
+    }
+}
+
+#[test]
+fn a_pause_during_the_design_stops_before_the_player_and_the_design_is_kept() {
+    let mut story = building(PreLoop::Due);
+    story.person(ONE, PersonDid::Pause);
+    designed(&mut story, Some(design()));
+    assert!(story.task(ONE).is_blocked());
+    assert!(story.task(ONE).turns.is_empty());
+    let did = PersonDid::Resume {
+        guidance: None,
+        turns: 2,
+    };
+    story.person(ONE, did);
+    assert!(plays(&story));
+    assert_eq!(story.task(ONE).pre_loop, PreLoop::Done(design()));
+}

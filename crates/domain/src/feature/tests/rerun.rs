@@ -1,0 +1,133 @@
+//! GitHub's _Re-run_: what is checked again, and what is only said again.
+
+use crate::effect::Effect;
+use crate::feature::Rules;
+use crate::feature::State;
+use crate::feature::event::Event;
+use crate::feature::tests::samples::*;
+use crate::ids::TurnNumber;
+use crate::task;
+use crate::task::MergePolicy;
+use crate::task::PersonDid;
+use crate::task::TurnKind;
+
+fn one(rules: Rules) -> Story {
+    Story::building(plan(vec![planned_task(ONE, &[])]), rules)
+}
+
+fn tight() -> Rules {
+    Rules {
+        max_turns: 1,
+        ..rules()
+    }
+}
+
+fn rerun(story: &mut Story, n: u64) -> Vec<&'static str> {
+    let event = Event::Rerun {
+        head: sha(n),
+        by: person(2),
+    };
+    let effects: Vec<Effect> = story.tell(event);
+    kinds(&effects)
+}
+
+#[test]
+fn a_blocked_head_is_looked_at_again_without_a_player_and_beyond_the_limit() {
+    let mut story = one(tight());
+    story.turn(ONE, 20, feedback("a"));
+    assert!(story.task(ONE).is_blocked());
+    assert_eq!(rerun(&mut story, 20), ["gates", "living"]);
+    let turn = story.task(ONE).last_turn().unwrap();
+    assert_eq!(
+        (turn.number, turn.kind, turn.head.clone()),
+        (TurnNumber(2), TurnKind::VerifyOnly, Some(sha(20)))
+    );
+    assert!(matches!(story.feature.state, State::Building { .. }));
+    assert!(rerun(&mut story, 20).is_empty(), "its check run is on its way");
+    story.gate(ONE, green());
+    story.judge(ONE, feedback("a"));
+    assert!(story.task(ONE).is_blocked(), "no Player works for it");
+}
+
+#[test]
+fn a_turn_without_a_verdict_goes_on_and_is_no_new_one() {
+    let mut story = one(rules());
+    story.push(ONE, 20);
+    story.gate(ONE, absent());
+    assert!(story.task(ONE).is_blocked());
+    assert_eq!(rerun(&mut story, 20), ["gates", "living"]);
+    assert_eq!(story.task(ONE).turns.len(), 1);
+}
+
+#[test]
+fn what_waits_for_its_human_is_verified_again_and_what_is_being_merged_is_not() {
+    let mut story = one(Rules {
+        merge: MergePolicy::Human,
+        ..rules()
+    });
+    story.turn(ONE, 20, approval());
+    assert_eq!(rerun(&mut story, 20), ["gates", "living"]);
+    let mut story = one(rules());
+    story.turn(ONE, 20, approval());
+    assert_eq!(rerun(&mut story, 20), ["publish_check"]);
+}
+
+#[test]
+fn an_older_commit_gets_its_verdict_said_again() {
+    let mut story = one(rules());
+    story.turn(ONE, 20, feedback("a"));
+    assert_eq!(rerun(&mut story, 20), ["publish_check"]);
+    assert!(matches!(story.task(ONE).state, task::State::PlayerTurn { .. }));
+    assert!(rerun(&mut story, 99).is_empty());
+}
+
+#[test]
+fn guidance_waits_for_the_player() {
+    let mut story = one(rules());
+    story.turn(ONE, 20, feedback("a"));
+    story.person(ONE, PersonDid::Pause);
+    story.push(ONE, 21);
+    assert!(story.task(ONE).is_blocked());
+    let resume = PersonDid::Resume {
+        guidance: Some("use it".to_owned()),
+        turns: 1,
+    };
+    story.person(ONE, resume);
+    story.push(ONE, 22);
+    story.gate(ONE, absent());
+    rerun(&mut story, 22);
+    let told: Vec<_> = story
+        .task(ONE)
+        .turns
+        .iter()
+        .flat_map(|turn| &turn.told.guidance)
+        .collect();
+    assert_eq!(told.len(), 1, "once");
+}
+
+#[test]
+fn the_wave_gate_runs_again_in_review_and_once_at_a_time() {
+    let mut story = Story::in_review();
+    assert_eq!(rerun(&mut story, 30), ["wave_gate"]);
+    assert!(rerun(&mut story, 30).is_empty());
+    assert_eq!(kinds(&story.wave_gate(30, green())), ["publish_wave_check", "living"]);
+    assert_eq!(story.feature.state, State::InReview);
+    assert_eq!(story.feature.gates.len(), 2);
+}
+
+#[test]
+fn a_blocked_wave_gate_runs_again() {
+    let mut story = one(rules());
+    story.complete(ONE, 20);
+    story.wave_gate(30, absent());
+    assert_eq!(story.feature.state.word(), "blocked");
+    assert_eq!(rerun(&mut story, 30), ["wave_gate", "living"]);
+    assert_eq!(story.feature.state.word(), "building");
+}
+
+#[test]
+fn an_ended_run_says_nothing() {
+    let mut story = Story::in_review();
+    story.tell(Event::PullMerged { pull: FEATURE_PULL });
+    assert!(rerun(&mut story, 30).is_empty());
+}

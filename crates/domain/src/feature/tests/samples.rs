@@ -1,0 +1,478 @@
+//! Features and tasks in every state, reached through the machine itself wherever it leads there.
+
+use crate::ci;
+use crate::ci::CiCheck;
+use crate::ci::CiPolicy;
+use crate::ci::CiReading;
+use crate::ci::CiSays;
+use crate::ci::CiTimes;
+use crate::contract::Judgement;
+use crate::decision::Issue;
+use crate::decision::Outcome;
+use crate::decision::Verdict;
+use crate::design::PreLoop;
+use crate::effect::Effect;
+use crate::evidence::Absence;
+use crate::evidence::Baseline;
+use crate::evidence::Counts;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::GateReport;
+use crate::evidence::GateResult;
+use crate::feature::Discussion;
+use crate::feature::Feature;
+use crate::feature::Mode;
+use crate::feature::PlanApproval;
+use crate::feature::PreFlight;
+use crate::feature::PreFlown;
+use crate::feature::Rules;
+use crate::feature::Snapshot;
+use crate::feature::Step;
+use crate::feature::Trust;
+use crate::feature::Wanted;
+use crate::feature::event::DefaultMerge;
+use crate::feature::event::Event;
+use crate::feature::event::Planned;
+use crate::feature::step::labelled;
+use crate::feature::step::step;
+use crate::ids::FeatureKey;
+use crate::ids::InstallationId;
+use crate::ids::IssueNumber;
+use crate::ids::Millis;
+use crate::ids::PullNumber;
+use crate::ids::RepoId;
+use crate::ids::ReviewId;
+use crate::ids::Sha;
+use crate::ids::TaskId;
+use crate::ids::User;
+use crate::ids::UserId;
+use crate::plan::Check;
+use crate::plan::Criterion;
+use crate::plan::Factors;
+use crate::plan::Plan;
+use crate::plan::PlannedTask;
+use crate::plan::TaskType;
+use crate::plan::TestEffort;
+use crate::report::PlayerReport;
+use crate::task;
+use crate::task::HumanReview;
+use crate::task::MergePolicy;
+use crate::task::PersonDid;
+use crate::task::Played;
+
+pub const AT: Millis = Millis(1_000);
+pub const ONE: TaskId = TaskId::Planned(1);
+pub const TWO: TaskId = TaskId::Planned(2);
+pub const THREE: TaskId = TaskId::Planned(3);
+pub const FEATURE_PULL: PullNumber = PullNumber(99);
+
+pub fn key() -> FeatureKey {
+    FeatureKey {
+        repo: RepoId(7),
+        issue: IssueNumber(42),
+        run: 1,
+    }
+}
+
+pub fn person(id: u64) -> User {
+    User {
+        id: UserId(id),
+        login: format!("person{id}"),
+    }
+}
+
+pub fn sha(n: u64) -> Sha {
+    format!("{n:040x}").parse().unwrap()
+}
+
+pub fn pull(task: TaskId) -> PullNumber {
+    match task {
+        TaskId::Planned(k) => PullNumber(10 + u64::from(k)),
+        TaskId::Sync(k) => PullNumber(30 + u64::from(k)),
+        TaskId::Fix(k) => PullNumber(40 + u64::from(k)),
+        TaskId::Review(k) => PullNumber(50 + u64::from(k)),
+    }
+}
+
+pub fn planned_task(id: TaskId, needs: &[TaskId]) -> PlannedTask {
+    PlannedTask {
+        id,
+        name: format!("Write part {id}"),
+        kind: TaskType::Feature,
+        description: String::new(),
+        acceptance_criteria: vec![Criterion {
+            text: "it works".to_owned(),
+            check: Check::Test("works".to_owned()),
+        }],
+        files: Vec::new(),
+        factors: Factors {
+            integration_points: 0,
+            tests: TestEffort::Unit,
+            risks: Vec::new(),
+        },
+        dependencies: needs.to_vec(),
+    }
+}
+
+pub fn plan(tasks: Vec<PlannedTask>) -> Plan {
+    Plan {
+        name: "Sample".to_owned(),
+        description: String::new(),
+        tasks,
+        smoke: None,
+    }
+}
+
+/// Two tasks side by side, and one that needs the first.
+pub fn three_tasks() -> Plan {
+    plan(vec![
+        planned_task(ONE, &[]),
+        planned_task(TWO, &[]),
+        planned_task(THREE, &[ONE]),
+    ])
+}
+
+pub fn rules() -> Rules {
+    Rules {
+        commands: crate::feature::Commands::Bare,
+        max_turns: 3,
+        max_parallel_tasks: 2,
+        merge: MergePolicy::Auto,
+        plan_approval: PlanApproval::Never,
+        mode: Mode::Tdd,
+        ci: CiPolicy::Ignore,
+        records: crate::feature::Records::WhileBuilding,
+    }
+}
+
+pub fn planned(plan: Plan, rules: Rules) -> Box<Planned> {
+    Box::new(Planned {
+        plan,
+        hash: "0123456789abcdef".to_owned(),
+        notes: Vec::new(),
+        commands: "cargo test".to_owned(),
+        base: sha(1),
+        rules,
+        settings: serde_json::Value::Null,
+        pre_loop: PreLoop::Off,
+    })
+}
+
+pub fn new(rules: Rules) -> Step {
+    let snapshot = Snapshot {
+        title: "Title".to_owned(),
+        body: "Body".to_owned(),
+        author: person(1),
+        labelled_by: person(1),
+        at: AT,
+        trust: Trust::Writers,
+        wanted: Wanted::Plan,
+        discussion: Discussion::default(),
+    };
+    labelled(key(), InstallationId(3), snapshot, rules)
+}
+
+fn finding(failing: &[&str]) -> Finding {
+    Finding {
+        command: "cargo test".to_owned(),
+        exit_code: Some(i32::from(!failing.is_empty())),
+        counts: Counts::Known {
+            passed: 3,
+            failed: u32::try_from(failing.len()).unwrap(),
+            skipped: 0,
+        },
+        failing: failing.iter().map(|name| (*name).to_owned()).collect(),
+        output: String::new(),
+        names: None,
+    }
+}
+
+pub fn green() -> GateReport {
+    GateReport {
+        isolation: None,
+        setup: None,
+        tests: Evidence::Passed(finding(&[])),
+        excused: Vec::new(),
+        more: Vec::new(),
+    }
+}
+
+pub fn red() -> GateReport {
+    GateReport {
+        isolation: None,
+        setup: None,
+        tests: Evidence::Failed(finding(&["works"])),
+        excused: Vec::new(),
+        more: Vec::new(),
+    }
+}
+
+pub fn absent() -> GateReport {
+    GateReport {
+        isolation: None,
+        setup: None,
+        tests: Evidence::Absent(Absence::NoCommand),
+        excused: Vec::new(),
+        more: Vec::new(),
+    }
+}
+
+pub fn approval() -> Judgement {
+    Judgement::Verdict(Box::new(Verdict {
+        outcome: Outcome::Approve,
+        decision: None,
+        broken_contracts: Vec::new(),
+        items: Vec::new(),
+    }))
+}
+
+pub fn feedback(words: &str) -> Judgement {
+    Judgement::Verdict(Box::new(Verdict {
+        outcome: Outcome::Feedback,
+        decision: None,
+        broken_contracts: Vec::new(),
+        items: vec![Issue::must_fix("test", words)],
+    }))
+}
+
+/// What pre-flight found on commit `n`: green tests.
+pub fn ready(n: u64) -> Box<PreFlown> {
+    let baseline = Baseline {
+        commit: sha(n),
+        setup: None,
+        tests: Evidence::Passed(finding(&[])),
+        rewritten: Vec::new(),
+    };
+    Box::new(PreFlown::Ready(PreFlight::of(&baseline, Vec::new())))
+}
+
+pub fn review_of_feature(id: u64) -> Box<HumanReview> {
+    Box::new(HumanReview {
+        id: ReviewId(id),
+        by: person(3),
+        items: vec![Issue {
+            file: Some("src/a.rs".to_owned()),
+            line: Some(3),
+            ..Issue::must_fix("review", "name it better")
+        }],
+    })
+}
+
+pub fn report() -> PlayerReport {
+    PlayerReport::default()
+}
+
+pub fn pushed(head: Sha) -> Played {
+    Played::Pushed {
+        base: sha(1),
+        head,
+        report: report(),
+    }
+}
+
+/// A story: events one after the other, with every effect asked for on the way.
+#[derive(Clone)]
+pub struct Story {
+    pub feature: Feature,
+    pub effects: Vec<Effect>,
+}
+
+impl Story {
+    pub fn new(rules: Rules) -> Self {
+        let step = new(rules);
+        Self {
+            feature: step.feature,
+            effects: step.effects,
+        }
+    }
+
+    /// Builds with the tasks of `plan`, the first wave running.
+    pub fn building(plan: Plan, rules: Rules) -> Self {
+        let mut story = Self::new(rules.clone());
+        story.tell(Event::Planned {
+            run: 1,
+            planned: planned(plan, rules),
+        });
+        story.pre_flight(1);
+        let run = story.waits_for();
+        story.tell(Event::IntegrationOpened {
+            run,
+            base: sha(1),
+            head: sha(2),
+        });
+        story
+    }
+
+    /// Pre-flight finds nothing that forbids the work on this commit.
+    pub fn pre_flight(&mut self, n: u64) -> Vec<Effect> {
+        let run = self.waits_for();
+        self.tell(Event::PreFlown { run, outcome: ready(n) })
+    }
+
+    /// The emission that the Feature waits for.
+    pub fn waits_for(&self) -> u64 {
+        self.feature
+            .phase()
+            .and_then(crate::feature::Phase::waits_for)
+            .unwrap_or(0)
+    }
+
+    /// The effects that the event asks for.
+    pub fn tell(&mut self, event: Event) -> Vec<Effect> {
+        let done = step(self.feature.clone(), event, AT);
+        self.feature = done.feature;
+        self.effects.extend(done.effects.clone());
+        done.effects
+    }
+
+    pub fn task(&self, id: TaskId) -> &task::Task {
+        self.feature.task(id).unwrap()
+    }
+
+    pub fn run(&self, id: TaskId) -> u64 {
+        self.task(id).state.waits_for().unwrap_or(0)
+    }
+
+    pub fn task_event(&mut self, id: TaskId, event: task::Event) -> Vec<Effect> {
+        self.tell(Event::Task { task: id, event })
+    }
+
+    pub fn person(&mut self, id: TaskId, did: PersonDid) -> Vec<Effect> {
+        self.task_event(id, task::Event::Person { by: person(2), did })
+    }
+
+    pub fn push(&mut self, id: TaskId, n: u64) -> Vec<Effect> {
+        let run = self.run(id);
+        let effects = self.task_event(
+            id,
+            task::Event::Played {
+                run,
+                outcome: Box::new(pushed(sha(n))),
+            },
+        );
+        if self.task(id).pull.is_none() {
+            let branch = self.task(id).branch.clone();
+            self.task_event(id, task::Event::PullOpened { pull: pull(id), branch });
+        }
+        effects
+    }
+
+    pub fn head(&self, id: TaskId) -> Sha {
+        self.task(id)
+            .last_turn()
+            .and_then(|turn| turn.head.clone())
+            .unwrap_or_else(|| sha(0))
+    }
+
+    pub fn gate(&mut self, id: TaskId, report: GateReport) -> Vec<Effect> {
+        let (run, head) = (self.run(id), self.head(id));
+        self.task_event(
+            id,
+            task::Event::Gated {
+                run,
+                head,
+                report: Box::new(report),
+                discrepancies: Vec::new(),
+            },
+        )
+    }
+
+    pub fn judge(&mut self, id: TaskId, judgement: Judgement) -> Vec<Effect> {
+        let (run, head) = (self.run(id), self.head(id));
+        self.task_event(
+            id,
+            task::Event::Judged {
+                run,
+                head,
+                judgement: Box::new(judgement),
+                probes: Vec::new(),
+            },
+        )
+    }
+
+    /// A whole turn that ends with `judgement`.
+    pub fn turn(&mut self, id: TaskId, n: u64, judgement: Judgement) -> Vec<Effect> {
+        self.push(id, n);
+        self.gate(id, green());
+        self.judge(id, judgement)
+    }
+
+    pub fn merge(&mut self, id: TaskId, n: u64) -> Vec<Effect> {
+        let run = self.run(id);
+        self.task_event(id, task::Event::Merged { run, commit: sha(n) })
+    }
+
+    pub fn complete(&mut self, id: TaskId, n: u64) {
+        self.turn(id, n, approval());
+        self.merge(id, n);
+    }
+
+    pub fn wave_gate(&mut self, n: u64, report: GateReport) -> Vec<Effect> {
+        self.wave_gate_after(n, report, None)
+    }
+
+    pub fn wave_gate_after(&mut self, n: u64, report: GateReport, broke: Option<Sha>) -> Vec<Effect> {
+        let run = self.feature.checking.unwrap_or(self.waits_for());
+        self.tell(Event::WaveGated {
+            run,
+            head: sha(n),
+            report: Box::new(report),
+            broke,
+        })
+    }
+
+    pub fn merge_default(&mut self, n: u64) -> Vec<Effect> {
+        let run = self.waits_for();
+        self.tell(Event::DefaultMerged {
+            run,
+            outcome: DefaultMerge::UpToDate {
+                head: sha(n),
+                other: sha(1),
+            },
+        })
+    }
+
+    pub fn default_conflict(&mut self, files: &[&str], other: u64) -> Vec<Effect> {
+        let run = self.waits_for();
+        self.tell(Event::DefaultMerged {
+            run,
+            outcome: DefaultMerge::Conflict {
+                files: files.iter().map(|file| (*file).to_owned()).collect(),
+                other: sha(other),
+            },
+        })
+    }
+
+    /// One task, merged, in review.
+    pub fn in_review() -> Self {
+        let mut story = Self::building(plan(vec![planned_task(ONE, &[])]), rules());
+        story.complete(ONE, 20);
+        story.wave_gate(30, green());
+        story.merge_default(30);
+        let run = story.waits_for();
+        story.tell(Event::PullOpened {
+            run,
+            pull: FEATURE_PULL,
+            opened: None,
+        });
+        story
+    }
+}
+
+/// The words of effects, in order.
+pub fn kinds(effects: &[Effect]) -> Vec<&'static str> {
+    effects.iter().map(Effect::kind).collect()
+}
+
+/// What CI comes to when one check has ended like this.
+pub fn ci_says(says: CiSays) -> GateResult {
+    let check = CiCheck {
+        name: "build".to_owned(),
+        says,
+        at: None,
+    };
+    match ci::reading(&[check], AT, AT, &CiTimes::AT_ONCE) {
+        CiReading::Ended(result) => *result,
+        CiReading::Again(until) => panic!("to be read again at {until:?}"),
+    }
+}

@@ -1,0 +1,121 @@
+//! What a Feature waits for a person for. The person who labelled the issue is told of each wait once.
+//!
+//! A block is no wait of this list: its report calls the person itself.
+
+use crate::effect::Effect;
+use crate::feature::Feature;
+use crate::feature::State;
+use crate::feature::Step;
+use crate::feature::step::emit;
+use crate::feature::unsaid::Saying;
+use crate::ids::PullNumber;
+use crate::ids::TaskId;
+use crate::ids::TurnNumber;
+use crate::task;
+use crate::task::MergeState;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// Something that only a person can do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// Approving the plan of this number.
+    Approval {
+        /// The plan's number.
+        plan: u32,
+    },
+    /// Asking for another plan: there is no valid one.
+    NoPlan,
+    /// Merging an approved task: `merge: human`.
+    Merge {
+        /// The task.
+        task: TaskId,
+        /// The turn whose commit is approved.
+        turn: TurnNumber,
+    },
+    /// Making way for a merge that a rule refused.
+    MergeRefused {
+        /// The task.
+        task: TaskId,
+        /// The turn whose commit is approved.
+        turn: TurnNumber,
+    },
+    /// Reviewing and merging the feature pull request.
+    Review {
+        /// The pull request.
+        pull: PullNumber,
+    },
+}
+
+impl Wait {
+    /// The task that waits; none where the Feature does.
+    #[must_use]
+    pub fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Merge { task, .. } | Self::MergeRefused { task, .. } => Some(*task),
+            Self::Approval { .. } | Self::NoPlan | Self::Review { .. } => None,
+        }
+    }
+}
+
+impl Feature {
+    /// Everything that waits for a person now, but for blocks.
+    #[must_use]
+    pub fn waits(&self) -> Vec<Wait> {
+        match &self.state {
+            State::AwaitingApproval => self.approval().into_iter().collect(),
+            State::Failed { .. } => vec![Wait::NoPlan],
+            State::InReview => self
+                .merges()
+                .chain(self.pull.map(|pull| Wait::Review { pull }))
+                .collect(),
+            State::Building { .. } | State::Paused { .. } | State::Blocked { .. } => self.merges().collect(),
+            State::Planning { .. } | State::Completed | State::Cancelled { .. } => Vec::new(),
+        }
+    }
+
+    /// A plan that nobody can read yet is nothing to approve.
+    fn approval(&self) -> Option<Wait> {
+        let plan = self.plan.as_ref()?;
+        let is_shown = plan.shown_at.is_some() || self.unsaid.iter().any(|unsaid| unsaid.what == Saying::Living);
+        is_shown.then_some(Wait::Approval { plan: plan.number })
+    }
+
+    fn merges(&self) -> impl Iterator<Item = Wait> {
+        self.tasks.iter().filter_map(|task| match &task.state {
+            task::State::Approved { turn, merge, .. } => match merge {
+                MergeState::Due { .. } => None,
+                MergeState::Person => Some(Wait::Merge {
+                    task: task.id,
+                    turn: *turn,
+                }),
+                MergeState::Refused { .. } => Some(Wait::MergeRefused {
+                    task: task.id,
+                    turn: *turn,
+                }),
+            },
+            task::State::Pending
+            | task::State::PreLoop { .. }
+            | task::State::PlayerTurn { .. }
+            | task::State::CoachTurn { .. }
+            | task::State::Blocked { .. }
+            | task::State::Completed { .. }
+            | task::State::Skipped { .. }
+            | task::State::Cancelled => None,
+        })
+    }
+}
+
+/// Asks the person for whatever was not waited for `before`.
+pub(super) fn ask(step: &mut Step, before: &[Wait]) {
+    for wait in step.feature.waits() {
+        if !before.contains(&wait) {
+            let run = match wait.task().and_then(|task| step.feature.task(task)) {
+                Some(task) => task.emitted,
+                None => emit(&mut step.feature),
+            };
+            step.effects.push(Effect::AskPerson { run, wait });
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The tasks of the open waves: which start, which block, and when a wave is over.
+
+use crate::blocked::BlockReason;
+use crate::feature::Feature;
+use crate::feature::Phase;
+use crate::feature::State;
+use crate::feature::Step;
+use crate::feature::StopScope;
+use crate::feature::Then;
+use crate::feature::flow;
+use crate::feature::gate;
+use crate::feature::step::tell;
+use crate::feature::syncing;
+use crate::ids::Millis;
+use crate::ids::TaskId;
+use crate::task;
+use crate::task::Task;
+
+/// Opens the present wave: starts every task that may start.
+pub(super) fn run(mut step: Step, at: Millis) -> Step {
+    flow::enter(&mut step.feature, Phase::Tasks);
+    settle(step, at)
+}
+
+/// After a change of a task: blocks those that need a task that was given up, starts those that may start, and goes on
+/// when nothing of the open waves is in motion any more.
+pub(super) fn settle(mut step: Step, at: Millis) -> Step {
+    tell_needs(&mut step, at);
+    if let Some((task, then)) = syncing::waits_for(&step.feature) {
+        return syncing::settle(step, task, then, at);
+    }
+    if !is_about_tasks(&step.feature) {
+        return step;
+    }
+    if step.feature.checking.is_some() {
+        step.feature.checking = None;
+        step.stop.push(StopScope::Feature);
+    }
+    flow::enter(&mut step.feature, Phase::Tasks);
+    start_ready(&mut step, at);
+    if step.feature.opened_tasks().any(Task::is_in_motion) {
+        return step;
+    }
+    let waiting = step.feature.opened_tasks().filter(|task| task.is_blocked());
+    let tasks: Vec<TaskId> = waiting.map(|task| task.id).collect();
+    match (tasks.is_empty(), &step.feature.state) {
+        // No checked plan has tasks that wait for each other; if one had, it would rest here.
+        (true, _) if step.feature.has_open_tasks() => step,
+        (true, _) if gate::is_due(&step.feature) => gate::gate(step, Then::Wave),
+        (true, _) => flow::after_gate(step, Then::Wave, at),
+        (false, State::Paused { .. }) => step,
+        (false, _) => {
+            let reason = BlockReason::TasksBlocked { tasks };
+            let phase = Phase::Tasks;
+            step.feature.state = State::Blocked { reason, phase };
+            step
+        }
+    }
+}
+
+/// Whether the tasks decide what comes next. A Feature past its tasks goes back to them when one is started again; while
+/// a merge of the default branch is due, tasks wait for it.
+fn is_about_tasks(feature: &Feature) -> bool {
+    match &feature.state {
+        State::Building { phase } | State::Paused { phase, .. } => *phase == Phase::Tasks,
+        State::Blocked { phase, .. } => match phase {
+            Phase::Tasks => true,
+            Phase::Gate { .. } | Phase::OpeningPull { .. } => feature.has_open_tasks(),
+            Phase::Planning { .. }
+            | Phase::PreFlight { .. }
+            | Phase::OpeningBranch { .. }
+            | Phase::MergingDefault { .. }
+            | Phase::Syncing { .. } => false,
+        },
+        State::InReview => feature.has_open_tasks(),
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => false,
+    }
+}
+
+/// Tells every task that did not start which of its needs were given up, and which came back.
+fn tell_needs(step: &mut Step, at: Millis) {
+    let needs: Vec<(TaskId, TaskId)> = step
+        .feature
+        .tasks
+        .iter()
+        .filter(|task| !task.is_over() && !task.is_in_motion())
+        .flat_map(|task| task.plan.dependencies.iter().map(|need| (task.id, *need)))
+        .collect();
+    for (id, need) in needs {
+        let event = match step.feature.task(need).map(Task::is_gone) {
+            Some(true) => task::Event::NeedGone { task: need },
+            Some(false) | None => task::Event::NeedBack { task: need },
+        };
+        tell(step, id, event, at);
+    }
+}
+
+/// Starts every waiting task of the open waves that has what it needs.
+fn start_ready(step: &mut Step, at: Millis) {
+    let feature = &step.feature;
+    let ready: Vec<TaskId> = feature
+        .opened_tasks()
+        .filter(|task| task.state == task::State::Pending && has_needs(feature, task))
+        .map(|task| task.id)
+        .collect();
+    for id in ready {
+        tell(step, id, task::Event::Begin, at);
+    }
+}
+
+/// Whether everything that the task needs is merged, or was given up and someone decided to go on without.
+fn has_needs(feature: &Feature, task: &Task) -> bool {
+    task.plan.dependencies.iter().all(|need| {
+        feature
+            .task(*need)
+            .is_none_or(|needed| needed.is_completed() || needed.is_gone() && task.without.contains(need))
+    })
+}

@@ -1,0 +1,210 @@
+//! Which criteria are shown to hold, and whether a Coach's evidence names something real and specific: a file of the
+//! commit, a test that passed on it, or a command that AutoBuild ran. It does not tell whether the evidence is good, only
+//! that it is not made up.
+
+mod words;
+
+use crate::contract::TurnFacts;
+use crate::decision::CoachDecision;
+use crate::decision::CriterionFinding;
+use crate::decision::CriterionMet;
+use crate::decision::Issue;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::Gate;
+use crate::evidence::Weight;
+use crate::grounds::words::Place;
+use crate::grounds::words::Word;
+use crate::grounds::words::is_marked;
+use crate::grounds::words::mentions;
+use crate::grounds::words::words;
+use crate::plan::Check;
+use crate::plan::Criterion;
+use crate::shorten;
+use std::collections::BTreeSet;
+
+/// Wrong numbers that are named; a decision may have any number of them.
+const MOST_WRONG: usize = 10;
+
+/// How much of a Coach's own words goes into a sentence.
+const MOST_WORDS: usize = 600;
+
+/// A criterion that is not shown to hold.
+pub struct Open {
+    /// Why, as a sentence about the decision.
+    pub why: String,
+    /// What the Player can do about it; `None` where the Gates say it already.
+    pub item: Option<Issue>,
+}
+
+/// The numbers that no criterion has, each as a sentence.
+pub fn wrong_numbers(decision: &CoachDecision, criteria: &[Criterion]) -> Vec<String> {
+    let wrong = |number: &usize| *number == 0 || *number > criteria.len();
+    let all = decision.criteria.iter().map(|finding| finding.criterion);
+    let numbers: BTreeSet<usize> = all.filter(wrong).collect();
+    numbers
+        .iter()
+        .take(MOST_WRONG)
+        .map(|number| format!("criterion {number} does not exist"))
+        .collect()
+}
+
+/// The paths that a decision's evidence may name with a line: their lines have to be counted to judge it.
+#[must_use]
+pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
+    let places = decision.criteria.iter().flat_map(|finding| words(&finding.evidence));
+    places
+        .flat_map(|word| word.places())
+        .filter_map(|place| place.line.map(|_| place.path))
+        .collect()
+}
+
+/// The criteria that are not shown to hold. Those for a person are never among them.
+pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Open> {
+    let demanded = (1..)
+        .zip(facts.criteria)
+        .filter(|(_, criterion)| criterion.check != Check::Human);
+    demanded
+        .filter_map(|(number, criterion)| open(decision, facts, number, criterion))
+        .collect()
+}
+
+fn open(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize, criterion: &Criterion) -> Option<Open> {
+    let about: Vec<&CriterionFinding> = decision
+        .criteria
+        .iter()
+        .filter(|finding| finding.criterion == number)
+        .collect();
+    let name = format!("criterion {number} ({})", shorten::middle(&criterion.text, MOST_WORDS));
+    if let Some(not_met) = about.iter().find(|finding| finding.met == CriterionMet::NotMet) {
+        let words = shorten::middle(not_met.evidence.trim(), MOST_WORDS);
+        let said = match words.is_empty() {
+            true => String::new(),
+            false => format!(": {words}"),
+        };
+        return Some(Open {
+            why: format!("{name} is not met"),
+            item: Some(Issue::must_fix("requirement", &format!("{name} is not met{said}"))),
+        });
+    }
+    if let Some((found, weight)) = failed_check(facts, number) {
+        let why = format!("{name} is said to be met, and its check failed: {}", found.sentence());
+        let item = match weight {
+            Weight::Demanded => None,
+            Weight::Shown => Some(Issue::must_fix("requirement", &why)),
+        };
+        return Some(Open { why, item });
+    }
+    let lack = match about.as_slice() {
+        [] => "was not looked at",
+        all if all.iter().all(|finding| finding.evidence.trim().is_empty()) => "is said to be met without evidence",
+        all if all
+            .iter()
+            .any(|finding| is_real(&finding.evidence, number, criterion, facts)) =>
+        {
+            return None;
+        }
+        _ => "is said to be met, and its evidence names no file, test or command that exists on this commit",
+    };
+    // The Coach's fault alone: the Player hears what would leave it no way to err again.
+    let plain = format!(
+        "{name} was not shown to hold: the Coach named nothing on this commit that proves it. Prove it with a test, or \
+         make the proof that is there easy to find, and name it in the report."
+    );
+    Some(Open {
+        why: format!("{name} {lack}"),
+        item: Some(Issue::must_fix("requirement", &plain)),
+    })
+}
+
+fn failed_check<'a>(facts: &TurnFacts<'a>, number: usize) -> Option<(&'a Finding, Weight)> {
+    let result = facts.gates.result(Gate::Check(number))?;
+    match &result.evidence {
+        Evidence::Failed(finding) => Some((finding, result.weight)),
+        Evidence::Passed(_) | Evidence::Absent(_) => None,
+    }
+}
+
+/// Whether `evidence` names a file of the commit, a test that passed on it, the criterion's own check where that passed,
+/// or a command that ran.
+fn is_real(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
+    let found = words(evidence);
+    found.iter().any(|word| is_file(word, facts))
+        || names_bound_check(evidence, number, criterion, facts)
+        || names_command(evidence, facts)
+        || names_test(evidence, &found, facts)
+}
+
+fn is_file(word: &Word<'_>, facts: &TurnFacts<'_>) -> bool {
+    word.places().into_iter().any(|Place { path, line }| {
+        let is_name = word.marked || path.contains(['/', '.', '_']) || path.contains(char::is_uppercase);
+        is_name && (facts.lines_of)(&path).is_some_and(|lines| line.is_none_or(|line| (1..=lines).contains(&line)))
+    })
+}
+
+fn names_bound_check(evidence: &str, number: usize, criterion: &Criterion, facts: &TurnFacts<'_>) -> bool {
+    let passed = facts
+        .gates
+        .result(Gate::Check(number))
+        .is_some_and(|result| matches!(result.evidence, Evidence::Passed(_)));
+    match &criterion.check {
+        Check::Test(name) | Check::Command(name) => passed && mentions(evidence, name),
+        Check::File(_) | Check::Human => false,
+    }
+}
+
+/// Everything that ran on this commit.
+fn ran<'a>(facts: &TurnFacts<'a>) -> impl Iterator<Item = &'a Finding> {
+    let first = facts.gates.setup.iter().chain(std::iter::once(&facts.gates.tests));
+    first
+        .chain(facts.gates.more.iter().map(|result| &result.evidence))
+        .filter_map(|evidence| match evidence {
+            Evidence::Passed(finding) | Evidence::Failed(finding) => Some(finding),
+            Evidence::Absent(_) => None,
+        })
+}
+
+/// A command of one plain word, such as `make` or `true`, is an English word too: it has to be marked as code.
+fn names_command(evidence: &str, facts: &TurnFacts<'_>) -> bool {
+    ran(facts).any(|finding| {
+        let command = finding.command.trim();
+        let is_phrase = command.contains([' ', '/']);
+        mentions(evidence, command) && (is_phrase || is_marked(evidence, command))
+    })
+}
+
+/// Whether a test is named that passed. A skip is not a pass; without results by name the runner's output has to know it.
+fn names_test(evidence: &str, found: &[Word<'_>], facts: &TurnFacts<'_>) -> bool {
+    ran(facts).any(|finding| match &finding.names {
+        Some(names) => names.passed.iter().any(|test| names_this_test(evidence, found, test)),
+        None => found.iter().any(|word| {
+            let name = word.bare();
+            let failing = finding.failing.iter().any(|test| test == name);
+            looks_like_a_test(name) && !failing && mentions(&finding.output, name)
+        }),
+    })
+}
+
+fn names_this_test(evidence: &str, found: &[Word<'_>], test: &str) -> bool {
+    let test = test.trim();
+    // A sentence, as JavaScript's runners name tests.
+    if test.contains(' ') && mentions(evidence, test) {
+        return true;
+    }
+    found.iter().any(|word| {
+        let name = word.bare();
+        let is_name = word.marked || looks_like_a_test(name);
+        let ends = test.strip_suffix(name).is_some_and(|before| {
+            before.is_empty() || before.ends_with(['.', '/', '#']) || before.ends_with("::") || before.ends_with("> ")
+        });
+        is_name && !name.is_empty() && ends
+    })
+}
+
+/// More than a plain word.
+fn looks_like_a_test(name: &str) -> bool {
+    name.len() >= 4 && (name.contains("::") || name.contains(['_', '#', '.']))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+use super::*;
+use crate::contract::CheckoutState;
+use crate::decision::DecisionKind;
+use crate::evidence::Counts;
+use crate::evidence::GateReport;
+use crate::evidence::GateResult;
+use crate::evidence::TestNames;
+use crate::plan::TaskType;
+use proptest::prelude::*;
+
+fn ran(command: &str, output: &str, names: Option<TestNames>) -> Finding {
+    Finding {
+        command: command.to_owned(),
+        exit_code: Some(0),
+        counts: Counts::Unknown,
+        failing: names.as_ref().map(|names| names.failed.clone()).unwrap_or_default(),
+        output: output.to_owned(),
+        names,
+    }
+}
+
+fn names(passed: &[&str], failed: &[&str], skipped: &[&str]) -> TestNames {
+    let own = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
+    TestNames {
+        passed: own(passed),
+        failed: own(failed),
+        skipped: own(skipped),
+    }
+}
+
+fn named() -> GateReport {
+    let passed = [
+        "tests::parses_empty",
+        "readme",
+        "adds two numbers",
+        "tests/test_a.py::test_b",
+    ];
+    let known = names(&passed, &["tests::parses_full"], &["tests::parses_later"]);
+    GateReport::new(None, Evidence::Passed(ran("cargo test", "", Some(known))))
+}
+
+fn with(mut gates: GateReport, gate: Gate, evidence: Evidence) -> GateReport {
+    gates.more.push(GateResult {
+        gate,
+        evidence,
+        weight: Weight::Shown,
+        items: Vec::new(),
+    });
+    gates
+}
+
+fn wired() -> Criterion {
+    Criterion {
+        text: "t".to_owned(),
+        check: Check::Test("auth::wired".to_owned()),
+    }
+}
+
+fn lines_of(path: &str) -> Option<u32> {
+    match path {
+        "src/lib.rs" => Some(40),
+        "Makefile" | "it" | "docs/two words.md" => Some(3),
+        _ => None,
+    }
+}
+
+fn facts<'a>(criteria: &'a [Criterion], gates: &'a GateReport) -> TurnFacts<'a> {
+    TurnFacts {
+        kind: TaskType::Feature,
+        criteria,
+        gates,
+        lines_of: &lines_of,
+        checkout: &CheckoutState::Unchanged,
+    }
+}
+
+fn check(gates: &GateReport, table: &[(&str, bool)]) {
+    let criteria = [wired()];
+    for (evidence, expected) in table {
+        let real = is_real(evidence, 1, &criteria[0], &facts(&criteria, gates));
+        assert_eq!(real, *expected, "{evidence:?}");
+    }
+}
+
+#[test]
+fn a_file_is_real_in_its_own_spelling_and_within_its_lines() {
+    check(
+        &named(),
+        &[
+            ("see src/lib.rs", true),
+            ("(`./src/lib.rs:12`).", true),
+            ("src/lib.rs:12:3 and more", true),
+            ("src/lib.rs:30-40", true),
+            ("src/lib.rs#L12-L40 does it", true),
+            ("Makefile.", true),
+            ("`docs/two words.md` says it", true),
+            ("`it` says so", true),
+            ("src/lib.rs:41", false),
+            ("src/lib.rs:0", false),
+            ("src/lib.rs#L12-L99", false),
+            ("SRC/lib.rs", false),
+            ("src/Lib.rs", false),
+            ("makefile", false),
+            ("it works, I promise", false),
+            ("src", false),
+            ("src/", false),
+            ("src/other.rs", false),
+            ("the files in . and ./ and ..", false),
+            ("everything", false),
+            ("ok", false),
+            ("", false),
+        ],
+    );
+}
+
+#[test]
+fn a_test_is_real_if_it_passed_on_this_commit() {
+    check(
+        &named(),
+        &[
+            ("`tests::parses_empty` passes", true),
+            ("parses_empty", true),
+            ("test `readme` passes", true),
+            ("it adds two numbers, as the test says", true),
+            ("tests/test_a.py::test_b", true),
+            ("test_b()", true),
+            ("tests::parses_full passes", false),
+            ("tests::parses_later passes", false),
+            ("empty", false),
+            ("the readme is fine", false),
+            ("tests::parses_anything", false),
+        ],
+    );
+    let unnamed = GateReport::new(
+        None,
+        Evidence::Passed(ran("cargo test", "test tests::parses_empty ... ok", None)),
+    );
+    check(
+        &unnamed,
+        &[("tests::parses_empty", true), ("tests::parses_full", false)],
+    );
+}
+
+#[test]
+fn a_command_is_real_if_it_ran_here() {
+    let probed = with(named(), Gate::Probe(1), Evidence::Passed(ran("true", "", None)));
+    check(
+        &probed,
+        &[
+            ("cargo test is green", true),
+            ("`true` says so", true),
+            ("cargo testing", false),
+            ("this is true", false),
+            ("cargo nextest", false),
+        ],
+    );
+}
+
+#[test]
+fn a_bound_check_is_real_only_if_it_passed() {
+    let says = "auth::wired passes";
+    check(&named(), &[(says, false)]);
+    let passed = with(named(), Gate::Check(1), Evidence::Passed(ran("", "", None)));
+    check(&passed, &[(says, true), ("auth::wired_twice passes", false)]);
+    let failed = with(named(), Gate::Check(1), Evidence::Failed(ran("", "not found", None)));
+    let criteria = [wired()];
+    let decision = approving(&["src/lib.rs"]);
+    let open = open_criteria(&decision, &facts(&criteria, &failed));
+    assert_eq!(open.len(), 1);
+    assert_eq!(
+        open[0].why,
+        "criterion 1 (t) is said to be met, and its check failed: not found"
+    );
+}
+
+fn approving(evidence: &[&str]) -> CoachDecision {
+    let finding = |evidence: &&str| CriterionFinding {
+        criterion: 1,
+        met: CriterionMet::Met,
+        evidence: (*evidence).to_owned(),
+    };
+    CoachDecision {
+        decision: DecisionKind::Approve,
+        summary: String::new(),
+        criteria: evidence.iter().map(finding).collect(),
+        tests: None,
+        issues: Vec::new(),
+        feedback: String::new(),
+        commands: Vec::new(),
+        ignored: Vec::new(),
+    }
+}
+
+#[test]
+fn nonsense_numbers_are_named_once_and_not_all() {
+    let mut decision = approving(&["x"]);
+    for number in [7, 7, 0, usize::MAX] {
+        decision.criteria[0].criterion = number;
+        let more = decision.criteria[0].clone();
+        decision.criteria.push(more);
+    }
+    decision.criteria.remove(0);
+    assert_eq!(
+        wrong_numbers(&decision, &[wired()]),
+        [
+            "criterion 0 does not exist".to_owned(),
+            "criterion 7 does not exist".to_owned(),
+            format!("criterion {} does not exist", usize::MAX)
+        ]
+    );
+}
+
+#[test]
+fn lines_are_asked_for_only_where_evidence_names_them() {
+    let decision = approving(&["src/lib.rs:4 and `a b.md#L3`", "src/main.rs", "a.py::test_x"]);
+    let cited: Vec<String> = cited_with_lines(&decision).into_iter().collect();
+    assert_eq!(cited, ["a b.md", "b.md", "src/lib.rs"]);
+}
+
+proptest! {
+    #[test]
+    fn no_evidence_makes_the_reader_fail(evidence in "[a./:#L19`'\\- é_()]{0,60}") {
+        let criteria = [wired()];
+        let gates = named();
+        let _ = is_real(&evidence, 1, &criteria[0], &facts(&criteria, &gates));
+        let _ = cited_with_lines(&approving(&[&evidence]));
+    }
+}

@@ -1,0 +1,220 @@
+//! What a Player could do to look finished: the rules, what each weighs by task type, and what was found.
+//!
+//! How things are found is the Gates' part; here stands what follows from them.
+
+use crate::decision::Issue;
+use crate::decision::Severity;
+use crate::evidence::Weight;
+use crate::plan::TaskType;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// The category of items about integrity.
+const CATEGORY: &str = "integrity";
+
+/// One way to look finished without being so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// A test is gone, its name or its file.
+    TestDeleted,
+    /// A test has no body any more.
+    TestEmptied,
+    /// A test is called or placed so that its runner does not find it.
+    TestRenamedAway,
+    /// A test that ran on the base did not run here, and no line of the change says why.
+    TestVanished,
+    /// A mark that skips or ignores a test is new.
+    SkipAdded,
+    /// A test checks less than before.
+    AssertionRemoved,
+    /// A test checks something that always holds, or holds of any value.
+    AssertionTrivial,
+    /// Settings of the test runner exclude, tolerate or shorten.
+    RunnerWeakened,
+    /// Settings of the coverage tool exclude or ask for less.
+    CoverageWeakened,
+    /// The repository's CI does less.
+    CiWeakened,
+    /// A function that is only a promise, or only holds the answers of its tests.
+    Stub,
+    /// Results of tests written by hand.
+    ResultsByHand,
+    /// A stored snapshot changed and nothing that it shows did, or the tests write it themselves.
+    SnapshotByHand,
+    /// A module that shadows a real one.
+    ShadowModule,
+    /// A test that ends the process.
+    ExitInTest,
+    /// Set-up rewrites tests, what they need, or the settings of their runner.
+    RewrittenBySetup,
+    /// A path that no Player may change.
+    ProtectedPath,
+    /// Something that looks like a credential.
+    Secret,
+    /// A conflict marker.
+    MergeMarker,
+    /// A file over the size limit.
+    FileTooLarge,
+    /// Code that behaves differently under test.
+    DiffersUnderTest,
+    /// A file that cannot be parsed, so that only what needs no knowledge of a language was looked for.
+    Unreadable,
+}
+
+impl Rule {
+    /// Every rule, in the order in which people read them.
+    pub const ALL: [Self; 22] = [
+        Self::TestDeleted,
+        Self::TestEmptied,
+        Self::TestRenamedAway,
+        Self::TestVanished,
+        Self::SkipAdded,
+        Self::AssertionRemoved,
+        Self::AssertionTrivial,
+        Self::RunnerWeakened,
+        Self::CoverageWeakened,
+        Self::CiWeakened,
+        Self::Stub,
+        Self::ResultsByHand,
+        Self::SnapshotByHand,
+        Self::ShadowModule,
+        Self::ExitInTest,
+        Self::RewrittenBySetup,
+        Self::ProtectedPath,
+        Self::Secret,
+        Self::MergeMarker,
+        Self::FileTooLarge,
+        Self::DiffersUnderTest,
+        Self::Unreadable,
+    ];
+
+    /// Its name, as people read it in reviews.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TestDeleted => "test deleted",
+            Self::TestEmptied => "test emptied",
+            Self::TestRenamedAway => "test renamed away",
+            Self::TestVanished => "test no longer runs",
+            Self::SkipAdded => "test skipped",
+            Self::AssertionRemoved => "assertion removed",
+            Self::AssertionTrivial => "assertion always true",
+            Self::RunnerWeakened => "test runner weakened",
+            Self::CoverageWeakened => "coverage weakened",
+            Self::CiWeakened => "CI weakened",
+            Self::Stub => "stub",
+            Self::ResultsByHand => "results by hand",
+            Self::SnapshotByHand => "snapshot by hand",
+            Self::ShadowModule => "module shadowed",
+            Self::ExitInTest => "exit in test",
+            Self::RewrittenBySetup => "rewritten by set-up",
+            Self::ProtectedPath => "protected path",
+            Self::Secret => "secret",
+            Self::MergeMarker => "merge marker",
+            Self::FileTooLarge => "file too large",
+            Self::DiffersUnderTest => "differs under test",
+            Self::Unreadable => "file not readable",
+        }
+    }
+
+    /// The one table: what a rule weighs in a task of this type. A finding that is demanded sends work back.
+    #[must_use]
+    pub fn weight(self, kind: TaskType) -> Weight {
+        match (self, kind) {
+            (Self::DiffersUnderTest | Self::Unreadable, _) | (Self::Stub, TaskType::Scaffolding) => Weight::Shown,
+            (
+                Self::TestDeleted
+                | Self::TestEmptied
+                | Self::TestRenamedAway
+                | Self::TestVanished
+                | Self::SkipAdded
+                | Self::AssertionRemoved
+                | Self::AssertionTrivial
+                | Self::RunnerWeakened
+                | Self::CoverageWeakened
+                | Self::CiWeakened
+                | Self::Stub
+                | Self::ResultsByHand
+                | Self::SnapshotByHand
+                | Self::ShadowModule
+                | Self::ExitInTest
+                | Self::RewrittenBySetup
+                | Self::ProtectedPath
+                | Self::Secret
+                | Self::MergeMarker
+                | Self::FileTooLarge,
+                TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation,
+            ) => Weight::Demanded,
+        }
+    }
+
+    /// Whether an item is about a rule that no person may waive.
+    #[must_use]
+    pub fn never_waived(item: &Issue) -> bool {
+        let is_about = |rule: &Self| {
+            let text = item.description.strip_prefix(rule.name());
+            item.category == CATEGORY && text.is_some_and(|text| text.starts_with(": "))
+        };
+        Self::ALL.iter().any(|rule| !rule.can_be_waived() && is_about(rule))
+    }
+
+    /// Whether a person may waive it by overriding the Coach: everything but a secret.
+    #[must_use]
+    pub fn can_be_waived(self) -> bool {
+        self != Self::Secret
+    }
+}
+
+/// One place where a rule is broken.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct IntegrityFinding {
+    /// Which rule.
+    pub rule: Rule,
+    /// The file, relative to the root.
+    pub path: String,
+    /// The line, from 1, in the new version of the file; none where the line is gone.
+    pub line: Option<u32>,
+    /// What is there, in one sentence for the Player. Never a secret's value.
+    pub what: String,
+    /// Whose lines these are.
+    pub by: Author,
+}
+
+/// Whose lines a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// The Player's.
+    Player,
+    /// Lines that only people touched: shown, never sent back.
+    Person,
+}
+
+impl IntegrityFinding {
+    /// What it weighs in a task of this type.
+    #[must_use]
+    pub fn weight(&self, kind: TaskType) -> Weight {
+        match self.by {
+            Author::Person => Weight::Shown,
+            Author::Player => self.rule.weight(kind),
+        }
+    }
+
+    /// The finding as an item for the Player and for people.
+    #[must_use]
+    pub fn item(&self, kind: TaskType) -> Issue {
+        let severity = match self.weight(kind) {
+            Weight::Demanded => Severity::MustFix,
+            Weight::Shown => Severity::ShouldFix,
+        };
+        Issue {
+            severity,
+            category: CATEGORY.to_owned(),
+            description: format!("{}: {}", self.rule.name(), self.what),
+            file: Some(self.path.clone()),
+            line: self.line,
+            suggestion: None,
+        }
+    }
+}

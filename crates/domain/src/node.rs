@@ -1,0 +1,346 @@
+//! A JSON or YAML value as someone wrote it, with its place. It knows no rule of ours but the limits of reading.
+
+use crate::mistake::Mistakes;
+use crate::mistake::Place;
+use crate::mistake::quoted;
+use serde::Deserialize;
+use serde::Deserializer;
+use serde::de::MapAccess;
+use serde::de::SeqAccess;
+use serde::de::Visitor;
+use serde_saphyr::Spanned;
+use serde_saphyr::options::DuplicateKeyPolicy;
+use std::fmt;
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What was written.
+    pub value: Shape,
+    /// Where; absent for JSON.
+    pub place: Option<Place>,
+}
+
+/// The shapes that JSON and YAML share.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Flag(bool),
+    /// A whole number.
+    Whole(i64),
+    /// Any other number.
+    Number(f64),
+    /// Text.
+    Text(String),
+    /// A list.
+    List(Vec<Node>),
+    /// Keys with values, in the order written.
+    Map(Vec<Entry>),
+}
+
+/// One key of a map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key stands.
+    pub place: Option<Place>,
+    /// Its value.
+    pub node: Node,
+}
+
+impl Node {
+    /// Reads one YAML document. Anchors may be used, within limits that a written plan never meets.
+    pub fn from_yaml(text: &str) -> Result<Self, Mistakes> {
+        let options = serde_saphyr::options! {
+            budget: serde_saphyr::budget! {
+                max_depth: 24,
+                flow_nesting_limit: 24,
+                max_events: 60_000,
+                max_nodes: 40_000,
+                max_aliases: 500,
+                max_anchors: 200,
+                max_merge_keys: 200,
+                max_recorded_anchor_events: 40_000,
+                max_total_scalar_bytes: 1_000_000,
+            },
+            alias_limits: serde_saphyr::alias_limits! {
+                max_total_replayed_events: 10_000,
+                max_replay_stack_depth: 8,
+            },
+            duplicate_keys: DuplicateKeyPolicy::Error,
+            strict_booleans: true,
+            with_snippet: false,
+        };
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| unreadable(&error))
+    }
+
+    /// Takes a JSON value over.
+    #[must_use]
+    pub fn from_json(json: &serde_json::Value) -> Self {
+        let value = match json {
+            serde_json::Value::Null => Shape::Null,
+            serde_json::Value::Bool(flag) => Shape::Flag(*flag),
+            serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(whole), _) => Shape::Whole(whole),
+                (None, Some(float)) => number_shape(float),
+                (None, None) => Shape::Text(number.to_string()),
+            },
+            serde_json::Value::String(text) => Shape::Text(text.clone()),
+            serde_json::Value::Array(items) => Shape::List(items.iter().map(Self::from_json).collect()),
+            serde_json::Value::Object(entries) => Shape::Map(
+                entries
+                    .iter()
+                    .map(|(key, value)| Entry {
+                        key: key.clone(),
+                        place: None,
+                        node: Self::from_json(value),
+                    })
+                    .collect(),
+            ),
+        };
+        Self { value, place: None }
+    }
+
+    /// What it is, for a sentence like "must be text, not …".
+    #[must_use]
+    pub fn kind(&self) -> String {
+        match &self.value {
+            Shape::Null => "nothing".to_owned(),
+            Shape::Flag(flag) => format!("the boolean {flag}"),
+            Shape::Whole(number) => format!("the number {number}"),
+            Shape::Number(number) => format!("the number {number}"),
+            Shape::Text(text) => format!("the text {}", quoted(text)),
+            Shape::List(_) => "a list".to_owned(),
+            Shape::Map(_) => "a map".to_owned(),
+        }
+    }
+
+    /// The value on one line, as JSON would write it, cut to `most` characters.
+    #[must_use]
+    pub fn shown(&self, most: usize) -> String {
+        let mut text = String::new();
+        self.write_short(&mut text, most);
+        match text.char_indices().nth(most) {
+            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+            None => text,
+        }
+    }
+
+    fn write_short(&self, text: &mut String, most: usize) {
+        if text.len() > most * 4 {
+            return;
+        }
+        match &self.value {
+            Shape::Null => text.push_str("null"),
+            Shape::Flag(flag) => text.push_str(&flag.to_string()),
+            Shape::Whole(number) => text.push_str(&number.to_string()),
+            Shape::Number(number) => text.push_str(&number.to_string()),
+            Shape::Text(words) => text.extend(words.chars().map(|c| if c.is_control() { ' ' } else { c })),
+            Shape::List(items) => {
+                text.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    text.push_str(if index == 0 { "" } else { ", " });
+                    item.write_short(text, most);
+                }
+                text.push(']');
+            }
+            Shape::Map(entries) => {
+                text.push('{');
+                for (index, entry) in entries.iter().enumerate() {
+                    text.push_str(if index == 0 { "" } else { ", " });
+                    text.push_str(&entry.key);
+                    text.push_str(": ");
+                    entry.node.write_short(text, most);
+                }
+                text.push('}');
+            }
+        }
+    }
+}
+
+/// A number without a fraction is whole, however it was spelled.
+fn number_shape(number: f64) -> Shape {
+    let whole = (number.fract() == 0.0)
+        .then(|| format!("{number:.0}").parse::<i64>().ok())
+        .flatten();
+    whole.map_or(Shape::Number(number), Shape::Whole)
+}
+
+/// What the YAML reader complains of, without the place, which is shown apart, and without its advice to programmers.
+#[must_use]
+pub fn plain_cause(complaint: &str) -> &str {
+    let ends = [
+        " at line ",
+        ", set DuplicateKeyPolicy",
+        "; use from_",
+        ": total_replayed",
+    ];
+    let end = ends
+        .iter()
+        .filter_map(|end| complaint.find(end))
+        .filter(|at| *at > 0)
+        .min();
+    end.and_then(|end| complaint.get(..end)).unwrap_or(complaint)
+}
+
+fn unreadable(error: &serde_saphyr::Error) -> Mistakes {
+    let place = error.location().map(|at| Place {
+        line: at.line(),
+        column: at.column(),
+    });
+    let text = error.without_snippet().to_string();
+    let cause: String = plain_cause(&text)
+        .chars()
+        .take(300)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    Mistakes::one(format!("this YAML cannot be read: {cause}"), place)
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Spanned {
+            value: Raw(value),
+            referenced,
+            ..
+        } = Spanned::deserialize(deserializer)?;
+        Ok(Self {
+            value,
+            place: Some(Place {
+                line: referenced.line(),
+                column: referenced.column(),
+            }),
+        })
+    }
+}
+
+struct Raw(Shape);
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyShape).map(Raw)
+    }
+}
+
+struct AnyShape;
+
+impl<'de> Visitor<'de> for AnyShape {
+    type Value = Shape;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value that JSON knows too")
+    }
+
+    fn visit_unit<E>(self) -> Result<Shape, E> {
+        Ok(Shape::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Shape, E> {
+        Ok(Shape::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Shape, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Shape, E> {
+        Ok(Shape::Flag(flag))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Shape, E> {
+        Ok(Shape::Whole(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Shape, E> {
+        Ok(i64::try_from(number).map_or_else(|_| Shape::Text(number.to_string()), Shape::Whole))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Shape, E> {
+        Ok(number_shape(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Shape, E> {
+        Ok(Shape::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Shape, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Shape::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Shape, A::Error> {
+        let mut map = Vec::new();
+        while let Some((key, node)) = entries.next_entry::<Spanned<String>, Node>()? {
+            let place = Some(Place {
+                line: key.referenced.line(),
+                column: key.referenced.column(),
+            });
+            map.push(Entry {
+                key: key.value,
+                place,
+                node,
+            });
+        }
+        Ok(Shape::Map(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_keeps_its_shape_and_its_place() {
+        let node = Node::from_yaml("a: [1, yes, 2.5, ~]\n'b': {c: 'x'}\n").unwrap();
+        assert_eq!(node.shown(200), "{a: [1, yes, 2.5, null], b: {c: x}}");
+        let Shape::Map(entries) = &node.value else {
+            panic!("{node:?}")
+        };
+        assert_eq!(entries[1].place, Some(Place { line: 2, column: 1 }));
+        assert_eq!(entries[0].node.place, Some(Place { line: 1, column: 4 }));
+        let Shape::Map(inner) = &entries[1].node.value else {
+            panic!("{node:?}")
+        };
+        assert_eq!(inner[0].node.place, Some(Place { line: 2, column: 10 }));
+    }
+
+    #[test]
+    fn what_blows_up_is_refused_with_a_place() {
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..9 {
+            let aliases = vec![format!("*a{}", level - 1); 9].join(", ");
+            bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+        }
+        let flow = "[".repeat(20_000);
+        let block = "- ".repeat(13_000);
+        let wide = format!("a: &a {{k: v}}\nb: [{}]", "*a, ".repeat(9_000));
+        for text in [&bomb, &flow, &block, &wide] {
+            let refused = Node::from_yaml(text).unwrap_err().to_string();
+            assert!(
+                refused.starts_with("this YAML cannot be read: ") && refused.len() < 400,
+                "{refused}"
+            );
+        }
+    }
+
+    #[test]
+    fn mistakes_of_syntax_name_their_place() {
+        for (text, part) in [
+            ("a: [1", "line"),
+            ("a: 1\na: 2", "(line 2, column 1)"),
+            ("a: 1\n---\nb: 2", "line"),
+            ("a: *nowhere", "(line 1, column 4)"),
+            ("\"a\": \"\\q\"", "line 1"),
+            ("a:\n\tb: 1", "line 2"),
+        ] {
+            let refused = Node::from_yaml(text).unwrap_err().to_string();
+            assert!(refused.contains(part), "{text:?}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Checks what the tasks of a plan say of each other: ids, dependencies, files. Shapes are `read`'s part.
+
+use crate::ids::TaskId;
+use crate::mistake::Mistakes;
+use crate::mistake::quoted;
+use crate::plan::Check;
+use crate::plan::read::TaskSketch;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+type Needs = BTreeMap<TaskId, BTreeSet<TaskId>>;
+
+/// Notes every rule between tasks that does not hold.
+pub fn between_tasks(tasks: &[TaskSketch<'_>], file_exists: &dyn Fn(&str) -> bool, mistakes: &mut Mistakes) {
+    duplicate_ids(tasks, mistakes);
+    unknown_and_own_needs(tasks, mistakes);
+    let needs: Needs = tasks
+        .iter()
+        .map(|sketch| (sketch.task.id, sketch.task.dependencies.iter().copied().collect()))
+        .collect();
+    if let Some(cycle) = cycle(&needs) {
+        let shown: Vec<String> = cycle.iter().map(TaskId::to_string).collect();
+        let place = cycle
+            .first()
+            .and_then(|id| tasks.iter().find(|sketch| sketch.task.id == *id)?.place);
+        mistakes.add(format!("the dependencies form a cycle: {}", shown.join(" → ")), place);
+    }
+    checked_files(tasks, &needs, file_exists, mistakes);
+}
+
+fn duplicate_ids(tasks: &[TaskSketch<'_>], mistakes: &mut Mistakes) {
+    let mut seen = BTreeSet::new();
+    for sketch in tasks {
+        if !seen.insert(sketch.task.id) {
+            mistakes.add(
+                format!("{}: this id is used more than once", sketch.task.id),
+                sketch.place,
+            );
+        }
+    }
+}
+
+fn unknown_and_own_needs(tasks: &[TaskSketch<'_>], mistakes: &mut Mistakes) {
+    let known: BTreeSet<TaskId> = tasks.iter().map(|sketch| sketch.task.id).collect();
+    for sketch in tasks {
+        let id = sketch.task.id;
+        for (needed, place) in &sketch.needs {
+            if *needed == id {
+                mistakes.add(format!("{id}: dependencies names the task itself"), *place);
+            } else if !known.contains(needed) {
+                mistakes.add(
+                    format!("{id}: dependencies names {needed}, which is not a task of this plan"),
+                    *place,
+                );
+            }
+        }
+    }
+}
+
+/// The first cycle of more than one task, from its lowest id back to it.
+fn cycle(needs: &Needs) -> Option<Vec<TaskId>> {
+    needs.keys().find_map(|start| way_back(*start, needs))
+}
+
+/// The shortest way from `start` along needs back to `start`, through higher ids only: lower ones were starts before.
+fn way_back(start: TaskId, needs: &Needs) -> Option<Vec<TaskId>> {
+    let mut came_from: BTreeMap<TaskId, TaskId> = BTreeMap::new();
+    let mut edge = vec![start];
+    while !edge.is_empty() {
+        let mut next = Vec::new();
+        for at in edge {
+            for needed in needs.get(&at).into_iter().flatten().filter(|needed| **needed != at) {
+                if *needed == start {
+                    return Some(way(start, at, &came_from));
+                }
+                if *needed > start && !came_from.contains_key(needed) {
+                    came_from.insert(*needed, at);
+                    next.push(*needed);
+                }
+            }
+        }
+        edge = next;
+    }
+    None
+}
+
+fn way(start: TaskId, last: TaskId, came_from: &BTreeMap<TaskId, TaskId>) -> Vec<TaskId> {
+    let mut way = vec![start];
+    let mut at = Some(last).filter(|last| *last != start);
+    while let Some(id) = at {
+        way.push(id);
+        at = came_from.get(&id).copied().filter(|before| *before != start);
+    }
+    way.push(start);
+    way.reverse();
+    way
+}
+
+fn checked_files(tasks: &[TaskSketch<'_>], needs: &Needs, file_exists: &dyn Fn(&str) -> bool, mistakes: &mut Mistakes) {
+    for sketch in tasks {
+        let mut available: Option<BTreeSet<&str>> = None;
+        for criterion in &sketch.task.acceptance_criteria {
+            let Check::File(path) = &criterion.check else { continue };
+            let named = available.get_or_insert_with(|| files_named(sketch.task.id, tasks, needs));
+            if !named.contains(path.as_str()) && !file_exists(path) {
+                let id = sketch.task.id;
+                let rule = "neither exists nor is among the files of this task or of one that it needs";
+                mistakes.add(format!("{id}: the checked file {} {rule}", quoted(path)), sketch.place);
+            }
+        }
+    }
+}
+
+fn files_named<'a>(id: TaskId, tasks: &'a [TaskSketch<'_>], needs: &Needs) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::from([id]);
+    let mut open = vec![id];
+    while let Some(at) = open.pop() {
+        let further = needs
+            .get(&at)
+            .into_iter()
+            .flatten()
+            .filter(|needed| reached.insert(**needed));
+        open.extend(further.copied().collect::<Vec<_>>());
+    }
+    let within = tasks.iter().filter(|sketch| reached.contains(&sketch.task.id));
+    within
+        .flat_map(|sketch| &sketch.task.files)
+        .map(String::as_str)
+        .collect()
+}

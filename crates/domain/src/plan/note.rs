@@ -1,0 +1,89 @@
+//! What AutoBuild replaced or added in a plan, so that its author can see it.
+
+use crate::complexity;
+use crate::node::Node;
+use crate::node::Shape;
+use crate::plan::Plan;
+use crate::plan::read::Sketch;
+use crate::plan::yaml::PlanHeader;
+use crate::plan::yaml::groups_text;
+use crate::wave::AddedEdge;
+use crate::wave::Waves;
+use serde::Deserialize;
+use serde::Serialize;
+use std::fmt;
+
+/// Something in a plan that is not as it was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanNote {
+    /// A value that AutoBuild computes was given and differs.
+    Replaced {
+        /// The key, for a task's key with the task: `TASK-001 complexity`.
+        key: String,
+        /// What was given, shortened.
+        given: String,
+        /// What stands instead.
+        used: String,
+    },
+    /// Two tasks would change the same file, so one waits for the other.
+    Ordered(AddedEdge),
+    /// An agent's answer has a key that no rule knows; it was ignored.
+    Ignored {
+        /// The key.
+        key: String,
+    },
+}
+
+impl fmt::Display for PlanNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Replaced { key, given, used } => write!(f, "{key}: {used} instead of {given}"),
+            Self::Ordered(AddedEdge { first, then, file }) => {
+                write!(f, "{then} waits for {first}, because both name {file}")
+            }
+            Self::Ignored { key } => write!(f, "unknown key, ignored: {key}"),
+        }
+    }
+}
+
+/// The notes on values of AutoBuild's that were given and differ, then on the edges that were added.
+pub fn notes(sketch: &Sketch<'_>, plan: &Plan, waves: &Waves, header: &PlanHeader) -> Vec<PlanNote> {
+    let mut notes = Vec::new();
+    for (key, given) in &sketch.given {
+        let used = match *key {
+            "id" => header.id.clone(),
+            "created" => header.created.clone(),
+            "status" => header.status.word().to_owned(),
+            "complexity" => complexity::feature(plan).to_string(),
+            "estimated_tasks" => plan.tasks.len().to_string(),
+            _ => groups_text(&waves.groups),
+        };
+        notes.extend(replaced((*key).to_owned(), given, used));
+    }
+    for task in &sketch.tasks {
+        for (key, given) in &task.given {
+            let used = match *key {
+                "complexity" => complexity::task(&task.task).to_string(),
+                _ => header.task_word(task.task.id).to_owned(),
+            };
+            notes.extend(replaced(format!("{} {key}", task.task.id), given, used));
+        }
+    }
+    notes.extend(waves.added_edges.iter().cloned().map(PlanNote::Ordered));
+    notes
+}
+
+fn replaced(key: String, given: &Node, used: String) -> Option<PlanNote> {
+    let same = match &given.value {
+        Shape::List(_) => given.shown(usize::MAX / 8) == used,
+        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::Text(_) | Shape::Map(_) => {
+            given.shown(200) == used
+        }
+    };
+    (!same).then(|| PlanNote::Replaced {
+        key,
+        given: given.shown(200),
+        used,
+    })
+}

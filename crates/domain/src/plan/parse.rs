@@ -1,0 +1,113 @@
+//! From text or an agent's answer to a plan of which every rule of the product holds.
+
+use crate::mistake::Mistakes;
+use crate::node::Node;
+use crate::plan::Plan;
+use crate::plan::PlannedTask;
+use crate::plan::check;
+use crate::plan::note;
+use crate::plan::note::PlanNote;
+use crate::plan::read;
+use crate::plan::read::Sketch;
+use crate::plan::yaml;
+use crate::plan::yaml::PlanHeader;
+use crate::wave;
+
+/// The most characters of a plan's YAML.
+pub const MOST_CHARACTERS: usize = 40_000;
+
+/// What a plan is checked against.
+pub struct PlanContext<'a> {
+    /// The most tasks that the repository's settings allow.
+    pub max_tasks: usize,
+    /// AutoBuild's own values; given ones that differ are noted.
+    pub header: &'a PlanHeader,
+    /// Whether the base commit has a file of that path.
+    pub file_exists: &'a (dyn Fn(&str) -> bool + Sync),
+}
+
+/// A valid plan, and what in it is not as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The plan, its tasks in the order of their ids.
+    pub plan: Plan,
+    /// What was replaced, ordered or ignored.
+    pub notes: Vec<PlanNote>,
+}
+
+/// Who wrote a plan decides what an unknown key is: a person's typing mistake, or an agent's chatter.
+#[derive(Clone, Copy)]
+enum Source {
+    Person,
+    Agent,
+}
+
+impl Plan {
+    /// Checks a plan that a person wrote; an unknown key is a mistake.
+    pub fn parse_yaml(text: &str, context: &PlanContext<'_>) -> Result<Checked, Mistakes> {
+        let characters = text.chars().count();
+        if characters > MOST_CHARACTERS {
+            let sentence = format!("the plan has {characters} characters, and at most {MOST_CHARACTERS} are read");
+            return Err(Mistakes::one(sentence, None));
+        }
+        checked(&Node::from_yaml(text)?, context, Source::Person)
+    }
+
+    /// Checks a plan that an agent answered; an unknown key is ignored and noted.
+    pub fn from_json(answer: &serde_json::Value, context: &PlanContext<'_>) -> Result<Checked, Mistakes> {
+        checked(&Node::from_json(answer), context, Source::Agent)
+    }
+}
+
+fn checked(node: &Node, context: &PlanContext<'_>, source: Source) -> Result<Checked, Mistakes> {
+    let mut mistakes = Mistakes::default();
+    let Some(sketch) = read::sketch(node, context.max_tasks, &mut mistakes) else {
+        return Err(mistakes);
+    };
+    let ignored = unknown_keys(&sketch, source, &mut mistakes);
+    check::between_tasks(&sketch.tasks, context.file_exists, &mut mistakes);
+    if !mistakes.0.is_empty() {
+        return Err(mistakes);
+    }
+    let plan = plan(&sketch);
+    let characters = yaml::plan_yaml(&plan, context.header).chars().count();
+    if characters > MOST_CHARACTERS {
+        let sentence =
+            format!("the plan, written out, has {characters} characters, and at most {MOST_CHARACTERS} are allowed");
+        return Err(Mistakes::one(sentence, None));
+    }
+    let mut notes = note::notes(&sketch, &plan, &wave::waves(&plan), context.header);
+    notes.extend(ignored);
+    Ok(Checked { plan, notes })
+}
+
+fn unknown_keys(sketch: &Sketch<'_>, source: Source, mistakes: &mut Mistakes) -> Vec<PlanNote> {
+    match source {
+        Source::Person => {
+            for (key, place) in &sketch.unknown {
+                mistakes.add(format!("unknown key {key}"), *place);
+            }
+            Vec::new()
+        }
+        Source::Agent => {
+            let key = |(key, _): &(String, _)| PlanNote::Ignored {
+                key: key
+                    .split_once("; known")
+                    .map_or(key.as_str(), |(name, _)| name)
+                    .to_owned(),
+            };
+            sketch.unknown.iter().take(20).map(key).collect()
+        }
+    }
+}
+
+fn plan(sketch: &Sketch<'_>) -> Plan {
+    let mut tasks: Vec<PlannedTask> = sketch.tasks.iter().map(|sketch| sketch.task.clone()).collect();
+    tasks.sort_by_key(|task| task.id);
+    Plan {
+        name: sketch.name.clone(),
+        description: sketch.description.clone(),
+        tasks,
+        smoke: sketch.smoke.clone(),
+    }
+}

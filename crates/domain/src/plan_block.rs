@@ -1,0 +1,66 @@
+//! Finds a plan that a person wrote into an issue or a comment. It checks nothing: that is `plan`'s part.
+
+use crate::markdown;
+
+/// The first fenced `yaml` or `yml` block with a top-level `tasks`. A block that is not valid YAML counts too: its author
+/// meant a plan, and is told what is wrong with it.
+#[must_use]
+pub fn find_plan_block(markdown_text: &str) -> Option<String> {
+    markdown::fenced_blocks(markdown_text)
+        .into_iter()
+        .find(|(language, body)| is_yaml(language) && has_tasks(body))
+        .map(|(_, body)| body)
+}
+
+fn is_yaml(language: &str) -> bool {
+    language.eq_ignore_ascii_case("yaml") || language.eq_ignore_ascii_case("yml")
+}
+
+fn has_tasks(body: &str) -> bool {
+    let flow = body.trim_start().starts_with('{');
+    body.lines().any(|line| {
+        let line = if flow {
+            line.trim_start_matches(['{', ' ', '\t', ','])
+        } else {
+            line
+        };
+        ["tasks", "\"tasks\"", "'tasks'"]
+            .iter()
+            .filter_map(|key| line.strip_prefix(key))
+            .any(|after| after.trim_start().starts_with(':'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_yaml_block_with_tasks_is_the_plan() {
+        let table = [
+            (
+                "text\n\n```yaml\ntasks:\n  - id: TASK-001\n```\n",
+                Some("tasks:\n  - id: TASK-001\n"),
+            ),
+            (
+                "```YML\nname: x\n\"tasks\" : []\n```",
+                Some("name: x\n\"tasks\" : []\n"),
+            ),
+            ("```yaml\n{tasks: []}\n```", Some("{tasks: []}\n")),
+            ("```yaml\ntasks: [unclosed\n```", Some("tasks: [unclosed\n")),
+            (
+                "```yaml\na: 1\n```\n\n~~~yaml title\ntasks: []\n~~~",
+                Some("tasks: []\n"),
+            ),
+            ("```yaml\na:\n  tasks: []\n```", None),
+            ("```yaml\n# tasks: []\ntasks_of: 1\n```", None),
+            ("```json\ntasks: []\n```", None),
+            ("> ```yaml\n> tasks: []\n> ```", None),
+            ("tasks: []", None),
+            ("", None),
+        ];
+        for (body, expected) in table {
+            assert_eq!(find_plan_block(body).as_deref(), expected, "{body:?}");
+        }
+    }
+}

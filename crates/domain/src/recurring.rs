@@ -1,0 +1,246 @@
+//! What comes up again turn after turn: the sign that a loop is stuck. It compares words, it does not understand them.
+
+use crate::decision::Issue;
+use crate::decision::Severity;
+use crate::ids::TurnNumber;
+use serde::Deserialize;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+/// Turns with the same issues after which a task is stuck.
+const SAME_ISSUES_TURNS: usize = 3;
+
+/// An issue that came up in more than one turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recurring {
+    /// What is wrong, in the words of the last turn that said so.
+    pub description: String,
+    /// The issue's category.
+    pub category: String,
+    /// The file it is about.
+    pub file: Option<String>,
+    /// In how many turns it came up.
+    pub count: usize,
+    /// Those turns.
+    pub turns: Vec<TurnNumber>,
+}
+
+/// Groups equal issues over turns, leaving out those of a single turn; the most frequent first.
+#[must_use]
+pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
+    let mut groups: BTreeMap<Key, (&Issue, BTreeSet<TurnNumber>)> = BTreeMap::new();
+    for (turn, items) in turns {
+        for issue in *items {
+            let group = groups
+                .entry(key(issue, Digits::Ignored))
+                .or_insert_with(|| (issue, BTreeSet::new()));
+            group.0 = issue;
+            group.1.insert(*turn);
+        }
+    }
+    let mut recurring: Vec<Recurring> = groups
+        .into_values()
+        .filter(|(_, turns)| turns.len() > 1)
+        .map(|(issue, turns)| Recurring {
+            description: issue.description.clone(),
+            category: issue.category.clone(),
+            file: issue.file.clone(),
+            count: turns.len(),
+            turns: turns.into_iter().collect(),
+        })
+        .collect();
+    recurring.sort_by_key(|group| std::cmp::Reverse(group.count));
+    recurring
+}
+
+/// Whether the last three turns ended with the same set of issues that send work back.
+///
+/// Numbers count here, line numbers apart: "2 failed" after "3 failed" is progress.
+#[must_use]
+pub fn same_issues_three_turns(turns: &[&[Issue]]) -> bool {
+    let mut last = turns
+        .iter()
+        .rev()
+        .take(SAME_ISSUES_TURNS)
+        .map(|items| must_fix_keys(items));
+    let Some(newest) = last.next().filter(|keys| !keys.is_empty()) else {
+        return false;
+    };
+    turns.len() >= SAME_ISSUES_TURNS && last.all(|keys| keys == newest)
+}
+
+fn must_fix_keys(items: &[Issue]) -> BTreeSet<Key> {
+    items
+        .iter()
+        .filter(|issue| issue.severity == Severity::MustFix)
+        .map(|issue| key(issue, Digits::Compared))
+        .collect()
+}
+
+type Key = (String, Option<String>, String);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Digits {
+    Ignored,
+    Compared,
+}
+
+fn key(issue: &Issue, digits: Digits) -> Key {
+    let file = issue
+        .file
+        .as_deref()
+        .map(|file| file.strip_prefix("./").unwrap_or(file).to_owned());
+    (
+        issue.category.trim().to_lowercase(),
+        file,
+        normalised(&issue.description, digits),
+    )
+}
+
+/// The words of a description without what differs from turn to turn: case, spacing, closing punctuation and the numbers
+/// of lines.
+fn normalised(description: &str, digits: Digits) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in description.to_lowercase().split_whitespace() {
+        let word = word.trim_end_matches(['.', ',', ';', '!', '?']);
+        let after_line = words.last().is_some_and(|before| before == "line" || before == "lines");
+        let plain = match digits {
+            Digits::Ignored => without_digits(word),
+            Digits::Compared if after_line => without_digits(word),
+            Digits::Compared => without_line_number(word),
+        };
+        if !plain.is_empty() {
+            words.push(plain);
+        }
+    }
+    words.join(" ")
+}
+
+fn without_digits(word: &str) -> String {
+    let mut plain = String::new();
+    for c in word.chars() {
+        match (c.is_numeric(), plain.ends_with('#')) {
+            (true, true) => {}
+            (true, false) => plain.push('#'),
+            (false, _) => plain.push(c),
+        }
+    }
+    plain
+}
+
+/// `src/a.rs:12:5` and `l12` without their numbers; other words as they are.
+fn without_line_number(word: &str) -> String {
+    match word.split_once(':') {
+        Some((path, place)) if !place.is_empty() && place.chars().all(|c| c.is_numeric() || c == ':' || c == '-') => {
+            path.to_owned()
+        }
+        Some(_) | None => match word.strip_prefix('l') {
+            Some(number) if !number.is_empty() && number.chars().all(char::is_numeric) => "l#".to_owned(),
+            Some(_) | None => word.to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn issue(description: &str) -> Issue {
+        Issue::must_fix("test", description)
+    }
+
+    fn turns(items: &[Vec<Issue>]) -> Vec<(TurnNumber, &[Issue])> {
+        (1..).map(TurnNumber).zip(items.iter().map(Vec::as_slice)).collect()
+    }
+
+    #[test]
+    fn equal_issues_are_grouped_over_turns_whatever_their_spelling() {
+        let elsewhere = Issue {
+            file: Some("b.rs".to_owned()),
+            ..issue("no test for the empty case")
+        };
+        let items = [
+            vec![issue("No test for the empty case."), issue("typo"), elsewhere],
+            vec![
+                issue("no  test for\nthe empty case"),
+                issue("no test for the empty case"),
+            ],
+            vec![issue("Panics at src/a.rs:12"), issue("took 31 s")],
+            vec![
+                issue("NO TEST for the empty case!"),
+                issue("panics at src/a.rs:340"),
+                issue("took 7 s"),
+            ],
+        ];
+        let found: Vec<(String, usize, Vec<u32>)> = recurring(&turns(&items))
+            .into_iter()
+            .map(|group| {
+                (
+                    group.description,
+                    group.count,
+                    group.turns.into_iter().map(|turn| turn.0).collect(),
+                )
+            })
+            .collect();
+        let group = |words: &str, turns: &[u32]| (words.to_owned(), turns.len(), turns.to_vec());
+        assert_eq!(
+            found,
+            [
+                group("NO TEST for the empty case!", &[1, 2, 4]),
+                group("panics at src/a.rs:340", &[3, 4]),
+                group("took 7 s", &[3, 4]),
+            ]
+        );
+    }
+
+    #[test]
+    fn three_turns_with_the_same_issues_are_stuck_and_progress_is_not() {
+        let a = |line: u32| issue(&format!("no test, see src/a.rs:{line} on line {line}"));
+        let table = [
+            (vec![vec![a(1)], vec![a(2)], vec![a(3)]], true),
+            (vec![vec![issue("x")], vec![a(1)], vec![a(2)], vec![a(3)]], true),
+            (
+                vec![vec![a(1), issue("x")], vec![issue("x"), a(1)], vec![a(9), issue("X")]],
+                true,
+            ),
+            (vec![vec![a(1)], vec![a(2)]], false),
+            (vec![vec![a(1), issue("x")], vec![a(1)], vec![a(1)]], false),
+            (vec![vec![a(1)], vec![], vec![a(1)]], false),
+            (vec![vec![], vec![], vec![]], false),
+            (
+                vec![
+                    vec![issue("3 failed")],
+                    vec![issue("2 failed")],
+                    vec![issue("1 failed")],
+                ],
+                false,
+            ),
+            (
+                vec![
+                    vec![Issue {
+                        severity: Severity::ShouldFix,
+                        ..a(1)
+                    }];
+                    3
+                ],
+                false,
+            ),
+        ];
+        for (items, expected) in table {
+            let told: Vec<&[Issue]> = items.iter().map(Vec::as_slice).collect();
+            assert_eq!(same_issues_three_turns(&told), expected, "{items:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn repeating_a_turn_three_times_is_stuck_and_recurs(words in proptest::collection::vec("[a-z0-9: ]{0,12}", 1..4)) {
+            let items: Vec<Issue> = words.iter().map(|text| issue(text)).collect();
+            let history = vec![items.clone(), items.clone(), items];
+            prop_assert!(same_issues_three_turns(&[&history[0], &history[1], &history[2]]));
+            prop_assert!(recurring(&turns(&history)).iter().all(|group| group.count == 3));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The public package registries of each ecosystem: one table.
+//!
+//! Only hosts from which packages are fetched, as the documents beside them say. Hosts to which anybody could also send
+//! something, code forges above all, are left out on purpose: whoever needs one names it in the settings.
+
+use crate::network::HostRule;
+
+/// A family of package managers that share registries.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ecosystem {
+    /// What people call it.
+    pub name: &'static str,
+    /// Names of files that show that a repository uses it; `*` stands for any beginning.
+    files: &'static [&'static str],
+    /// The hosts of its registries.
+    hosts: &'static [&'static str],
+}
+
+/// Every ecosystem.
+pub static ECOSYSTEMS: &[Ecosystem] = &[
+    // https://doc.rust-lang.org/cargo/reference/registry-index.html; `dl` of https://index.crates.io/config.json
+    Ecosystem {
+        name: "Cargo",
+        files: &["Cargo.toml"],
+        hosts: &["index.crates.io", "static.crates.io", "crates.io"],
+    },
+    // https://docs.npmjs.com/cli/using-npm/registry, https://yarnpkg.com/configuration/yarnrc (classic lock files name the
+    // second host, Corepack fetches Yarn itself from the third)
+    Ecosystem {
+        name: "npm",
+        files: &["package.json"],
+        hosts: &["registry.npmjs.org", "registry.yarnpkg.com", "repo.yarnpkg.com"],
+    },
+    // https://docs.pypi.org/api/
+    Ecosystem {
+        name: "PyPI",
+        files: &[
+            "pyproject.toml",
+            "setup.py",
+            "setup.cfg",
+            "Pipfile",
+            "uv.lock",
+            "poetry.lock",
+            "tox.ini",
+            "requirements.txt",
+            "requirements-dev.txt",
+            "dev-requirements.txt",
+            "pytest.ini",
+        ],
+        hosts: &["pypi.org", "files.pythonhosted.org"],
+    },
+    // https://go.dev/ref/mod#environment-variables (GOPROXY, GOSUMDB)
+    Ecosystem {
+        name: "Go",
+        files: &["go.mod"],
+        hosts: &["proxy.golang.org", "sum.golang.org"],
+    },
+    // https://maven.apache.org/repository/, https://docs.gradle.org/current/userguide/plugins.html
+    Ecosystem {
+        name: "Maven",
+        files: &[
+            "pom.xml",
+            "build.gradle",
+            "build.gradle.kts",
+            "settings.gradle",
+            "settings.gradle.kts",
+        ],
+        hosts: &[
+            "repo.maven.apache.org",
+            "repo1.maven.org",
+            "plugins.gradle.org",
+            "plugins-artifacts.gradle.org",
+            "services.gradle.org",
+        ],
+    },
+    // https://guides.rubygems.org/rubygems-org-compact-index-api/
+    Ecosystem {
+        name: "RubyGems",
+        files: &["Gemfile", "*.gemspec"],
+        hosts: &["rubygems.org", "index.rubygems.org"],
+    },
+    // https://packagist.org/apidoc (the packages themselves lie at code forges)
+    Ecosystem {
+        name: "Packagist",
+        files: &["composer.json"],
+        hosts: &["repo.packagist.org", "packagist.org"],
+    },
+    // https://learn.microsoft.com/nuget/api/overview
+    Ecosystem {
+        name: "NuGet",
+        files: &["*.csproj", "*.fsproj", "*.sln", "packages.config"],
+        hosts: &["api.nuget.org"],
+    },
+    // https://hexdocs.pm/hex/Mix.Tasks.Hex.Config.html (`api_url`, `repo_url`)
+    Ecosystem {
+        name: "Hex",
+        files: &["mix.exs", "rebar.config"],
+        hosts: &["repo.hex.pm", "builds.hex.pm", "hex.pm"],
+    },
+];
+
+/// Folders that hold the code of others.
+const VENDORED: [&str; 4] = ["node_modules", "vendor", "third_party", ".venv"];
+
+impl Ecosystem {
+    /// The hosts of its registries.
+    #[must_use]
+    pub fn registries(&self) -> Vec<HostRule> {
+        self.hosts.iter().filter_map(|host| host.parse().ok()).collect()
+    }
+
+    fn has(&self, file: &str) -> bool {
+        self.files.iter().any(|known| match known.strip_prefix('*') {
+            Some(ending) => file.ends_with(ending),
+            None => file == *known,
+        })
+    }
+}
+
+/// The ecosystems that a repository with these paths uses, in the order of the table.
+#[must_use]
+pub fn of_paths(paths: &[String]) -> Vec<&'static Ecosystem> {
+    let is_own = |path: &&String| !path.split('/').any(|part| VENDORED.contains(&part));
+    let own: Vec<&str> = paths
+        .iter()
+        .filter(is_own)
+        .map(|path| path.rsplit('/').next().unwrap_or_default())
+        .collect();
+    ECOSYSTEMS
+        .iter()
+        .filter(|ecosystem| own.iter().any(|file| ecosystem.has(file)))
+        .collect()
+}
+
+/// Every public registry of the table.
+#[must_use]
+pub fn public() -> Vec<HostRule> {
+    ECOSYSTEMS.iter().flat_map(Ecosystem::registries).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ECOSYSTEMS;
+    use super::of_paths;
+    use super::public;
+
+    #[test]
+    fn every_host_of_the_table_is_a_name() {
+        let written: usize = ECOSYSTEMS.iter().map(|ecosystem| ecosystem.hosts.len()).sum();
+        assert_eq!(public().len(), written);
+    }
+
+    #[test]
+    fn ecosystems_are_known_by_their_files_wherever_they_stand() {
+        let table: [(&[&str], &[&str]); 7] = [
+            (&["Cargo.toml", "web/package.json"], &["Cargo", "npm"]),
+            (&["pyproject.toml", "go.mod"], &["PyPI", "Go"]),
+            (
+                &["app/build.gradle.kts", "Gemfile", "x.gemspec"],
+                &["Maven", "RubyGems"],
+            ),
+            (
+                &["src/App.csproj", "composer.json", "mix.exs"],
+                &["Packagist", "NuGet", "Hex"],
+            ),
+            (&["node_modules/x/package.json", "vendor/a/go.mod"], &[]),
+            (&["README.md", "my-package.json", "package.json/x"], &[]),
+            (&[], &[]),
+        ];
+        for (paths, names) in table {
+            let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+            let found: Vec<_> = of_paths(&paths).iter().map(|ecosystem| ecosystem.name).collect();
+            assert_eq!(found, names, "{paths:?}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What a person can do when an agent gave no usable result.
+
+use crate::blocked::AgentFailure;
+use crate::remedy::code;
+use crate::remedy::plain;
+
+const COMPARE_VERSIONS: &str =
+    "Ask whoever runs AutoBuild to compare the agent program's version with the one that is supported";
+const COMPARE_SETTINGS: &str = "Ask whoever runs AutoBuild to compare the agent program's version, its model and a gateway in between: the log has \
+     what the API said";
+const HIGHER_LIMIT: &str =
+    "Ask whoever runs AutoBuild for a higher limit at the model's provider, or run fewer tasks at once";
+const WAIT: &str = "Wait until the model's provider is available again, or have a fallback model set";
+const RENEW_KEY: &str = "Ask whoever runs AutoBuild to renew the key or the credit of the model's account";
+const OTHER_WORDS: &str = "Read what the model refuses, and say the task differently or do that part by hand";
+const SHORTER: &str = "Split the task, or shorten the issue and the repository's instruction files";
+const MORE_MONEY: &str = "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task";
+const NO_JSON: &str = "Read what the agent printed: its answer must be the JSON object that ends its output, and it printed none even \
+     after one correction. Mend the program, or try another agent or a stronger model";
+const STRONGER_MODEL: &str = "Try a stronger model for this agent: its answer was not usable even after one correction";
+const STRONGER_COACH: &str =
+    "Try a stronger model for the Coach: its decision was not usable even after one correction";
+
+/// One action for the kind of failure, then how it goes on.
+pub(super) fn actions(failure: &AgentFailure) -> Vec<String> {
+    let first = match failure {
+        AgentFailure::NotFound { program } => format!(
+            "Ask whoever runs AutoBuild to install {} or to set another agent",
+            code(program)
+        ),
+        AgentFailure::Failed { how } => format!(
+            "Read what the agent printed last and mend its set-up, its account or its quota: {}",
+            plain(how)
+        ),
+        AgentFailure::TimedOut { seconds } => format!(
+            "Give the agent more than {seconds} seconds (`timeouts` in `.github/autobuild.yml`), or split the task"
+        ),
+        AgentFailure::WentSilent { seconds } => format!(
+            "Find out why the agent printed nothing for {seconds} seconds: it may wait for input or for its model"
+        ),
+        AgentFailure::TooMuchOutput { .. } => "Make the agent print less".to_owned(),
+        AgentFailure::TooOld { program, least, .. } => format!(
+            "Ask whoever runs AutoBuild to bring {} to version {} or newer",
+            code(program),
+            plain(least)
+        ),
+        AgentFailure::NotAsAsked { .. } => COMPARE_VERSIONS.to_owned(),
+        AgentFailure::RateLimited { .. } => HIGHER_LIMIT.to_owned(),
+        AgentFailure::Unavailable { .. } => WAIT.to_owned(),
+        AgentFailure::NotAuthorised { .. } => RENEW_KEY.to_owned(),
+        AgentFailure::NoSuchModel { model, .. } => format!(
+            "Set a model other than {} (`model` in `.github/autobuild.yml`), or ask whoever runs AutoBuild to offer it",
+            code(model)
+        ),
+        AgentFailure::ModelRefused { .. } => OTHER_WORDS.to_owned(),
+        AgentFailure::RequestRefused { .. } => COMPARE_SETTINGS.to_owned(),
+        AgentFailure::PromptTooLong => SHORTER.to_owned(),
+        AgentFailure::OutputLimit => "Split the task, or set a model that may write more".to_owned(),
+        AgentFailure::OutOfAgentTurns { turns } => format!(
+            "Allow the agent more than {turns} calls (`agent_turns` in `.github/autobuild.yml`), or split the task"
+        ),
+        AgentFailure::OutOfMoney => MORE_MONEY.to_owned(),
+        AgentFailure::ReportMissing => NO_JSON.to_owned(),
+        AgentFailure::ReportInvalid { .. } => STRONGER_MODEL.to_owned(),
+        AgentFailure::DecisionMissing | AgentFailure::DecisionInvalid { .. } => STRONGER_COACH.to_owned(),
+    };
+    vec![first, "Then resume: these failures used up no turn".to_owned()]
+}

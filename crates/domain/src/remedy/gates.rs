@@ -1,0 +1,246 @@
+//! What a person can do about a Gate that failed, or that could not run: one rule per Gate and reason.
+
+use crate::decision::Issue;
+use crate::decision::Severity;
+use crate::evidence::Absence;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::Gate;
+use crate::evidence::GateReport;
+use crate::evidence::GateResult;
+use crate::evidence::Weight;
+use crate::evidence::repeats;
+use crate::integrity::Rule;
+use crate::plan::Criterion;
+use crate::remedy::code;
+use crate::remedy::plain;
+
+/// Gates that are spoken of; the others stand in the table.
+const MOST_GATES: usize = 3;
+
+/// One action or two for each Gate that sends the work back.
+pub(super) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String> {
+    let repeated: Vec<usize> = repeats(criteria, gates).map(|(number, _)| number).collect();
+    let is_new = |result: &&GateResult| !matches!(result.gate, Gate::Check(number) if repeated.contains(&number));
+    let setup = gates.setup.as_ref().and_then(failed).map(set_up);
+    let tests = failed(&gates.tests)
+        .filter(|finding| !gates.all_excused(finding))
+        .map(|finding| tests(gates, finding));
+    let others = demanded(gates)
+        .filter(is_new)
+        .filter_map(|result| Some(other(result, failed(&result.evidence)?)));
+    setup
+        .into_iter()
+        .chain(tests)
+        .chain(others)
+        .take(MOST_GATES)
+        .flatten()
+        .collect()
+}
+
+/// The same for tasks that pass alone and not together.
+pub(super) fn failing_together(gates: &GateReport) -> Vec<String> {
+    let tests = failed(&gates.tests).map(|finding| {
+        let first = first_failing(gates, finding);
+        format!(
+            "Run {} on the integration branch and start from {first}: the tasks pass alone, so look at what two of them \
+             share",
+            code(&finding.command)
+        )
+    });
+    let others = demanded(gates).filter_map(|result| Some(other(result, failed(&result.evidence)?)));
+    tests.into_iter().chain(others.flatten()).take(MOST_GATES).collect()
+}
+
+/// One action for each Gate that could not run.
+pub(super) fn absent(gates: &GateReport) -> Vec<String> {
+    let setup = gates.setup.iter().map(|setup| ("setup", setup));
+    let tests = [("test", &gates.tests)];
+    let others = demanded(gates).map(|result| (key(result.gate), &result.evidence));
+    setup
+        .chain(tests)
+        .chain(others)
+        .filter_map(|(key, evidence)| match evidence {
+            Evidence::Absent(reason) => absence(key, reason),
+            Evidence::Passed(_) | Evidence::Failed(_) => None,
+        })
+        .take(MOST_GATES)
+        .collect()
+}
+
+fn demanded(gates: &GateReport) -> impl Iterator<Item = &GateResult> {
+    gates.more.iter().filter(|result| result.weight == Weight::Demanded)
+}
+
+fn failed(evidence: &Evidence) -> Option<&Finding> {
+    match evidence {
+        Evidence::Failed(finding) => Some(finding),
+        Evidence::Passed(_) | Evidence::Absent(_) => None,
+    }
+}
+
+fn set_up(finding: &Finding) -> Vec<String> {
+    vec![format!(
+        "Run the set-up {} on the branch: it {}; mend `setup` in `.github/autobuild.yml` or what the change did to it, \
+         then resume",
+        code(&finding.command),
+        ended(finding)
+    )]
+}
+
+fn ended(finding: &Finding) -> String {
+    finding.exit_code.map_or_else(
+        || "was ended by a signal or a deadline".to_owned(),
+        |code| format!("exited with {code}"),
+    )
+}
+
+fn tests(gates: &GateReport, finding: &Finding) -> Vec<String> {
+    vec![
+        format!(
+            "Run {} on the branch and start from {}, then resume with what you found",
+            code(&finding.command),
+            first_failing(gates, finding)
+        ),
+        "If a test asks for the wrong thing, push a commit that mends the test, then resume".to_owned(),
+    ]
+}
+
+/// The first failing test that nothing excuses.
+fn first_failing(gates: &GateReport, finding: &Finding) -> String {
+    let excused = |name: &&String| gates.excused.iter().any(|excused| excused.test == **name);
+    let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
+    let mut held = names.iter().filter(|name| !excused(name));
+    match (held.next(), held.count()) {
+        (None, _) => "its output below".to_owned(),
+        (Some(name), 0) => code(name),
+        (Some(name), more) => format!("{} ({more} more fail)", code(name)),
+    }
+}
+
+fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
+    let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
+    let first = names.first().map_or_else(|| "its output".to_owned(), |name| code(name));
+    match result.gate {
+        Gate::BaseTests => vec![format!(
+            "Decide whether what the tests checked before still holds, beginning with {first}: resume and say so, or name \
+             the old behaviour that may go"
+        )],
+        Gate::RedBeforeGreen => vec![
+            "Resume and name a behaviour that the old code gets wrong: none of the new tests fails without the change"
+                .to_owned(),
+            "If no test of this task can fail on the old code, set `mode: standard` in `.github/autobuild.yml` on the \
+             default branch, then resume"
+                .to_owned(),
+        ],
+        Gate::Coverage => vec![
+            format!("Resume and ask for tests of the changed lines that none runs: {}", plain(&finding.output)),
+            "If the bound is too high for this repository, lower `coverage.threshold` in `.github/autobuild.yml` on the \
+             default branch, then resume"
+                .to_owned(),
+        ],
+        Gate::Integrity => integrity(&result.items),
+        Gate::Check(number) => vec![format!(
+            "Run the check of criterion {number} on the branch, {}: resume with what it shows, or skip the task if the \
+             check asks for the wrong thing",
+            what_ran(finding)
+        )],
+        Gate::Smoke => vec![format!(
+            "Start the result by hand with {}: it {}",
+            code(&finding.command),
+            ended(finding)
+        )],
+        Gate::Probe(_) => Vec::new(),
+        Gate::Ci => vec![
+            format!("Open the failing run of the repository's CI: {}", plain(&finding.sentence())),
+            "If that run fails on the default branch too, mend it there, or set `ci: ignore`, then resume".to_owned(),
+        ],
+    }
+}
+
+fn what_ran(finding: &Finding) -> String {
+    match finding.command.is_empty() {
+        true => plain(&finding.output),
+        false => code(&finding.command),
+    }
+}
+
+fn integrity(items: &[Issue]) -> Vec<String> {
+    let mut found = items.iter().filter(|item| item.severity == Severity::MustFix);
+    let Some(first) = found.next() else {
+        return vec!["Read what integrity found, and resume with guidance on it".to_owned()];
+    };
+    let rule = |rule: Rule| first.description.starts_with(&format!("{}: ", rule.name()));
+    let place = place(first);
+    if rule(Rule::Secret) {
+        return vec![
+            format!("Revoke what stands at {place}: it was pushed, so it counts as known"),
+            "Then resume to have it removed: a secret cannot be waived".to_owned(),
+        ];
+    }
+    if rule(Rule::ProtectedPath) {
+        return vec![format!(
+            "If {place} has to change, change it yourself on the default branch: no Player may; then resume"
+        )];
+    }
+    let more = match found.count() {
+        0 => String::new(),
+        more => format!(" and at {more} more"),
+    };
+    vec![
+        format!("Look at {place}{more}: {}", plain(&first.description)),
+        "Resume and say what the code should do instead".to_owned(),
+    ]
+}
+
+fn place(item: &Issue) -> String {
+    let file = item.file.as_deref().unwrap_or("the diff");
+    match item.line {
+        Some(line) => code(&format!("{file}:{line}")),
+        None => code(file),
+    }
+}
+
+/// The setting that has to do with a Gate.
+fn key(gate: Gate) -> &'static str {
+    match gate {
+        Gate::Coverage => "coverage.command",
+        Gate::Ci => "ci",
+        Gate::BaseTests | Gate::RedBeforeGreen | Gate::Integrity | Gate::Check(_) | Gate::Smoke | Gate::Probe(_) => {
+            "test"
+        }
+    }
+}
+
+fn absence(key: &str, reason: &Absence) -> Option<String> {
+    Some(match reason {
+        Absence::NoCommand => format!(
+            "Set the `{key}` command in `.github/autobuild.yml` on the default branch, then resume: none is set and none \
+             could be detected"
+        ),
+        Absence::CouldNotStart { command, reason } => format!(
+            "Install what {} needs where AutoBuild runs, or correct it as `{key}` in `.github/autobuild.yml`, then resume: \
+             {}",
+            code(command),
+            plain(reason)
+        ),
+        Absence::TimedOut { command, seconds } => format!(
+            "Make {} end within {seconds} seconds, or name a quicker command as `{key}` in `.github/autobuild.yml`, then \
+             resume",
+            code(command)
+        ),
+        Absence::Unreadable { path, reason } => format!(
+            "Make the command write {}, or correct its name in `.github/autobuild.yml`, then resume: {}",
+            code(path),
+            plain(reason)
+        ),
+        Absence::Unnamed => "Mend the tests that fail on the default branch, or name a JUnit file as `test_report` in \
+                             `.github/autobuild.yml`, so that new failures can be told from old ones; then resume"
+            .to_owned(),
+        Absence::Unfinished { what } => format!(
+            "Find out why the repository's CI gave no answer, start it again and resume, or set `ci: ignore`: {}",
+            plain(what)
+        ),
+        Absence::NotReached | Absence::NotInThisVersion | Absence::Inline => return None,
+    })
+}

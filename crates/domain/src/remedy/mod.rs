@@ -1,0 +1,228 @@
+//! What a person can do about a blocked Task or Feature: a table over the cause and what the Gates said last. Words only:
+//! nothing here does any of it.
+
+mod agents;
+mod faults;
+mod gates;
+
+use crate::blocked::Approvable;
+use crate::blocked::BlockReason;
+use crate::evidence::GateReport;
+use crate::ids::TaskId;
+use crate::plan::Criterion;
+
+/// The most actions that are suggested; nobody reads more.
+const MOST: usize = 6;
+
+/// Characters of someone's words within a sentence.
+const SHOWN: usize = 160;
+
+/// What is known where the work stopped.
+#[derive(Clone, Copy)]
+pub struct Stopped<'a> {
+    /// Why.
+    pub reason: &'a BlockReason,
+    /// The criteria of the task; none of a Feature.
+    pub criteria: &'a [Criterion],
+    /// What the Gates said last; none where none ran.
+    pub gates: Option<&'a GateReport>,
+    /// Whether a person can approve it as it is.
+    pub approvable: Approvable,
+}
+
+/// Actions that fit the cause, the most promising first, each a sentence without a live command.
+#[must_use]
+pub fn suggested_actions(stopped: &Stopped<'_>) -> Vec<String> {
+    let mut actions: Vec<String> = Vec::new();
+    for action in by_cause(stopped) {
+        if !actions.contains(&action) {
+            actions.push(action);
+        }
+    }
+    actions.truncate(MOST - 1);
+    if stopped.approvable == Approvable::Yes && is_judged(stopped.reason) {
+        actions.push(
+            "If the work is good enough as it is, approve it: the report then names you and what was waived".to_owned(),
+        );
+    }
+    actions
+}
+
+/// Whether a person's judgement of the work itself would end the block.
+fn is_judged(reason: &BlockReason) -> bool {
+    match reason {
+        BlockReason::OutOfTurns { .. }
+        | BlockReason::NoChangeTwice
+        | BlockReason::SameIssues
+        | BlockReason::BudgetSpent { .. }
+        | BlockReason::GatesAbsent { .. } => true,
+        BlockReason::AgentFailed { .. }
+        | BlockReason::OpenReview { .. }
+        | BlockReason::Paused { .. }
+        | BlockReason::NeedGone { .. }
+        | BlockReason::ForcePushed { .. }
+        | BlockReason::ForgeRefused { .. }
+        | BlockReason::Failed { .. }
+        | BlockReason::BranchRule { .. }
+        | BlockReason::PreFlightFailed { .. }
+        | BlockReason::DefaultConflict { .. }
+        | BlockReason::WaveGateRed { .. }
+        | BlockReason::TasksBlocked { .. }
+        | BlockReason::BadSettings { .. }
+        | BlockReason::Crashed { .. } => false,
+    }
+}
+
+fn by_cause(stopped: &Stopped<'_>) -> Vec<String> {
+    match stopped.reason {
+        BlockReason::OutOfTurns { .. } => after_gates(
+            stopped,
+            &["Read the last feedback and resume with guidance that answers it, and with more turns"],
+            &["If a criterion asks for the wrong thing, skip the task and mend the plan"],
+        ),
+        BlockReason::NoChangeTwice => after_gates(
+            stopped,
+            &["Resume with guidance that names the file to change and what should be different"],
+            &["If nothing is left to be done, skip the task"],
+        ),
+        BlockReason::SameIssues => after_gates(
+            stopped,
+            &["Resume with guidance on the recurring issues: the Player does not find the way by itself"],
+            &[
+                "Push a commit that settles them to the task's branch, then resume",
+                "Retry the task from the integration branch if its approach is a dead end",
+            ],
+        ),
+        BlockReason::GatesAbsent { .. } => absent(stopped),
+        BlockReason::WaveGateRed { .. } => wave_red(stopped),
+        BlockReason::AgentFailed { failure, .. } => agents::actions(failure),
+        other => by_surroundings(other),
+    }
+}
+
+/// Causes that have nothing to do with what the Gates said.
+fn by_surroundings(reason: &BlockReason) -> Vec<String> {
+    match reason {
+        BlockReason::BudgetSpent { what } => vec![
+            format!(
+                "Decide whether it is worth more: raise `budget` in `.github/autobuild.yml` on the default branch, then \
+                 resume ({})",
+                plain(what)
+            ),
+            "Or split the task: skip it and label a smaller issue".to_owned(),
+        ],
+        BlockReason::OpenReview { by } => vec![
+            format!("Ask {} to approve or to dismiss the review", by.login),
+            "Or resume: the next turn answers what the review asks for".to_owned(),
+        ],
+        BlockReason::Paused { .. } => fixed(&["Resume when it should go on"]),
+        BlockReason::NeedGone { task } => vec![format!(
+            "Decide whether it makes sense without {task}: resume it, or skip it too"
+        )],
+        BlockReason::ForcePushed { .. } => fixed(&[
+            "Push the branch back to a commit that builds on the integration branch, then resume",
+            "Or retry the task: it starts again from the integration branch",
+        ]),
+        BlockReason::ForgeRefused { .. } => faults::refused(),
+        BlockReason::Failed { fault, .. } => faults::actions(fault),
+        BlockReason::BranchRule { rule } => vec![
+            format!(
+                "Except the branches autobuild/** from the rule {}, or let AutoBuild bypass it, then resume",
+                plain(rule)
+            ),
+            "Or, if the rule is about what a commit holds, resume with guidance on what to leave out: without guidance a \
+             commit that was refused is pushed again as it is"
+                .to_owned(),
+        ],
+        BlockReason::PreFlightFailed { what, .. } => vec![
+            format!(
+                "Make it run on the default branch: mend or set `setup` and `test` in `.github/autobuild.yml` there, or \
+                 install what they need where AutoBuild runs ({})",
+                plain(what)
+            ),
+            "Then resume: pre-flight runs again, and until it holds nothing is spent on a model".to_owned(),
+        ],
+        BlockReason::DefaultConflict { files, given_up } => conflict(files, *given_up),
+        BlockReason::TasksBlocked { .. } => {
+            fixed(&["Answer the blocked report of each task: resume, approve, retry or skip it"])
+        }
+        BlockReason::BadSettings { .. } => {
+            fixed(&["Mend `.github/autobuild.yml` on the default branch as the mistakes say, then resume"])
+        }
+        BlockReason::Crashed { .. } => fixed(&["Ask whoever runs AutoBuild to look into its log, then resume"]),
+        BlockReason::OutOfTurns { .. }
+        | BlockReason::NoChangeTwice
+        | BlockReason::SameIssues
+        | BlockReason::AgentFailed { .. }
+        | BlockReason::GatesAbsent { .. }
+        | BlockReason::WaveGateRed { .. } => Vec::new(),
+    }
+}
+
+/// What mends the failing Gates comes first, then what is true of every such block.
+fn after_gates(stopped: &Stopped<'_>, first: &[&str], last: &[&str]) -> Vec<String> {
+    let mut actions = stopped
+        .gates
+        .map(|gates| gates::failing(gates, stopped.criteria))
+        .unwrap_or_default();
+    if actions.is_empty() {
+        actions = fixed(first);
+    }
+    actions.extend(fixed(last));
+    actions
+}
+
+fn absent(stopped: &Stopped<'_>) -> Vec<String> {
+    let found = stopped.gates.map(gates::absent).unwrap_or_default();
+    match found.is_empty() {
+        true => fixed(&[
+            "Set the `setup` and `test` commands in `.github/autobuild.yml` on the default branch, or install what they \
+             need where AutoBuild runs, then resume",
+        ]),
+        false => found,
+    }
+}
+
+fn wave_red(stopped: &Stopped<'_>) -> Vec<String> {
+    let mut actions = stopped.gates.map(gates::failing_together).unwrap_or_default();
+    actions.push(
+        "Push a commit that makes the Gates pass to the integration branch, then resume: the wave gate runs again"
+            .to_owned(),
+    );
+    actions
+}
+
+fn conflict(files: &[String], given_up: Option<TaskId>) -> Vec<String> {
+    let place = files.first().map_or_else(String::new, |file| match files.len() {
+        1 => format!(" ({})", code(file)),
+        more => format!(" ({} and {} more)", code(file), more - 1),
+    });
+    let by_hand = format!(
+        "Merge the default branch into the integration branch by hand{place}, push the merge commit, then resume"
+    );
+    let again = given_up.map(|task| format!("Or retry {task}: a Player then resolves the conflict again"));
+    std::iter::once(by_hand).chain(again).collect()
+}
+
+fn fixed(actions: &[&str]) -> Vec<String> {
+    actions.iter().map(|action| (*action).to_owned()).collect()
+}
+
+/// Someone's words within a sentence of ours: one short line that does not end it.
+fn plain(text: &str) -> String {
+    let start: String = text.chars().take(SHOWN.saturating_mul(8)).collect();
+    let line = start.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = line.trim_end_matches('.');
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}
+
+/// A name, path or command within a sentence of ours.
+fn code(text: &str) -> String {
+    format!("`{}`", plain(&text.replace('`', "'")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+use super::*;
+use crate::blocked::AgentFailure;
+use crate::blocked::Fault;
+use crate::decision::Issue;
+use crate::evidence::Absence;
+use crate::evidence::Counts;
+use crate::evidence::Evidence;
+use crate::evidence::Finding;
+use crate::evidence::Gate;
+use crate::evidence::GateResult;
+use crate::evidence::Weight;
+use crate::ids::TaskId;
+use crate::ids::User;
+use crate::ids::UserId;
+use std::collections::BTreeSet;
+
+fn ada() -> User {
+    User {
+        id: UserId(1),
+        login: "ada".to_owned(),
+    }
+}
+
+fn finding(command: &str, output: &str, failing: &[&str]) -> Finding {
+    Finding {
+        command: command.to_owned(),
+        exit_code: Some(1),
+        counts: Counts::Unknown,
+        failing: failing.iter().map(|name| (*name).to_owned()).collect(),
+        output: output.to_owned(),
+        names: None,
+    }
+}
+
+fn green() -> GateReport {
+    GateReport::new(None, Evidence::Passed(finding("cargo test", "", &[])))
+}
+
+fn with(gate: Gate, evidence: Evidence, items: Vec<Issue>) -> GateReport {
+    let mut report = green();
+    report.more.push(GateResult {
+        gate,
+        evidence,
+        weight: Weight::Demanded,
+        items,
+    });
+    report
+}
+
+fn item(description: &str) -> Issue {
+    Issue {
+        file: Some("src/a.rs".to_owned()),
+        line: Some(7),
+        ..Issue::must_fix("integrity", description)
+    }
+}
+
+fn red(gate: Gate, command: &str, output: &str) -> GateReport {
+    with(
+        gate,
+        Evidence::Failed(finding(command, output, &["a::old"])),
+        Vec::new(),
+    )
+}
+
+fn absent(reason: Absence) -> GateReport {
+    GateReport::new(None, Evidence::Absent(reason))
+}
+
+/// What the Gates can say against the work, each with the words that only its own actions have.
+fn reports() -> Vec<(GateReport, &'static str)> {
+    let integrity = |description: &str| {
+        let sentence = Evidence::Failed(finding("", "1 finding", &[]));
+        with(Gate::Integrity, sentence, vec![item(description)])
+    };
+    vec![
+        (
+            GateReport::new(None, Evidence::Failed(finding("cargo test", "", &["a::b", "a::c"]))),
+            "start from `a::b` (1 more fail)",
+        ),
+        (
+            GateReport::new(
+                Some(Evidence::Failed(finding("npm ci", "", &[]))),
+                Evidence::Absent(Absence::NotReached),
+            ),
+            "Run the set-up `npm ci`",
+        ),
+        (red(Gate::BaseTests, "cargo test", ""), "beginning with `a::old`"),
+        (
+            red(Gate::RedBeforeGreen, "", "0 of 2 new tests fail on the base"),
+            "none of the new tests fails without the change",
+        ),
+        (
+            red(Gate::Coverage, "", "61.5 % of 26 changed lines, 80 % are asked for"),
+            "`coverage.threshold`",
+        ),
+        (integrity("test skipped: `#[ignore]` on `a::b`"), "Look at `src/a.rs:7`"),
+        (integrity("secret: a private key"), "Revoke what stands at `src/a.rs:7`"),
+        (integrity("protected path: .github/workflows/ci.yml"), "no Player may"),
+        (red(Gate::Check(2), "cargo run", ""), "the check of criterion 2"),
+        (red(Gate::Smoke, "cargo run -- --help", ""), "Start the result by hand"),
+        (red(Gate::Ci, "", "`lint` failed"), "`ci: ignore`"),
+    ]
+}
+
+fn told(reason: &BlockReason, gates: Option<&GateReport>, approvable: Approvable) -> Vec<String> {
+    suggested_actions(&Stopped {
+        criteria: &[],
+        reason,
+        gates,
+        approvable,
+    })
+}
+
+#[test]
+fn every_failing_gate_has_actions_of_its_own() {
+    let reason = BlockReason::OutOfTurns { turns: 5 };
+    let mut first = BTreeSet::new();
+    for (report, words) in reports() {
+        let actions = told(&reason, Some(&report), Approvable::NothingPushed);
+        assert!(
+            actions.iter().any(|action| action.contains(words)),
+            "{words}: {actions:?}"
+        );
+        assert!(first.insert(actions[0].clone()), "said twice: {}", actions[0]);
+    }
+    let none = told(&reason, Some(&green()), Approvable::NothingPushed);
+    assert!(none[0].starts_with("Read the last feedback"), "{none:?}");
+}
+
+#[test]
+fn every_absence_has_an_action_of_its_own() {
+    let command = || "pytest".to_owned();
+    let reasons = [
+        (Absence::NoCommand, "Set the `test` command"),
+        (
+            Absence::CouldNotStart {
+                command: command(),
+                reason: "program not found".to_owned(),
+            },
+            "Install what `pytest` needs",
+        ),
+        (
+            Absence::TimedOut {
+                command: command(),
+                seconds: 900,
+            },
+            "end within 900 seconds",
+        ),
+        (
+            Absence::Unreadable {
+                path: "lcov.info".to_owned(),
+                reason: "it is not there".to_owned(),
+            },
+            "write `lcov.info`",
+        ),
+        (Absence::Unnamed, "`test_report`"),
+        (
+            Absence::Unfinished {
+                what: "`build` is still running".to_owned(),
+            },
+            "CI gave no answer",
+        ),
+    ];
+    let blocked = BlockReason::GatesAbsent { reasons: Vec::new() };
+    for (reason, words) in reasons {
+        let actions = told(&blocked, Some(&absent(reason)), Approvable::NothingPushed);
+        assert!(actions[0].contains(words), "{words}: {actions:?}");
+    }
+}
+
+#[test]
+fn an_approval_is_suggested_only_where_it_can_be_done() {
+    let reason = BlockReason::OutOfTurns { turns: 1 };
+    let suggests = |approvable| {
+        let actions = told(&reason, Some(&green()), approvable);
+        actions.iter().any(|action| action.contains("approve"))
+    };
+    assert!(suggests(Approvable::Yes));
+    assert!(!suggests(Approvable::NothingPushed));
+    assert!(!suggests(Approvable::Secret));
+}
+
+fn of(fault: Fault) -> BlockReason {
+    BlockReason::of_fault("plan".to_owned(), fault)
+}
+
+fn faults() -> Vec<BlockReason> {
+    let text = || "x".to_owned();
+    vec![
+        of(Fault::Unreachable { said: text() }),
+        of(Fault::History { said: text() }),
+        of(Fault::Repository { what: text() }),
+        of(Fault::DiskFull { said: text() }),
+        of(Fault::NoProgram {
+            program: text(),
+            said: text(),
+        }),
+        of(Fault::Isolation { said: text() }),
+        of(Fault::Database { said: text() }),
+        of(Fault::Unreadable { what: text() }),
+        of(Fault::Git { said: text() }),
+        of(Fault::Machine { said: text() }),
+        of(Fault::Defect { what: text() }),
+    ]
+}
+
+fn reasons() -> Vec<BlockReason> {
+    let text = || "x".to_owned();
+    let failures = [
+        AgentFailure::NotFound { program: text() },
+        AgentFailure::Failed { how: text() },
+        AgentFailure::TimedOut { seconds: 1 },
+        AgentFailure::WentSilent { seconds: 1 },
+        AgentFailure::ReportMissing,
+        AgentFailure::DecisionMissing,
+    ];
+    let failed = failures.map(|failure| BlockReason::AgentFailed {
+        failure,
+        printed: String::new(),
+    });
+    let others = [
+        BlockReason::OutOfTurns { turns: 5 },
+        BlockReason::NoChangeTwice,
+        BlockReason::SameIssues,
+        BlockReason::BudgetSpent { what: text() },
+        BlockReason::GatesAbsent { reasons: vec![text()] },
+        BlockReason::OpenReview { by: ada() },
+        BlockReason::Paused { by: ada() },
+        BlockReason::NeedGone {
+            task: TaskId::Planned(1),
+        },
+        BlockReason::ForcePushed { by: ada() },
+        BlockReason::ForgeRefused {
+            doing: text(),
+            said: text(),
+        },
+        BlockReason::BranchRule { rule: text() },
+        BlockReason::PreFlightFailed {
+            what: text(),
+            output: text(),
+        },
+        BlockReason::DefaultConflict {
+            files: vec![text()],
+            given_up: Some(TaskId::Sync(1)),
+        },
+        BlockReason::WaveGateRed { failures: vec![text()] },
+        BlockReason::TasksBlocked {
+            tasks: vec![TaskId::Planned(1)],
+        },
+        BlockReason::BadSettings { mistakes: vec![text()] },
+        BlockReason::Crashed { doing: text() },
+    ];
+    others.into_iter().chain(faults()).chain(failed).collect()
+}
+
+#[test]
+fn every_reason_has_an_action_of_its_own_and_none_is_a_live_command() {
+    let mut first = BTreeSet::new();
+    for reason in reasons() {
+        let actions = told(&reason, None, Approvable::Yes);
+        assert!(!actions.is_empty(), "{reason}");
+        assert!(first.insert(actions[0].clone()), "said twice: {}", actions[0]);
+        let plain = |action: &String| !action.contains("/autobuild ") && !action.ends_with('.');
+        assert!(actions.iter().all(plain), "{reason}: {actions:?}");
+    }
+}
+
+#[test]
+fn words_of_others_stay_short_and_on_one_line() {
+    let long = "`/autobuild cancel`\n".repeat(4_000);
+    let report = GateReport::new(None, Evidence::Failed(finding(&long, &long, &[&long])));
+    for reason in reasons() {
+        let actions = told(&reason, Some(&report), Approvable::Yes);
+        assert!(actions.len() <= MOST);
+        assert!(
+            actions
+                .iter()
+                .all(|action| action.len() < 1_000 && !action.contains('\n'))
+        );
+    }
+}

@@ -1,0 +1,304 @@
+//! What looks like a credential, and what is one: the one set of rules by which commits are refused and texts are masked.
+//! It knows the forms in which services print their tokens, keys in PEM form, both also encoded and escaped, passwords in
+//! addresses, values that are given to names like `api_key`, and every secret of this service in every usual spelling. It
+//! never repeats a value.
+
+mod assignment;
+mod encoded;
+mod forms;
+mod own;
+mod passing;
+mod shapes;
+mod spelling;
+mod view;
+mod wide;
+
+use crate::ids::Millis;
+use crate::secret::own::Own;
+use crate::secret::passing::Passing;
+use secrecy::SecretString;
+use serde_json::Value;
+use sha2::Digest;
+use sha2::Sha256;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What stands in place of a credential.
+pub const MASK: &str = "[masked]";
+
+/// The secrets that the service itself knows, to be found besides everything that looks like one. Cheap to clone; what one
+/// clone learns all know.
+#[derive(Clone, Default)]
+pub struct Secrets(Arc<Known>);
+
+#[derive(Default)]
+struct Known {
+    lasting: Option<Own>,
+    passing: Passing,
+}
+
+/// What a found text looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SecretKind {
+    /// One of the service's own secrets.
+    Own,
+    /// A private key.
+    PrivateKey,
+    /// A token in the form of a known service, as it is called.
+    Token(&'static str),
+    /// A password within an address.
+    Login,
+    /// What follows `Bearer` or `Basic` in a header.
+    Header,
+    /// A random value that is given to a name like `api_key`.
+    Assigned,
+}
+
+impl SecretKind {
+    /// Whether it is one wherever and however it stands.
+    fn is_unmistakable(self) -> bool {
+        match self {
+            Self::Own | Self::PrivateKey | Self::Token(_) => true,
+            Self::Login | Self::Header | Self::Assigned => false,
+        }
+    }
+}
+
+impl fmt::Display for SecretKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Own => "a secret of this service",
+            Self::PrivateKey => "a private key",
+            Self::Token(name) => name,
+            Self::Login => "a password in an address",
+            Self::Header => "a credential of a request",
+            Self::Assigned => "a value that looks like a password or key",
+        })
+    }
+}
+
+/// Whether something is a credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sure {
+    /// It has the form of one and is no example: a commit that adds it is refused.
+    Yes,
+    /// It may be one: no text shows it, but a commit may hold it.
+    Perhaps,
+}
+
+/// A place that holds a credential.
+#[derive(Clone, Debug)]
+struct Span {
+    kind: SecretKind,
+    sure: Sure,
+    at: Range<usize>,
+}
+
+/// One finding, with a digest instead of the value so that two can be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What it looks like.
+    pub kind: SecretKind,
+    /// Its line, from 1.
+    pub line: usize,
+    digest: [u8; 32],
+}
+
+impl Found {
+    /// Whether the same value stands among others, wherever.
+    #[must_use]
+    pub fn is_among(&self, others: &[Self]) -> bool {
+        others.iter().any(|other| other.digest == self.digest)
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secrets")
+    }
+}
+
+impl Secrets {
+    /// Prepares to find these values in every spelling in which they could get out. Values so short or plain that they
+    /// are ordinary words are left out.
+    #[must_use]
+    pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
+        Self(Arc::new(Known {
+            lasting: Own::of(values),
+            passing: Passing::default(),
+        }))
+    }
+
+    /// From now on `value` is one as well, until it ends. What has ended by `now` is forgotten.
+    pub fn learn(&self, value: &SecretString, until: Millis, now: Millis) {
+        self.0.passing.learn(value, until, now);
+    }
+
+    /// `text` with every credential replaced.
+    #[must_use]
+    pub fn mask(&self, text: &str) -> String {
+        let mut spans = self.spans(text.as_bytes(), assignment::Where::Anywhere);
+        spans.extend(self.seen(text));
+        if spans.is_empty() {
+            return text.to_owned();
+        }
+        spans.sort_unstable_by_key(|span| (span.at.start, span.at.end));
+        let mut masked: Vec<u8> = Vec::with_capacity(text.len());
+        let mut done = 0;
+        for span in spans {
+            if span.at.start >= done {
+                masked.extend_from_slice(text.as_bytes().get(done..span.at.start).unwrap_or_default());
+                masked.extend_from_slice(MASK.as_bytes());
+            }
+            // What is glued to a credential may be the end of another one.
+            let glued = text.as_bytes().get(span.at.end..).unwrap_or_default();
+            let glued = glued.iter().take_while(|byte| is_glue(**byte)).count();
+            done = done.max(span.at.end + glued);
+        }
+        masked.extend_from_slice(text.as_bytes().get(done..).unwrap_or_default());
+        String::from_utf8_lossy(&masked).into_owned()
+    }
+
+    /// The value with every text in it masked, names of fields included.
+    #[must_use]
+    pub fn mask_json(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.mask(&text)),
+            Value::Array(items) => items.into_iter().map(|item| self.mask_json(item)).collect(),
+            Value::Object(fields) => fields
+                .into_iter()
+                .map(|(name, value)| (self.mask(&name), self.mask_json(value)))
+                .collect(),
+            other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
+        }
+    }
+
+    /// Every credential in a file's content, in order, one of a kind for each place.
+    #[must_use]
+    pub fn find(&self, path: &str, content: &[u8]) -> Vec<Found> {
+        let wide = wide::read(content);
+        let content = wide.as_deref().map_or(content, str::as_bytes);
+        let mut spans = self.spans(content, assignment::Where::of(path, content));
+        if let Ok(text) = std::str::from_utf8(content) {
+            spans.extend(self.seen(text).into_iter().filter(|span| span.kind.is_unmistakable()));
+        }
+        spans.retain(|span| span.sure == Sure::Yes);
+        spans.sort_unstable_by_key(|span| (span.at.start, span.kind));
+        let mut found: Vec<Found> = Vec::new();
+        let (mut line, mut counted, mut done) = (1, 0, 0);
+        for span in spans {
+            if span.at.start < done {
+                continue;
+            }
+            let between = content.get(counted..span.at.start).unwrap_or_default();
+            line += between.iter().filter(|byte| **byte == b'\n').count();
+            counted = span.at.start;
+            done = span.at.end;
+            let value = content.get(span.at).unwrap_or_default();
+            found.push(Found {
+                kind: span.kind,
+                line,
+                digest: Sha256::digest(value).into(),
+            });
+        }
+        found
+    }
+
+    fn spans(&self, text: &[u8], place: assignment::Where) -> Vec<Span> {
+        let mut spans = Vec::new();
+        let passing = self.0.passing.finder();
+        for own in self.0.lasting.iter().chain(passing.as_deref()) {
+            spans.extend(own.find(text).map(|at| Span {
+                kind: SecretKind::Own,
+                sure: Sure::Yes,
+                at,
+            }));
+        }
+        forms::find(text, &mut spans);
+        shapes::find(text, &mut spans);
+        encoded::find(text, &mut spans);
+        assignment::find(text, place, &mut spans);
+        spans
+    }
+
+    /// The credentials that show when escapes are read and what is invisible is left out.
+    fn seen(&self, text: &str) -> Vec<Span> {
+        let Some(view) = view::View::of(text) else {
+            return Vec::new();
+        };
+        let spans = self.spans(&view.text, assignment::Where::Anywhere);
+        let placed = |span: Span| view.source(&span.at).map(|at| Span { at, ..span });
+        spans.into_iter().filter_map(placed).collect()
+    }
+}
+
+/// Bits of information in one character, were each drawn by its share in the text.
+fn entropy(text: &[u8]) -> f64 {
+    let mut counts = [0u32; 256];
+    for byte in text {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count += 1;
+        }
+    }
+    let total = f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX));
+    let shares = counts.iter().filter(|count| **count > 0);
+    shares
+        .map(|count| f64::from(*count) / total)
+        .map(|share| -share * share.log2())
+        .sum()
+}
+
+/// Words that say of a value that it is none.
+const STAND_INS: [&str; 14] = [
+    "example",
+    "sample",
+    "dummy",
+    "placeholder",
+    "redacted",
+    "masked",
+    "changeme",
+    "change-me",
+    "change_me",
+    "your-",
+    "your_",
+    "xxxx",
+    "****",
+    "insert-",
+];
+
+/// Whether a byte may belong to a token.
+fn is_glue(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+/// Whether a value only stands for one, as in documentation.
+fn is_stand_in(value: &[u8]) -> bool {
+    let mut seen = [false; 256];
+    for byte in value {
+        if let Some(seen) = seen.get_mut(usize::from(*byte)) {
+            *seen = true;
+        }
+    }
+    names_stand_in(value) || seen.iter().filter(|seen| **seen).count() < 4
+}
+
+/// Whether a value says of itself that it is none.
+fn names_stand_in(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let has = |word: &&str| lower.windows(word.len()).any(|window| window == word.as_bytes());
+    STAND_INS.iter().any(has)
+}
+
+/// Whether a word may begin at `at`: after nothing, after what is no letter, or after an escape as in `\n` and `%20`.
+fn begins(text: &[u8], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).and_then(|at| text.get(at)).copied();
+    let Some(last) = before(1) else { return true };
+    let escaped = before(2) == Some(b'\\') && matches!(last, b'n' | b't' | b'r');
+    let percent =
+        before(3) == Some(b'%') && before(2).is_some_and(|byte| byte.is_ascii_hexdigit()) && last.is_ascii_hexdigit();
+    escaped || percent || !(last.is_ascii_alphanumeric() || matches!(last, b'_' | b'+' | b'-'))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Finding the service's own secrets: first how they begin, all at once, then the whole of each that begins so. A private
+//! key has dozens of long spellings, and an automaton of all of them takes longer to build than the rest of a start.
+
+use crate::secret::spelling;
+use aho_corasick::AhoCorasick;
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// How much of a spelling is looked for first; none is shorter.
+const BEGINNING: usize = spelling::LEAST;
+
+/// What follows a beginning, in each spelling that has it.
+type Rests = Vec<Box<[u8]>>;
+
+/// The spellings of all known secrets.
+pub(super) struct Own {
+    beginnings: AhoCorasick,
+    /// For each beginning, in order.
+    rests: Vec<Rests>,
+}
+
+impl Own {
+    /// Takes every spelling of these values; nothing where all are so short or plain that they are left out.
+    pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Option<Self> {
+        let mut spellings: BTreeMap<Vec<u8>, Rests> = BTreeMap::new();
+        for value in values {
+            for spelled in spelling::of(value.expose_secret()) {
+                if let Some((beginning, rest)) = spelled.as_bytes().split_at_checked(BEGINNING) {
+                    spellings.entry(beginning.to_vec()).or_default().push(rest.into());
+                }
+            }
+        }
+        let (beginnings, mut rests): (Vec<Vec<u8>>, Vec<Rests>) = spellings.into_iter().unzip();
+        for rests in &mut rests {
+            rests.sort_unstable();
+            rests.dedup();
+        }
+        let beginnings = (!beginnings.is_empty()).then(|| AhoCorasick::new(beginnings).ok())??;
+        Some(Self { beginnings, rests })
+    }
+
+    /// Where any spelling of any of them stands in a text, overlapping ones too.
+    pub(super) fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
+        self.beginnings.find_overlapping_iter(text).flat_map(move |found| {
+            let rests = self
+                .rests
+                .get(found.pattern().as_usize())
+                .map_or(&[][..], Vec::as_slice);
+            let after = text.get(found.end()..).unwrap_or_default();
+            let whole = rests.iter().filter(move |rest| after.starts_with(rest));
+            whole.map(move |rest| found.start()..found.end() + rest.len())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Own;
+    use secrecy::SecretString;
+
+    fn found(secrets: &[&str], text: &str) -> Vec<String> {
+        let secrets: Vec<SecretString> = secrets.iter().map(|secret| SecretString::from(*secret)).collect();
+        let own = Own::of(&secrets).unwrap();
+        let mut found: Vec<String> = own.find(text.as_bytes()).map(|at| text[at].to_owned()).collect();
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn secrets_that_begin_alike_or_lie_in_one_another_are_each_found() {
+        let secrets = [
+            "Same-beginning-One",
+            "Same-beginning-Other",
+            "Same-beg1",
+            "inning-One-more",
+        ];
+        assert_eq!(
+            found(&secrets, "a Same-beginning-One-more b Same-beginning-Other"),
+            ["Same-beginning-One", "Same-beginning-Other", "inning-One-more"]
+        );
+        assert_eq!(found(&secrets, "Same-beg1"), ["Same-beg1"]);
+    }
+
+    #[test]
+    fn a_beginning_alone_is_no_secret() {
+        assert_eq!(
+            found(&["Same-beginning-One"], "Same-beginning-On"),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            found(&["abAbabAbabAb"], "abAbabAbabAbabAb"),
+            ["abAbabAbabAb", "abAbabAbabAb"]
+        );
+    }
+
+    #[test]
+    fn nothing_is_prepared_where_nothing_is_known() {
+        assert!(Own::of(&[]).is_none());
+        assert!(Own::of(&[SecretString::from("word")]).is_none());
+    }
+}

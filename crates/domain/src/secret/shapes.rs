@@ -1,0 +1,219 @@
+//! Credentials that have a shape instead of a beginning: keys in PEM form, signed tokens, passwords in addresses, headers.
+
+use crate::secret::MASK;
+use crate::secret::SecretKind;
+use crate::secret::Span;
+use crate::secret::Sure;
+use crate::secret::begins;
+use crate::secret::entropy;
+use crate::secret::is_stand_in;
+use aho_corasick::AhoCorasick;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+const MARKS: [&str; 7] = [
+    "-----BEGIN ",
+    "eyJ",
+    "://",
+    "Bearer ",
+    "bearer ",
+    "Basic ",
+    "PuTTY-User-Key-File-",
+];
+
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(MARKS).ok());
+
+/// The longest key that is looked for, and the longest address.
+const MAX_KEY: usize = 16 * 1024;
+const MAX_ADDRESS: usize = 300;
+
+/// The payload of the token that documentation shows everywhere begins like this.
+const EXAMPLE_PAYLOAD: &[u8] = b"eyJzdWIiOiIxMjM0NTY3ODkwIi";
+
+/// Finds what has one of the shapes.
+pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
+    let Some(finder) = &*FINDER else { return };
+    let mut done = 0;
+    for found in finder.find_iter(text) {
+        if found.start() < done {
+            continue;
+        }
+        let rest = text.get(found.end()..).unwrap_or_default();
+        let span = match MARKS.get(found.pattern().as_usize()) {
+            Some(&"-----BEGIN ") => private_key(rest),
+            Some(&"PuTTY-User-Key-File-") => putty(rest),
+            Some(&"eyJ") if begins(text, found.start()) => signed_token(rest),
+            Some(&"://") => login(rest),
+            Some(&("Bearer " | "bearer ")) => bearer(rest),
+            Some(&"Basic ") => basic(rest),
+            _ => None,
+        };
+        let Some(Shape { kind, sure, at }) = span else { continue };
+        let start = match kind {
+            SecretKind::PrivateKey | SecretKind::Token(_) => found.start(),
+            SecretKind::Own | SecretKind::Login | SecretKind::Header | SecretKind::Assigned => found.end() + at.start,
+        };
+        done = found.end() + at.end;
+        spans.push(Span {
+            kind,
+            sure,
+            at: start..done,
+        });
+    }
+}
+
+/// What was found, counted from the end of its mark.
+struct Shape {
+    kind: SecretKind,
+    sure: Sure,
+    at: Range<usize>,
+}
+
+fn shape(kind: SecretKind, at: Range<usize>, certain: impl FnOnce() -> Sure) -> Option<Shape> {
+    Some(Shape {
+        kind,
+        sure: certain(),
+        at,
+    })
+}
+
+fn sure_if(holds: bool) -> Sure {
+    if holds { Sure::Yes } else { Sure::Perhaps }
+}
+
+fn position(text: &[u8], needle: &[u8]) -> Option<usize> {
+    text.windows(needle.len()).position(|window| window == needle)
+}
+
+/// A key up to its last line, or as far as lines look like one where it was cut off. A first line alone, as in a program
+/// that reads keys, is none.
+fn private_key(rest: &[u8]) -> Option<Shape> {
+    let rest = rest.get(..MAX_KEY).unwrap_or(rest);
+    let title = position(rest.get(..60).unwrap_or(rest), b"-----")?;
+    let named = rest.get(..title)?;
+    if !(named.ends_with(b"PRIVATE KEY") || named.ends_with(b"PRIVATE KEY BLOCK")) {
+        return None;
+    }
+    let start = title + 5;
+    let body = rest.get(start..)?;
+    let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=:,- \t\r\n\\\"'|>".contains(byte);
+    let last = position(body, b"-----END ").filter(|at| body.iter().take(*at).all(in_key));
+    let (inside, whole) = match last {
+        Some(at) => {
+            let close = position(body.get(at + 9..)?, b"-----").map_or(body.len(), |close| at + 9 + close + 5);
+            (at, close)
+        }
+        None => {
+            let length = key_lines(body);
+            (length, length)
+        }
+    };
+    let inside = body.get(..inside)?;
+    let digits = inside.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
+    let least = if last.is_some() { 12 } else { 40 };
+    let example = digits < 400 && is_stand_in(inside);
+    shape(SecretKind::PrivateKey, 0..start + whole, || {
+        sure_if(digits >= least && !example)
+    })
+}
+
+/// How far lines go on that could belong to a key; the first is the rest of its title's line.
+fn key_lines(body: &[u8]) -> usize {
+    let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=:,- \r\\\"'".contains(byte);
+    let mut length = 0;
+    for line in body.split_inclusive(|byte| *byte == b'\n') {
+        let bare = line.strip_suffix(b"\n").unwrap_or(line);
+        if !bare.iter().all(in_key) {
+            break;
+        }
+        length += line.len();
+    }
+    // The line break before what follows is not the key's.
+    match body.get(..length) {
+        Some(key) if length < body.len() && key.ends_with(b"\n") => length - 1,
+        _ => length,
+    }
+}
+
+fn putty(rest: &[u8]) -> Option<Shape> {
+    let rest = rest.get(..MAX_KEY).unwrap_or(rest);
+    let at = position(rest, b"Private-Lines:")?;
+    let end = position(rest, b"Private-MAC:").unwrap_or(rest.len());
+    shape(SecretKind::PrivateKey, 0..end.max(at), || Sure::Yes)
+}
+
+/// Three parts of base 64 with dots between; the first is the object that the mark begins.
+fn signed_token(rest: &[u8]) -> Option<Shape> {
+    let in_token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let part = |from: usize| {
+        rest.get(from..)
+            .map(|rest| rest.iter().take_while(|byte| in_token(byte)).count())
+    };
+    let header = part(0).filter(|length| *length >= 10)?;
+    let payload_at = header + 1;
+    let payload = part(payload_at).filter(|length| *length >= 10 && rest.get(header) == Some(&b'.'))?;
+    let signature_at = payload_at + payload + 1;
+    let dot = rest.get(payload_at + payload) == Some(&b'.');
+    let signature = part(signature_at).filter(|length| *length >= 20 && dot)?;
+    let body = rest.get(payload_at..payload_at + payload)?;
+    shape(SecretKind::Token("a signed token"), 0..signature_at + signature, || {
+        sure_if(!body.starts_with(EXAMPLE_PAYLOAD))
+    })
+}
+
+/// The password of `scheme://name:password@host`.
+fn login(rest: &[u8]) -> Option<Shape> {
+    let rest = rest.get(..MAX_ADDRESS).unwrap_or(rest);
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"/\"'`<>\\)".contains(byte);
+    let authority = rest.split(ends).next()?;
+    let at = authority.iter().rposition(|byte| *byte == b'@')?;
+    let colon = authority.get(..at)?.iter().position(|byte| *byte == b':')?;
+    let (password, host) = (authority.get(colon + 1..at)?, authority.get(at + 1..)?);
+    if password.is_empty() || password == MASK.as_bytes() {
+        return None;
+    }
+    let local = [&b"localhost"[..], b"127.", b"[::1]", b"example."];
+    let named = local.iter().any(|name| host.starts_with(name)) || position(host, b".example").is_some();
+    let any = |is: fn(&u8) -> bool| password.iter().any(is);
+    let random = password.len() >= 10 && any(u8::is_ascii_digit) && any(u8::is_ascii_alphabetic);
+    shape(SecretKind::Login, colon + 1..at, || {
+        sure_if(random && !named && !is_variable(password) && !is_stand_in(password) && entropy(password) >= 3.0)
+    })
+}
+
+/// A text that something else is put into: `$PASSWORD`, `${…}`, `{{…}}`, `%s`, `<…>`.
+pub(super) fn is_variable(value: &[u8]) -> bool {
+    value.starts_with(b"$")
+        || value
+            .iter()
+            .any(|byte| matches!(byte, b'{' | b'}' | b'<' | b'>' | b'%' | b'('))
+}
+
+fn bearer(rest: &[u8]) -> Option<Shape> {
+    let in_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(byte);
+    let length = rest.iter().take_while(|byte| in_token(byte)).count();
+    let value = rest.get(..length)?;
+    let any = |is: fn(&u8) -> bool| value.iter().any(is);
+    let random = length >= 20 && any(u8::is_ascii_digit) && any(u8::is_ascii_alphabetic);
+    if !random || is_stand_in(value) {
+        return None;
+    }
+    shape(SecretKind::Header, 0..length, || sure_if(entropy(value) >= 3.5))
+}
+
+fn basic(rest: &[u8]) -> Option<Shape> {
+    let in_value = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
+    let length = rest.iter().take_while(|byte| in_value(byte)).count();
+    let value = rest.get(..length).filter(|_| (12..=4096).contains(&length))?;
+    let decoded = STANDARD.decode(value).ok()?;
+    let colon = decoded.iter().position(|byte| *byte == b':')?;
+    let password = decoded.get(colon + 1..)?;
+    if decoded.iter().any(u8::is_ascii_control) || password.is_empty() {
+        return None;
+    }
+    shape(SecretKind::Header, 0..length, || {
+        sure_if(password.len() >= 12 && !is_stand_in(password) && entropy(password) >= 3.0)
+    })
+}

@@ -1,0 +1,145 @@
+//! A text as its reader sees it: without what is invisible, with escapes of Markdown, HTML, JSON and addresses read. A
+//! credential that is whole only there is one all the same.
+
+use crate::clean;
+use std::ops::Range;
+
+/// What stands for a character in HTML; the last are invisible.
+const ENTITIES: [(&str, &str); 9] = [
+    ("&amp;", "&"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&quot;", "\""),
+    ("&#39;", "'"),
+    ("&#x27;", "'"),
+    ("&#96;", "`"),
+    ("&#8203;", ""),
+    ("&ZeroWidthSpace;", ""),
+];
+
+/// What is seen, and where each byte of it comes from.
+pub(super) struct View {
+    pub(super) text: Vec<u8>,
+    from: Vec<Range<usize>>,
+}
+
+impl View {
+    /// The view of a text; none where it is the text itself.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let plain =
+            |c: char| !matches!(c, '\\' | '&' | '%') && (matches!(c, '\n' | '\t' | '\r') || !clean::is_invisible(c));
+        if text.chars().all(plain) {
+            return None;
+        }
+        let mut view = Self {
+            text: Vec::with_capacity(text.len()),
+            from: Vec::with_capacity(text.len()),
+        };
+        let mut at = 0;
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            let (length, seen) = first(rest);
+            view.push(at..at + length, seen);
+            at += length;
+        }
+        Some(view)
+    }
+
+    fn push(&mut self, from: Range<usize>, seen: Seen<'_>) {
+        let mut buffer = [0; 4];
+        let seen = match seen {
+            Seen::Text(text) => text,
+            Seen::Char(c) => &*c.encode_utf8(&mut buffer),
+        };
+        self.text.extend_from_slice(seen.as_bytes());
+        self.from.extend(seen.bytes().map(|_| from.clone()));
+    }
+
+    /// Where a part of the view stands in the text itself.
+    pub(super) fn source(&self, part: &Range<usize>) -> Option<Range<usize>> {
+        let first = self.from.get(part.start)?;
+        let last = self.from.get(part.end.checked_sub(1)?)?;
+        Some(first.start..last.end)
+    }
+}
+
+/// What is seen of the start of a text.
+enum Seen<'a> {
+    Text(&'a str),
+    Char(char),
+}
+
+/// How much of the start of `rest` is one thing, and what is seen of it.
+fn first(rest: &str) -> (usize, Seen<'_>) {
+    let Some(c) = rest.chars().next() else {
+        return (0, Seen::Text(""));
+    };
+    let plain = (c.len_utf8(), Seen::Char(c));
+    match c {
+        '\u{1b}' => (clean::escape_length(rest), Seen::Text("")),
+        '\n' | '\t' | '\r' => plain,
+        '\\' => escape(rest).unwrap_or(plain),
+        '%' => code(rest, "%", 2).unwrap_or(plain),
+        '&' => {
+            let entity = ENTITIES.iter().find(|(entity, _)| rest.starts_with(entity));
+            entity.map_or(plain, |(entity, seen)| (entity.len(), Seen::Text(seen)))
+        }
+        c if clean::is_invisible(c) => (c.len_utf8(), Seen::Text("")),
+        _ => plain,
+    }
+}
+
+/// `\u0041`, `\x41`, or a sign that a backslash takes the meaning from.
+fn escape(rest: &str) -> Option<(usize, Seen<'_>)> {
+    if let Some(read) = code(rest, "\\u", 4).or_else(|| code(rest, "\\x", 2)) {
+        return Some(read);
+    }
+    let sign = rest.chars().nth(1).filter(char::is_ascii_punctuation)?;
+    Some((2, Seen::Char(sign)))
+}
+
+/// A character that is written as its number in so many digits of base 16.
+fn code<'a>(rest: &'a str, mark: &str, digits: usize) -> Option<(usize, Seen<'a>)> {
+    let end = mark.len() + digits;
+    let number = rest.strip_prefix(mark)?.get(..digits)?;
+    let number = u32::from_str_radix(number, 16).ok()?;
+    let c = char::from_u32(number).filter(char::is_ascii_graphic)?;
+    Some((end, Seen::Char(c)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::View;
+
+    fn seen(text: &str) -> Option<String> {
+        View::of(text).map(|view| String::from_utf8(view.text).unwrap())
+    }
+
+    #[test]
+    fn what_is_seen_is_without_escapes_and_without_what_is_invisible() {
+        let table = [
+            ("plain, größer\n\t", None),
+            ("a\\_b\\*c\\\\d", Some("a_b*c\\d")),
+            ("a\u{200b}b\u{1b}[31mc\u{ad}", Some("abc")),
+            ("a&#8203;b &lt;c&gt; &amp;d; &nothing;", Some("ab <c> &d; &nothing;")),
+            ("\\u0067h\\x70 \\n \\u00e9", Some("ghp \\n \\u00e9")),
+            ("%67h%70%5F 100% %zz %0a", Some("ghp_ 100% %zz %0a")),
+            ("\\", Some("\\")),
+        ];
+        for (text, expected) in table {
+            assert_eq!(seen(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_part_leads_back_to_its_place() {
+        let text = "ä\\_b\u{200b}c&amp;";
+        let view = View::of(text).unwrap();
+        assert_eq!(view.text, "ä_bc&".as_bytes());
+        let places: Vec<&str> = [2..3, 3..5, 5..6]
+            .iter()
+            .map(|part| &text[view.source(part).unwrap()])
+            .collect();
+        assert_eq!(places, ["\\_", "b\u{200b}c", "&amp;"]);
+        assert_eq!((view.source(&(0..0)), view.source(&(5..9))), (None, None));
+    }
+}

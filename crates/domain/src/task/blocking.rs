@@ -1,0 +1,199 @@
+//! Where a Task stops until a person decides.
+
+use crate::blocked::BlockReason;
+use crate::decision::Outcome;
+use crate::effect::TaskWork;
+use crate::ids::Sha;
+use crate::ids::TaskId;
+use crate::task::Asked;
+use crate::task::State;
+use crate::task::Step;
+use crate::task::Stop;
+use crate::task::Task;
+use crate::task::Turn;
+use crate::task::Work;
+use crate::task::step::ask;
+use crate::task::step::unchanged;
+
+/// A task that someone paused stops where the next agent, Gate or merge would start.
+pub(super) fn paused(before: &State, mut after: Step) -> Step {
+    if after.task.state == *before {
+        return after;
+    }
+    let Some(by) = after.task.pause.take() else {
+        return after;
+    };
+    match after.task.state {
+        State::PlayerTurn { .. } => take_back_turn(&mut after.task),
+        State::PreLoop { .. } | State::CoachTurn { .. } | State::Approved { .. } => {}
+        State::Pending | State::Blocked { .. } | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => {
+            return after;
+        }
+    }
+    after.effects.retain(|asked| !asked.work.waits_when_held());
+    block(after.task, BlockReason::Paused { by }, after.effects)
+}
+
+/// Stops the task until a person decides: its check run says so and has the buttons. The review of a turn that blocks it
+/// is the report as well. While its pull request is being opened, a report of its own waits for it.
+pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Asked>) -> Step {
+    task.state = State::Blocked { reason };
+    let is_shown = |asked: &Asked| matches!(asked.work, TaskWork::PublishCheck { .. });
+    match shown_by(&task) {
+        Some(TaskWork::PublishCheck { .. }) if effects.iter().any(is_shown) => {}
+        Some(check) => effects.push(ask(&mut task, check)),
+        None => {}
+    }
+    let is_told = reports(&mut effects);
+    if task.opening.is_none() && !is_told {
+        effects.push(ask(&mut task, TaskWork::PostBlocked));
+    }
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
+}
+
+/// Makes the review of the turn that blocks the task its blocked report too, if one is posted.
+fn reports(effects: &mut [Asked]) -> bool {
+    let mut is_told = false;
+    for asked in effects {
+        if let TaskWork::PostReview { turn } = asked.work {
+            asked.work = TaskWork::PostBlockedReview { turn };
+            is_told = true;
+        }
+    }
+    is_told
+}
+
+/// Whether the review of the newest turn, which waits for the pull request as well, is the blocked report: it was asked for
+/// in the step that blocked the task.
+pub(super) fn is_told_by_review(task: &Task) -> bool {
+    let by_turn = match &task.state {
+        State::Blocked { reason } => is_after_feedback(reason),
+        State::Pending
+        | State::PreLoop { .. }
+        | State::PlayerTurn { .. }
+        | State::CoachTurn { .. }
+        | State::Approved { .. }
+        | State::Completed { .. }
+        | State::Skipped { .. }
+        | State::Cancelled => false,
+    };
+    let feedback = |turn: &Turn| {
+        let outcome = turn.verdict.as_ref().map(|verdict| verdict.outcome);
+        turn.head.is_some() && outcome == Some(Outcome::Feedback)
+    };
+    by_turn && task.last_turn().is_some_and(feedback)
+}
+
+/// Whether a task blocks for this reason in the step that ends a turn with feedback.
+fn is_after_feedback(reason: &BlockReason) -> bool {
+    match reason {
+        BlockReason::OutOfTurns { .. }
+        | BlockReason::NoChangeTwice
+        | BlockReason::SameIssues
+        | BlockReason::Paused { .. } => true,
+        BlockReason::BudgetSpent { .. }
+        | BlockReason::AgentFailed { .. }
+        | BlockReason::GatesAbsent { .. }
+        | BlockReason::OpenReview { .. }
+        | BlockReason::NeedGone { .. }
+        | BlockReason::ForcePushed { .. }
+        | BlockReason::ForgeRefused { .. }
+        | BlockReason::Failed { .. }
+        | BlockReason::BranchRule { .. }
+        | BlockReason::PreFlightFailed { .. }
+        | BlockReason::DefaultConflict { .. }
+        | BlockReason::WaveGateRed { .. }
+        | BlockReason::TasksBlocked { .. }
+        | BlockReason::BadSettings { .. }
+        | BlockReason::Crashed { .. } => false,
+    }
+}
+
+/// The check run that says on the head of a task's branch that a person has to decide: with the verdict of the newest turn
+/// where that is about this commit, else without one, since nobody judged it.
+fn shown_by(task: &Task) -> Option<TaskWork> {
+    let head = task.head.clone()?;
+    let newest = task.last_turn().filter(|turn| turn.head.as_ref() == Some(&head));
+    Some(match newest {
+        Some(turn) => TaskWork::PublishCheck { turn: turn.number },
+        None => TaskWork::PublishBlocked { head },
+    })
+}
+
+/// A person pushed to the branch of a blocked task: it waits on the new head as well.
+pub(super) fn moved(mut task: Task, head: Sha) -> Step {
+    task.head = Some(head);
+    let effects = shown_by(&task).map(|check| ask(&mut task, check));
+    Step {
+        effects: effects.into_iter().collect(),
+        ..unchanged(task)
+    }
+}
+
+/// Removes the open turn and gives what it was told back to the next one: a turn that did not end was none.
+pub(super) fn take_back_turn(task: &mut Task) {
+    let Some(open) = task.turns.pop_if(|turn| turn.ended_at.is_none()) else {
+        return;
+    };
+    let mut guidance = open.told.guidance;
+    guidance.append(&mut task.next.guidance);
+    task.next.guidance = guidance;
+    let mut remarks = open.told.remarks;
+    remarks.append(&mut task.next.remarks);
+    task.next.remarks = remarks;
+    if open.work != Work::Pushed {
+        task.next.conflict = task.next.conflict.take().or(open.told.conflict);
+    }
+}
+
+/// An effect was given up. Only the one that is waited for, or the pull request's opening, stops the task.
+pub(super) fn stuck(mut task: Task, run: u64, reason: BlockReason) -> Step {
+    let opened = task.opening.take_if(|opening| *opening == run).is_none();
+    if opened && task.state.waits_for() != Some(run) {
+        return unchanged(task);
+    }
+    match task.state {
+        State::PlayerTurn { .. } => {
+            take_back_turn(&mut task);
+            block(task, reason, Vec::new())
+        }
+        State::PreLoop { .. } | State::CoachTurn { .. } | State::Approved { .. } => block(task, reason, Vec::new()),
+        // The pull request that its report waited for will not come.
+        State::Blocked { .. } => {
+            let effects = vec![ask(&mut task, TaskWork::PostBlocked)];
+            Step {
+                task,
+                effects,
+                stop: Stop::Nothing,
+            }
+        }
+        State::Pending | State::Completed { .. } | State::Skipped { .. } | State::Cancelled => unchanged(task),
+    }
+}
+
+pub(super) fn need_gone(task: Task, need: TaskId) -> Step {
+    let needs = task.plan.dependencies.contains(&need) && !task.without.contains(&need);
+    if task.state != State::Pending || !needs {
+        return unchanged(task);
+    }
+    block(task, BlockReason::NeedGone { task: need }, Vec::new())
+}
+
+/// What was missing is being built again: a task that did not start yet waits for it.
+pub(super) fn need_back(mut task: Task, need: TaskId) -> Step {
+    let missed = task.state
+        == State::Blocked {
+            reason: BlockReason::NeedGone { task: need },
+        };
+    if missed {
+        task.state = State::Pending;
+    }
+    if task.state == State::Pending {
+        task.without.retain(|gone| *gone != need);
+    }
+    unchanged(task)
+}

@@ -1,0 +1,235 @@
+//! What happens when Gates and Coach end: approval, the next turn, or a block.
+
+use crate::blocked::BlockReason;
+use crate::ci;
+use crate::ci::CiPolicy;
+use crate::contract::Judgement;
+use crate::decision::Issue;
+use crate::decision::Outcome;
+use crate::effect::TaskWork;
+use crate::evidence::GateReport;
+use crate::evidence::GateResult;
+use crate::evidence::Profile;
+use crate::evidence::profile;
+use crate::ids::Millis;
+use crate::ids::Sha;
+use crate::ids::TurnNumber;
+use crate::recurring::same_issues_three_turns;
+use crate::report::Discrepancy;
+use crate::task::Approval;
+use crate::task::Asked;
+use crate::task::MergePolicy;
+use crate::task::MergeState;
+use crate::task::Origin;
+use crate::task::Rules;
+use crate::task::Stage;
+use crate::task::State;
+use crate::task::Step;
+use crate::task::Stop;
+use crate::task::Task;
+use crate::task::TurnKind;
+use crate::task::blocking::block;
+use crate::task::step::ask;
+use crate::task::step::start_turn;
+use crate::task::step::unchanged;
+
+pub(super) fn gated(
+    mut task: Task,
+    run: u64,
+    head: &Sha,
+    mut report: GateReport,
+    discrepancies: Vec<Discrepancy>,
+    rules: &Rules,
+) -> Step {
+    let Some(turn) = looked_at(&task, Stage::Gates, run, head) else {
+        return unchanged(task);
+    };
+    let found = profile(task.plan.kind, &report);
+    let next = match (&found, rules.ci) {
+        (Profile::Passed, CiPolicy::Wait) => Stage::Ci,
+        // What is red already goes back without waiting for what others say of it.
+        (Profile::Failed(_), CiPolicy::Wait) => {
+            report.more.push(ci::not_reached());
+            Stage::Coach
+        }
+        (Profile::Passed | Profile::Failed(_) | Profile::Absent(_), _) => Stage::Coach,
+    };
+    if let Some(open) = task.turns.last_mut() {
+        open.gates = Some(report);
+        open.discrepancies = discrepancies;
+    }
+    match found {
+        Profile::Absent(reasons) => block(task, BlockReason::GatesAbsent { reasons }, Vec::new()),
+        Profile::Passed | Profile::Failed(_) => look(task, turn, next),
+    }
+}
+
+/// CI ended: a failure goes to the Coach and back to the Player, and what gave no answer is nobody's fault.
+pub(super) fn ci_read(mut task: Task, run: u64, head: &Sha, result: GateResult) -> Step {
+    let Some(turn) = looked_at(&task, Stage::Ci, run, head) else {
+        return unchanged(task);
+    };
+    let kind = task.plan.kind;
+    let gates = task.turns.last_mut().and_then(|open| open.gates.as_mut());
+    let found = gates.map(|gates| {
+        gates.more.push(result);
+        profile(kind, gates)
+    });
+    match found {
+        Some(Profile::Absent(reasons)) => block(task, BlockReason::GatesAbsent { reasons }, Vec::new()),
+        Some(Profile::Passed | Profile::Failed(_)) | None => look(task, turn, Stage::Coach),
+    }
+}
+
+/// Lets the next one look at the turn's commit.
+fn look(mut task: Task, turn: TurnNumber, stage: Stage) -> Step {
+    let work = match stage {
+        Stage::Gates => TaskWork::Gates,
+        Stage::Ci => TaskWork::Ci,
+        Stage::Coach => TaskWork::Coach,
+    };
+    let asked = ask(&mut task, work);
+    let run = asked.run;
+    task.state = State::CoachTurn { turn, stage, run };
+    Step {
+        task,
+        effects: vec![asked],
+        stop: Stop::Nothing,
+    }
+}
+
+pub(super) fn judged(
+    mut task: Task,
+    run: u64,
+    head: &Sha,
+    (judgement, probes): (Judgement, Vec<GateResult>),
+    at: Millis,
+    rules: &Rules,
+) -> Step {
+    let Some(turn) = looked_at(&task, Stage::Coach, run, head) else {
+        return unchanged(task);
+    };
+    if let Some(gates) = task.turns.last_mut().and_then(|open| open.gates.as_mut()) {
+        gates.more.extend(probes);
+    }
+    let verdict = match judgement {
+        Judgement::Verdict(verdict) => *verdict,
+        Judgement::EvidenceAbsent { reasons } => {
+            return block(task, BlockReason::GatesAbsent { reasons }, Vec::new());
+        }
+    };
+    let outcome = verdict.outcome;
+    if let Some(open) = task.turns.last_mut() {
+        open.verdict = Some(verdict);
+        open.ended_at = Some(at);
+    }
+    match outcome {
+        Outcome::Approve => approved(task, turn, at, rules),
+        Outcome::Feedback => {
+            let effects = announce(&mut task);
+            next_or_blocked(task, at, effects)
+        }
+    }
+}
+
+/// The turn whose commit is looked at, if this very look is the one that is waited for.
+fn looked_at(task: &Task, stage: Stage, run: u64, head: &Sha) -> Option<TurnNumber> {
+    let open = task.last_turn()?;
+    let waits_for = State::CoachTurn {
+        turn: open.number,
+        stage,
+        run,
+    };
+    (task.state == waits_for && open.head.as_ref() == Some(head)).then_some(open.number)
+}
+
+pub(super) fn coach_failed(task: Task, run: u64, reason: BlockReason) -> Step {
+    let waits = matches!(
+        task.state,
+        State::CoachTurn {
+            stage: Stage::Coach,
+            run: waits_for,
+            ..
+        } if waits_for == run
+    );
+    if !waits {
+        return unchanged(task);
+    }
+    block(task, reason, Vec::new())
+}
+
+/// An approval holds for one commit and not over a person's open request for changes: then it is not said either.
+fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules) -> Step {
+    let judged = task.turn(turn);
+    let told = judged.map(|turn| turn.told.reviews.as_slice()).unwrap_or_default();
+    let is_head = judged.is_some_and(|turn| turn.head == task.head);
+    if task.next.reviews.iter().any(|review| !told.contains(review)) {
+        return start_turn(task, TurnKind::Full, at, Vec::new());
+    }
+    if let Some(review) = task.next.reviews.first() {
+        let by = review.by.clone();
+        return block(task, BlockReason::OpenReview { by }, Vec::new());
+    }
+    if !is_head {
+        let effects = vec![ask(&mut task, TaskWork::PublishCheck { turn })];
+        return start_turn(task, TurnKind::VerifyOnly, at, effects);
+    }
+    let mut effects = announce(&mut task);
+    effects.append(&mut approve(&mut task, turn, Approval::Coach, rules));
+    Step {
+        task,
+        effects,
+        stop: Stop::Nothing,
+    }
+}
+
+/// Puts the task into `approved` and asks for what leads to its merge.
+pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &Rules) -> Vec<Asked> {
+    let mut effects = vec![ask(task, TaskWork::MarkReady)];
+    // Merging the default branch is AutoBuild's own work: only it lands that with both parents.
+    let lands = matches!(task.origin, Origin::Sync { .. });
+    let merge = match rules.merge {
+        MergePolicy::Human if !lands => MergeState::Person,
+        MergePolicy::Human | MergePolicy::Auto => {
+            let asked = ask(task, TaskWork::Merge);
+            let run = asked.run;
+            effects.push(asked);
+            MergeState::Due { run }
+        }
+    };
+    task.state = State::Approved { turn, by, merge };
+    effects
+}
+
+/// Says the newest verdict where people read it, from its row alone. A verdict on a turn without a commit has no check
+/// run, and before there is a pull request only the living comment shows it.
+pub(super) fn announce(task: &mut Task) -> Vec<Asked> {
+    let Some((turn, head)) = task.last_turn().map(|turn| (turn.number, turn.head.clone())) else {
+        return Vec::new();
+    };
+    match head {
+        Some(_) => vec![
+            ask(task, TaskWork::PostReview { turn }),
+            ask(task, TaskWork::PublishCheck { turn }),
+        ],
+        None if task.pull.is_some() => vec![ask(task, TaskWork::PostReview { turn })],
+        None => Vec::new(),
+    }
+}
+
+/// After feedback: the next turn, unless there is none left or it would bring nothing new.
+pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Asked>) -> Step {
+    let items: Vec<&[Issue]> = task
+        .turns_now()
+        .filter_map(|turn| turn.verdict.as_ref())
+        .map(|verdict| verdict.items.as_slice())
+        .collect();
+    if same_issues_three_turns(&items) {
+        return block(task, BlockReason::SameIssues, effects);
+    }
+    if task.last_number() >= task.limit {
+        let turns = u32::try_from(task.turns_now().count()).unwrap_or(u32::MAX);
+        return block(task, BlockReason::OutOfTurns { turns }, effects);
+    }
+    start_turn(task, TurnKind::Full, at, effects)
+}

@@ -1,0 +1,133 @@
+//! What happens when the designer or the Player ends.
+
+use crate::blocked::BlockReason;
+use crate::contract;
+use crate::decision::Issue;
+use crate::decision::Verdict;
+use crate::design::Design;
+use crate::design::PreLoop;
+use crate::ids::Millis;
+use crate::ids::Sha;
+use crate::ids::TurnNumber;
+use crate::report::PlayerReport;
+use crate::task::Asked;
+use crate::task::Played;
+use crate::task::State;
+use crate::task::Step;
+use crate::task::Stop;
+use crate::task::Task;
+use crate::task::TurnKind;
+use crate::task::Work;
+use crate::task::blocking::block;
+use crate::task::blocking::take_back_turn;
+use crate::task::coach::announce;
+use crate::task::coach::next_or_blocked;
+use crate::task::merging::open_missing_pull;
+use crate::task::step::play;
+use crate::task::step::start_turn;
+use crate::task::step::unchanged;
+use crate::task::step::verify;
+
+pub(super) fn designed(mut task: Task, run: u64, design: Option<Box<Design>>, at: Millis) -> Step {
+    if task.state != (State::PreLoop { run }) {
+        return unchanged(task);
+    }
+    task.pre_loop = design.map_or(PreLoop::Off, PreLoop::Done);
+    start_turn(task, TurnKind::Full, at, Vec::new())
+}
+
+pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step {
+    let State::PlayerTurn { turn, run: waits_for } = task.state else {
+        return unchanged(task);
+    };
+    if waits_for != run {
+        return unchanged(task);
+    }
+    match outcome {
+        Played::Pushed { base, head, report } => pushed(task, turn, (base, head), report, at),
+        Played::NoChange { base, report } => no_change(task, base, report, at),
+        Played::Held { base, report, items } => held(task, base, report, items, at),
+        Played::Overtaken { head } => overtaken(task, turn, head),
+        Played::Failed {
+            failure,
+            printed,
+            partial,
+        } => player_failed(task, BlockReason::AgentFailed { failure, printed }, partial),
+        Played::Stopped { reason, partial } => player_failed(task, reason, partial),
+    }
+}
+
+fn pushed(mut task: Task, turn: TurnNumber, (base, head): (Sha, Sha), report: PlayerReport, at: Millis) -> Step {
+    task.head = Some(head.clone());
+    if let Some(open) = task.turns.last_mut() {
+        open.base = Some(base);
+        open.head = Some(head);
+        open.work = Work::Pushed;
+        open.report = Some(report);
+    }
+    let mut effects: Vec<Asked> = open_missing_pull(&mut task).into_iter().collect();
+    effects.push(verify(&mut task, turn, at));
+    Step {
+        task,
+        effects,
+        stop: Stop::Nothing,
+    }
+}
+
+/// An empty change is a used turn without Gates and Coach.
+fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Step {
+    let twice = task
+        .turns_now()
+        .rev()
+        .nth(1)
+        .is_some_and(|before| before.work == Work::NoChange);
+    close_turn(&mut task, Work::NoChange, base, report, contract::no_change(), at);
+    let effects = announce(&mut task);
+    if twice {
+        block(task, BlockReason::NoChangeTwice, effects)
+    } else {
+        next_or_blocked(task, at, effects)
+    }
+}
+
+/// A commit that may not be pushed is a used turn: why stands in its feedback.
+fn held(mut task: Task, base: Sha, report: PlayerReport, items: Vec<Issue>, at: Millis) -> Step {
+    let verdict = contract::held(items);
+    close_turn(&mut task, Work::Held, base, report, verdict, at);
+    let effects = announce(&mut task);
+    next_or_blocked(task, at, effects)
+}
+
+fn close_turn(task: &mut Task, work: Work, base: Sha, report: PlayerReport, verdict: Verdict, at: Millis) {
+    if let Some(open) = task.turns.last_mut() {
+        open.work = work;
+        open.base = Some(base);
+        open.report = Some(report);
+        open.verdict = Some(verdict);
+        open.ended_at = Some(at);
+    }
+}
+
+/// A person pushed while the Player ran: its work is dropped and the same turn is done again from their commit.
+pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
+    if let Some(open) = task.turns.last_mut() {
+        open.base = Some(head.clone());
+    }
+    task.head = Some(head);
+    let effects = vec![play(&mut task, turn)];
+    Step {
+        task,
+        effects,
+        stop: Stop::Work,
+    }
+}
+
+/// A failure that is not the agents' verdict uses up no turn: the open turn is taken back, with what it was told.
+fn player_failed(mut task: Task, reason: BlockReason, partial: Option<Sha>) -> Step {
+    take_back_turn(&mut task);
+    if partial.is_some() {
+        task.head = partial;
+    }
+    let effects = open_missing_pull(&mut task).into_iter().collect();
+    block(task, reason, effects)
+}

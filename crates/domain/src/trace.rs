@@ -1,0 +1,244 @@
+//! What happened during one run of an agent, event by event, in the words of no vendor. Everything in it was said or done
+//! by an agent: a record for people, never a fact to decide by.
+
+use crate::secret::Secrets;
+use crate::shorten;
+use crate::usage::Usage;
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Characters of one text of an event that are kept.
+const MAX_TEXT: usize = 16_000;
+
+/// Bytes of all lines of one run that are kept, and how many of them of its beginning.
+pub const MAX_LINES: usize = 1_000_000;
+const MAX_BEGINNING: usize = 600_000;
+
+/// One event of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceEvent {
+    /// Milliseconds since the run started.
+    pub ms: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: TraceKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum TraceKind {
+    /// It was told this.
+    Prompt {
+        /// Word for word, shortened.
+        text: String,
+    },
+    /// The program said what it is and what it may use.
+    Started {
+        /// The model, as the program names it.
+        model: Option<String>,
+        /// The tools that it offers to the model.
+        tools: Vec<String>,
+        /// The program's version.
+        version: Option<String>,
+    },
+    /// The model said something.
+    Text {
+        /// What.
+        text: String,
+    },
+    /// A tool was called.
+    ToolCall {
+        /// Joins it with its result.
+        id: String,
+        /// The tool.
+        tool: String,
+        /// Its input as JSON text, shortened.
+        input: String,
+    },
+    /// A tool came back.
+    ToolResult {
+        /// The call.
+        id: String,
+        /// Whether it failed.
+        failed: bool,
+        /// What it gave, shortened.
+        output: String,
+    },
+    /// A tool was refused.
+    Denied {
+        /// The tool.
+        tool: String,
+        /// Why.
+        why: String,
+    },
+    /// The program waits for its model's API.
+    Waiting {
+        /// Which try comes next.
+        attempt: u32,
+        /// For how long, in milliseconds.
+        delay_ms: u64,
+        /// Why.
+        why: String,
+    },
+    /// What was used so far.
+    Used {
+        /// Sums since the start.
+        usage: Usage,
+        /// Tokens of the first request that a model answered: as its API counted them, else about what its bytes come to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        first_request: Option<u64>,
+    },
+    /// It ended.
+    Ended {
+        /// How, in a sentence.
+        how: String,
+    },
+}
+
+/// One line of a stored trace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum TraceLine {
+    /// Something happened.
+    Event(TraceEvent),
+    /// So many events were left out here, because there were too many.
+    Omitted {
+        /// How many.
+        omitted: usize,
+    },
+}
+
+/// The events as JSON lines: masked, each text shortened, and where that is not enough, without those in the middle. The
+/// beginning says what was asked, the end how it ended.
+#[must_use]
+pub fn lines(events: &[TraceEvent], secrets: &Secrets) -> String {
+    let lines: Vec<String> = events.iter().map(|event| line(event, secrets)).collect();
+    let total: usize = lines.iter().map(String::len).sum();
+    if total <= MAX_LINES {
+        return lines.concat();
+    }
+    let fitting = |lines: &mut dyn Iterator<Item = &String>, most: usize| {
+        let mut bytes = 0;
+        lines
+            .take_while(|line| {
+                bytes += line.len();
+                bytes <= most
+            })
+            .count()
+    };
+    let head = fitting(&mut lines.iter(), MAX_BEGINNING);
+    let tail = fitting(&mut lines.iter().skip(head).rev(), MAX_LINES - MAX_BEGINNING);
+    let omitted = lines.len() - head - tail;
+    let note = serde_json::to_string(&TraceLine::Omitted { omitted }).unwrap_or_default();
+    let (first, last) = (lines.iter().take(head), lines.iter().skip(head + omitted));
+    let mut kept: String = first.map(String::as_str).collect();
+    kept.push_str(&note);
+    kept.push('\n');
+    kept.extend(last.map(String::as_str));
+    kept
+}
+
+/// The lines of a stored trace; what cannot be read is left out.
+pub fn read(lines: &str) -> impl Iterator<Item = TraceLine> {
+    lines.lines().filter_map(|line| serde_json::from_str(line).ok())
+}
+
+fn line(event: &TraceEvent, secrets: &Secrets) -> String {
+    let value = serde_json::to_value(event).unwrap_or_default();
+    let mut line = shortened(secrets.mask_json(value)).to_string();
+    line.push('\n');
+    line
+}
+
+fn shortened(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(shorten::middle(&text, MAX_TEXT)),
+        Value::Array(items) => items.into_iter().take(1_000).map(shortened).collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| (name, shortened(value)))
+            .collect(),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MAX_LINES;
+    use super::TraceEvent;
+    use super::TraceKind;
+    use super::TraceLine;
+    use super::lines;
+    use super::read;
+    use crate::secret::Secrets;
+    use crate::usage::Usage;
+    use secrecy::SecretString;
+
+    fn said(ms: u64, text: &str) -> TraceEvent {
+        let text = text.to_owned();
+        TraceEvent {
+            ms,
+            kind: TraceKind::Text { text },
+        }
+    }
+
+    #[test]
+    fn events_are_lines_that_read_back() {
+        let events = [
+            said(0, "line one\nline two"),
+            TraceEvent {
+                ms: 3,
+                kind: TraceKind::ToolCall {
+                    id: "1".to_owned(),
+                    tool: "read".to_owned(),
+                    input: "{\"path\": \"a\"}".to_owned(),
+                },
+            },
+            TraceEvent {
+                ms: 9,
+                kind: TraceKind::Used {
+                    usage: Usage::default(),
+                    first_request: Some(9),
+                },
+            },
+        ];
+        let text = lines(&events, &Secrets::default());
+        assert_eq!(text.lines().count(), 3);
+        let back: Vec<TraceLine> = read(&text).collect();
+        assert_eq!(back, events.map(TraceLine::Event));
+    }
+
+    #[test]
+    fn no_secret_is_kept_however_it_is_written() {
+        let secrets = Secrets::new(&[SecretString::from("hush-hush-Value")]);
+        let token = format!("ghs_{}", "a1B2".repeat(9));
+        let input =
+            serde_json::to_string(&serde_json::json!({"command": format!("curl -H 'x: {token}' hush-hush-Value")}));
+        let call = TraceKind::ToolCall {
+            id: "1".to_owned(),
+            tool: "run".to_owned(),
+            input: input.unwrap(),
+        };
+        let text = lines(&[TraceEvent { ms: 0, kind: call }], &secrets);
+        assert!(!text.contains("a1B2") && !text.contains("hush-hush"), "{text}");
+    }
+
+    #[test]
+    fn too_much_loses_its_middle() {
+        let events: Vec<TraceEvent> = (0..500).map(|ms| said(ms, &"x".repeat(20_000))).collect();
+        let text = lines(&events, &Secrets::default());
+        assert!(text.len() <= MAX_LINES + 100, "{}", text.len());
+        let back: Vec<TraceLine> = read(&text).collect();
+        let omitted = back
+            .iter()
+            .filter(|line| matches!(line, TraceLine::Omitted { .. }))
+            .count();
+        let ends = |line: &TraceLine| match line {
+            TraceLine::Event(event) => event.ms,
+            TraceLine::Omitted { .. } => u64::MAX,
+        };
+        assert_eq!((omitted, ends(&back[0]), ends(back.last().unwrap())), (1, 0, 499));
+    }
+}

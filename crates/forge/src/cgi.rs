@@ -1,0 +1,140 @@
+//! Passing a request's body to git's HTTP back end and its CGI answer to the client.
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use git::bare::ServedProcess;
+use http::HeaderMap;
+use http::Response;
+use tokio::io::AsyncReadExt;
+use tokio::io::AsyncWriteExt;
+use tokio_util::io::ReaderStream;
+
+/// A push's answer is short; more than this is cut.
+const LARGEST_REPORT: u64 = 8 * 1024 * 1024;
+
+pub(super) fn text_answer(status: u16, text: &str) -> Response<Body> {
+    let mut response = Response::new(Body::from(text.to_owned()));
+    *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::BAD_GATEWAY);
+    response
+        .headers_mut()
+        .insert("content-type", http::HeaderValue::from_static("text/plain"));
+    if status == 401 {
+        let realm = http::HeaderValue::from_static("Basic realm=\"GitHub\"");
+        response.headers_mut().insert("www-authenticate", realm);
+    }
+    response
+}
+
+/// Feeds the body to git and gives its whole answer once git has ended.
+pub(super) async fn push(process: ServedProcess, body: Body) -> Response<Body> {
+    let ServedProcess {
+        mut child,
+        stdin,
+        stdout,
+        stderr,
+    } = process;
+    let (mut out, mut complaints) = (Vec::new(), Vec::new());
+    let (mut stdout, mut stderr) = (stdout.take(LARGEST_REPORT), stderr.take(LARGEST_REPORT));
+    let (read, _, _) = tokio::join!(
+        stdout.read_to_end(&mut out),
+        stderr.read_to_end(&mut complaints),
+        feed(stdin, body)
+    );
+    let ended = child.wait().await;
+    if read.is_err() || ended.is_err() {
+        return text_answer(500, "git could not be run");
+    }
+    if !complaints.is_empty() {
+        tracing::debug!(stderr = %String::from_utf8_lossy(&complaints), "git complained about a push");
+    }
+    let (status, headers, rest) = cgi_head(&out);
+    answer(
+        status,
+        headers,
+        Body::from(Bytes::copy_from_slice(out.get(rest..).unwrap_or_default())),
+    )
+}
+
+/// Feeds the body to git while its answer streams out.
+pub(super) async fn stream(process: ServedProcess, body: Body) -> Response<Body> {
+    let ServedProcess {
+        mut child,
+        stdin,
+        mut stdout,
+        mut stderr,
+    } = process;
+    tokio::spawn(feed(stdin, body));
+    tokio::spawn(async move {
+        // Read so that git never waits for a reader.
+        let mut complaints = Vec::new();
+        let _ = stderr.read_to_end(&mut complaints).await;
+    });
+    let mut start = Vec::new();
+    let mut chunk = [0_u8; 8192];
+    while find_end(&start).is_none() {
+        match stdout.read(&mut chunk).await {
+            Ok(0) | Err(_) => break,
+            Ok(count) => start.extend(chunk.iter().take(count)),
+        }
+    }
+    let (status, headers, rest) = cgi_head(&start);
+    let first = Bytes::copy_from_slice(start.get(rest..).unwrap_or_default());
+    let more = ReaderStream::new(stdout);
+    let all = futures_util::stream::once(async move { Ok(first) })
+        .chain(more)
+        .chain(futures_util::stream::once(async move {
+            // Kept until the whole answer is out, because dropping the process kills it.
+            child.wait().await.map(|_| Bytes::new())
+        }));
+    answer(status, headers, Body::from_stream(all))
+}
+
+async fn feed(mut stdin: tokio::process::ChildStdin, body: Body) {
+    let mut chunks = body.into_data_stream();
+    while let Some(Ok(chunk)) = chunks.next().await {
+        // git that stops reading says why in its answer.
+        if stdin.write_all(&chunk).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn find_end(bytes: &[u8]) -> Option<usize> {
+    bytes
+        .windows(4)
+        .position(|window| window == b"\r\n\r\n")
+        .map(|at| at + 4)
+}
+
+/// The status and headers of a CGI answer, and where its body starts.
+fn cgi_head(bytes: &[u8]) -> (u16, HeaderMap, usize) {
+    let Some(end) = find_end(bytes) else {
+        return (500, HeaderMap::new(), bytes.len());
+    };
+    let text = String::from_utf8_lossy(bytes.get(..end).unwrap_or_default()).into_owned();
+    let (mut status, mut headers) = (200, HeaderMap::new());
+    for line in text.lines() {
+        let Some((name, value)) = line.split_once(':') else {
+            continue;
+        };
+        if name.eq_ignore_ascii_case("status") {
+            status = value
+                .trim()
+                .split(' ')
+                .next()
+                .and_then(|code| code.parse().ok())
+                .unwrap_or(500);
+        } else if let (Ok(name), Ok(value)) = (name.parse::<http::HeaderName>(), value.trim().parse()) {
+            headers.insert(name, value);
+        }
+    }
+    (status, headers, end)
+}
+
+fn answer(status: u16, headers: HeaderMap, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::BAD_GATEWAY);
+    *response.headers_mut() = headers;
+    response
+}

@@ -1,0 +1,71 @@
+//! The file that holds the forge's memory, replaced as a whole.
+
+use super::state::State;
+use std::io;
+use std::io::Write;
+use std::path::Path;
+
+/// Why the forge could not be opened or saved.
+#[derive(Debug, thiserror::Error)]
+pub enum ForgeError {
+    /// The folder, the file or the port cannot be used.
+    #[error("{what} {place}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// Where.
+        place: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The file holds something else.
+    #[error("{place} is not a forge's memory")]
+    NotOurs {
+        /// Which file.
+        place: String,
+        /// Why not.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// git would not do what was asked.
+    #[error(transparent)]
+    Git(#[from] git::bare::BareError),
+    /// The forge refused what was asked.
+    #[error(transparent)]
+    Refused(#[from] super::Refusal),
+    /// There is no such thing here.
+    #[error("the forge has no {0}")]
+    Unknown(String),
+}
+
+pub(super) fn io_error<'a>(what: &'static str, place: &'a Path) -> impl FnOnce(io::Error) -> ForgeError + 'a {
+    move |source| ForgeError::Io {
+        what,
+        place: place.display().to_string(),
+        source,
+    }
+}
+
+/// Reads the memory; a missing file is an empty one.
+pub(super) fn load(file: &Path) -> Result<State, ForgeError> {
+    match std::fs::read(file) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|source| ForgeError::NotOurs {
+            place: file.display().to_string(),
+            source,
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::default()),
+        Err(error) => Err(io_error("reading", file)(error)),
+    }
+}
+
+/// Replaces the file in one step, so that it is never half written.
+pub(super) fn save(file: &Path, bytes: &[u8]) -> Result<(), ForgeError> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let mut fresh = tempfile::NamedTempFile::new_in(folder).map_err(io_error("writing in", folder))?;
+    fresh.write_all(bytes).map_err(io_error("writing", file))?;
+    fresh
+        .persist(file)
+        .map_err(|error| io_error("replacing", file)(error.error))?;
+    Ok(())
+}

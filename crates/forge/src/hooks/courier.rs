@@ -1,0 +1,199 @@
+//! Carries deliveries to their receivers: in order for each App, one at a time, each tried once.
+
+use super::super::site::Site;
+use super::super::state::Delivery;
+use super::super::state::Hook;
+use super::super::state::Outcome;
+use super::HookMishap;
+use hmac::Hmac;
+use hmac::Mac;
+use http_body_util::Full;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use sha2::Sha256;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::Weak;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::sync::watch;
+
+/// GitHub waits this long for a receiver.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a receiver that did not acknowledge is left alone, where the forge retries at all.
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
+
+/// Counts what is on its way and hands deliveries to the couriers.
+#[derive(Debug)]
+pub(crate) struct Post {
+    queue: mpsc::UnboundedSender<u64>,
+    under_way: watch::Sender<usize>,
+}
+
+/// The receiving end, to be run as a task.
+pub(crate) struct Couriers {
+    queue: mpsc::UnboundedReceiver<u64>,
+}
+
+impl Post {
+    pub(crate) fn new() -> (Self, Couriers) {
+        let (sender, queue) = mpsc::unbounded_channel();
+        let post = Self {
+            queue: sender,
+            under_way: watch::Sender::new(0),
+        };
+        (post, Couriers { queue })
+    }
+
+    pub(crate) fn hand_over(&self, delivery: u64) {
+        self.under_way.send_modify(|count| *count += 1);
+        if self.queue.send(delivery).is_err() {
+            self.arrived();
+        }
+    }
+
+    fn arrived(&self) {
+        self.under_way.send_modify(|count| *count = count.saturating_sub(1));
+    }
+
+    pub(crate) fn under_way(&self) -> usize {
+        *self.under_way.borrow()
+    }
+
+    /// Ends when nothing is due or on its way; what an order holds back does not count.
+    pub(crate) async fn idle(&self) {
+        let mut count = self.under_way.subscribe();
+        // The sender lives as long as `self`.
+        let _ = count.wait_for(|count| *count == 0).await;
+    }
+}
+
+type Carrier = Client<HttpConnector, Full<bytes::Bytes>>;
+
+impl Couriers {
+    /// Works until the site is gone.
+    pub(crate) async fn run(mut self, site: Weak<Site>) {
+        let client: Carrier = Client::builder(TokioExecutor::new()).build_http();
+        let mut lanes: HashMap<u64, mpsc::UnboundedSender<u64>> = HashMap::new();
+        while let Some(id) = self.queue.recv().await {
+            let Some(strong) = site.upgrade() else { return };
+            let Some(app) = strong.read(|state| state.deliveries.get(&id).map(|one| one.app)) else {
+                strong.post.arrived();
+                continue;
+            };
+            let lane = lanes.entry(app).or_insert_with(|| {
+                let (sender, receiver) = mpsc::unbounded_channel();
+                tokio::spawn(carry_all(receiver, site.clone(), client.clone()));
+                sender
+            });
+            if lane.send(id).is_err() {
+                strong.post.arrived();
+            }
+        }
+    }
+}
+
+async fn carry_all(mut lane: mpsc::UnboundedReceiver<u64>, site: Weak<Site>, client: Carrier) {
+    while let Some(id) = lane.recv().await {
+        let Some(site) = site.upgrade() else { return };
+        carry(&site, &client, id).await;
+        site.post.arrived();
+    }
+}
+
+async fn carry(site: &Arc<Site>, client: &Carrier, id: u64) {
+    let Some(delivery) = site.read(|state| state.deliveries.get(&id).cloned()) else {
+        return;
+    };
+    match site.hook_faults.strike(&delivery) {
+        Some((HookMishap::Drop, _)) => site.finish_delivery(id, Outcome::Failed("dropped by order".to_owned())),
+        Some((HookMishap::Hold, mut open)) => {
+            let (weak, client) = (Arc::downgrade(site), client.clone());
+            tokio::spawn(async move {
+                let released = open.wait_for(|open| *open).await.is_ok();
+                if let Some(site) = weak.upgrade().filter(|_| released) {
+                    site.post.under_way.send_modify(|count| *count += 1);
+                    drop(open);
+                    deliver(&site, &client, &delivery).await;
+                    site.post.arrived();
+                }
+            });
+        }
+        Some((HookMishap::Duplicate, _)) => {
+            deliver(site, client, &delivery).await;
+            deliver(site, client, &delivery).await;
+        }
+        None => deliver(site, client, &delivery).await,
+    }
+}
+
+/// Sends a delivery, again and again only where the forge was told to.
+async fn deliver(site: &Arc<Site>, client: &Carrier, delivery: &Delivery) {
+    loop {
+        let hook = site.read(|state| state.apps.get(&delivery.app).and_then(|app| app.hook.clone()));
+        let outcome = match hook {
+            Some(hook) => send(client, &hook, delivery).await,
+            None => Outcome::Failed("the App has no hook".to_owned()),
+        };
+        let done = outcome.acknowledged() || !site.retries_deliveries();
+        site.finish_delivery(delivery.id, outcome);
+        if done {
+            return;
+        }
+        tokio::time::sleep(RETRY_PAUSE).await;
+    }
+}
+
+async fn send(client: &Carrier, hook: &Hook, delivery: &Delivery) -> Outcome {
+    let request = match request(hook, delivery) {
+        Ok(request) => request,
+        Err(error) => return Outcome::Failed(error.to_string()),
+    };
+    match tokio::time::timeout(PATIENCE, client.request(request)).await {
+        Ok(Ok(answer)) => Outcome::Answered(answer.status().as_u16()),
+        Ok(Err(error)) => Outcome::Failed(error.to_string()),
+        Err(_) => Outcome::Failed("timed out".to_owned()),
+    }
+}
+
+fn request(hook: &Hook, delivery: &Delivery) -> Result<http::Request<Full<bytes::Bytes>>, http::Error> {
+    let mut request = http::Request::post(&hook.url);
+    for (name, value) in headers(hook, delivery) {
+        request = request.header(name, value);
+    }
+    request.body(Full::new(bytes::Bytes::from(delivery.payload.clone())))
+}
+
+/// The headers of a delivery, as the log shows them too.
+pub(crate) fn headers(hook: &Hook, delivery: &Delivery) -> Vec<(&'static str, String)> {
+    vec![
+        ("Accept", "*/*".to_owned()),
+        ("Content-Type", "application/json".to_owned()),
+        ("User-Agent", "GitHub-Hookshot/f0e3a1b".to_owned()),
+        ("X-GitHub-Event", delivery.event.clone()),
+        ("X-GitHub-Delivery", delivery.guid.clone()),
+        ("X-GitHub-Hook-ID", hook.id.to_string()),
+        ("X-GitHub-Hook-Installation-Target-ID", delivery.app.to_string()),
+        ("X-GitHub-Hook-Installation-Target-Type", "integration".to_owned()),
+        (
+            "X-Hub-Signature-256",
+            signature(&hook.secret, delivery.payload.as_bytes()),
+        ),
+    ]
+}
+
+fn signature(secret: &str, body: &[u8]) -> String {
+    // An HMAC key may have any length.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else {
+        return String::new();
+    };
+    mac.update(body);
+    let hex: String = mac
+        .finalize()
+        .into_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("sha256={hex}")
+}

@@ -1,0 +1,130 @@
+//! Check runs, their suites, and statuses.
+
+use super::extend;
+use super::time;
+use super::time_or_null;
+use crate::state::CheckRun;
+use crate::state::CheckSuite;
+use crate::state::Repo;
+use crate::state::State;
+use crate::state::Status;
+use git::bare::CommitFacts;
+use serde_json::Value;
+use serde_json::json;
+
+pub(crate) fn check_run(state: &State, repo: &Repo, run: &CheckRun) -> Value {
+    let url = format!("{}/check-runs/{}", state.repo_api(repo), run.id);
+    let page = format!("{}/runs/{}", state.repo_page(repo), run.id);
+    json!({
+        "id": run.id,
+        "head_sha": run.head_sha,
+        "node_id": format!("CR_{}", run.id),
+        "external_id": run.external_id,
+        "url": url,
+        "html_url": page,
+        "details_url": run.details_url.clone().unwrap_or(page),
+        "status": run.status,
+        "conclusion": run.conclusion,
+        "started_at": time(run.started_at),
+        "completed_at": time_or_null(run.completed_at),
+        "output": {
+            "title": run.title,
+            "summary": run.summary,
+            "text": run.text,
+            "annotations_count": run.annotations.len(),
+            "annotations_url": format!("{url}/annotations"),
+        },
+        "name": run.name,
+        "check_suite": {"id": run.suite},
+        "app": state.apps.get(&run.app).map(|app| state.app_json(app)),
+        "pull_requests": pulls_at(state, repo, &run.head_sha),
+    })
+}
+
+/// The open pull requests with this head.
+fn pulls_at(state: &State, repo: &Repo, sha: &str) -> Vec<Value> {
+    let pulls = repo
+        .issues
+        .values()
+        .filter_map(|issue| Some((issue, issue.pull.as_ref()?)));
+    let at_head = pulls.filter(|(issue, pull)| issue.open && pull.head_sha == sha);
+    at_head
+        .map(|(issue, pull)| {
+            let short = json!({"id": repo.id, "url": state.repo_api(repo), "name": repo.name});
+            json!({
+                "url": format!("{}/pulls/{}", state.repo_api(repo), issue.number),
+                "id": pull.id,
+                "number": issue.number,
+                "head": {"ref": pull.head, "sha": pull.head_sha, "repo": short},
+                "base": {"ref": pull.base, "sha": pull.base_sha, "repo": short},
+            })
+        })
+        .collect()
+}
+
+/// A suite as the delivery of one of its runs shows it.
+pub(crate) fn simple_check_suite(state: &State, repo: &Repo, suite: &CheckSuite) -> Value {
+    json!({
+        "id": suite.id,
+        "node_id": format!("CS_{}", suite.id),
+        "head_branch": suite.head_branch,
+        "head_sha": suite.head_sha,
+        "status": repo.suite_status(suite.id),
+        "conclusion": repo.suite_conclusion(suite.id),
+        "url": format!("{}/check-suites/{}", state.repo_api(repo), suite.id),
+        "before": suite.before,
+        "after": suite.head_sha,
+        "pull_requests": pulls_at(state, repo, &suite.head_sha),
+        "app": state.apps.get(&suite.app).map(|app| state.app_json(app)),
+        "created_at": time(suite.created_at),
+        "updated_at": time(suite.updated_at),
+    })
+}
+
+/// A suite by itself.
+pub(crate) fn check_suite(state: &State, repo: &Repo, suite: &CheckSuite) -> Value {
+    let mut value = simple_check_suite(state, repo, suite);
+    let nobody = json!({"name": "", "email": ""});
+    let unknown = json!({
+        "id": suite.head_sha, "tree_id": "", "message": "", "timestamp": time(suite.created_at),
+        "author": nobody, "committer": nobody,
+    });
+    let more = json!({
+        "rerequestable": true,
+        "runs_rerequestable": true,
+        "latest_check_runs_count": repo.runs_of(suite.id).count(),
+        "check_runs_url": format!("{}/check-suites/{}/check-runs", state.repo_api(repo), suite.id),
+        "head_commit": repo.head_commits.get(&suite.head_sha).cloned().unwrap_or(unknown),
+    });
+    extend(&mut value, more);
+    value
+}
+
+/// What a suite tells of its commit.
+pub(crate) fn head_commit(commit: &CommitFacts) -> Value {
+    let at = chrono::DateTime::from_timestamp(commit.committed, 0).map(time);
+    json!({
+        "id": commit.sha,
+        "tree_id": commit.tree,
+        "message": commit.message,
+        "timestamp": at,
+        "author": {"name": commit.author_name, "email": commit.author_email},
+        "committer": {"name": commit.committer_name, "email": commit.committer_email},
+    })
+}
+
+pub(crate) fn status(state: &State, repo: &Repo, one: &Status) -> Value {
+    json!({
+        "url": format!("{}/statuses/{}", state.repo_api(repo), one.sha),
+        "avatar_url": format!("{}/avatars/{}", state.base, one.creator),
+        "id": one.id,
+        "node_id": format!("SC_{}", one.id),
+        "state": one.state,
+        "description": one.description,
+        "target_url": one.target_url,
+        "context": one.context,
+        "created_at": time(one.created_at),
+        "updated_at": time(one.created_at),
+        "creator": state.user_json(one.creator),
+    })
+}

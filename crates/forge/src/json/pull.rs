@@ -1,0 +1,192 @@
+//! Pull requests, reviews, comments on lines.
+
+use super::extend;
+use super::issue::association;
+use super::issue::labels;
+use super::time;
+use super::time_or_null;
+use crate::state::InlineComment;
+use crate::state::Issue;
+use crate::state::Pull;
+use crate::state::Repo;
+use crate::state::Review;
+use crate::state::ReviewState;
+use crate::state::State;
+use serde_json::Value;
+use serde_json::json;
+
+/// What only git can tell of a pull request.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Computed {
+    /// Whether it can be merged; none: not known yet.
+    pub(crate) mergeable: Option<bool>,
+}
+
+/// A pull request as lists show it; with `computed` also what only the single one carries.
+pub(crate) fn pull(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, computed: Option<Computed>) -> Value {
+    let api = format!("{}/pulls/{}", state.repo_api(repo), issue.number);
+    let issue_api = format!("{}/issues/{}", state.repo_api(repo), issue.number);
+    let page = format!("{}/pull/{}", state.repo_page(repo), issue.number);
+    let mut value = json!({
+        "url": api,
+        "id": pull.id,
+        "node_id": format!("PR_{}", pull.id),
+        "html_url": page,
+        "diff_url": format!("{page}.diff"),
+        "patch_url": format!("{page}.patch"),
+        "issue_url": issue_api,
+        "number": issue.number,
+        "state": if issue.open { "open" } else { "closed" },
+        "locked": issue.locked,
+        "title": issue.title,
+        "user": state.user_json(issue.user),
+        "body": issue.body,
+        "created_at": time(issue.created_at),
+        "updated_at": time(issue.updated_at),
+        "closed_at": time_or_null(issue.closed_at),
+        "merged_at": time_or_null(pull.merged.as_ref().map(|merge| merge.at)),
+        "merge_commit_sha": pull.merged.as_ref().map(|merge| merge.sha.clone()),
+        "assignee": null, "assignees": [], "requested_reviewers": requested(state, pull), "requested_teams": [],
+        "labels": labels(state, repo, issue),
+        "milestone": null,
+        "draft": pull.draft,
+    });
+    extend(&mut value, surroundings(state, repo, issue, pull));
+    if let Some(computed) = computed {
+        extend(&mut value, single(state, issue, pull, computed));
+    }
+    value
+}
+
+/// The people who are asked for a review.
+pub(crate) fn requested(state: &State, pull: &Pull) -> Vec<Value> {
+    pull.requested.iter().map(|user| state.user_json(*user)).collect()
+}
+
+/// Both ends of a pull request and the addresses around it.
+fn surroundings(state: &State, repo: &Repo, issue: &Issue, pull: &Pull) -> Value {
+    let api = format!("{}/pulls/{}", state.repo_api(repo), issue.number);
+    let issue_api = format!("{}/issues/{}", state.repo_api(repo), issue.number);
+    let page = format!("{}/pull/{}", state.repo_page(repo), issue.number);
+    let statuses = format!("{}/statuses/{}", state.repo_api(repo), pull.head_sha);
+    json!({
+        "commits_url": format!("{api}/commits"),
+        "review_comments_url": format!("{api}/comments"),
+        "review_comment_url": format!("{}/pulls/comments{{/number}}", state.repo_api(repo)),
+        "comments_url": format!("{issue_api}/comments"),
+        "statuses_url": statuses,
+        "head": end(state, repo, &pull.head, &pull.head_sha),
+        "base": end(state, repo, &pull.base, &pull.base_sha),
+        "_links": {
+            "self": {"href": api}, "html": {"href": page}, "issue": {"href": issue_api},
+            "comments": {"href": format!("{issue_api}/comments")},
+            "review_comments": {"href": format!("{api}/comments")},
+            "review_comment": {"href": format!("{}/pulls/comments{{/number}}", state.repo_api(repo))},
+            "commits": {"href": format!("{api}/commits")}, "statuses": {"href": statuses},
+        },
+        "author_association": association(state, repo, issue.user),
+        "auto_merge": null,
+        "active_lock_reason": null,
+    })
+}
+
+fn single(state: &State, issue: &Issue, pull: &Pull, computed: Computed) -> Value {
+    let mergeable = computed.mergeable.filter(|_| issue.open);
+    let word = match mergeable {
+        None => "unknown",
+        Some(false) => "dirty",
+        Some(true) if pull.draft => "draft",
+        Some(true) => "clean",
+    };
+    json!({
+        "merged": pull.merged.is_some(),
+        "mergeable": mergeable,
+        "rebaseable": mergeable,
+        "mergeable_state": word,
+        "merged_by": pull.merged.as_ref().map(|merge| state.user_json(merge.by)),
+        "comments": issue.comments.len(),
+        "review_comments": pull.threads.len(),
+        "maintainer_can_modify": false,
+        "commits": pull.size.commits,
+        "additions": pull.size.additions,
+        "deletions": pull.size.deletions,
+        "changed_files": pull.size.files,
+    })
+}
+
+fn end(state: &State, repo: &Repo, branch: &str, sha: &str) -> Value {
+    json!({
+        "label": format!("{}:{branch}", state.login(repo.owner)),
+        "ref": branch,
+        "sha": sha,
+        "user": state.user_json(repo.owner),
+        "repo": state.repo_json(repo, None),
+    })
+}
+
+pub(crate) fn review(state: &State, repo: &Repo, number: u64, review: &Review) -> Value {
+    let page = format!(
+        "{}/pull/{number}#pullrequestreview-{}",
+        state.repo_page(repo),
+        review.id
+    );
+    let api = format!("{}/pulls/{number}", state.repo_api(repo));
+    let mut value = json!({
+        "id": review.id,
+        "node_id": format!("PRR_{}", review.id),
+        "user": state.user_json(review.user),
+        "body": review.body,
+        "state": review.state.upper(),
+        "html_url": page,
+        "pull_request_url": api,
+        "_links": {"html": {"href": page}, "pull_request": {"href": api}},
+        "commit_id": review.commit,
+        "author_association": association(state, repo, review.user),
+    });
+    if let Some(at) = review.submitted_at {
+        super::put(&mut value, "submitted_at", time(at));
+    }
+    value
+}
+
+/// As webhooks spell a review's state.
+pub(crate) fn review_state_lower(state: ReviewState) -> String {
+    state.upper().to_lowercase()
+}
+
+pub(crate) fn inline_comment(state: &State, repo: &Repo, number: u64, one: &InlineComment) -> Value {
+    let url = format!("{}/pulls/comments/{}", state.repo_api(repo), one.id);
+    let page = format!("{}/pull/{number}#discussion_r{}", state.repo_page(repo), one.id);
+    let api = format!("{}/pulls/{number}", state.repo_api(repo));
+    let mut value = json!({
+        "url": url,
+        "pull_request_review_id": one.review,
+        "id": one.id,
+        "node_id": format!("PRRC_{}", one.id),
+        "diff_hunk": one.hunk,
+        "path": one.path,
+        "commit_id": one.commit,
+        "original_commit_id": one.commit,
+        "user": state.user_json(one.user),
+        "body": one.body,
+        "created_at": time(one.created_at),
+        "updated_at": time(one.updated_at),
+        "html_url": page,
+        "pull_request_url": api,
+        "author_association": association(state, repo, one.user),
+        "_links": {"self": {"href": url}, "html": {"href": page}, "pull_request": {"href": api}},
+        "start_line": one.start_line,
+        "original_start_line": one.start_line,
+        "start_side": one.start_side,
+        "line": one.line,
+        "original_line": one.line,
+        "side": one.side,
+        "position": one.line,
+        "original_position": one.line,
+        "subject_type": if one.line.is_some() { "line" } else { "file" },
+    });
+    if let Some(id) = one.reply_to {
+        super::put(&mut value, "in_reply_to_id", json!(id));
+    }
+    value
+}

@@ -1,0 +1,102 @@
+//! What the forge answers when it does not do what was asked: GitHub's status codes and texts.
+
+use git::bare::BareError;
+use serde_json::Value;
+use serde_json::json;
+
+/// A refused call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    pub(super) status: u16,
+    pub(super) message: String,
+    pub(super) errors: Vec<Value>,
+    pub(super) location: Option<String>,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.status, self.message)?;
+        for error in &self.errors {
+            write!(f, "; {error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl Refusal {
+    pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            errors: Vec::new(),
+            location: None,
+        }
+    }
+
+    pub(super) fn not_found() -> Self {
+        Self::new(404, "Not Found")
+    }
+
+    pub(super) fn bad_credentials() -> Self {
+        Self::new(401, "Bad credentials")
+    }
+
+    /// An App lacks the permission.
+    pub(super) fn not_for_integration() -> Self {
+        Self::new(403, "Resource not accessible by integration")
+    }
+
+    /// A person lacks the role.
+    pub(super) fn lacks_role(role: &str) -> Self {
+        Self::new(403, format!("Must have {role} rights to Repository."))
+    }
+
+    /// 422 with one structured error.
+    pub(super) fn invalid(resource: &str, field: &str, code: &str) -> Self {
+        Self {
+            errors: vec![json!({"resource": resource, "field": field, "code": code})],
+            ..Self::new(422, "Validation Failed")
+        }
+    }
+
+    /// 422 with one structured error that carries a sentence.
+    pub(super) fn custom(resource: &str, field: &str, sentence: impl Into<String>) -> Self {
+        let sentence: String = sentence.into();
+        Self {
+            errors: vec![json!({"resource": resource, "field": field, "code": "custom", "message": sentence})],
+            ..Self::new(422, "Validation Failed")
+        }
+    }
+
+    /// 422 whose errors are plain sentences, as review endpoints answer.
+    pub(super) fn sentence(text: impl Into<String>) -> Self {
+        Self {
+            errors: vec![Value::String(text.into())],
+            ..Self::new(422, "Unprocessable Entity")
+        }
+    }
+
+    pub(super) fn body(&self) -> Value {
+        let mut body = json!({
+            "message": self.message,
+            "documentation_url": "https://docs.github.com/rest",
+            "status": self.status.to_string(),
+        });
+        if !self.errors.is_empty() {
+            crate::json::put(&mut body, "errors", Value::Array(self.errors.clone()));
+        }
+        if let Some(location) = &self.location {
+            crate::json::put(&mut body, "url", Value::String(location.clone()));
+        }
+        body
+    }
+}
+
+impl From<BareError> for Refusal {
+    fn from(error: BareError) -> Self {
+        tracing::warn!(%error, "git failed in the local forge");
+        Self::new(500, format!("git failed: {error}"))
+    }
+}

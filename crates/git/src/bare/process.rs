@@ -1,0 +1,170 @@
+//! How git is started for a bare repository: safe flags, an empty environment, bounded output.
+
+use super::BareRepo;
+use crate::safe::git_program;
+use std::ffi::OsStr;
+use std::io;
+use std::process::Stdio;
+use tokio::io::AsyncReadExt;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+/// More output than this from one git process is cut off.
+const OUTPUT_CAP: u64 = 64 * 1024 * 1024;
+
+/// Configuration that holds for every call, whatever the repository's own file says.
+const SAFE_CONFIG: [&str; 10] = [
+    "core.fsmonitor=false",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "credential.helper=",
+    "core.logAllRefUpdates=false",
+    "core.quotePath=false",
+];
+
+/// Why git did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum BareError {
+    /// The program could not be started or spoken to.
+    #[error("git could not be run")]
+    Process(#[from] io::Error),
+    /// git ended with an error.
+    #[error("git {command} failed: {stderr}")]
+    Failed {
+        /// The subcommand.
+        command: String,
+        /// What git said, trimmed.
+        stderr: String,
+    },
+    /// git's answer has a form that we do not know.
+    #[error("git {0} answered in an unknown form")]
+    Unreadable(&'static str),
+    /// A ref no longer has the value that the caller saw.
+    #[error("{0} has moved")]
+    Moved(String),
+    /// There is nothing to import.
+    #[error("{0} has no commit to import: make a first one")]
+    Empty(String),
+    /// Only a part of the history is there.
+    #[error("{0} is a shallow clone: fetch the rest with `git fetch --unshallow` first")]
+    Shallow(String),
+}
+
+/// What one finished git process left behind.
+pub(super) struct Finished {
+    pub(super) code: Option<i32>,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: String,
+}
+
+impl Finished {
+    pub(super) fn failure(self, command: &str) -> BareError {
+        BareError::Failed {
+            command: command.to_owned(),
+            stderr: self.stderr,
+        }
+    }
+}
+
+/// A git command in the safe environment, not yet started. `hooks` is the only folder from which hooks may run.
+pub(super) fn git(hooks: &OsStr) -> Command {
+    let mut command = Command::new(git_program());
+    command.env_clear();
+    for name in ["PATH", "TMPDIR"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+        .env("HOME", "/nonexistent")
+        .env("LC_ALL", "C")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_ATTR_NOSYSTEM", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_ASKPASS", "/bin/false")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
+        .env("GIT_PROTOCOL_FROM_USER", "0")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .arg("--no-pager")
+        .arg("--literal-pathspecs");
+    let mut hooks_path = std::ffi::OsString::from("core.hooksPath=");
+    hooks_path.push(hooks);
+    command.arg("-c").arg(hooks_path);
+    for setting in SAFE_CONFIG {
+        command.arg("-c").arg(setting);
+    }
+    command
+        .kill_on_drop(true)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Runs a prepared command, feeding it `input`.
+pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<Finished, BareError> {
+    if !input.is_empty() {
+        command.stdin(Stdio::piped());
+    }
+    let mut child = command.spawn()?;
+    let stdin = child.stdin.take();
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let feed = async {
+        if let Some(mut pipe) = stdin {
+            // git may stop reading early; its exit code tells what happened.
+            let _ = pipe.write_all(input).await;
+        }
+    };
+    let read_out = async {
+        match out {
+            Some(pipe) => pipe.take(OUTPUT_CAP).read_to_end(&mut stdout).await,
+            None => Ok(0),
+        }
+    };
+    let read_err = async {
+        match err {
+            Some(pipe) => pipe.take(64 * 1024).read_to_end(&mut stderr).await,
+            None => Ok(0),
+        }
+    };
+    let ((), out, err) = tokio::join!(feed, read_out, read_err);
+    out?;
+    err?;
+    let status = child.wait().await?;
+    Ok(Finished {
+        code: status.code(),
+        stdout,
+        stderr: String::from_utf8_lossy(&stderr).trim().to_owned(),
+    })
+}
+
+impl BareRepo {
+    /// A command on this repository, not yet started.
+    pub(super) fn command(&self, args: &[&str]) -> Command {
+        let mut command = git(OsStr::new("/dev/null"));
+        command.arg("--git-dir").arg(self.dir()).args(args);
+        command
+    }
+
+    /// Runs git on this repository; any exit code but 0 is an error.
+    pub(super) async fn run(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, BareError> {
+        let done = finish(self.command(args), input).await?;
+        match done.code {
+            Some(0) => Ok(done.stdout),
+            _ => Err(done.failure(args.first().copied().unwrap_or_default())),
+        }
+    }
+
+    /// As [`Self::run`], with the answer as trimmed text.
+    pub(super) async fn line(&self, args: &[&str], input: &[u8]) -> Result<String, BareError> {
+        let out = self.run(args, input).await?;
+        Ok(String::from_utf8_lossy(&out).trim().to_owned())
+    }
+}

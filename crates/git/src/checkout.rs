@@ -1,0 +1,356 @@
+//! Throw-away checkouts: git fills one before an agent starts, and never looks at it again.
+
+use crate::blocking::blocking;
+use crate::changes::Changes;
+use crate::changes::TakeOutError;
+use crate::changes::TakeOutLimits;
+use crate::changes::take_out;
+use crate::error::GitError;
+use crate::failure::local_failure;
+use crate::ignores::Attention;
+use crate::mirror::Mirror;
+use crate::mirror::Shared;
+use crate::mirror::make_skeleton;
+use crate::names::RepoPath;
+use crate::process::GitCall;
+use crate::process::GitOutput;
+use crate::put::put;
+use crate::read::Blob;
+use crate::walk::Stamp;
+use crate::walk::WalkError;
+use crate::walk::open_root;
+use crate::walk::walk;
+use domain::ids::Sha;
+use ignore::gitignore::GitignoreBuilder;
+use rustix::fd::OwnedFd;
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The largest file that is put in place of another.
+const MAX_LAID: u64 = 4 << 20;
+
+/// A path with what is put there instead of what the commit has: bytes and mode, or nothing.
+type Laid = (RepoPath, Option<(Vec<u8>, u32)>);
+
+/// How long a checkout of the largest repositories may take.
+const FILL_DEADLINE: Duration = Duration::from_secs(600);
+
+/// A disk with less room than this is full.
+const NO_ROOM: u64 = 64 << 10;
+
+/// Why git did not fill a checkout. It does not say when that is for want of room.
+fn not_filled(work: &Path, output: &GitOutput) -> GitError {
+    let room = rustix::fs::statvfs(work).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    match room < NO_ROOM {
+        true => GitError::NoSpace(output.stderr.clone()),
+        false => local_failure("read-tree", output),
+    }
+}
+
+/// What a checkout looked like before anyone worked in it.
+#[derive(Debug, Default)]
+pub struct TreeRecord {
+    pub(crate) files: BTreeMap<RepoPath, Stamp>,
+    folders: HashSet<RepoPath>,
+    rules: HashMap<RepoPath, Vec<u8>>,
+}
+
+impl TreeRecord {
+    /// How many files the commit has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether the commit has no file.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Every file of the commit.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(RepoPath::as_path)
+    }
+
+    pub(crate) fn has_file(&self, path: &RepoPath) -> bool {
+        self.files.contains_key(path)
+    }
+
+    pub(crate) fn has_folder(&self, path: &RepoPath) -> bool {
+        self.folders.contains(path)
+    }
+
+    pub(crate) fn rules_of(&self, folder: &RepoPath) -> Option<&Vec<u8>> {
+        self.rules.get(folder)
+    }
+}
+
+/// One working copy for one use. Dropped, it is moved away at once and deleted in the background.
+#[derive(Debug)]
+pub struct Checkout {
+    /// The folder that holds the working copy; named at random.
+    home: PathBuf,
+    work: PathBuf,
+    /// The working copy's own device and inode, to notice another folder in its place.
+    root: (u64, u64),
+    head: Sha,
+    tree: Option<Sha>,
+    record: Arc<TreeRecord>,
+    trash: TrashHandle,
+}
+
+/// What takes the checkout away in the end.
+struct TrashHandle(Arc<Shared>);
+
+impl std::fmt::Debug for TrashHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TrashHandle")
+    }
+}
+
+impl Checkout {
+    /// The working copy.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.work
+    }
+
+    /// The commit at `HEAD`.
+    #[must_use]
+    pub fn head(&self) -> &Sha {
+        &self.head
+    }
+
+    /// The tree that was filled in where it is not the commit's own: a conflict with its markers.
+    #[must_use]
+    pub fn tree(&self) -> Option<&Sha> {
+        self.tree.as_ref()
+    }
+
+    /// What the working copy looked like at first.
+    #[must_use]
+    pub fn record(&self) -> &TreeRecord {
+        &self.record
+    }
+
+    /// What was done in the working copy. Every process that could write there must be gone.
+    pub async fn take_out(&self, limits: &TakeOutLimits) -> Result<Changes, TakeOutError> {
+        let (root, record, limits) = (self.open(), Arc::clone(&self.record), limits.clone());
+        let walked = blocking(move || match root {
+            Some(root) => take_out(&root, &record, &limits),
+            None => Ok(Changes::checkout_gone()),
+        });
+        walked.await.map_err(|error| TakeOutError::Io(error.into()))?
+    }
+
+    /// Every path that is not as it was, ignored files included: empty means that nobody wrote here.
+    pub async fn changed_paths(&self) -> Result<Vec<RepoPath>, TakeOutError> {
+        let Some(root) = self.open() else {
+            return Ok(vec![RepoPath::from(".")]);
+        };
+        let record = Arc::clone(&self.record);
+        let compared = blocking(move || differences(&root, &record));
+        compared.await.map_err(|error| TakeOutError::Io(error.into()))?
+    }
+
+    /// A handle on the working copy, unless something else stands in its place.
+    pub(crate) fn open(&self) -> Option<OwnedFd> {
+        let root = open_root(&self.work).ok()?;
+        let stat = rustix::fs::fstat(&root).ok()?;
+        ((stat.st_dev, stat.st_ino) == self.root).then_some(root)
+    }
+
+    pub(crate) fn shared_record(&self) -> Arc<TreeRecord> {
+        Arc::clone(&self.record)
+    }
+}
+
+impl Drop for Checkout {
+    fn drop(&mut self) {
+        self.trash.0.trash.take(&self.home);
+    }
+}
+
+impl Mirror {
+    /// A fresh working copy of a commit that the mirror holds.
+    pub async fn checkout(&self, sha: &Sha) -> Result<Checkout, GitError> {
+        self.fill(sha, None, Vec::new()).await
+    }
+
+    /// A fresh working copy of `tree` (a merge with conflict markers) with `HEAD` at `head`.
+    pub async fn checkout_tree(&self, head: &Sha, tree: &Sha) -> Result<Checkout, GitError> {
+        self.fill(head, Some(tree), Vec::new()).await
+    }
+
+    /// A fresh working copy of a commit, or of a merge's tree with `HEAD` at it, in which every path that matches one of
+    /// `patterns` (as in a `.gitignore`) is as it is on `base`, but for conflicts. These differences are nobody's work: nothing
+    /// is taken out of them.
+    pub async fn checkout_as_on(
+        &self,
+        head: &Sha,
+        merged: Option<(&Sha, &[RepoPath])>,
+        base: &Sha,
+        patterns: &[&str],
+    ) -> Result<Checkout, GitError> {
+        let mut rules = GitignoreBuilder::new(Path::new(""));
+        for pattern in patterns {
+            rules
+                .add_line(None, pattern)
+                .map_err(|error| GitError::io("reading a pattern")(std::io::Error::other(error)))?;
+        }
+        let rules = rules
+            .build()
+            .map_err(|error| GitError::io("reading patterns")(std::io::Error::other(error)))?;
+        let (tree, conflicts) = merged.unzip();
+        let conflicts = conflicts.unwrap_or_default();
+        let mut changes = self.diff_raw(base, tree.unwrap_or(head)).await?;
+        changes.retain(|change| !conflicts.contains(&change.path));
+        changes.retain(|change| {
+            rules
+                .matched_path_or_any_parents(change.path.as_path(), false)
+                .is_ignore()
+        });
+        let there = changes.iter().filter(|change| is_file(change.old_mode));
+        let oids: Vec<&str> = there.map(|change| change.old_oid.as_str()).collect();
+        let mut blobs = self.blobs(&oids, MAX_LAID).await?.into_iter();
+        let mut laid = Vec::new();
+        for change in &changes {
+            let content = match is_file(change.old_mode) {
+                true => match blobs.next() {
+                    Some(Blob::Bytes(bytes)) => Some((bytes, change.old_mode)),
+                    Some(Blob::Large(_) | Blob::None) | None => None,
+                },
+                false => None,
+            };
+            laid.push((change.path.clone(), content));
+        }
+        // Taken away first: a file may have become a folder, or the other way round.
+        laid.sort_by_key(|(_, content)| content.is_some());
+        self.fill(head, tree, laid).await
+    }
+
+    async fn fill(&self, head: &Sha, tree: Option<&Sha>, laid: Vec<Laid>) -> Result<Checkout, GitError> {
+        self.ready()?;
+        let making = || GitError::io("making a checkout");
+        let home = tempfile::Builder::new()
+            .prefix("c-")
+            .rand_bytes(10)
+            .tempdir_in(self.shared.checkouts());
+        let home = home.map_err(making())?.keep();
+        let work = home.join("work");
+        let checkout = Checkout {
+            root: make_work(&work, head, &self.dir.join("objects")).map_err(making())?,
+            head: head.clone(),
+            tree: tree.cloned(),
+            record: Arc::default(),
+            trash: TrashHandle(Arc::clone(&self.shared)),
+            home,
+            work,
+        };
+        self.fill_in(checkout, laid).await
+    }
+
+    /// Lets git write the files, then notes how they look.
+    async fn fill_in(&self, mut checkout: Checkout, laid: Vec<Laid>) -> Result<Checkout, GitError> {
+        // More at once than there are cores makes all of them slower.
+        let _permit = self.shared.filling.acquire().await;
+        let source = checkout.tree.as_ref().unwrap_or(&checkout.head);
+        let call = GitCall::in_work_tree(&checkout.work.join(".git"), &checkout.work, "read-tree");
+        let call = call
+            .config("checkout.workers", "0")
+            .args(["-u", "--reset", "--end-of-options", source.as_str()]);
+        let output = call.deadline(FILL_DEADLINE).run().await?;
+        match output.code {
+            0 => {}
+            128 if !self.has_object(source).await? => return Err(GitError::Missing(source.to_string())),
+            _ => return Err(not_filled(&checkout.work, &output)),
+        }
+        let (work, home) = (checkout.work.clone(), checkout.home.clone());
+        let recording = blocking(move || {
+            for (path, content) in &laid {
+                let failed = |error| WalkError::Io(path.clone(), error);
+                put(&work, path.as_path(), content.as_ref()).map_err(failed)?;
+            }
+            record(&work, &home)
+        });
+        let recorded = recording
+            .await
+            .map_err(|error| GitError::io("recording a checkout")(error.into()))?;
+        checkout.record =
+            Arc::new(recorded.map_err(|error| GitError::io("recording a checkout")(std::io::Error::other(error)))?);
+        Ok(checkout)
+    }
+
+    async fn has_object(&self, sha: &Sha) -> Result<bool, GitError> {
+        let output = GitCall::new(&self.dir, "cat-file")
+            .args(["-e", sha.as_str()])
+            .run()
+            .await?;
+        Ok(output.code == 0)
+    }
+}
+
+/// Whether a mode is a file's or a link's.
+fn is_file(mode: u32) -> bool {
+    !matches!(mode, 0 | 0o160_000)
+}
+
+/// Writes the repository of a working copy: what `git init --template=`, an alternates file and `update-ref` would do.
+/// Gives the folder's device and inode.
+fn make_work(work: &Path, head: &Sha, objects: &Path) -> std::io::Result<(u64, u64)> {
+    let git = work.join(".git");
+    fs::create_dir_all(&git)?;
+    make_skeleton(&git, "bare = false", Some(objects))?;
+    fs::write(git.join("refs/heads/main"), format!("{head}\n"))?;
+    fs::write(git.join("HEAD"), "ref: refs/heads/main\n")?;
+    let meta = fs::symlink_metadata(work)?;
+    Ok((meta.dev(), meta.ino()))
+}
+
+/// Notes how every file looks, then waits for the file system's clock to move on: a write after this moment always shows
+/// in a file's change time.
+fn record(work: &Path, home: &Path) -> Result<TreeRecord, WalkError> {
+    let failed = |error: std::io::Error| WalkError::Io(RepoPath::from("."), error);
+    let root = open_root(work).map_err(|error| failed(error.into()))?;
+    let mut rules = HashMap::new();
+    let files = walk(&root, Attention::Collect(&mut rules))?.files;
+    let folders = files
+        .keys()
+        .flat_map(|path| path.folders().collect::<Vec<_>>())
+        .collect();
+    let latest = files.values().map(Stamp::changed).max().unwrap_or_default();
+    let probe = home.join("clock");
+    for _ in 0..100 {
+        fs::write(&probe, b"").map_err(failed)?;
+        let meta = fs::symlink_metadata(&probe).map_err(failed)?;
+        if (meta.ctime(), meta.ctime_nsec()) > latest {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(TreeRecord { files, folders, rules })
+}
+
+fn differences(root: &OwnedFd, record: &TreeRecord) -> Result<Vec<RepoPath>, TakeOutError> {
+    let walked = walk(root, Attention::Everything)?;
+    let differs = |(path, stamp): &(&RepoPath, &Stamp)| record.files.get(*path) != Some(*stamp);
+    let written = walked.files.iter().filter(differs).map(|(path, _)| path.clone());
+    let gone = record
+        .files
+        .keys()
+        .filter(|path| !walked.files.contains_key(*path))
+        .cloned();
+    let odd = walked.odd.iter().map(|(path, _)| path.clone());
+    let mut paths: Vec<RepoPath> = written.chain(gone).chain(odd).collect();
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
+}

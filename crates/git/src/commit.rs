@@ -1,0 +1,226 @@
+//! Commits that we make: from an agent's work in a repository of its own, and from files that we wrote ourselves.
+
+use crate::changes::Changes;
+use crate::changes::TakeOutError;
+use crate::checkout::Checkout;
+use crate::checkout::TreeRecord;
+use crate::diff::RawChange;
+use crate::diff::raw_between;
+use crate::error::GitError;
+use crate::fast_import::ImportError;
+use crate::fast_import::Source;
+use crate::fast_import::import;
+use crate::mirror::Mirror;
+use crate::mirror::held_ref;
+use crate::mirror::make_bare;
+use crate::names::RepoPath;
+use crate::process::GitCall;
+use domain::ids::Millis;
+use domain::ids::Sha;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where a commit stands in its quarantine.
+const TURN_REF: &str = "refs/turns/1";
+/// Where a commit of our own files stands in the mirror until it is pushed.
+const MADE_REF: &str = "refs/autobuild/made";
+
+/// Author and committer of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    /// Shown name.
+    pub name: String,
+    /// E-mail address.
+    pub email: String,
+}
+
+/// What a commit says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitRequest {
+    /// Its parents; the first is what the work started from.
+    pub parents: Vec<Sha>,
+    /// Subject and body.
+    pub message: String,
+    /// Trailers, in order.
+    pub trailers: Vec<(String, String)>,
+    /// Author and committer.
+    pub author: Author,
+    /// When. The same request at the same time makes the same commit.
+    pub at: Millis,
+}
+
+impl CommitRequest {
+    /// The message with its trailers.
+    #[must_use]
+    pub fn full_message(&self) -> String {
+        let mut text = self.message.replace('\0', "").trim().to_owned();
+        text.push('\n');
+        if !self.trailers.is_empty() {
+            text.push('\n');
+        }
+        for (key, value) in &self.trailers {
+            text.push_str(&format!("{key}: {}\n", value.replace(['\n', '\r', '\0'], " ").trim()));
+        }
+        text
+    }
+}
+
+/// Why an agent's work could not be committed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// The checkout could not be read, or changed meanwhile.
+    #[error(transparent)]
+    TakeOut(#[from] TakeOutError),
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl From<ImportError> for CommitError {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::TakeOut(error) => Self::TakeOut(error),
+            ImportError::Git(error) => Self::Git(error),
+        }
+    }
+}
+
+/// A commit that waits in quarantine: a repository of its own that borrows the mirror's objects. Dropped, it is gone
+/// unless [`Prepared::keep`] copied it.
+pub struct Prepared {
+    sha: Sha,
+    changes: Vec<RawChange>,
+    record: Arc<TreeRecord>,
+    quarantine: PathBuf,
+    mirror: Mirror,
+}
+
+impl Prepared {
+    /// The commit.
+    #[must_use]
+    pub fn sha(&self) -> &Sha {
+        &self.sha
+    }
+
+    /// How it differs from its first parent.
+    #[must_use]
+    pub fn changes(&self) -> &[RawChange] {
+        &self.changes
+    }
+
+    pub(crate) fn repository(&self) -> &Path {
+        &self.quarantine
+    }
+
+    /// How large the file was before the work, if it was there.
+    pub(crate) fn size_before(&self, path: &RepoPath) -> Option<u64> {
+        self.record.files.get(path).map(|stamp| stamp.size)
+    }
+
+    /// Copies the commit into the mirror, where it stays under `refs/autobuild/held/<id>` until it is released. Only a
+    /// kept commit can be pushed or checked out.
+    pub async fn keep(&self, id: &str) -> Result<(), GitError> {
+        let held = held_ref(id)?;
+        let _writing = self.mirror.writing.lock().await;
+        // The commit is ours, its names are checked, and what git would object to (a hostile `.gitmodules`) is a finding
+        // of the policy: such a commit is kept like any other.
+        let call = GitCall::new(&self.mirror.dir, "fetch")
+            .talking_to_disk()
+            .config("fetch.fsckObjects", "false");
+        let call = call.args([
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--",
+        ]);
+        call.arg(&self.quarantine)
+            .arg(format!("+{TURN_REF}:{held}"))
+            .ok()
+            .await
+            .map(drop)
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        self.mirror.shared.trash.take(&self.quarantine);
+    }
+}
+
+impl Mirror {
+    /// Commits what was taken out of `checkout`. `None` if the result equals the first parent and there is no second.
+    pub async fn commit_changes(
+        &self,
+        checkout: &Checkout,
+        changes: &Changes,
+        request: &CommitRequest,
+    ) -> Result<Option<Prepared>, CommitError> {
+        if changes.is_empty() && request.parents.len() < 2 {
+            return Ok(None);
+        }
+        self.ready()?;
+        let Some(root) = checkout.open() else {
+            return Err(TakeOutError::Changing(RepoPath::from(".")).into());
+        };
+        let mut prepared = self.quarantine(checkout)?;
+        let source = Source::Tree {
+            root,
+            changes: changes.clone(),
+        };
+        prepared.sha = import(&prepared.quarantine, TURN_REF, request, checkout.tree(), source).await?;
+        let base = request.parents.first().unwrap_or(checkout.head());
+        prepared.changes = raw_between(&prepared.quarantine, base.as_str(), prepared.sha.as_str()).await?;
+        let empty = prepared.changes.is_empty() && request.parents.len() < 2;
+        Ok((!empty).then_some(prepared))
+    }
+
+    /// Commits files of our own (path to content, none to remove it) on top of the first parent, in the mirror; names no
+    /// branch.
+    pub async fn commit_files(
+        &self,
+        files: BTreeMap<String, Option<Vec<u8>>>,
+        request: &CommitRequest,
+    ) -> Result<Sha, GitError> {
+        self.ready()?;
+        let _writing = self.writing.lock().await;
+        match import(&self.dir, MADE_REF, request, None, Source::Files(files)).await {
+            Ok(sha) => Ok(sha),
+            Err(ImportError::Git(error)) => Err(error),
+            Err(ImportError::TakeOut(error)) => Err(GitError::io("writing a commit")(std::io::Error::other(error))),
+        }
+    }
+
+    /// Forgets a kept commit.
+    pub async fn release(&self, id: &str) -> Result<(), GitError> {
+        let held = held_ref(id)?;
+        self.ready()?;
+        let _writing = self.writing.lock().await;
+        GitCall::new(&self.dir, "update-ref")
+            .args(["--no-deref", "-d", &held])
+            .ok()
+            .await
+            .map(drop)
+    }
+
+    /// A repository for one commit; the commit itself follows.
+    fn quarantine(&self, checkout: &Checkout) -> Result<Prepared, GitError> {
+        let making = || GitError::io("making a quarantine");
+        let made = tempfile::Builder::new()
+            .prefix("q-")
+            .rand_bytes(10)
+            .tempdir_in(self.shared.quarantines());
+        let quarantine = made.map_err(making())?.keep();
+        let prepared = Prepared {
+            sha: checkout.head().clone(),
+            changes: Vec::new(),
+            record: checkout.shared_record(),
+            quarantine,
+            mirror: self.clone(),
+        };
+        make_bare(&prepared.quarantine, Some(&self.dir.join("objects"))).map_err(making())?;
+        Ok(prepared)
+    }
+}

@@ -1,0 +1,176 @@
+//! What lies between two commits: the raw list of changed paths, the same with renames found, and the text for people
+//! and agents.
+
+use crate::error::GitError;
+use crate::mirror::Mirror;
+use crate::names::RepoPath;
+use crate::process::GitCall;
+use domain::ids::Sha;
+use std::path::Path;
+
+/// One path that differs between two trees, as `diff-tree --raw` says it, renames not looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawChange {
+    /// The path.
+    pub path: RepoPath,
+    /// File mode before, `0` if there was none: `0o100644`, `0o100755`, `0o120000` (link), `0o160000` (submodule).
+    pub old_mode: u32,
+    /// File mode after, `0` if it is gone.
+    pub new_mode: u32,
+    /// Object before, all zeroes if there was none.
+    pub old_oid: String,
+    /// Object after, all zeroes if it is gone.
+    pub new_oid: String,
+}
+
+/// What happened to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileStatus {
+    /// New.
+    Added,
+    /// Other content or other rights.
+    Modified,
+    /// Gone.
+    Deleted,
+    /// Moved, and perhaps modified.
+    Renamed {
+        /// Where it was.
+        from: RepoPath,
+    },
+    /// A file became a link or the like.
+    TypeChanged,
+}
+
+/// One file that differs between two commits, renames found as GitHub finds them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// The path after the change; of a deleted file the one before.
+    pub path: RepoPath,
+    /// What happened to it.
+    pub status: FileStatus,
+}
+
+/// Text that was cut off where it reached a cap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// The text; bytes that are not UTF-8 are replaced.
+    pub text: String,
+    /// Whether there was more.
+    pub truncated: bool,
+}
+
+/// Options of every diff: nothing that a repository or its configuration names is run.
+const SAFE: [&str; 4] = ["-r", "--no-ext-diff", "--no-textconv", "--no-color"];
+
+impl Mirror {
+    /// Every path that differs, renames not looked for.
+    pub async fn diff_raw(&self, base: &Sha, head: &Sha) -> Result<Vec<RawChange>, GitError> {
+        self.ready()?;
+        raw_between(&self.dir, base.as_str(), head.as_str()).await
+    }
+
+    /// Every file that differs, with its status.
+    pub async fn changed_files(&self, base: &Sha, head: &Sha) -> Result<Vec<ChangedFile>, GitError> {
+        self.ready()?;
+        let call = GitCall::new(&self.dir, "diff-tree")
+            .args(SAFE)
+            .args(["--raw", "-z", "-M"]);
+        let output = call
+            .arg("--end-of-options")
+            .args([base.as_str(), head.as_str()])
+            .ok()
+            .await?;
+        files_of(&output.stdout).ok_or_else(|| GitError::unexpected("diff-tree", "a list of files"))
+    }
+
+    /// The unified diff, cut off after `cap` bytes.
+    pub async fn diff_text(&self, base: &Sha, head: &Sha, cap: usize) -> Result<Text, GitError> {
+        let output = self.patch(base, head, cap).await?;
+        Ok(Text {
+            text: String::from_utf8_lossy(&output.0).into_owned(),
+            truncated: output.1,
+        })
+    }
+
+    /// The patch as bytes, and whether it was cut off.
+    pub(crate) async fn patch(&self, base: &Sha, head: &Sha, cap: usize) -> Result<(Vec<u8>, bool), GitError> {
+        self.ready()?;
+        let call = GitCall::new(&self.dir, "diff-tree")
+            .args(SAFE)
+            .args(["-p", "-M", "-U3", "--src-prefix=a/"])
+            .cap(cap);
+        let call = call.args(["--dst-prefix=b/", "--end-of-options", base.as_str(), head.as_str()]);
+        let output = call.run().await?;
+        match output.code {
+            0 => Ok((output.stdout, output.truncated)),
+            _ if output.truncated => Ok((output.stdout, true)),
+            code => Err(GitError::Failed {
+                command: "diff-tree".to_owned(),
+                code,
+                stderr: output.stderr,
+            }),
+        }
+    }
+}
+
+/// The raw difference of two revisions in any repository of ours.
+pub(crate) async fn raw_between(git_dir: &Path, base: &str, head: &str) -> Result<Vec<RawChange>, GitError> {
+    let call = GitCall::new(git_dir, "diff-tree")
+        .args(SAFE)
+        .args(["--raw", "-z", "--no-renames", "--no-abbrev"]);
+    let output = call.args(["--end-of-options", base, head]).ok().await?;
+    let mut fields = output.stdout.split(|byte| *byte == 0).filter(|field| !field.is_empty());
+    let mut changes = Vec::new();
+    while let Some(header) = fields.next() {
+        let change = fields.next().and_then(|path| raw_change(header, path));
+        changes.push(change.ok_or_else(|| GitError::unexpected("diff-tree", "a raw line"))?);
+    }
+    Ok(changes)
+}
+
+/// Reads `:<old mode> <new mode> <old object> <new object> <status>`.
+fn raw_change(header: &[u8], path: &[u8]) -> Option<RawChange> {
+    let mut parts = std::str::from_utf8(header).ok()?.strip_prefix(':')?.split(' ');
+    let old_mode = u32::from_str_radix(parts.next()?, 8).ok()?;
+    let new_mode = u32::from_str_radix(parts.next()?, 8).ok()?;
+    let (old_oid, new_oid) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    Some(RawChange {
+        path: RepoPath::new(path),
+        old_mode,
+        new_mode,
+        old_oid,
+        new_oid,
+    })
+}
+
+fn files_of(raw: &[u8]) -> Option<Vec<ChangedFile>> {
+    let mut fields = raw.split(|byte| *byte == 0).filter(|field| !field.is_empty());
+    let mut files = Vec::new();
+    while let Some(header) = fields.next() {
+        let letter = std::str::from_utf8(header).ok()?.rsplit(' ').next()?.chars().next()?;
+        let first = RepoPath::new(fields.next()?);
+        files.push(match letter {
+            'A' => ChangedFile {
+                path: first,
+                status: FileStatus::Added,
+            },
+            'D' => ChangedFile {
+                path: first,
+                status: FileStatus::Deleted,
+            },
+            'T' => ChangedFile {
+                path: first,
+                status: FileStatus::TypeChanged,
+            },
+            'R' => ChangedFile {
+                path: RepoPath::new(fields.next()?),
+                status: FileStatus::Renamed { from: first },
+            },
+            _ => ChangedFile {
+                path: first,
+                status: FileStatus::Modified,
+            },
+        });
+    }
+    Some(files)
+}

@@ -1,0 +1,179 @@
+//! A git that failed, sorted by what the caller does next.
+
+use crate::error::GitError;
+use crate::process::GitOutput;
+
+/// Words by which failures are told apart, in this order. Those of the other side's machine are its own.
+const FULL: [&str; 3] = ["no space left on device", "disk quota exceeded", "file system is full"];
+const OVERLOADED: [&str; 5] = [
+    "returned error: 408",
+    "returned error: 429",
+    "returned error: 5",
+    "rate limit",
+    "internal server error",
+];
+const DENIED: [&str; 6] = [
+    "authentication failed",
+    "could not read username",
+    "error: 401",
+    "error: 403",
+    "permission to",
+    "archived",
+];
+const GONE: [&str; 4] = [
+    "not found",
+    "error: 404",
+    "error: 410",
+    "does not appear to be a git repository",
+];
+const NETWORK: [&str; 27] = [
+    "could not resolve",
+    "name resolution",
+    "failed to connect",
+    "couldn't connect",
+    "connection",
+    "network is unreachable",
+    "no route to host",
+    "timed out",
+    "timeout",
+    "hung up",
+    "early eof",
+    "rpc failed",
+    "recv failure",
+    "send failure",
+    "unexpected disconnect",
+    "operation too slow",
+    "empty reply",
+    "ssl",
+    "gnutls",
+    "http/2",
+    "cannot lock ref",
+    "not valid: is this a git repository",
+    "invalid server response",
+    "expected flush",
+    "bad line length",
+    "protocol error",
+    "everything up-to-date",
+];
+
+/// Sorts a failed call that spoke to the remote at `url`, whose own name says nothing.
+pub(crate) fn remote_failure(command: &str, output: &GitOutput, url: &str) -> GitError {
+    let text = output.stderr.clone();
+    if let Some(branch) = text.split("couldn't find remote ref ").nth(1) {
+        let branch = branch.lines().next().unwrap_or(branch);
+        return GitError::Missing(branch.trim_start_matches("refs/heads/").to_owned());
+    }
+    let lower = text.replace(url, "").to_lowercase();
+    let says = |signs: &[&str]| signs.iter().any(|sign| lower.contains(sign));
+    match local_failure(command, output) {
+        GitError::Failed { .. } => {}
+        known => return known,
+    }
+    if says(&OVERLOADED) {
+        GitError::Transient(text)
+    } else if says(&DENIED) {
+        GitError::Denied(text)
+    } else if says(&GONE) {
+        GitError::Gone(text)
+    } else if says(&NETWORK) {
+        GitError::Transient(text)
+    } else {
+        GitError::Failed {
+            command: command.to_owned(),
+            code: output.code,
+            stderr: text,
+        }
+    }
+}
+
+/// Sorts a failed call by what git here says; what a remote says is left out.
+pub(crate) fn local_failure(command: &str, output: &GitOutput) -> GitError {
+    let ours = || output.stderr.lines().filter(|line| !line.starts_with("remote:"));
+    let full = |line: &str| {
+        let lower = line.to_lowercase();
+        FULL.iter().any(|sign| lower.contains(sign))
+    };
+    if let Some(line) = ours().find(|line| full(line)) {
+        return GitError::NoSpace(line.to_owned());
+    }
+    if let Some(line) = ours().find_map(refused_object) {
+        return GitError::History(line.to_owned());
+    }
+    GitError::Failed {
+        command: command.to_owned(),
+        code: output.code,
+        stderr: output.stderr.clone(),
+    }
+}
+
+/// Git's line about an object that it does not take: `error: object <id>: <rule>: <what is wrong>`.
+fn refused_object(line: &str) -> Option<&str> {
+    let (id, rest) = line.strip_prefix("error: object ")?.split_once(": ")?;
+    let (rule, _) = rest.split_once(": ")?;
+    let hex = id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (hex && rule.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(stderr: &str) -> GitError {
+        let output = GitOutput {
+            code: 128,
+            stdout: Vec::new(),
+            truncated: false,
+            stderr: stderr.to_owned(),
+        };
+        remote_failure("fetch", &output, "https://x/archived.git")
+    }
+
+    #[test]
+    fn what_passes_is_transient() {
+        for stderr in [
+            "fatal: unable to access 'https://x/': The requested URL returned error: 503",
+            "fatal: unable to access 'https://x/': The requested URL returned error: 500",
+            "fatal: unable to access 'https://x/archived.git/': Failed to connect to x port 1",
+            "fatal: unable to access 'https://x/': Could not resolve host: github.com",
+            "error: RPC failed; curl 18 transfer closed with outstanding read data remaining\nfatal: early EOF",
+            "fatal: the remote end hung up unexpectedly",
+            "remote: Internal Server Error\nEverything up-to-date",
+            "fatal: https://x/info/refs not valid: is this a git repository?",
+            "remote: fatal: write error: No space left on device\nerror: RPC failed; HTTP 500",
+        ] {
+            assert!(matches!(sorted(stderr), GitError::Transient(_)), "{stderr}");
+        }
+    }
+
+    #[test]
+    fn remote_failures_are_sorted_by_what_to_do_next() {
+        assert!(matches!(
+            sorted("fatal: unable to access: The requested URL returned error: 403"),
+            GitError::Denied(_)
+        ));
+        assert!(matches!(
+            sorted("fatal: could not read Username for 'https://x'"),
+            GitError::Denied(_)
+        ));
+        assert!(matches!(
+            sorted("fatal: repository 'https://x/' not found"),
+            GitError::Gone(_)
+        ));
+        assert!(matches!(sorted("fatal: bad object"), GitError::Failed { .. }));
+        match sorted("fatal: couldn't find remote ref refs/heads/nope") {
+            GitError::Missing(name) => assert_eq!(name, "nope"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn our_disk_and_a_refused_object_are_neither_the_networks_nor_githubs() {
+        let full = "fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output";
+        assert!(matches!(sorted(full), GitError::NoSpace(_)));
+        let line = "error: object 7e79ae8f47d6d441e380ce0c342d2e27ed1217fb: hasDotgit: contains '.git'";
+        match sorted(&format!("{line}\nfatal: fsck error in packed object")) {
+            GitError::History(said) => assert_eq!(said, line),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The stream that makes one commit: git sees bytes and quoted names, never a folder.
+
+use crate::blocking::blocking;
+use crate::changes::Changes;
+use crate::changes::TakeOutError;
+use crate::commit::CommitRequest;
+use crate::error::GitError;
+use crate::failure::local_failure;
+use crate::names::RepoPath;
+use crate::process::GitCall;
+use crate::quote::quoted;
+use crate::walk::Kind;
+use crate::walk::Stamp;
+use crate::walk::open_file;
+use crate::walk::read_link;
+use bytes::Bytes;
+use domain::ids::Sha;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use tokio::sync::mpsc;
+
+/// Bytes handed to git at once.
+const CHUNK: usize = 64 << 10;
+
+/// Where the content of a commit comes from.
+pub(crate) enum Source {
+    /// What was found in a checkout, read from the handle on its top folder.
+    Tree { root: OwnedFd, changes: Changes },
+    /// Files that we wrote ourselves, or take out.
+    Files(BTreeMap<String, Option<Vec<u8>>>),
+}
+
+/// Why no commit was made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ImportError {
+    #[error(transparent)]
+    TakeOut(#[from] TakeOutError),
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// Makes one commit in `repository` on `refname`, on top of `tree` where that is not the first parent's own.
+pub(crate) async fn import(
+    repository: &Path,
+    refname: &str,
+    request: &CommitRequest,
+    tree: Option<&Sha>,
+    source: Source,
+) -> Result<Sha, ImportError> {
+    let (sender, receiver) = mpsc::channel(4);
+    let header = header(refname, request, tree);
+    let writing = blocking(move || write_stream(&sender, header, source));
+    let call = GitCall::new(repository, "fast-import").args(["--quiet", "--done", "--force"]);
+    let output = call.stdin_stream(receiver).run().await;
+    // A stream that broke off is the cause; that git then missed the stream's end is not.
+    writing.await.map_err(|error| TakeOutError::Io(error.into()))??;
+    let output = output?;
+    match (output.code, output.text().parse()) {
+        (0, Ok(sha)) => Ok(sha),
+        _ => Err(local_failure("fast-import", &output).into()),
+    }
+}
+
+/// Everything before the files.
+fn header(refname: &str, request: &CommitRequest, tree: Option<&Sha>) -> Vec<u8> {
+    let seconds = request.at.0.div_euclid(1_000);
+    let who = format!(
+        "{} <{}> {seconds} +0000",
+        plain(&request.author.name),
+        plain(&request.author.email)
+    );
+    let message = request.full_message();
+    let mut text = format!("feature done\ncommit {refname}\nmark :1\nauthor {who}\ncommitter {who}\n");
+    text.push_str(&format!("data {}\n{message}\n", message.len()));
+    for (at, parent) in request.parents.iter().enumerate() {
+        text.push_str(&format!("{} {parent}\n", if at == 0 { "from" } else { "merge" }));
+    }
+    if let Some(tree) = tree {
+        text.push_str(&format!("M 040000 {tree} \"\"\n"));
+    }
+    text.into_bytes()
+}
+
+/// A name or address without what would end it early.
+fn plain(text: &str) -> String {
+    text.chars()
+        .filter(|c| !c.is_control() && !matches!(c, '<' | '>'))
+        .collect()
+}
+
+/// The receiving end is gone: git ended early and says why itself.
+struct GitEnded;
+
+fn write_stream(out: &mpsc::Sender<Bytes>, header: Vec<u8>, source: Source) -> Result<(), TakeOutError> {
+    let written = match source {
+        Source::Tree { root, changes } => write_tree(out, header, &root, &changes)?,
+        Source::Files(files) => write_files(out, header, &files),
+    };
+    if written.is_ok() {
+        let _ = send(out, b"get-mark :1\ndone\n".to_vec());
+    }
+    Ok(())
+}
+
+/// Deletions first: a file may have become a folder.
+fn write_files(
+    out: &mpsc::Sender<Bytes>,
+    header: Vec<u8>,
+    files: &BTreeMap<String, Option<Vec<u8>>>,
+) -> Result<(), GitEnded> {
+    let mut start = header;
+    for (path, _) in files.iter().filter(|(_, content)| content.is_none()) {
+        start.extend(deletion(path.as_bytes()));
+    }
+    send(out, start)?;
+    let written = files
+        .iter()
+        .filter_map(|(path, content)| Some((path, content.as_ref()?)));
+    for (path, content) in written {
+        send(out, file_line("100644", path.as_bytes(), content.len()))?;
+        send(out, content.clone())?;
+        send(out, b"\n".to_vec())?;
+    }
+    send(out, b"\n".to_vec())
+}
+
+fn deletion(path: &[u8]) -> Vec<u8> {
+    [b"D ".as_slice(), &quoted(path), b"\n"].concat()
+}
+
+/// Deletions first: a file may have become a folder, or the other way round.
+fn write_tree(
+    out: &mpsc::Sender<Bytes>,
+    header: Vec<u8>,
+    root: &OwnedFd,
+    changes: &Changes,
+) -> Result<Result<(), GitEnded>, TakeOutError> {
+    let mut start = header;
+    for path in &changes.deleted {
+        start.extend(deletion(path.as_bytes()));
+    }
+    if send(out, start).is_err() {
+        return Ok(Err(GitEnded));
+    }
+    for (path, stamp) in &changes.written {
+        let sent = match stamp.kind {
+            Kind::Link => write_link(out, root, path, stamp)?,
+            Kind::Plain => write_file(out, root, path, stamp, "100644")?,
+            Kind::Executable => write_file(out, root, path, stamp, "100755")?,
+        };
+        if sent.is_err() {
+            return Ok(Err(GitEnded));
+        }
+    }
+    Ok(send(out, b"\n".to_vec()))
+}
+
+fn write_link(
+    out: &mpsc::Sender<Bytes>,
+    root: &OwnedFd,
+    path: &RepoPath,
+    stamp: &Stamp,
+) -> Result<Result<(), GitEnded>, TakeOutError> {
+    let (target, now) = read_link(root, path).map_err(|error| failure(path, error))?;
+    if now != *stamp {
+        return Err(TakeOutError::Changing(path.clone()));
+    }
+    let mut line = file_line("120000", path.as_bytes(), target.len());
+    line.extend(target);
+    line.push(b'\n');
+    Ok(send(out, line))
+}
+
+fn write_file(
+    out: &mpsc::Sender<Bytes>,
+    root: &OwnedFd,
+    path: &RepoPath,
+    stamp: &Stamp,
+    mode: &str,
+) -> Result<Result<(), GitEnded>, TakeOutError> {
+    let changing = || TakeOutError::Changing(path.clone());
+    let (mut file, now) = open_file(root, path).map_err(|error| failure(path, error))?;
+    let mut left = usize::try_from(stamp.size).map_err(|_| changing())?;
+    if now != *stamp {
+        return Err(changing());
+    }
+    if send(out, file_line(mode, path.as_bytes(), left)).is_err() {
+        return Ok(Err(GitEnded));
+    }
+    while left > 0 {
+        let mut chunk = vec![0; left.min(CHUNK)];
+        file.read_exact(&mut chunk).map_err(|_| changing())?;
+        left = left.saturating_sub(chunk.len());
+        if send(out, chunk).is_err() {
+            return Ok(Err(GitEnded));
+        }
+    }
+    let after = rustix::fs::fstat(&file).map_err(|error| failure(path, error))?;
+    if Stamp::of(&after) != Some(*stamp) {
+        return Err(changing());
+    }
+    Ok(send(out, b"\n".to_vec()))
+}
+
+fn failure(path: &RepoPath, error: Errno) -> TakeOutError {
+    match error {
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ISDIR | Errno::INVAL | Errno::NXIO => {
+            TakeOutError::Changing(path.clone())
+        }
+        other => TakeOutError::Io(other.into()),
+    }
+}
+
+fn file_line(mode: &str, path: &[u8], size: usize) -> Vec<u8> {
+    let mut line = format!("M {mode} inline ").into_bytes();
+    line.extend(quoted(path));
+    line.extend(format!("\ndata {size}\n").bytes());
+    line
+}
+
+fn send(out: &mpsc::Sender<Bytes>, bytes: Vec<u8>) -> Result<(), GitEnded> {
+    out.blocking_send(Bytes::from(bytes)).map_err(|_| GitEnded)
+}

@@ -1,0 +1,185 @@
+//! Which lines a diff shows, so that an inline comment is only put where the forge accepts one.
+
+use crate::error::GitError;
+use crate::mirror::Mirror;
+use crate::names::RepoPath;
+use crate::quote::unquoted;
+use domain::ids::Sha;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// The patch is read up to here; files after it count as not shown.
+const PATCH_CAP: usize = 32 << 20;
+
+/// For each file the lines of its new version that the diff shows: added lines and their context.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VisibleLines {
+    files: BTreeMap<RepoPath, Vec<RangeInclusive<u32>>>,
+}
+
+impl VisibleLines {
+    /// Whether the diff shows `line` (from 1) of the new version of `path`.
+    #[must_use]
+    pub fn shows(&self, path: &str, line: u32) -> bool {
+        let ranges = self.files.get(&RepoPath::from(path));
+        ranges.is_some_and(|ranges| ranges.iter().any(|range| range.contains(&line)))
+    }
+
+    /// Every file with the line ranges of its hunks.
+    pub fn files(&self) -> impl Iterator<Item = (&RepoPath, &[RangeInclusive<u32>])> {
+        self.files.iter().map(|(path, ranges)| (path, ranges.as_slice()))
+    }
+
+    /// Reads a unified diff as git prints it.
+    #[must_use]
+    pub fn of_patch(patch: &[u8]) -> Self {
+        let mut reader = Reader::default();
+        for line in patch.split(|byte| *byte == b'\n') {
+            reader.line(line);
+        }
+        Self { files: reader.files }
+    }
+}
+
+/// For each file the lines that a diff adds, by their number in the new version, with their text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AddedLines {
+    files: BTreeMap<RepoPath, BTreeMap<u32, String>>,
+}
+
+impl AddedLines {
+    /// Every file with its added lines.
+    pub fn files(&self) -> impl Iterator<Item = (&RepoPath, &BTreeMap<u32, String>)> {
+        self.files.iter()
+    }
+
+    /// The lines added to one file.
+    #[must_use]
+    pub fn of(&self, path: &str) -> Option<&BTreeMap<u32, String>> {
+        self.files.get(&RepoPath::from(path))
+    }
+
+    /// Reads a unified diff as git prints it.
+    #[must_use]
+    pub fn of_patch(patch: &[u8]) -> Self {
+        let mut reader = Reader::default();
+        for line in patch.split(|byte| *byte == b'\n') {
+            reader.line(line);
+        }
+        Self { files: reader.added }
+    }
+}
+
+impl Mirror {
+    /// The lines of `head` that are not in `base`; files after a cap of 32 MiB of patch are left out.
+    pub async fn added_lines(&self, base: &Sha, head: &Sha) -> Result<AddedLines, GitError> {
+        let (patch, _) = self.patch(base, head, PATCH_CAP).await?;
+        Ok(AddedLines::of_patch(&patch))
+    }
+
+    /// The lines that the diff from `base` to `head` shows on its right side. For a pull request `base` is the merge base.
+    pub async fn hunks(&self, base: &Sha, head: &Sha) -> Result<VisibleLines, GitError> {
+        let (patch, _) = self.patch(base, head, PATCH_CAP).await?;
+        Ok(VisibleLines::of_patch(&patch))
+    }
+}
+
+/// Where in a patch we are. Inside a hunk the counts of its header say which lines are content, whatever they look like.
+#[derive(Default)]
+struct Reader {
+    files: BTreeMap<RepoPath, Vec<RangeInclusive<u32>>>,
+    added: BTreeMap<RepoPath, BTreeMap<u32, String>>,
+    file: Option<RepoPath>,
+    /// The number of the next line of the new version.
+    next: u32,
+    old_left: u32,
+    new_left: u32,
+}
+
+impl Reader {
+    fn line(&mut self, line: &[u8]) {
+        if self.old_left > 0 || self.new_left > 0 {
+            self.content(line);
+        } else if let Some(name) = line.strip_prefix(b"+++ ") {
+            self.file = new_name(name);
+        } else if line.starts_with(b"diff --git ") {
+            self.file = None;
+        } else if line.starts_with(b"@@ ") {
+            self.hunk(line);
+        }
+    }
+
+    fn content(&mut self, line: &[u8]) {
+        match line.first() {
+            Some(b'+') => {
+                self.new_left = self.new_left.saturating_sub(1);
+                if let (Some(file), Some(text)) = (&self.file, line.get(1..)) {
+                    let text = String::from_utf8_lossy(text).into_owned();
+                    self.added.entry(file.clone()).or_default().insert(self.next, text);
+                }
+                self.next = self.next.saturating_add(1);
+            }
+            Some(b'-') => self.old_left = self.old_left.saturating_sub(1),
+            Some(b'\\') => {}
+            _ => {
+                self.new_left = self.new_left.saturating_sub(1);
+                self.old_left = self.old_left.saturating_sub(1);
+                self.next = self.next.saturating_add(1);
+            }
+        }
+    }
+
+    fn hunk(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let mut parts = text.split(' ').skip(1);
+        let old = parts.next().and_then(|part| span(part.strip_prefix('-')?));
+        let new = parts.next().and_then(|part| span(part.strip_prefix('+')?));
+        let (Some((_, old_count)), Some((start, count))) = (old, new) else {
+            return;
+        };
+        (self.old_left, self.new_left, self.next) = (old_count, count, start);
+        if let (Some(file), true) = (&self.file, count > 0) {
+            let end = start.saturating_add(count).saturating_sub(1);
+            self.files.entry(file.clone()).or_default().push(start..=end);
+        }
+    }
+}
+
+/// `12,5` or `12`: first line and number of lines.
+fn span(text: &str) -> Option<(u32, u32)> {
+    match text.split_once(',') {
+        Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),
+        None => Some((text.parse().ok()?, 1)),
+    }
+}
+
+/// The file of a `+++` line; `None` for a deleted one. Git ends names with spaces by a tab.
+fn new_name(name: &[u8]) -> Option<RepoPath> {
+    let name = name.strip_suffix(b"\t").unwrap_or(name);
+    if name == b"/dev/null" {
+        return None;
+    }
+    unquoted(name).strip_prefix(b"b/").map(RepoPath::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_inside_hunks_are_shown() {
+        let patch = b"diff --git a/x y b/x y\nindex 1..2 100644\n--- a/x y\t\n+++ b/x y\t\n@@ -1,3 +1,4 @@ fn\n a\n+++ b/evil\n b\n c\n\
+            @@ -20 +21 @@\n-old\n+new\n\\ No newline at end of file\n\
+            diff --git a/gone b/gone\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
+        let lines = VisibleLines::of_patch(patch);
+        assert!(lines.shows("x y", 1) && lines.shows("x y", 4) && lines.shows("x y", 21));
+        assert!(
+            !lines.shows("x y", 5) && !lines.shows("x y", 20) && !lines.shows("gone", 1) && !lines.shows("evil", 1)
+        );
+        assert_eq!(lines.files().count(), 1);
+        let added = AddedLines::of_patch(patch);
+        let expected = [(2, "++ b/evil".to_owned()), (21, "new".to_owned())];
+        assert_eq!(added.of("x y"), Some(&BTreeMap::from(expected)));
+        assert_eq!(added.files().count(), 1);
+    }
+}

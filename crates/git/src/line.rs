@@ -1,0 +1,21 @@
+//! The line of commits that a branch grew by.
+
+use crate::error::GitError;
+use crate::mirror::Mirror;
+use crate::process::GitCall;
+use domain::ids::Sha;
+
+impl Mirror {
+    /// The commits from `head` back along first parents that `base` does not contain, newest first, at most `cap`.
+    pub async fn grown(&self, base: &Sha, head: &Sha, cap: usize) -> Result<Vec<Sha>, GitError> {
+        self.ready()?;
+        let call = GitCall::new(&self.dir, "rev-list").args(["--first-parent", &format!("--max-count={cap}")]);
+        let output = call
+            .args(["--end-of-options", head.as_str(), &format!("^{base}")])
+            .ok()
+            .await?;
+        let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+        let parsed = lines.lines().map(str::parse).collect::<Result<_, _>>();
+        parsed.map_err(|_| GitError::unexpected("rev-list", "a commit"))
+    }
+}

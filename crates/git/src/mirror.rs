@@ -1,0 +1,308 @@
+//! The bare mirrors: one per repository, made on first use, owned by the service and never writable by an agent.
+//!
+//! Nothing in a mirror is ever pruned: checkouts borrow its objects.
+
+use crate::error::GitError;
+use crate::failure::remote_failure;
+use crate::memory::Memory;
+use crate::names::BranchName;
+use crate::names::mirror_refspec;
+use crate::process::GitCall;
+use crate::remote::ForgeAccess;
+use crate::remote::Remote;
+use crate::safe::IGNORED_IN_HISTORY;
+use crate::trash::Trash;
+use domain::ids::RepoId;
+use domain::ids::RepoName;
+use domain::ids::Sha;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use tokio::sync::Semaphore;
+
+/// Most refs that a listing of a remote may return, in bytes of output.
+const LS_REMOTE_CAP: usize = 16 << 20;
+
+/// All mirrors and checkouts below one data folder.
+#[derive(Clone)]
+pub struct Mirrors {
+    shared: Arc<Shared>,
+}
+
+/// Where things lie, and what limits how many are made at once.
+pub(crate) struct Shared {
+    root: PathBuf,
+    pub(crate) trash: Trash,
+    pub(crate) filling: Semaphore,
+    pub(crate) memory: Memory,
+    forge: ForgeAccess,
+    known: Mutex<HashMap<RepoId, Mirror>>,
+}
+
+impl Shared {
+    pub(crate) fn checkouts(&self) -> PathBuf {
+        self.root.join("checkouts")
+    }
+
+    pub(crate) fn quarantines(&self) -> PathBuf {
+        self.root.join("quarantines")
+    }
+}
+
+impl Mirrors {
+    /// Uses `<data_dir>/git`, making what is missing.
+    pub fn new(data_dir: &Path, forge: ForgeAccess) -> Result<Self, GitError> {
+        let made = |folder: &Path| fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder));
+        let root = data_dir.join("git");
+        let root = made(&root).map_err(GitError::io(format!("making {}", root.display())))?;
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let shared = Shared {
+            trash: Trash::new(root.join("trash")),
+            filling: Semaphore::new(cores),
+            memory: Memory::default(),
+            forge,
+            known: Mutex::new(HashMap::new()),
+            root,
+        };
+        for folder in [shared.checkouts(), shared.quarantines(), shared.root.join("mirrors")] {
+            made(&folder).map_err(GitError::io(format!("making {}", folder.display())))?;
+        }
+        Ok(Self {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// Throws away the checkouts and unfinished commits that an earlier process left in this data folder. Called once at
+    /// start, while nobody else uses the folder.
+    pub fn sweep_leftovers(&self) -> Result<(), GitError> {
+        let shared = &self.shared;
+        for folder in [shared.checkouts(), shared.quarantines()] {
+            let left = fs::read_dir(&folder).map_err(GitError::io(format!("reading {}", folder.display())))?;
+            for entry in left.flatten() {
+                shared.trash.take(&entry.path());
+            }
+        }
+        shared.trash.empty();
+        Ok(())
+    }
+
+    /// The mirror of one repository.
+    #[must_use]
+    pub fn mirror(&self, repo: RepoId) -> Mirror {
+        let mut known = self.shared.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || Mirror {
+            dir: self.shared.root.join("mirrors").join(format!("{repo}.git")).into(),
+            writing: Arc::default(),
+            made: Arc::new(Mutex::new(Made::NotChecked)),
+            shared: Arc::clone(&self.shared),
+        };
+        known.entry(repo).or_insert_with(made).clone()
+    }
+
+    /// The address of a repository on the configured forge, with the token to use there.
+    #[must_use]
+    pub fn remote(&self, name: &RepoName, token: Option<SecretString>) -> Remote {
+        self.shared.forge.remote(name, token)
+    }
+}
+
+/// Whether this process has made sure of the mirror's folder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Made {
+    NotChecked,
+    Ready,
+}
+
+/// The bare mirror of one repository. Clones are the same mirror.
+#[derive(Clone)]
+pub struct Mirror {
+    pub(crate) dir: Arc<Path>,
+    /// Held by whoever changes refs.
+    pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
+    made: Arc<Mutex<Made>>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Mirror {
+    /// Where the mirror lies. Only git and this room may write there.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Copies the branches named by `branches` (names, or folders as `autobuild/*`) from the remote, forgets those that
+    /// are gone there, and takes nothing else: no tags, no pull request refs. A plain name that does not exist there is
+    /// [`GitError::Missing`].
+    pub async fn fetch(&self, remote: &Remote, branches: &[&str]) -> Result<(), GitError> {
+        let refspecs = branches.iter().map(|pattern| mirror_refspec(pattern));
+        let refspecs = refspecs.collect::<Result<Vec<_>, _>>()?;
+        self.ready()?;
+        let _writing = self.writing.lock().await;
+        let call = GitCall::new(&self.dir, "fetch").talking_to(remote);
+        let call = IGNORED_IN_HISTORY
+            .iter()
+            .fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
+        let call = call.args([
+            "--quiet",
+            "--prune",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+        ]);
+        let output = call.arg("--").arg(remote.url()).args(refspecs).run().await?;
+        if output.code == 0 {
+            Ok(())
+        } else {
+            Err(remote_failure("fetch", &output, remote.url()))
+        }
+    }
+
+    /// The commit at the tip of a branch as of the last fetch.
+    pub async fn rev_parse(&self, branch: &BranchName) -> Result<Option<Sha>, GitError> {
+        self.commit_at(&branch.full()).await
+    }
+
+    /// Whether the mirror holds this commit.
+    pub async fn has_commit(&self, sha: &Sha) -> Result<bool, GitError> {
+        let key = (Arc::clone(&self.dir), sha.clone());
+        if self.shared.memory.is_there(&key) {
+            return Ok(true);
+        }
+        let is_there = self.commit_at(sha.as_str()).await?.is_some();
+        if is_there {
+            self.shared.memory.has(key);
+        }
+        Ok(is_there)
+    }
+
+    async fn commit_at(&self, name: &str) -> Result<Option<Sha>, GitError> {
+        self.ready()?;
+        let call = GitCall::new(&self.dir, "rev-parse").args(["--verify", "--quiet", "--end-of-options"]);
+        let output = call.arg(format!("{name}^{{commit}}")).run().await?;
+        match (output.code, output.text().parse()) {
+            (0, Ok(sha)) => Ok(Some(sha)),
+            (1 | 128, _) => Ok(None),
+            (code, _) => Err(GitError::Failed {
+                command: "rev-parse".to_owned(),
+                code,
+                stderr: output.stderr,
+            }),
+        }
+    }
+
+    /// The branches that the remote has now, of those named by `branches` (names, or folders as `autobuild/*`).
+    pub async fn ls_remote(&self, remote: &Remote, branches: &[&str]) -> Result<BTreeMap<String, Sha>, GitError> {
+        self.ready()?;
+        let mut call = GitCall::new(&self.dir, "ls-remote")
+            .talking_to(remote)
+            .cap(LS_REMOTE_CAP);
+        call = call.args(["--quiet", "--refs", "--heads", "--"]).arg(remote.url());
+        for pattern in branches {
+            mirror_refspec(pattern)?;
+            call = call.arg(format!("refs/heads/{pattern}"));
+        }
+        let output = call.run().await?;
+        if output.code != 0 {
+            return Err(remote_failure("ls-remote", &output, remote.url()));
+        }
+        let text = output.text();
+        let lines = text.lines().filter_map(|line| line.split_once("\trefs/heads/"));
+        let refs = lines.filter_map(|(sha, name)| Some((name.to_owned(), sha.parse().ok()?)));
+        Ok(refs.collect())
+    }
+
+    /// The tip of one branch on the remote now.
+    pub async fn remote_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Sha>, GitError> {
+        Ok(self
+            .ls_remote(remote, &[branch.as_str()])
+            .await?
+            .remove(branch.as_str()))
+    }
+
+    /// Keeps a commit that the mirror holds under `refs/autobuild/held/<id>`.
+    pub async fn hold(&self, sha: &Sha, id: &str) -> Result<(), GitError> {
+        let held = held_ref(id)?;
+        self.ready()?;
+        let _writing = self.writing.lock().await;
+        let call = GitCall::new(&self.dir, "update-ref").args(["--no-deref", &held, sha.as_str()]);
+        call.ok().await.map(drop)
+    }
+
+    /// The commit that was held under this id.
+    pub async fn held(&self, id: &str) -> Result<Option<Sha>, GitError> {
+        self.commit_at(&held_ref(id)?).await
+    }
+
+    /// Makes sure that the mirror's folder is there, and usable again after a crash.
+    pub(crate) fn ready(&self) -> Result<(), GitError> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if *made == Made::Ready {
+            return Ok(());
+        }
+        if !is_complete(&self.dir) {
+            make_bare(&self.dir, None).map_err(GitError::io(format!("making {}", self.dir.display())))?;
+        }
+        remove_stale_locks(&self.dir, 0);
+        *made = Made::Ready;
+        Ok(())
+    }
+}
+
+/// Where a held commit is named.
+pub(crate) fn held_ref(id: &str) -> Result<String, GitError> {
+    let name = format!("refs/autobuild/held/{id}");
+    name.parse::<BranchName>()?;
+    Ok(name)
+}
+
+/// Writes an empty bare repository, borrowing objects from `borrowed`: what `git init --bare --template=` does, without
+/// a process. `HEAD` appears last and whole, and only then git takes the folder for a repository.
+pub(crate) fn make_bare(dir: &Path, borrowed: Option<&Path>) -> std::io::Result<()> {
+    make_skeleton(dir, "bare = true", borrowed)?;
+    let (head, unfinished) = (dir.join("HEAD"), dir.join("HEAD.unfinished"));
+    fs::write(&unfinished, "ref: refs/heads/main\n")?;
+    fs::rename(unfinished, head)
+}
+
+/// Whether [`make_bare`] came to its end here: a process ends at any point, also between a file's name and its content.
+fn is_complete(dir: &Path) -> bool {
+    let has_content = |name: &str| fs::metadata(dir.join(name)).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
+    has_content("HEAD") && has_content("config")
+}
+
+/// The folders and the configuration of a repository. `HEAD` comes last and from the caller.
+pub(crate) fn make_skeleton(dir: &Path, kind: &str, borrowed: Option<&Path>) -> std::io::Result<()> {
+    for folder in ["objects/info", "objects/pack", "refs/heads"] {
+        fs::create_dir_all(dir.join(folder))?;
+    }
+    if let Some(objects) = borrowed {
+        let mut line = objects.as_os_str().as_encoded_bytes().to_vec();
+        line.push(b'\n');
+        fs::write(dir.join("objects/info/alternates"), line)?;
+    }
+    let config = format!("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\t{kind}\n");
+    fs::write(dir.join("config"), config)
+}
+
+/// Removes the lock files that a killed git left; called before this process runs its first git there.
+fn remove_stale_locks(dir: &Path, depth: usize) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && name != "objects" && depth < 32 => {
+                remove_stale_locks(&path, depth.saturating_add(1));
+            }
+            Ok(kind) if kind.is_file() && path.extension().is_some_and(|end| end == "lock") => {
+                let _ = fs::remove_file(&path);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What a commit may not hold if it is to be pushed.
+
+use crate::commit::Prepared;
+use crate::diff::RawChange;
+use crate::error::GitError;
+use crate::names::RepoPath;
+use crate::read::read_blobs;
+use domain::secret::Found;
+use domain::secret::SecretKind;
+use domain::secret::Secrets;
+use ignore::gitignore::Gitignore;
+use ignore::gitignore::GitignoreBuilder;
+use std::path::Path;
+
+/// Old versions larger than this are not compared with.
+const OLD_CAP: u64 = 10 << 20;
+/// All contents read for one check.
+const READ_CAP: usize = 512 << 20;
+
+/// One reason not to push a commit. It never holds a secret's value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyFinding {
+    /// A path that the settings protect.
+    #[error("{path} is protected by the pattern {pattern}")]
+    Protected {
+        /// The path.
+        path: RepoPath,
+        /// The pattern.
+        pattern: String,
+    },
+    /// A link to an absolute path, out of the repository, or into `.git`.
+    #[error("the link {path} leaves the repository")]
+    EscapingLink {
+        /// The path.
+        path: RepoPath,
+    },
+    /// A submodule, or a change of the list of submodules.
+    #[error("{path} adds or changes a submodule")]
+    Submodule {
+        /// The path.
+        path: RepoPath,
+    },
+    /// A text that looks like a secret, or is one.
+    #[error("{path}:{line} holds {kind}")]
+    Secret {
+        /// The path.
+        path: RepoPath,
+        /// The line, from 1.
+        line: usize,
+        /// What it looks like.
+        kind: SecretKind,
+    },
+    /// A new path whose name looks like a secret, or is one.
+    #[error("the name of the file {masked} holds {kind}")]
+    SecretName {
+        /// The path without the secret.
+        masked: String,
+        /// What it looks like.
+        kind: SecretKind,
+    },
+}
+
+/// A pattern that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a path pattern")]
+pub struct NotAPattern(String);
+
+/// The rules for one repository.
+pub struct Policy {
+    protected: Gitignore,
+    secrets: Secrets,
+}
+
+impl Policy {
+    /// Protects the paths that match `protected` (patterns as in a `.gitignore`: `.github/workflows/**`, `CLAUDE.md`), and
+    /// looks for `secrets` besides everything that looks like one.
+    pub fn new(protected: &[String], secrets: Secrets) -> Result<Self, NotAPattern> {
+        let mut builder = GitignoreBuilder::new(Path::new(""));
+        for pattern in protected {
+            let refused = || NotAPattern(pattern.chars().take(200).collect());
+            if pattern.trim().is_empty() || pattern.starts_with(['!', '#']) {
+                return Err(refused());
+            }
+            builder.add_line(None, pattern).map_err(|_| refused())?;
+        }
+        let protected = builder.build().map_err(|error| NotAPattern(error.to_string()))?;
+        Ok(Self { protected, secrets })
+    }
+
+    /// Everything about the commit that forbids to push it.
+    pub async fn check(&self, commit: &Prepared) -> Result<Vec<PolicyFinding>, GitError> {
+        let mut findings: Vec<PolicyFinding> = commit
+            .changes()
+            .iter()
+            .filter_map(|change| self.check_path(change))
+            .collect();
+        let (news, olds) = contents(commit).await?;
+        // What stood anywhere in the changed files before may move between them.
+        let mut known: Vec<Found> = Vec::new();
+        for (change, old) in commit.changes().iter().zip(&olds) {
+            known.extend(
+                old.iter()
+                    .flat_map(|old| self.secrets.find(&change.path.to_string(), old)),
+            );
+        }
+        for (change, new) in commit.changes().iter().zip(news) {
+            findings.extend(new.into_iter().flat_map(|new| self.check_content(change, &new, &known)));
+        }
+        Ok(findings)
+    }
+
+    fn check_content(&self, change: &RawChange, new: &[u8], known: &[Found]) -> Vec<PolicyFinding> {
+        let path = &change.path;
+        let mut findings = Vec::new();
+        if change.new_mode == 0o120_000 && leaves(path, new) {
+            findings.push(PolicyFinding::EscapingLink { path: path.clone() });
+        }
+        let name = path.to_string();
+        if change.old_mode == 0 {
+            let held = self.secrets.find("", name.as_bytes());
+            findings.extend(held.into_iter().map(|found| PolicyFinding::SecretName {
+                masked: self.secrets.mask(&name),
+                kind: found.kind,
+            }));
+        }
+        let fresh = self
+            .secrets
+            .find(&name, new)
+            .into_iter()
+            .filter(|found| !found.is_among(known));
+        findings.extend(fresh.map(|found| PolicyFinding::Secret {
+            path: path.clone(),
+            line: found.line,
+            kind: found.kind,
+        }));
+        findings
+    }
+
+    fn check_path(&self, change: &RawChange) -> Option<PolicyFinding> {
+        let path = change.path.clone();
+        if let ignore::Match::Ignore(glob) = self.protected.matched_path_or_any_parents(path.as_path(), false) {
+            let pattern = glob.original().to_owned();
+            return Some(PolicyFinding::Protected { path, pattern });
+        }
+        let submodule = change.new_mode == 0o160_000 || change.old_mode == 0o160_000;
+        (submodule || path.as_bytes() == b".gitmodules").then_some(PolicyFinding::Submodule { path })
+    }
+}
+
+/// New and old contents of each change, in order; `None` where there is none to look at.
+async fn contents(commit: &Prepared) -> Result<(Vec<Option<Vec<u8>>>, Vec<Option<Vec<u8>>>), GitError> {
+    let blob = |mode: u32| mode != 0 && mode != 0o160_000;
+    let with_new = |change: &RawChange| blob(change.new_mode);
+    let with_old = |change: &RawChange| {
+        blob(change.old_mode) && commit.size_before(&change.path).is_some_and(|size| size <= OLD_CAP)
+    };
+    let news = commit
+        .changes()
+        .iter()
+        .filter(|change| with_new(change))
+        .map(|change| change.new_oid.as_str());
+    let olds = commit
+        .changes()
+        .iter()
+        .filter(|change| with_old(change))
+        .map(|change| change.old_oid.as_str());
+    let oids: Vec<&str> = news.chain(olds).collect();
+    let mut blobs = read_blobs(commit.repository(), &oids, READ_CAP).await?.into_iter();
+    let mut place = |wanted: bool| if wanted { blobs.next() } else { None };
+    let news = commit.changes().iter().map(|change| place(with_new(change))).collect();
+    let olds = commit.changes().iter().map(|change| place(with_old(change))).collect();
+    Ok((news, olds))
+}
+
+/// Whether a link at `path` may lead out of the repository. Only leading `..` are counted against the link's depth; a
+/// `..` further on could climb over another link and is refused.
+fn leaves(path: &RepoPath, target: &[u8]) -> bool {
+    if target.starts_with(b"/") || target.contains(&0) {
+        return true;
+    }
+    let mut room = path.folders().count();
+    let mut named = false;
+    for part in target.split(|byte| *byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." if named || room == 0 => return true,
+            b".." => room = room.saturating_sub(1),
+            b".git" => return true,
+            _ => named = true,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_may_not_lead_out() {
+        let leaves = |path: &str, target: &str| super::leaves(&RepoPath::from(path), target.as_bytes());
+        for (path, target) in [
+            ("a", "/etc/passwd"),
+            ("a", "../x"),
+            ("d/a", "../../x"),
+            ("a", "d/e/l/../x"),
+            ("a", ".git/config"),
+        ] {
+            assert!(leaves(path, target), "{path} -> {target} passed");
+        }
+        for (path, target) in [
+            ("a", "b"),
+            ("d/a", "../b"),
+            ("d/e/a", "../../x/y"),
+            ("a", "./b"),
+            ("a", "..b"),
+        ] {
+            assert!(!leaves(path, target), "{path} -> {target} was refused");
+        }
+    }
+
+    #[test]
+    fn protected_patterns_read_like_ignore_rules() {
+        let rules = [".github/workflows/**", "CLAUDE.md", ".claude/**", ".autobuild/"].map(str::to_owned);
+        let policy = Policy::new(&rules, Secrets::default()).unwrap();
+        let protected = |path: &str| {
+            let (zero, one) = ("0".repeat(40), "1".repeat(40));
+            let path = RepoPath::from(path);
+            policy
+                .check_path(&RawChange {
+                    path,
+                    old_mode: 0,
+                    new_mode: 0o100_644,
+                    old_oid: zero,
+                    new_oid: one,
+                })
+                .is_some()
+        };
+        assert!(protected(".github/workflows/ci.yml") && protected("sub/CLAUDE.md") && protected(".autobuild/x/y"));
+        assert!(!protected(".github/other.yml") && !protected("src/claude.md") && !protected("docs/autobuild"));
+        assert!(Policy::new(&["!x".to_owned()], Secrets::default()).is_err());
+    }
+}

@@ -1,0 +1,250 @@
+//! One run of git: an empty environment with the safe settings, a deadline, a cap on what it prints.
+
+use crate::error::GitError;
+use crate::error::Over;
+use crate::failure::local_failure;
+use crate::remote::Remote;
+use crate::safe::EMPTY_TREE;
+use crate::safe::ENVIRONMENT;
+use crate::safe::SETTINGS;
+use crate::safe::git_program;
+use crate::talk::Group;
+use crate::talk::Input;
+use crate::talk::RawOutput;
+use crate::talk::converse;
+use bytes::Bytes;
+use rustix::process::Signal;
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::process::Command;
+use tokio::sync::mpsc;
+
+/// Where a call that talks to nobody gives up.
+const LOCAL_DEADLINE: Duration = Duration::from_secs(120);
+/// Where a call over the network gives up.
+pub(crate) const NETWORK_DEADLINE: Duration = Duration::from_secs(900);
+/// What a call may print unless it says otherwise.
+const DEFAULT_CAP: usize = 64 << 20;
+/// Time for git to take its lock files away before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
+/// What git printed and how it ended.
+#[derive(Debug)]
+pub(crate) struct GitOutput {
+    /// Exit code; −1 after a signal.
+    pub(crate) code: i32,
+    /// Standard output, no longer than the cap.
+    pub(crate) stdout: Vec<u8>,
+    /// Whether git was stopped because it printed more than the cap.
+    pub(crate) truncated: bool,
+    /// Standard error, shortened, tokens masked.
+    pub(crate) stderr: String,
+}
+
+impl GitOutput {
+    fn of(raw: RawOutput, remote: Option<&Remote>) -> Self {
+        let stderr = String::from_utf8_lossy(&raw.stderr);
+        let stderr = remote.map_or_else(|| stderr.to_string(), |remote| remote.mask(&stderr));
+        Self {
+            code: raw.code,
+            stdout: raw.stdout,
+            truncated: raw.truncated,
+            stderr: stderr.trim().to_owned(),
+        }
+    }
+
+    /// Standard output as text without the line end.
+    #[must_use]
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).trim_end().to_owned()
+    }
+}
+
+/// One call of git on a repository of our own, built argument by argument.
+pub(crate) struct GitCall {
+    command: Command,
+    name: String,
+    input: Input,
+    deadline: Duration,
+    cap: usize,
+    config: Vec<(String, SecretString)>,
+    remote: Option<Remote>,
+    protocol: &'static str,
+}
+
+impl GitCall {
+    /// `git --git-dir=<git_dir> <subcommand>` with the safe environment and settings, and no protocol allowed.
+    #[must_use]
+    pub(crate) fn new(git_dir: &Path, subcommand: &str) -> Self {
+        let mut git_dir_arg = OsString::from("--git-dir=");
+        git_dir_arg.push(git_dir);
+        let attributes = format!("--attr-source={EMPTY_TREE}");
+        Self::with_global(&[git_dir_arg, attributes.into()], subcommand)
+    }
+
+    /// The same for a checkout that no agent has seen yet.
+    pub(crate) fn in_work_tree(git_dir: &Path, work_tree: &Path, subcommand: &str) -> Self {
+        let mut git_dir_arg = OsString::from("--git-dir=");
+        git_dir_arg.push(git_dir);
+        let mut work_tree_arg = OsString::from("--work-tree=");
+        work_tree_arg.push(work_tree);
+        let attributes = format!("--attr-source={EMPTY_TREE}");
+        let mut call = Self::with_global(&[git_dir_arg, work_tree_arg, attributes.into()], subcommand);
+        call.command.current_dir(work_tree);
+        call
+    }
+
+    /// `git <subcommand>` without a repository.
+    pub(crate) fn of_no_repository(subcommand: &str) -> Self {
+        Self::with_global(&[], subcommand)
+    }
+
+    /// `git -C <folder> <subcommand>` in a repository that a person works in.
+    pub(crate) fn in_folder(folder: &Path, subcommand: &str) -> Self {
+        Self::with_global(&["-C".into(), folder.into()], subcommand)
+    }
+
+    fn with_global(global: &[OsString], subcommand: &str) -> Self {
+        let mut command = Command::new(git_program());
+        command.env_clear().envs(ENVIRONMENT).current_dir("/");
+        command.args(["--no-pager", "--literal-pathspecs"]);
+        command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        command.args(global).arg(subcommand);
+        Self {
+            command,
+            name: subcommand.to_owned(),
+            input: Input::Nothing,
+            deadline: LOCAL_DEADLINE,
+            cap: DEFAULT_CAP,
+            config: Vec::new(),
+            remote: None,
+            protocol: "",
+        }
+    }
+
+    /// Adds one argument.
+    #[must_use]
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    /// Adds a variable to git's environment.
+    #[must_use]
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Adds a setting that is no secret.
+    #[must_use]
+    pub(crate) fn config(mut self, name: &str, value: &str) -> Self {
+        self.config
+            .push((name.to_owned(), SecretString::from(value.to_owned())));
+        self
+    }
+
+    /// Gives git these bytes on its standard input.
+    #[must_use]
+    pub(crate) fn stdin(mut self, bytes: Vec<u8>) -> Self {
+        self.input = Input::Bytes(bytes);
+        self
+    }
+
+    /// Gives git what arrives on `stream` until its sender is dropped.
+    pub(crate) fn stdin_stream(mut self, stream: mpsc::Receiver<Bytes>) -> Self {
+        self.input = Input::Stream(stream);
+        self
+    }
+
+    /// Stops git after this time.
+    #[must_use]
+    pub(crate) fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Keeps this many bytes of what git prints; with more, git is stopped and the output marked as truncated.
+    #[must_use]
+    pub(crate) fn cap(mut self, bytes: usize) -> Self {
+        self.cap = bytes;
+        self
+    }
+
+    /// Lets git speak to `remote`, with its protocol and token, and to nothing else. The URL is not added as argument.
+    pub(crate) fn talking_to(mut self, remote: &Remote) -> Self {
+        self.protocol = remote.protocol();
+        self.config.extend(remote.config());
+        self.remote = Some(remote.clone());
+        self.deadline = NETWORK_DEADLINE;
+        self
+    }
+
+    /// Lets git read another repository of ours on this disk.
+    pub(crate) fn talking_to_disk(mut self) -> Self {
+        self.protocol = "file";
+        self
+    }
+
+    /// Runs git to its end, whatever its exit code.
+    pub(crate) async fn run(mut self) -> Result<GitOutput, GitError> {
+        self.command.env("GIT_ALLOW_PROTOCOL", self.protocol);
+        self.command.env("GIT_CONFIG_COUNT", self.config.len().to_string());
+        for (at, (name, value)) in self.config.iter().enumerate() {
+            self.command.env(format!("GIT_CONFIG_KEY_{at}"), name);
+            self.command
+                .env(format!("GIT_CONFIG_VALUE_{at}"), value.expose_secret());
+        }
+        let (input, deadline) = (self.input, self.deadline);
+        let stdin = if matches!(input, Input::Nothing) {
+            Stdio::null()
+        } else {
+            Stdio::piped()
+        };
+        self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A group of its own, so that a deadline also ends the helpers that git starts.
+        self.command.process_group(0);
+        let spawned = self.command.spawn();
+        let child = spawned.map_err(|source| GitError::NotStarted { source })?;
+        let mut group = Group::of(&child);
+        let mut talk = std::pin::pin!(converse(child, input, self.cap));
+        let Ok(output) = tokio::time::timeout(deadline, &mut talk).await else {
+            group.signal(Signal::TERM);
+            let _ = tokio::time::timeout(GRACE, &mut talk).await;
+            group.signal(Signal::KILL);
+            return Err(GitError::TimedOut {
+                command: self.name,
+                over: match self.remote {
+                    Some(_) => Over::Network,
+                    None => Over::Disk,
+                },
+                after: deadline,
+            });
+        };
+        group.ended();
+        let output = output.map_err(GitError::io(format!("running git {}", self.name)))?;
+        Ok(GitOutput::of(output, self.remote.as_ref()))
+    }
+
+    /// Runs git and demands success and a complete output.
+    pub(crate) async fn ok(self) -> Result<GitOutput, GitError> {
+        let (command, cap) = (self.name.clone(), self.cap);
+        let output = self.run().await?;
+        match output.code {
+            _ if output.truncated => Err(GitError::TooLarge { command, cap }),
+            0 => Ok(output),
+            _ => Err(local_failure(&command, &output)),
+        }
+    }
+}

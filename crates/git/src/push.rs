@@ -1,0 +1,304 @@
+//! Pushing one ref with a lease, and reading what the remote answered.
+
+use crate::error::GitError;
+use crate::failure::remote_failure;
+use crate::mirror::Mirror;
+use crate::names::BranchName;
+use crate::process::GitCall;
+use crate::process::GitOutput;
+use crate::remote::Remote;
+use domain::ids::Sha;
+
+/// What the remote's branch must be for a push to happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lease {
+    /// The branch must not exist yet.
+    Absent,
+    /// The branch must stand at this commit.
+    At(Sha),
+}
+
+/// How a push that left the branch as wanted ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed {
+    /// The branch was moved, made or deleted.
+    Done,
+    /// It stood there already.
+    AlreadyThere,
+}
+
+/// Why a push changed nothing, or may have.
+#[derive(Debug, thiserror::Error)]
+pub enum PushError {
+    /// The branch stands elsewhere than the lease says.
+    #[error("the branch moved: it is at {}", .actual.as_ref().map_or("no commit", Sha::short))]
+    LeaseLost {
+        /// Where it stands now; `None` if it does not exist.
+        actual: Option<Sha>,
+    },
+    /// The remote refused this push by a rule or a hook of its own.
+    #[error("the remote refused the push: {reason}")]
+    Rejected {
+        /// The remote's words.
+        reason: String,
+    },
+    /// Everything else, typed for all calls. After [`GitError::Transient`] and [`GitError::TimedOut`] the push may have
+    /// happened all the same: look before trying again.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl Mirror {
+    /// Moves `branch` on the remote to `sha`, forwards or not, if it stands where `lease` says.
+    pub async fn push(
+        &self,
+        remote: &Remote,
+        branch: &BranchName,
+        sha: &Sha,
+        lease: &Lease,
+    ) -> Result<Pushed, PushError> {
+        self.push_refspec(remote, branch, &format!("{sha}:{}", branch.full()), lease)
+            .await
+    }
+
+    /// Deletes `branch` on the remote if it stands at `at`. A branch that is gone already is fine.
+    pub async fn delete_branch(&self, remote: &Remote, branch: &BranchName, at: &Sha) -> Result<Pushed, PushError> {
+        let refspec = format!(":{}", branch.full());
+        match self
+            .push_refspec(remote, branch, &refspec, &Lease::At(at.clone()))
+            .await
+        {
+            Err(PushError::LeaseLost { actual: None }) => Ok(Pushed::AlreadyThere),
+            other => other,
+        }
+    }
+
+    async fn push_refspec(
+        &self,
+        remote: &Remote,
+        branch: &BranchName,
+        refspec: &str,
+        lease: &Lease,
+    ) -> Result<Pushed, PushError> {
+        self.ready()?;
+        let expected = match lease {
+            Lease::Absent => "",
+            Lease::At(sha) => sha.as_str(),
+        };
+        let call = GitCall::new(&self.dir, "push").talking_to(remote);
+        let call = call.args([
+            "--porcelain",
+            "--no-progress",
+            "--no-verify",
+            "--atomic",
+            "--no-follow-tags",
+        ]);
+        let call = call.arg(format!("--force-with-lease={}:{expected}", branch.full()));
+        let output = call.arg("--").arg(remote.url()).arg(refspec).run().await?;
+        match answer(&String::from_utf8_lossy(&output.stdout), &branch.full()) {
+            Some(Answer::Done) if output.code == 0 => Ok(Pushed::Done),
+            Some(Answer::UpToDate) if output.code == 0 => Ok(Pushed::AlreadyThere),
+            Some(Answer::Done | Answer::UpToDate) | None => Err(remote_failure("push", &output, remote.url()).into()),
+            // git sends a push again when its answer was lost, and reports the refusal of the second one: the branch
+            // itself tells whether the first one was taken.
+            Some(Answer::No(summary)) => {
+                let actual = self.remote_tip(remote, branch).await?;
+                match actual.as_ref().map_or("", Sha::as_str) == expected {
+                    true => Err(of_refusal(&summary, &output, branch)),
+                    false => Err(PushError::LeaseLost { actual }),
+                }
+            }
+        }
+    }
+}
+
+/// What the line of `--porcelain` about one ref says.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Done,
+    UpToDate,
+    /// It was not moved, in these words: git's here, or the remote's.
+    No(String),
+}
+
+/// Reads `<flag> TAB <from>:<to> TAB <summary>`.
+fn answer(porcelain: &str, full_ref: &str) -> Option<Answer> {
+    let about = |line: &str| {
+        let mut parts = line.splitn(3, '\t');
+        let (flag, refs, summary) = (parts.next()?, parts.next()?, parts.next()?);
+        let to = refs.rsplit_once(':')?.1;
+        (to == full_ref).then(|| (flag.to_owned(), summary.to_owned()))
+    };
+    let (flag, summary) = porcelain.lines().find_map(about)?;
+    Some(match flag.as_str() {
+        "=" => Answer::UpToDate,
+        "!" => Answer::No(summary),
+        _ => Answer::Done,
+    })
+}
+
+/// What a remote says that refuses on purpose: a rule, a hook, a right that is missing, a name that cannot be, an object
+/// that it does not take. Trying again changes nothing.
+const REFUSES: [&str; 12] = [
+    "hook declined",
+    "push declined",
+    "rule violations",
+    "refusing to",
+    "protected branch",
+    "prohibited",
+    "directory file conflict",
+    "exists; cannot create",
+    "not allowed",
+    "shallow update",
+    "fsck error",
+    "funny refname",
+];
+
+/// What a remote says that failed although it may have wanted to.
+const HICCUPS: [&str; 5] = [
+    "internal server error",
+    "timed out",
+    "timeout",
+    "no space left",
+    "temporarily",
+];
+
+/// A push that was refused while the branch stands where the lease says. Only what the remote says on purpose is a rule.
+/// Everything else (its disk, its locks, `failed to update ref`, `unpacker error`, a report that never came, words that
+/// we do not know) may pass. The branch's own name says nothing.
+fn of_refusal(summary: &str, output: &GitOutput, branch: &BranchName) -> PushError {
+    let said = with_remote_lines(summary, output);
+    let lower = said.replace(branch.as_str(), "").to_lowercase();
+    let says = |signs: &[&str]| signs.iter().any(|sign| lower.contains(sign));
+    let names_rule = numbered(&said) || (says(&REFUSES) && !says(&HICCUPS));
+    match names_rule {
+        true => PushError::Rejected { reason: said },
+        false => GitError::Transient(said).into(),
+    }
+}
+
+/// Whether a rule of GitHub's is named by its number, as `GH013` is.
+fn numbered(said: &str) -> bool {
+    let digits = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() == 3;
+    said.match_indices("GH")
+        .any(|(at, sign)| said.get(at + sign.len()..).is_some_and(digits))
+}
+
+/// The refusal with what the remote's hooks or rules printed, which names the rule.
+fn with_remote_lines(summary: &str, output: &GitOutput) -> String {
+    let said = output.stderr.lines().filter_map(|line| line.strip_prefix("remote:"));
+    let lines: Vec<&str> = std::iter::once(summary)
+        .chain(said)
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines.join("\n").chars().take(4_000).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REF: &str = "refs/heads/autobuild/7/task-001-x";
+
+    #[test]
+    fn porcelain_lines_are_read_by_flag_and_reason() {
+        let line = |flag: &str, summary: &str| {
+            answer(
+                &format!("To https://x/y.git\n{flag}\tabc:{REF}\t{summary}\nDone\n"),
+                REF,
+            )
+        };
+        assert_eq!(line("*", "[new branch]"), Some(Answer::Done));
+        assert_eq!(line(" ", "1..2"), Some(Answer::Done));
+        assert_eq!(line("+", "1...2 (forced update)"), Some(Answer::Done));
+        assert_eq!(line("-", "[deleted]"), Some(Answer::Done));
+        assert_eq!(line("=", "[up to date]"), Some(Answer::UpToDate));
+        let refused = "[remote rejected] (protected branch hook declined)";
+        assert_eq!(line("!", refused), Some(Answer::No(refused.to_owned())));
+        assert_eq!(answer("To x\nDone\n", REF), None);
+    }
+
+    /// Reasons behind `[remote rejected]`, and what the remote writes beside them.
+    const RULES: &[(&str, &str)] = &[
+        (
+            "(protected branch hook declined)",
+            "error: GH006: Protected branch update failed for refs/heads/x.",
+        ),
+        (
+            "(push declined due to repository rule violations)",
+            "error: GH013: Repository rule violations found",
+        ),
+        (
+            "(push declined due to email privacy restrictions)",
+            "error: GH007: Your push would publish a private email",
+        ),
+        ("(pre-receive hook declined)", "error: GH001: Large files detected."),
+        (
+            "(pre-receive hook declined)",
+            "no pushes to refs/heads/autobuild/7/task-001-timeout",
+        ),
+        (
+            "(pre-receive hook declined)",
+            "always_reject.sh: failed with exit status 1",
+        ),
+        (
+            "(refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without \
+                 `workflows` permission)",
+            "",
+        ),
+        ("(deletion prohibited)", ""),
+        ("(directory file conflict)", ""),
+        (
+            "(failed)",
+            "error: object 7e79ae8: duplicateEntries: contains duplicate file entries\nfatal: fsck error in packed object",
+        ),
+    ];
+
+    const HICCUPS: &[(&str, &str)] = &[
+        (
+            "[remote failure] (remote failed to report status)",
+            "Internal Server Error",
+        ),
+        ("[remote rejected] (Internal Server Error)", ""),
+        (
+            "[remote rejected] (unpacker error)",
+            "fatal: write error: No space left on device",
+        ),
+        ("[remote rejected] (n/a (unpacker error))", ""),
+        ("[remote rejected] (failed to update ref)", ""),
+        (
+            "[remote rejected] (cannot lock ref 'refs/heads/x': Unable to create 'x.lock': File exists.)",
+            "",
+        ),
+        ("[remote rejected] (unable to migrate objects to permanent storage)", ""),
+        ("[remote rejected] (pre-receive hook declined)", "the hook timed out"),
+        ("[remote rejected] (failure)", ""),
+        ("[remote rejected] (something new)", ""),
+    ];
+
+    fn is_rule(summary: &str, remote: &str) -> bool {
+        let output = GitOutput {
+            code: 1,
+            stdout: Vec::new(),
+            truncated: false,
+            stderr: remote.lines().map(|line| format!("remote: {line}\n")).collect(),
+        };
+        match of_refusal(summary, &output, &"autobuild/7/task-001-timeout".parse().unwrap()) {
+            PushError::Rejected { .. } => true,
+            PushError::Git(GitError::Transient(_)) => false,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_rule_is_told_from_a_hiccup() {
+        for (reason, remote) in RULES {
+            let summary = format!("[remote rejected] {reason}");
+            assert!(is_rule(&summary, remote), "{summary} {remote}");
+        }
+        for (summary, remote) in HICCUPS {
+            assert!(!is_rule(summary, remote), "{summary} {remote}");
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Reading a mirror: files, lists, commits and how they are related.
+
+use crate::error::GitError;
+use crate::mirror::Mirror;
+use crate::names::RepoPath;
+use crate::process::GitCall;
+use domain::ids::Sha;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The most that a commit object may be for us to read it.
+const COMMIT_CAP: usize = 4 << 20;
+/// The most bytes of all blobs that are asked for together; what does not fit counts as too large.
+const BLOBS_ROOM: u64 = 192 << 20;
+/// The most that git may print of them, with what stands around each.
+const BLOBS_CAP: usize = 256 << 20;
+/// What stands before an object's content, at most.
+const HEADER_CAP: usize = 16 << 10;
+
+/// The content of a file at a commit; of a link its target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileContent {
+    /// The bytes, no longer than the cap.
+    pub bytes: Vec<u8>,
+    /// Whether the file is longer.
+    pub truncated: bool,
+}
+
+impl FileContent {
+    /// The content as text; bytes that are not UTF-8 are replaced.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+}
+
+/// One blob as far as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blob {
+    /// There is no such blob.
+    None,
+    /// Its bytes.
+    Bytes(Vec<u8>),
+    /// It has this many bytes, more than the cap.
+    Large(u64),
+}
+
+/// One entry of a commit's tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// The path.
+    pub path: RepoPath,
+    /// The file mode; `0o160000` is a submodule.
+    pub mode: u32,
+    /// The name of its content.
+    pub oid: String,
+}
+
+/// The files of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileList {
+    /// The entries in git's order.
+    pub entries: Vec<TreeEntry>,
+    /// Whether there are more than the cap.
+    pub truncated: bool,
+}
+
+/// What a commit says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitInfo {
+    /// Its tree.
+    pub tree: Sha,
+    /// Its parents in order.
+    pub parents: Vec<Sha>,
+    /// Name of the author.
+    pub author_name: String,
+    /// E-mail address of the author.
+    pub author_email: String,
+    /// The whole message.
+    pub message: String,
+    /// The trailers of the message's last paragraph, in order.
+    pub trailers: Vec<(String, String)>,
+}
+
+impl CommitInfo {
+    /// The value of the last trailer called `key`.
+    #[must_use]
+    pub fn trailer(&self, key: &str) -> Option<&str> {
+        let found = self
+            .trailers
+            .iter()
+            .rev()
+            .find(|(name, _)| name.eq_ignore_ascii_case(key));
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+impl Mirror {
+    /// One file at a commit, up to `cap` bytes; `None` where there is no file of that name.
+    pub async fn read_file(&self, sha: &Sha, path: &str, cap: usize) -> Result<Option<FileContent>, GitError> {
+        self.ready()?;
+        let spec = format!("{sha}:{path}");
+        if path.is_empty() || path.contains('\0') {
+            return Ok(None);
+        }
+        let call = GitCall::new(&self.dir, "cat-file").args(["--batch", "-z"]);
+        let output = call
+            .stdin(spec.into_bytes())
+            .cap(cap.saturating_add(HEADER_CAP))
+            .run()
+            .await?;
+        let Some((found, rest)) = found(&output.stdout) else {
+            return Ok(None);
+        };
+        if found.kind != "blob" {
+            return Ok(None);
+        }
+        let length = found.size.min(cap);
+        let bytes = rest.get(..length).unwrap_or(rest).to_vec();
+        Ok(Some(FileContent {
+            truncated: found.size > bytes.len(),
+            bytes,
+        }))
+    }
+
+    /// The files of a commit, at most `cap` of them.
+    pub async fn list_files(&self, sha: &Sha, cap: usize) -> Result<FileList, GitError> {
+        let all = self.all_files(sha).await?;
+        Ok(FileList {
+            entries: all.iter().take(cap).cloned().collect(),
+            truncated: all.len() > cap,
+        })
+    }
+
+    async fn all_files(&self, sha: &Sha) -> Result<Arc<[TreeEntry]>, GitError> {
+        self.ready()?;
+        let key = (Arc::clone(&self.dir), sha.clone());
+        if let Some(known) = self.shared.memory.files(&key) {
+            return Ok(known);
+        }
+        let call = GitCall::new(&self.dir, "ls-tree").args(["-r", "-z", "--full-tree", "--end-of-options"]);
+        let output = call.arg(sha.as_str()).ok().await?;
+        let lines = output.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty());
+        let entry = |line| tree_entry(line).ok_or_else(|| GitError::unexpected("ls-tree", "a line"));
+        let entries = lines.map(entry).collect::<Result<Arc<[TreeEntry]>, _>>()?;
+        self.shared.memory.has_files(key, &entries);
+        Ok(entries)
+    }
+
+    /// Blobs by their ids, in order and in one process for all; `None` for one that is no blob or larger than `cap` bytes.
+    pub async fn blobs(&self, oids: &[&str], cap: u64) -> Result<Vec<Blob>, GitError> {
+        self.ready()?;
+        let mut room = BLOBS_ROOM;
+        let mut sizes = blob_sizes(&self.dir, oids).await?;
+        let mut fits = |size: &mut Option<u64>| match *size {
+            Some(known) if known <= cap && known <= room => room -= known,
+            Some(known) => *size = Some(known.max(cap.saturating_add(1))),
+            None => {}
+        };
+        sizes.iter_mut().for_each(&mut fits);
+        let wanted: Vec<&str> = oids
+            .iter()
+            .zip(&sizes)
+            .filter(|(_, size)| size.is_some_and(|size| size <= cap))
+            .map(|(oid, _)| *oid)
+            .collect();
+        let mut read = read_blobs(&self.dir, &wanted, BLOBS_CAP).await?.into_iter();
+        let blob = |size: Option<u64>| match size {
+            None => Blob::None,
+            Some(size) if size > cap => Blob::Large(size),
+            Some(_) => read.next().map_or(Blob::None, Blob::Bytes),
+        };
+        Ok(sizes.into_iter().map(blob).collect())
+    }
+
+    /// What a commit says of itself; `None` if the mirror does not hold it.
+    pub async fn commit_info(&self, sha: &Sha) -> Result<Option<CommitInfo>, GitError> {
+        self.ready()?;
+        let call = GitCall::new(&self.dir, "cat-file").arg("--batch").cap(COMMIT_CAP);
+        let output = call.stdin(format!("{sha}\n").into_bytes()).ok().await?;
+        let Some((found, rest)) = found(&output.stdout) else {
+            return Ok(None);
+        };
+        if found.kind != "commit" {
+            return Ok(None);
+        }
+        let text = String::from_utf8_lossy(rest.get(..found.size).unwrap_or(rest));
+        let info = commit_info(&text).ok_or_else(|| GitError::unexpected("cat-file", "a commit"))?;
+        Ok(Some(info))
+    }
+
+    /// The best common ancestor; `None` for unrelated histories.
+    pub async fn merge_base(&self, one: &Sha, other: &Sha) -> Result<Option<Sha>, GitError> {
+        self.ready()?;
+        let call = GitCall::new(&self.dir, "merge-base").args(["--end-of-options", one.as_str(), other.as_str()]);
+        let output = call.run().await?;
+        match (output.code, output.text().parse()) {
+            (0, Ok(sha)) => Ok(Some(sha)),
+            (1, _) => Ok(None),
+            (code, _) => Err(GitError::Failed {
+                command: "merge-base".to_owned(),
+                code,
+                stderr: output.stderr,
+            }),
+        }
+    }
+
+    /// Whether `descendant` contains `ancestor`; a commit contains itself.
+    pub async fn is_ancestor(&self, ancestor: &Sha, descendant: &Sha) -> Result<bool, GitError> {
+        self.ready()?;
+        let call = GitCall::new(&self.dir, "merge-base").args(["--is-ancestor", "--end-of-options"]);
+        let output = call.args([ancestor.as_str(), descendant.as_str()]).run().await?;
+        match output.code {
+            0 => Ok(true),
+            1 => Ok(false),
+            code => Err(GitError::Failed {
+                command: "merge-base".to_owned(),
+                code,
+                stderr: output.stderr,
+            }),
+        }
+    }
+}
+
+/// The sizes of blobs, in order; `None` for what is no blob.
+async fn blob_sizes(git_dir: &Path, oids: &[&str]) -> Result<Vec<Option<u64>>, GitError> {
+    if oids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lines = oids.iter().flat_map(|oid| [*oid, "\n"]).collect::<String>();
+    let call = GitCall::new(git_dir, "cat-file").args(["--batch-check=%(objecttype) %(objectsize)", "--buffer"]);
+    let output = call.stdin(lines.into_bytes()).cap(BLOBS_CAP).ok().await?;
+    let text = output.text();
+    let size = |line: &str| line.strip_prefix("blob ").and_then(|size| size.parse().ok());
+    let sizes: Vec<Option<u64>> = text.lines().map(size).collect();
+    match sizes.len() == oids.len() {
+        true => Ok(sizes),
+        false => Err(GitError::unexpected("cat-file", "an early end")),
+    }
+}
+
+/// The contents of blobs, in order, from one process; an object that is not there or not a blob is empty.
+pub(crate) async fn read_blobs(git_dir: &Path, oids: &[&str], cap: usize) -> Result<Vec<Vec<u8>>, GitError> {
+    if oids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lines = oids.iter().flat_map(|oid| [*oid, "\n"]).collect::<String>();
+    let call = GitCall::new(git_dir, "cat-file").args(["--batch", "--buffer"]).cap(cap);
+    let output = call.stdin(lines.into_bytes()).ok().await?;
+    let mut rest = output.stdout.as_slice();
+    let mut blobs = Vec::with_capacity(oids.len());
+    for _ in oids {
+        let (header, after) = split_line(rest).ok_or_else(|| GitError::unexpected("cat-file", "an early end"))?;
+        let Some(found) = Found::read(header) else {
+            rest = after;
+            blobs.push(Vec::new());
+            continue;
+        };
+        let content = after
+            .get(..found.size)
+            .ok_or_else(|| GitError::unexpected("cat-file", "a short object"))?;
+        blobs.push(if found.kind == "blob" {
+            content.to_vec()
+        } else {
+            Vec::new()
+        });
+        rest = after.get(found.size.saturating_add(1)..).unwrap_or_default();
+    }
+    Ok(blobs)
+}
+
+/// The header that `cat-file --batch` prints before an object.
+struct Found {
+    kind: String,
+    size: usize,
+}
+
+impl Found {
+    /// Reads `<object> <type> <size>`; anything else means that there is no such object.
+    fn read(header: &[u8]) -> Option<Self> {
+        let mut parts = std::str::from_utf8(header).ok()?.split(' ');
+        let _oid: Sha = parts.next()?.parse().ok()?;
+        let found = Self {
+            kind: parts.next()?.to_owned(),
+            size: parts.next()?.parse().ok()?,
+        };
+        parts.next().is_none().then_some(found)
+    }
+}
+
+fn found(output: &[u8]) -> Option<(Found, &[u8])> {
+    let (header, rest) = split_line(output)?;
+    Some((Found::read(header)?, rest))
+}
+
+fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = bytes.iter().position(|byte| *byte == b'\n')?;
+    Some((bytes.get(..at)?, bytes.get(at.saturating_add(1)..)?))
+}
+
+/// Reads `<mode> <type> <object> TAB <path>`.
+fn tree_entry(line: &[u8]) -> Option<TreeEntry> {
+    let tab = line.iter().position(|byte| *byte == b'\t')?;
+    let head = std::str::from_utf8(line.get(..tab)?).ok()?;
+    let mut words = head.split(' ');
+    Some(TreeEntry {
+        mode: u32::from_str_radix(words.next()?, 8).ok()?,
+        oid: words.nth(1)?.to_owned(),
+        path: RepoPath::new(line.get(tab.saturating_add(1)..)?),
+    })
+}
+
+fn commit_info(text: &str) -> Option<CommitInfo> {
+    let (head, message) = text.split_once("\n\n").unwrap_or((text, ""));
+    let field = |name: &'static str| head.lines().filter_map(move |line| line.strip_prefix(name));
+    let author = field("author ").next()?;
+    let (name, rest) = author.split_once('<')?;
+    Some(CommitInfo {
+        tree: field("tree ").next()?.parse().ok()?,
+        parents: field("parent ").map(str::parse).collect::<Result<_, _>>().ok()?,
+        author_name: name.trim().to_owned(),
+        author_email: rest.split('>').next().unwrap_or_default().to_owned(),
+        message: message.to_owned(),
+        trailers: trailers(message),
+    })
+}
+
+/// `Key: value` lines of the last paragraph, if it holds nothing else.
+fn trailers(message: &str) -> Vec<(String, String)> {
+    let last = message.trim_end().rsplit("\n\n").next().unwrap_or_default();
+    let pair = |line: &str| {
+        let (key, value) = line.split_once(": ")?;
+        let key_fine = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        key_fine.then(|| (key.to_owned(), value.trim().to_owned()))
+    };
+    last.lines().map(pair).collect::<Option<_>>().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trailers_are_read_from_the_last_paragraph_only() {
+        let read = trailers("Add x\n\nSee: this\n\nAutoBuild-Task: TASK-001\nAutoBuild-Turn: 2\n");
+        let expected = [("AutoBuild-Task", "TASK-001"), ("AutoBuild-Turn", "2")];
+        assert_eq!(read, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        assert_eq!(trailers("Add x\n\njust: a\nplain sentence"), Vec::new());
+    }
+}

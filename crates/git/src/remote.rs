@@ -1,0 +1,160 @@
+//! Where the forge is, and how one of its repositories is addressed: the URL in one hand, the token in the other.
+
+use base64::Engine as _;
+use domain::ids::RepoName;
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+use std::fmt;
+use url::Host;
+use url::Url;
+
+/// An address that may not be the forge's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotAForgeUrl {
+    /// Not an `http` or `https` URL with a host, or one with a user, a password, a query or a fragment.
+    #[error("{0:?} is not a plain https:// address")]
+    NotPlain(String),
+    /// `http` to another machine would send tokens in clear text.
+    #[error("{0:?} is plain http to another machine; use https")]
+    ClearText(String),
+}
+
+/// The forge's address for git, checked once.
+#[derive(Clone, Debug)]
+pub struct ForgeAccess {
+    base: Url,
+}
+
+impl ForgeAccess {
+    /// Accepts `https://…`, and `http://…` on loopback.
+    pub fn new(base_url: &str) -> Result<Self, NotAForgeUrl> {
+        let wrong = || NotAForgeUrl::NotPlain(base_url.chars().take(200).collect());
+        let base = Url::parse(base_url).map_err(|_| wrong())?;
+        let plain = base.username().is_empty() && base.password().is_none() && base.query().is_none();
+        if !plain || base.fragment().is_some() {
+            return Err(NotAForgeUrl::NotPlain(
+                "an address with a user, a query or a fragment".to_owned(),
+            ));
+        }
+        let loopback = match base.host() {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(ip)) => ip.is_loopback(),
+            Some(Host::Ipv6(ip)) => ip.is_loopback(),
+            None => return Err(wrong()),
+        };
+        match base.scheme() {
+            "https" => Ok(Self { base }),
+            "http" if loopback => Ok(Self { base }),
+            "http" => Err(NotAForgeUrl::ClearText(base_url.to_owned())),
+            _ => Err(wrong()),
+        }
+    }
+
+    /// The repository `name` on this forge, to be spoken to with `token`.
+    #[must_use]
+    pub fn remote(&self, name: &RepoName, token: Option<SecretString>) -> Remote {
+        let base = self.base.as_str().trim_end_matches('/');
+        Remote {
+            url: format!("{base}/{}/{}.git", name.owner, name.name),
+            protocol: if self.base.scheme() == "http" { "http" } else { "https" },
+            token,
+        }
+    }
+}
+
+/// A repository on the forge. Its URL holds no secret.
+#[derive(Clone)]
+pub struct Remote {
+    url: String,
+    protocol: &'static str,
+    token: Option<SecretString>,
+}
+
+impl Remote {
+    /// The address without the token.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The one protocol that git may speak to it.
+    pub(crate) fn protocol(&self) -> &'static str {
+        self.protocol
+    }
+
+    /// Configuration for git's environment that sends the token to this URL only.
+    pub(crate) fn config(&self) -> Vec<(String, SecretString)> {
+        let Some(token) = &self.token else {
+            return Vec::new();
+        };
+        let header = format!("Authorization: Basic {}", basic(token));
+        vec![(format!("http.{}.extraHeader", self.url), SecretString::from(header))]
+    }
+
+    /// `text` without the token in any form in which git could repeat it.
+    pub(crate) fn mask(&self, text: &str) -> String {
+        match &self.token {
+            Some(token) if !token.expose_secret().is_empty() => {
+                text.replace(token.expose_secret(), "***").replace(&basic(token), "***")
+            }
+            _ => text.to_owned(),
+        }
+    }
+}
+
+fn basic(token: &SecretString) -> String {
+    base64::engine::general_purpose::STANDARD.encode(format!("x-access-token:{}", token.expose_secret()))
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clear_text_is_for_loopback_only() {
+        for fine in [
+            "https://github.com",
+            "http://127.0.0.1:4000",
+            "http://localhost:1/x",
+            "http://[::1]:9",
+        ] {
+            assert!(ForgeAccess::new(fine).is_ok(), "{fine}");
+        }
+        assert!(matches!(
+            ForgeAccess::new("http://github.com"),
+            Err(NotAForgeUrl::ClearText(_))
+        ));
+        for wrong in [
+            "file:///etc",
+            "ext::sh -c x",
+            "ssh://git@x/y",
+            "https://u:p@x",
+            "x",
+            "https://x?y",
+            "-x",
+        ] {
+            assert!(
+                matches!(ForgeAccess::new(wrong), Err(NotAForgeUrl::NotPlain(_))),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_token_is_masked_in_both_its_forms() {
+        let forge = ForgeAccess::new("https://github.com").unwrap();
+        let name = "o/r".parse().unwrap();
+        let remote = forge.remote(&name, Some(SecretString::from("ghs_abc".to_owned())));
+        let header = remote.config().remove(0).1;
+        let shown = remote.mask(&format!("sent {} for ghs_abc", header.expose_secret()));
+        assert_eq!(shown, "sent Authorization: Basic *** for ***");
+        assert!(!format!("{remote:?}").contains("ghs_abc"));
+        assert_eq!(remote.url(), "https://github.com/o/r.git");
+    }
+}

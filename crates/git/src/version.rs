@@ -1,0 +1,244 @@
+//! Which git is there, and whether it can be worked with. Looked at before anything else runs git.
+
+use crate::error::GitError;
+use crate::process::GitCall;
+use crate::safe::git_on_path;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The oldest git with everything that is used: `--attr-source` in repositories without a work tree.
+const MINIMUM: (u64, u64) = (2, 43);
+
+/// The releases of July 2025 that closed CVE-2025-48384 and its like, one for each line that was maintained then.
+const PATCHED: [(u64, u64, u64); 8] = [
+    (2, 43, 7),
+    (2, 44, 4),
+    (2, 45, 4),
+    (2, 46, 4),
+    (2, 47, 3),
+    (2, 48, 2),
+    (2, 49, 1),
+    (2, 50, 1),
+];
+
+/// How a newer one is had.
+const REMEDY: &str = "install a newer one (Debian 13 and Ubuntu 24.04 bring it, macOS: brew install git, older \
+                      Ubuntu: ppa:git-core/ppa, others: https://git-scm.com/downloads) and put it first on PATH";
+
+/// `git version` of a program takes this long at most.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// The numbers of a version; vendors write more behind them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Numbers {
+    major: u64,
+    minor: u64,
+    patch: u64,
+}
+
+/// A git that is new enough.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstalledGit {
+    /// Where it is.
+    pub program: PathBuf,
+    /// Its version in its own words, as `2.47.1.windows.1`.
+    pub version: String,
+    numbers: Numbers,
+}
+
+/// Why the git of this machine cannot be worked with. Each is one line: what is there, what is needed, how to get it.
+#[derive(Debug, thiserror::Error)]
+pub enum UnusableGit {
+    /// There is none.
+    #[error("git is not on PATH, and git {} or newer is needed: {REMEDY}", shown(MINIMUM))]
+    Missing,
+    /// It is older than what is needed.
+    #[error("{program} is git {version}, and git {} or newer is needed: {REMEDY}", shown(MINIMUM), program = .program.display())]
+    TooOld {
+        /// Where it is.
+        program: PathBuf,
+        /// Its version in its own words.
+        version: String,
+    },
+    /// It does not say which version it is.
+    #[error("{program} does not say its version ({why}), and git {} or newer is needed: {REMEDY}", shown(MINIMUM), program = .program.display())]
+    Unreadable {
+        /// Where it is.
+        program: PathBuf,
+        /// What it did instead.
+        why: String,
+    },
+}
+
+fn shown((major, minor): (u64, u64)) -> String {
+    format!("{major}.{minor}")
+}
+
+impl InstalledGit {
+    /// Looks at the git that `PATH` leads to.
+    pub async fn look() -> Result<Self, UnusableGit> {
+        let program = git_on_path().ok_or(UnusableGit::Missing)?.to_path_buf();
+        match GitCall::of_no_repository("version").deadline(DEADLINE).ok().await {
+            Ok(output) => Self::read(program, &output.text()),
+            Err(error) => Err(UnusableGit::Unreadable {
+                program,
+                why: one_line(&error),
+            }),
+        }
+    }
+
+    /// Reads the answer of `git version`.
+    fn read(program: PathBuf, answer: &str) -> Result<Self, UnusableGit> {
+        let first = answer.lines().next().unwrap_or_default();
+        let version = first.strip_prefix("git version ").unwrap_or_default().trim().to_owned();
+        let Some(numbers) = Numbers::of(&version) else {
+            let why = format!("it says {:?}", first.chars().take(80).collect::<String>());
+            return Err(UnusableGit::Unreadable { program, why });
+        };
+        if (numbers.major, numbers.minor) < MINIMUM {
+            return Err(UnusableGit::TooOld { program, version });
+        }
+        Ok(Self {
+            program,
+            version,
+            numbers,
+        })
+    }
+
+    /// What is said of a git that lacks known fixes. Distributions bring these fixes to older versions too, so this is
+    /// a warning.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let (major, minor, patch) = PATCHED
+            .into_iter()
+            .find(|(major, minor, _)| (*major, *minor) == (self.numbers.major, self.numbers.minor))?;
+        (self.numbers.patch < patch).then(|| {
+            format!(
+                "git {} ({}) may lack the security fixes of git {major}.{minor}.{patch}: unless your distribution has \
+                 brought them to it, install a newer one",
+                self.version,
+                self.program.display()
+            )
+        })
+    }
+}
+
+impl fmt::Display for InstalledGit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "git {} ({})", self.version, self.program.display())
+    }
+}
+
+impl Numbers {
+    /// The numbers at the start of `version`; a missing third one is 0.
+    fn of(version: &str) -> Option<Self> {
+        let mut parts = version.split(['.', '-', ' ', '+']);
+        let major = parts.next()?.parse().ok()?;
+        let minor = parts.next()?.parse().ok()?;
+        let patch = parts.next().and_then(|patch| patch.parse().ok()).unwrap_or(0);
+        Some(Self { major, minor, patch })
+    }
+}
+
+/// The error as part of one line of a terminal.
+fn one_line(error: &GitError) -> String {
+    let text = error.to_string();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(answer: &str) -> Result<InstalledGit, UnusableGit> {
+        InstalledGit::read(PathBuf::from("/usr/bin/git"), answer)
+    }
+
+    #[test]
+    fn versions_are_read_with_what_vendors_write_behind_them() {
+        let table = [
+            ("git version 2.47.3", (2, 47, 3)),
+            ("git version 2.47.1.windows.1", (2, 47, 1)),
+            ("git version 2.50.1 (Apple Git-155)", (2, 50, 1)),
+            ("git version 2.50.0.rc1", (2, 50, 0)),
+            ("git version 2.51.0-rc2", (2, 51, 0)),
+            ("git version 2.43.0.282.g1234abc", (2, 43, 0)),
+            ("git version 2.53", (2, 53, 0)),
+            ("git version 2.52.GIT", (2, 52, 0)),
+            ("git version 3.0.0", (3, 0, 0)),
+            ("git version 2.47.3\nbuild: x\n", (2, 47, 3)),
+        ];
+        for (answer, (major, minor, patch)) in table {
+            let numbers = read(answer).unwrap().numbers;
+            assert_eq!(numbers, Numbers { major, minor, patch }, "{answer}");
+        }
+    }
+
+    #[test]
+    fn an_old_git_is_refused_with_what_is_there_what_is_needed_and_how_to_get_it() {
+        for version in [
+            "2.39.5 (Apple Git-154)",
+            "2.42.4",
+            "1.9.1",
+            "2.9.0.windows.1",
+            "2.42.0-rc0",
+        ] {
+            let said = read(&format!("git version {version}")).unwrap_err().to_string();
+            let start = format!("/usr/bin/git is git {version}, and git 2.43 or newer is needed: install a newer one");
+            assert!(said.starts_with(&start), "{said}");
+            assert!(
+                said.contains("https://git-scm.com/downloads") && !said.contains('\n'),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_no_git_is_refused() {
+        for answer in [
+            "",
+            "hub version 2.14",
+            "git version",
+            "git version x.y",
+            "git version 2",
+            "\u{1b}[31m\n\n",
+        ] {
+            let said = read(answer).unwrap_err().to_string();
+            assert!(
+                said.starts_with("/usr/bin/git does not say its version (it says \""),
+                "{said}"
+            );
+            assert!(!said.contains(char::is_control), "{said}");
+        }
+    }
+
+    #[test]
+    fn each_line_of_releases_is_warned_of_below_its_own_security_release() {
+        let table = [
+            ("2.43.6", Some("2.43.7")),
+            ("2.43.7", None),
+            ("2.44.3", Some("2.44.4")),
+            ("2.45.4", None),
+            ("2.46.0", Some("2.46.4")),
+            ("2.47.2", Some("2.47.3")),
+            ("2.47.3", None),
+            ("2.48.1", Some("2.48.2")),
+            ("2.49.0", Some("2.49.1")),
+            ("2.50.0.rc1", Some("2.50.1")),
+            ("2.50.1 (Apple Git-155)", None),
+            ("2.51.0", None),
+            ("3.0.0", None),
+        ];
+        for (version, fixed) in table {
+            let warning = read(&format!("git version {version}")).unwrap().warning();
+            let named = fixed.map(|fixed| format!("security fixes of git {fixed}:"));
+            assert_eq!(warning.is_some(), named.is_some(), "{version}");
+            assert!(
+                warning.zip(named).is_none_or(|(said, named)| said.contains(&named)),
+                "{version}"
+            );
+        }
+    }
+}

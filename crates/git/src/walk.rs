@@ -1,0 +1,271 @@
+//! Our own walk over a checkout: by handles, never following a link, never entering `.git`, never running git.
+
+use crate::ignores::Attention;
+use crate::names::RepoPath;
+use rustix::fd::AsFd;
+use rustix::fd::OwnedFd;
+use rustix::fs::AtFlags;
+use rustix::fs::Dir;
+use rustix::fs::FileType;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+use rustix::fs::Stat;
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// How deep folders may lie. Each level holds a handle open.
+const MAX_DEPTH: usize = 100;
+/// How many entries a tree may have.
+const MAX_ENTRIES: usize = 2_000_000;
+/// How much of a `.gitignore` is read.
+const IGNORE_FILE_CAP: u64 = 128 << 10;
+
+/// What kind of thing a file is for git.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    Executable,
+    Link,
+}
+
+/// What `lstat` says of a file. Two equal stamps mean that nobody wrote it: the change time cannot be set back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) kind: Kind,
+    pub(crate) size: u64,
+    mode: u32,
+    inode: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    /// The stamp of a regular file or link; nothing else has one.
+    pub(crate) fn of(stat: &Stat) -> Option<Self> {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if stat.st_mode & 0o100 != 0 => Kind::Executable,
+            FileType::RegularFile => Kind::Plain,
+            FileType::Symlink => Kind::Link,
+            _ => return None,
+        };
+        let time = |seconds, nanos| (seconds, i64::try_from(nanos).unwrap_or(0));
+        Some(Self {
+            kind,
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            mode: stat.st_mode,
+            inode: stat.st_ino,
+            modified: time(stat.st_mtime, stat.st_mtime_nsec),
+            changed: time(stat.st_ctime, stat.st_ctime_nsec),
+        })
+    }
+
+    /// When the file system last saw a change of the file or its rights.
+    pub(crate) fn changed(&self) -> (i64, i64) {
+        self.changed
+    }
+}
+
+/// What could not be taken as a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Odd {
+    /// A fifo, a device, a socket.
+    Special,
+    /// A folder that we may not read.
+    Unreadable,
+    /// A folder deeper than we go.
+    TooDeep,
+}
+
+/// Everything found.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    pub(crate) files: BTreeMap<RepoPath, Stamp>,
+    pub(crate) odd: Vec<(RepoPath, Odd)>,
+}
+
+/// Why a walk ended early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WalkError {
+    /// Something was moved or replaced meanwhile.
+    #[error("{0} changed while it was read")]
+    Changing(RepoPath),
+    /// More entries than any tree we take.
+    #[error("more than {MAX_ENTRIES} entries")]
+    TooMany,
+    /// The disk failed.
+    #[error("reading {0}: {1}")]
+    Io(RepoPath, #[source] std::io::Error),
+}
+
+/// Opens the top folder of a checkout; a link in its place is refused.
+pub(crate) fn open_root(root: &Path) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open(root, folder_flags(), Mode::empty())
+}
+
+/// Lists the tree below `root`, paying attention to ignore rules as told.
+pub(crate) fn walk(root: &OwnedFd, attention: Attention<'_>) -> Result<Walked, WalkError> {
+    let mut walk = Walk {
+        attention,
+        found: Walked::default(),
+        entries: 0,
+    };
+    walk.folder(root, &RepoPath::new(Vec::new()), 0, Above::Wanted)?;
+    Ok(walk.found)
+}
+
+/// Opens a file below `root` part by part, refusing every link on the way, and gives its stamp.
+pub(crate) fn open_file(root: &OwnedFd, path: &RepoPath) -> rustix::io::Result<(File, Stamp)> {
+    // Non-blocking, so that a fifo put in the file's place cannot hold us up.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let (folder, name) = open_parent(root, path)?;
+    let fd = rustix::fs::openat(folder.as_ref().unwrap_or(root), name, flags, Mode::empty())?;
+    let stamp = Stamp::of(&rustix::fs::fstat(&fd)?).ok_or(Errno::LOOP)?;
+    Ok((File::from(fd), stamp))
+}
+
+/// The target of the link at `path` below `root`, and its stamp.
+pub(crate) fn read_link(root: &OwnedFd, path: &RepoPath) -> rustix::io::Result<(Vec<u8>, Stamp)> {
+    let (folder, name) = open_parent(root, path)?;
+    let folder = folder.as_ref().unwrap_or(root);
+    let target = rustix::fs::readlinkat(folder, name, Vec::new())?;
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok((target.into_bytes(), Stamp::of(&stat).ok_or(Errno::LOOP)?))
+}
+
+fn open_parent<'a>(root: &OwnedFd, path: &'a RepoPath) -> rustix::io::Result<(Option<OwnedFd>, &'a [u8])> {
+    let mut parts = path.as_bytes().split(|byte| *byte == b'/');
+    let name = parts.next_back().unwrap_or_default();
+    let mut folder: Option<OwnedFd> = None;
+    for part in parts {
+        let next = rustix::fs::openat(folder.as_ref().unwrap_or(root), part, folder_flags(), Mode::empty())?;
+        folder = Some(next);
+    }
+    Ok((folder, name))
+}
+
+fn folder_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+/// Whether an ignore rule matched a folder above.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Above {
+    Wanted,
+    Ignored,
+}
+
+struct Walk<'a> {
+    attention: Attention<'a>,
+    found: Walked,
+    entries: usize,
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, folder: &OwnedFd, path: &RepoPath, depth: usize, above: Above) -> Result<(), WalkError> {
+        let names = self.names(folder, path)?;
+        if self.attention.reads_rules() {
+            let rules = if names.iter().any(|name| name == b".gitignore") {
+                ignore_file(folder)
+            } else {
+                None
+            };
+            self.attention.enter(path, rules);
+        }
+        for name in &names {
+            self.entry(folder, &path.join(name), name, depth, above)?;
+        }
+        self.attention.leave();
+        Ok(())
+    }
+
+    /// The names in a folder, sorted, without `.git`.
+    fn names(&mut self, folder: &OwnedFd, path: &RepoPath) -> Result<Vec<Vec<u8>>, WalkError> {
+        let failed = |error: Errno| WalkError::Io(path.clone(), error.into());
+        let mut names = Vec::new();
+        for entry in Dir::read_from(folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b".." | b".git") {
+                continue;
+            }
+            self.entries = self.entries.saturating_add(1);
+            if self.entries > MAX_ENTRIES {
+                return Err(WalkError::TooMany);
+            }
+            names.push(name.to_vec());
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn entry(
+        &mut self,
+        parent: &OwnedFd,
+        path: &RepoPath,
+        name: &[u8],
+        depth: usize,
+        above: Above,
+    ) -> Result<(), WalkError> {
+        let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failure(path, error))?;
+        let folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        let ignored = above == Above::Ignored || self.attention.ignores(path, folder);
+        if ignored && !self.attention.base_has(path, folder) {
+            return Ok(());
+        }
+        if folder {
+            let below = if ignored { Above::Ignored } else { Above::Wanted };
+            return self.descend(parent, path, name, depth, below);
+        }
+        match Stamp::of(&stat) {
+            Some(stamp) => drop(self.found.files.insert(path.clone(), stamp)),
+            None => self.found.odd.push((path.clone(), Odd::Special)),
+        }
+        Ok(())
+    }
+
+    fn descend(
+        &mut self,
+        parent: &OwnedFd,
+        path: &RepoPath,
+        name: &[u8],
+        depth: usize,
+        below: Above,
+    ) -> Result<(), WalkError> {
+        if depth >= MAX_DEPTH {
+            self.found.odd.push((path.clone(), Odd::TooDeep));
+            return Ok(());
+        }
+        match rustix::fs::openat(parent, name, folder_flags(), Mode::empty()) {
+            Ok(folder) => self.folder(&folder, path, depth.saturating_add(1), below),
+            Err(Errno::ACCESS) => {
+                self.found.odd.push((path.clone(), Odd::Unreadable));
+                Ok(())
+            }
+            Err(error) => Err(failure(path, error)),
+        }
+    }
+}
+
+/// What was there a moment ago and is not now, or is a link now, changed under our hands.
+fn failure(path: &RepoPath, error: Errno) -> WalkError {
+    match error {
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => WalkError::Changing(path.clone()),
+        other => WalkError::Io(path.clone(), other.into()),
+    }
+}
+
+/// The rules of a folder's own `.gitignore`, if that is a regular file; git does not follow a link there either.
+fn ignore_file(folder: impl AsFd) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let fd = rustix::fs::openat(folder, ".gitignore", flags, Mode::empty()).ok()?;
+    let stat = rustix::fs::fstat(&fd).ok()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let mut text = Vec::new();
+    File::from(fd).take(IGNORE_FILE_CAP).read_to_end(&mut text).ok()?;
+    Some(text)
+}

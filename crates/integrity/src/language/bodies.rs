@@ -1,0 +1,158 @@
+//! What a file does: the bodies of its functions, with other bodies in their place that do nothing, and what it says beside
+//! them.
+
+use crate::language::syntax::At;
+use std::ops::Range;
+
+/// What a file of code does.
+#[derive(Debug, Default)]
+pub struct Doing {
+    /// Its outermost functions and methods.
+    pub bodies: Vec<Body>,
+    /// Values and statements outside of them.
+    pub values: Vec<Value>,
+    /// Modules that are only there for tests.
+    pub modules: Vec<TestModule>,
+}
+
+/// Tests inside a file of code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestModule {
+    /// Its name.
+    pub name: String,
+    /// Its bytes in the file.
+    pub range: Range<usize>,
+}
+
+/// A function that can be made to do nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// Its own name; empty where it has none.
+    pub name: String,
+    /// Where it begins.
+    pub line: u32,
+    /// The words of the whole function.
+    pub words: Vec<String>,
+    /// The bytes of its body in the file.
+    pub range: Range<usize>,
+    /// Bodies that do nothing: two answers of the right type, where that is known, as far apart as the type allows. What is
+    /// true of both is true of any.
+    pub hollow: [String; 2],
+}
+
+/// Something that a file says outside of functions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// What it gives a value to, if that is a name.
+    pub name: Option<String>,
+    /// Its words.
+    pub words: Vec<String>,
+}
+
+impl Doing {
+    /// Adds a function whose body is `body`.
+    pub fn body(&mut self, (name, function): (&str, At<'_>), body: At<'_>, hollow: [String; 2]) {
+        self.bodies.push(Body {
+            name: name.to_owned(),
+            line: function.line(),
+            words: function.words(),
+            range: body.range(),
+            hollow,
+        });
+    }
+
+    /// Adds what `at` says.
+    pub fn value(&mut self, name: Option<&str>, at: At<'_>) {
+        self.values.push(Value {
+            name: name.map(str::to_owned),
+            words: at.words(),
+        });
+    }
+}
+
+/// A text with the bodies in its place that do nothing; `which` of the two.
+#[must_use]
+pub fn hollowed(text: &str, bodies: &[&Body], which: usize) -> Option<String> {
+    let mut hollow = String::with_capacity(text.len());
+    let mut from = 0;
+    for body in bodies {
+        hollow.push_str(text.get(from..body.range.start)?);
+        hollow.push_str(body.hollow.get(which)?);
+        from = body.range.end;
+    }
+    hollow.push_str(text.get(from..)?);
+    Some(hollow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Body;
+    use super::hollowed;
+    use crate::language;
+
+    /// The file with both kinds of answers, and the values that it says outside of functions.
+    fn hollow(path: &str, text: &str) -> ([String; 2], Vec<Option<String>>) {
+        let doing = language::doing(path, text).unwrap();
+        let bodies: Vec<&Body> = doing.bodies.iter().collect();
+        let both = [0, 1].map(|which| hollowed(text, &bodies, which).unwrap());
+        (both, doing.values.into_iter().map(|value| value.name).collect())
+    }
+
+    #[test]
+    fn rust_functions_do_nothing_and_tests_stay() {
+        let text = "const RATE: u32 = 7;\nimpl Price {\n    fn of(&self, n: u32) -> u32 {\n        let f = |x| x;\n        f(n)\n    }\n}\n\
+                    #[test]\nfn one() { assert_eq!(1, 1); }\n";
+        let ([first, second], values) = hollow("src/a.rs", text);
+        assert!(
+            first.contains("fn of(&self, n: u32) -> u32 { let _ = (&n,); 0 }\n"),
+            "{first}"
+        );
+        assert!(second.contains("{ let _ = (&n,); 113 }"), "{second}");
+        assert!(first.contains("fn one() { assert_eq!(1, 1); }"), "{first}");
+        assert_eq!(values, [Some("RATE".to_owned())]);
+    }
+
+    #[test]
+    fn python_functions_do_nothing_and_stay_where_they_are() {
+        let text = "\"\"\"Doc.\"\"\"\nimport os\n\nRATES = {1: 2}\n\n\nclass Tax:\n    low = 7\n\n    @property\n    def rate(self) -> int:\n        \
+                    \"\"\"Doc.\"\"\"\n        return self.low\n\n    def all(self):\n        for one in RATES:\n            yield one\n\n\n\
+                    def still(self): pass\n\n\nregister(Tax)\nif __name__ == \"__main__\":\n    main()\n";
+        let ([first, second], values) = hollow("tax.py", text);
+        assert!(
+            first.contains("    def rate(self) -> int:\n        return 7919\n\n"),
+            "{first}"
+        );
+        assert!(
+            second.contains("    def all(self):\n        yield __import__"),
+            "{second}"
+        );
+        assert!(first.contains("def still(self): pass"), "{first}");
+        assert_eq!(values, [Some("RATES".to_owned()), Some("low".to_owned()), None]);
+        assert!(language::read("tax.py", &first).is_some() && language::read("tax.py", &second).is_some());
+    }
+
+    #[test]
+    fn javascript_functions_do_nothing_however_they_are_written() {
+        let text = "import x from \"./x.js\";\nexport const RATE = 7;\nexport const tax = (n) => n * RATE;\n\
+                    class Cart extends Base {\n  #lines = [];\n  constructor(a) { super(a); this.a = a; }\n  get size() { return 1; }\n  *all() { yield 1; }\n}\n\
+                    export default memo(async function load() { return 1; });\nmodule.exports = { tax, Cart };\nstart();\n";
+        let ([first, second], values) = hollow("src/a.js", text);
+        assert!(first.contains("export const tax = (n) => (undefined);"), "{first}");
+        assert!(first.contains("constructor(a) { super(...arguments); }"), "{first}");
+        assert!(second.contains("get size() { return 'hollow'; }"), "{second}");
+        assert!(second.contains("*all() { yield 'hollow'; }"), "{second}");
+        assert!(
+            first.contains("memo(async function load() { return undefined; })"),
+            "{first}"
+        );
+        assert_eq!(values, [Some("RATE".to_owned()), Some("#lines".to_owned()), None]);
+        let ([first, second], _) = hollow("a.ts", "export function rate(kind: string): number { return 7; }\n");
+        assert_eq!(
+            [first.as_str(), second.as_str()],
+            [
+                "export function rate(kind: string): number { return 7919; }\n",
+                "export function rate(kind: string): number { return -7919; }\n"
+            ]
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! JavaScript and TypeScript functions that are made to do nothing.
+
+use super::FUNCTIONS;
+use crate::language::bodies::Doing;
+use crate::language::outline::Source;
+use crate::language::syntax::At;
+
+const CLASSES: [&str; 3] = ["class_declaration", "class", "abstract_class_declaration"];
+
+/// What the file does.
+pub(super) fn doing(source: &Source<'_>) -> Doing {
+    let mut doing = Doing::default();
+    for at in source.root.children() {
+        statement(at, &mut doing);
+    }
+    doing
+}
+
+fn statement(at: At<'_>, doing: &mut Doing) {
+    match at.kind() {
+        "export_statement" => {
+            if let Some(inner) = at.field("declaration").or_else(|| at.field("value")) {
+                statement(inner, doing);
+            }
+        }
+        "lexical_declaration" | "variable_declaration" => {
+            for declarator in at.children().filter(|part| part.is(&["variable_declarator"])) {
+                let name = declarator.field("name").filter(|name| name.is(&["identifier"]));
+                if let Some(value) = declarator.field("value").filter(|value| !is_import(*value)) {
+                    functions_in(name.map(At::text), value, doing);
+                }
+            }
+        }
+        "expression_statement" => {
+            let inner = at.children().next().unwrap_or(at);
+            match inner.kind() {
+                "string" => {}
+                "assignment_expression" => {
+                    let name = inner.field("left").and_then(|left| left.field("property"));
+                    if let Some(value) = inner.field("right") {
+                        functions_in(name.map(At::text), value, doing);
+                    }
+                }
+                _ => doing.value(None, inner),
+            }
+        }
+        "if_statement" if at.field_text("condition").contains("main") => {}
+        "import_statement"
+        | "interface_declaration"
+        | "type_alias_declaration"
+        | "ambient_declaration"
+        | "empty_statement"
+        | "function_signature"
+        | "hash_bang_line" => {}
+        "enum_declaration" => doing.value(Some(at.field_text("name")), at),
+        _ => functions_in(None, at, doing),
+    }
+}
+
+/// The outermost functions of what gives a name its value; where there are none, it is the value that counts.
+fn functions_in(name: Option<&str>, at: At<'_>, doing: &mut Doing) {
+    if at.is(&["identifier"]) || is_list_of_names(at) {
+        return;
+    }
+    let mut outermost: Vec<At<'_>> = Vec::new();
+    for inner in at.below() {
+        let is_function = inner.is(&FUNCTIONS) && inner.field("body").is_some();
+        if is_function && !outermost.last().is_some_and(|outer| outer.holds(inner)) {
+            outermost.push(inner);
+        }
+    }
+    let is_class = at.is(&CLASSES);
+    if outermost.is_empty() && !is_class {
+        doing.value(name, at);
+    }
+    for field in at
+        .below()
+        .filter(|part| part.is(&["field_definition", "public_field_definition"]))
+    {
+        let in_function = outermost.iter().any(|function| function.holds(field));
+        let holds_function = outermost.iter().any(|function| field.holds(*function));
+        if field.field("value").is_some() && !in_function && !holds_function {
+            let named = field.field("name").or_else(|| field.field("property"));
+            doing.value(named.map(At::text), field);
+        }
+    }
+    for function in outermost {
+        hollow(name, function, doing);
+    }
+}
+
+/// `module.exports = { a, b }`.
+fn is_list_of_names(at: At<'_>) -> bool {
+    at.is(&["object"]) && at.children().all(|part| part.is(&["shorthand_property_identifier"]))
+}
+
+fn is_import(at: At<'_>) -> bool {
+    at.text().starts_with("require(") || at.text().starts_with("await import(")
+}
+
+fn hollow(name: Option<&str>, function: At<'_>, doing: &mut Doing) {
+    let Some(body) = function.field("body") else { return };
+    let own = function.field_text("name");
+    let name = match (own, name) {
+        ("", Some(name)) => name,
+        (own, _) => own,
+    };
+    let [first, second] = answers(function.field_text("return_type"), is_typed(function));
+    let is_maker = function.kind().starts_with("generator") || function.parts().any(|part| part.kind() == "*");
+    let hollow = match (name, is_maker, body.is(&["statement_block"])) {
+        ("constructor", _, _) if extends(function) => {
+            ["{ super(...arguments); }".into(), "{ super(...arguments); }".into()]
+        }
+        ("constructor", _, _) => ["{}".into(), "{}".into()],
+        (_, true, _) => ["{}".into(), format!("{{ yield {second}; }}")],
+        (_, false, true) => [format!("{{ return {first}; }}"), format!("{{ return {second}; }}")],
+        (_, false, false) => [format!("({first})"), format!("({second})")],
+    };
+    doing.body((name, function), body, hollow);
+}
+
+fn extends(function: At<'_>) -> bool {
+    let class = function.ancestors().find(|outer| outer.is(&CLASSES));
+    class.is_some_and(|class| class.children().any(|part| part.is(&["class_heritage"])))
+}
+
+/// Whether the file may write types.
+fn is_typed(function: At<'_>) -> bool {
+    function.field("return_type").is_some()
+        || function
+            .field("parameters")
+            .is_some_and(|all| all.below().any(|part| part.is(&["type_annotation"])))
+}
+
+/// Two answers, by the type that is written.
+fn answers(written: &str, typed: bool) -> [&'static str; 2] {
+    let written = written.trim_start_matches([':', ' ']);
+    let promised = written
+        .strip_prefix("Promise<")
+        .and_then(|inner| inner.strip_suffix('>'));
+    match promised.unwrap_or(written).trim() {
+        "number" => ["7919", "-7919"],
+        "bigint" => ["7919n", "-7919n"],
+        "string" => ["''", "'hollow'"],
+        "boolean" => ["false", "true"],
+        "void" | "undefined" => ["undefined", "undefined"],
+        list if list.ends_with("[]") || list.starts_with("Array<") => ["[]", "[undefined as any]"],
+        _ if typed => ["undefined as any", "'hollow' as any"],
+        _ => ["undefined", "'hollow'"],
+    }
+}

@@ -1,0 +1,82 @@
+//! JavaScript and TypeScript functions that do what they do, and then give another value of the same kind, or nothing.
+
+use super::FUNCTIONS;
+use super::stubs::named;
+use crate::language::otherwise::Otherwise;
+use crate::language::outline::Source;
+use crate::language::syntax::At;
+use std::collections::BTreeSet;
+
+/// Makes of a value another of its kind.
+const OTHER: &str = "
+function __made(value, depth = 0) {
+  const deeper = (inner) => __made(inner, depth + 1);
+  if (value === undefined || value === null || depth > 5) return value;
+  if (typeof value === 'bigint') return value + 1n;
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'string') return value === 'hollow' ? 'empty' : 'hollow';
+  if (typeof value === 'number') {
+    const off = Math.abs(value) * 0.3;
+    return Number.isInteger(value) ? value + Math.max(1, Math.ceil(off)) : value + off;
+  }
+  if (typeof value !== 'object') return value;
+  if (typeof value.then === 'function') return value.then(deeper);
+  if (Array.isArray(value)) return value.slice(0, 1000).map(deeper);
+  if (value instanceof Date) return new Date(Number(value) + 86400000);
+  if (value instanceof Set) return new Set([...value].map(deeper));
+  if (value instanceof Map) return new Map([...value].map((pair) => [pair[0], deeper(pair[1])]));
+  const made = Object.create(Object.getPrototypeOf(value));
+  for (const key of Object.keys(value)) made[key] = deeper(value[key]);
+  return made;
+}
+";
+/// Makes nothing of a value.
+const NOTHING: &str = "
+function __made(value) {
+  const waits = value !== undefined && value !== null && typeof value.then === 'function';
+  return waits ? value.then(() => undefined) : undefined;
+}
+";
+
+/// Has the functions of these names give something else.
+pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
+    let mut outermost: Vec<At<'_>> = Vec::new();
+    for at in source.root.below().filter(|at| at.is(&FUNCTIONS) && gives(*at)) {
+        let is_named = named(at).is_some_and(|name| names.contains(name.text()));
+        if is_named && !outermost.last().is_some_and(|outer| outer.holds(at)) {
+            outermost.push(at);
+        }
+    }
+    let place = |function: &At<'_>| {
+        let body = function.field("body")?;
+        let made = wrapped(*function, body);
+        Some((body.range(), [made.clone(), made]))
+    };
+    let is_typed = ["ts", "tsx", "mts", "cts"].contains(&source.path.rsplit('.').next()?);
+    (!outermost.is_empty()).then(|| Otherwise {
+        places: outermost.iter().filter_map(place).collect(),
+        begin: if is_typed { "// @ts-nocheck\n" } else { "" },
+        end: [OTHER.to_owned(), NOTHING.to_owned()],
+    })
+}
+
+/// Whether a function gives its value at once, or a promise of it.
+fn gives(function: At<'_>) -> bool {
+    let makes = |part: At<'_>| matches!(part.kind(), "*" | "set");
+    !function.kind().starts_with("generator")
+        && !function.parts().any(makes)
+        && function.field_text("name") != "constructor"
+}
+
+/// A body of which something else is made.
+fn wrapped(function: At<'_>, body: At<'_>) -> String {
+    let waits = if function.parts().any(|part| part.kind() == "async") {
+        "async "
+    } else {
+        ""
+    };
+    match body.is(&["statement_block"]) {
+        true => format!("{{ return __made(({waits}() => {})()); }}", body.text()),
+        false => format!("__made({})", body.text()),
+    }
+}

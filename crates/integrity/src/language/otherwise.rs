@@ -1,0 +1,94 @@
+//! What a file would be if its functions did what they do, and then gave something else: another value of the same kind, or
+//! nothing.
+
+use std::ops::Range;
+
+/// How a file is made to give something else.
+#[derive(Debug, Default)]
+pub struct Otherwise {
+    /// What is put in the place of bytes of the file, in their order: another value first, then nothing.
+    pub places: Vec<(Range<usize>, [String; 2])>,
+    /// What is put before everything.
+    pub begin: &'static str,
+    /// What is put behind everything, likewise.
+    pub end: [String; 2],
+}
+
+impl Otherwise {
+    /// The file in both forms.
+    #[must_use]
+    pub fn of(&self, text: &str) -> Option<[String; 2]> {
+        let [end, no_end] = &self.end;
+        Some([
+            self.with(text, |[other, _]| other, end)?,
+            self.with(text, |[_, nothing]| nothing, no_end)?,
+        ])
+    }
+
+    fn with(&self, text: &str, which: fn(&[String; 2]) -> &String, end: &str) -> Option<String> {
+        let (mut made, mut from) = (self.begin.to_owned(), 0);
+        for (range, put) in &self.places {
+            made.push_str(text.get(from..range.start)?);
+            made.push_str(which(put));
+            from = range.end;
+        }
+        made.push_str(text.get(from..)?);
+        made.push_str(end);
+        Some(made)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::language;
+    use std::collections::BTreeSet;
+
+    fn otherwise(path: &str, text: &str, names: &[&str]) -> Option<[String; 2]> {
+        let names: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        language::otherwise(path, text, &names)
+    }
+
+    #[test]
+    fn named_functions_still_do_what_they_did() {
+        let script = "export function tax(n) { return n; }\nconst low = async (n) => n * 2;\nfunction* all() { yield 1; }\n\
+                      class A { get size() { return 1; } set size(n) { this.n = n; } }\n";
+        let [other, nothing] = otherwise("src/a.js", script, &["tax", "low", "all", "size"]).unwrap();
+        let wrapped = "export function tax(n) { return __made((() => { return n; })()); }\nconst low = async (n) => __made(n * 2);\n\
+                       function* all() { yield 1; }\n\
+                       class A { get size() { return __made((() => { return 1; })()); } set size(n) { this.n = n; } }\n";
+        assert!(other.starts_with(wrapped), "{other}");
+        assert!(nothing.starts_with(wrapped) && nothing != other, "{nothing}");
+        let typed = otherwise(
+            "src/a.ts",
+            "async function f(): Promise<number> { return 1; }\n",
+            &["f"],
+        )
+        .unwrap();
+        let wrapped =
+            "// @ts-nocheck\nasync function f(): Promise<number> { return __made((async () => { return 1; })()); }\n";
+        assert!(typed[0].starts_with(wrapped), "{typed:?}");
+        let python = "def fee(n):\n    return n\n";
+        let both = otherwise("fees.py", python, &["fee"]).unwrap();
+        assert!(
+            both.iter()
+                .all(|text| text.starts_with(python) && language::read("fees.py", text).is_some())
+        );
+        let rust = "impl Price {\n    fn of(&self, n: u32) -> Option<u32> { Some(n) }\n    fn all(&self) -> Self { todo() }\n}\n";
+        let [other, nothing] = otherwise("src/a.rs", rust, &["of", "all"]).unwrap();
+        let body = "{ let value = (|| -> Option<u32> { Some(n) })();";
+        assert!(other.contains(body) && other.contains(".map(|value|"), "{other}");
+        assert!(nothing.contains(&format!("{body} let _ = value; None }}")), "{nothing}");
+        assert!(other.contains("fn all(&self) -> Self { todo() }"), "{other}");
+    }
+
+    #[test]
+    fn where_nothing_is_named_there_is_nothing_else() {
+        for (path, text) in [
+            ("src/a.js", "export function tax(n) { return n; }\n"),
+            ("fees.py", "def fee(n):\n    return n\n"),
+            ("src/a.rs", "pub fn price(n: u32) -> u32 { n }\n"),
+        ] {
+            assert_eq!(otherwise(path, text, &["of"]), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Python functions that are made to do nothing.
+
+use super::is_nothing;
+use crate::language::bodies::Doing;
+use crate::language::outline::Source;
+use crate::language::syntax::At;
+
+/// An answer that lets everything be done with it.
+const ANYTHING: &str = "__import__('unittest.mock').mock.MagicMock()";
+
+/// What the file does.
+pub(super) fn doing(source: &Source<'_>) -> Doing {
+    let mut doing = Doing::default();
+    let mut open: Vec<At<'_>> = source.root.children().collect();
+    open.reverse();
+    while let Some(at) = open.pop() {
+        match at.kind() {
+            "function_definition" => function(at, at, &mut doing),
+            "decorated_definition" => match at.field("definition") {
+                Some(inner) if inner.is(&["function_definition"]) => function(at, inner, &mut doing),
+                Some(inner) => open.push(inner),
+                None => {}
+            },
+            "class_definition" | "try_statement" | "with_statement" | "else_clause" | "except_clause"
+            | "finally_clause" | "block" => {
+                let inner: Vec<At<'_>> = at.children().filter(|part| is_statement(*part)).collect();
+                open.extend(inner.into_iter().rev());
+            }
+            "if_statement" if !is_entry(at) => {
+                let inner: Vec<At<'_>> = at.children().filter(|part| is_statement(*part)).collect();
+                open.extend(inner.into_iter().rev());
+            }
+            "expression_statement" => said(at, &mut doing),
+            "if_statement"
+            | "import_statement"
+            | "import_from_statement"
+            | "future_import_statement"
+            | "pass_statement"
+            | "type_alias_statement" => {}
+            _ => doing.value(None, at),
+        }
+    }
+    doing
+}
+
+/// Whether a part of a statement is done, and not asked or named by it.
+fn is_statement(at: At<'_>) -> bool {
+    at.kind().ends_with("_statement")
+        || at.is(&[
+            "block",
+            "else_clause",
+            "except_clause",
+            "finally_clause",
+            "function_definition",
+            "decorated_definition",
+            "class_definition",
+        ])
+}
+
+/// Whether a condition is about who starts or who reads the file.
+fn is_entry(at: At<'_>) -> bool {
+    let asked = at.field_text("condition");
+    asked.contains("__name__") || asked.contains("TYPE_CHECKING")
+}
+
+fn said(at: At<'_>, doing: &mut Doing) {
+    let Some(inner) = at.children().next() else { return };
+    match inner.kind() {
+        "string" | "ellipsis" => {}
+        "assignment" if inner.field("right").is_none() => {}
+        "assignment" => {
+            let left = inner.field("left").filter(|left| left.is(&["identifier"]));
+            match left.map(At::text) {
+                Some("__all__" | "__version__" | "__slots__") => {}
+                name => doing.value(name, inner),
+            }
+        }
+        _ => doing.value(None, inner),
+    }
+}
+
+fn function(whole: At<'_>, at: At<'_>, doing: &mut Doing) {
+    let Some(body) = at.field("body") else { return };
+    let name = at.field_text("name");
+    if body.children().all(is_nothing) {
+        return;
+    }
+    let answers = answers(name, at.field_text("return_type"));
+    let makes = yields(body);
+    let hollow = match (makes, answers) {
+        (true, _) => ["return; yield".to_owned(), format!("yield {ANYTHING}")],
+        (false, (first, second)) => [format!("return {first}"), format!("return {second}")],
+    };
+    doing.body((name, whole), body, hollow);
+}
+
+/// Whether a function makes its answers one by one.
+fn yields(body: At<'_>) -> bool {
+    let own = |at: &At<'_>| {
+        let function = at
+            .ancestors()
+            .find(|outer| outer.is(&["function_definition", "lambda"]));
+        function.is_some_and(|function| function.field("body").is_some_and(|own| own.is_same(body)))
+    };
+    body.below().any(|at| at.is(&["yield"]) && own(&at))
+}
+
+/// Two answers, by what the language asks of a method of this name, and by the type that is written.
+fn answers(name: &str, written: &str) -> (&'static str, &'static str) {
+    let written = match name {
+        "__init__" | "__init_subclass__" | "__setattr__" | "__set__" | "__delattr__" => "None",
+        "__repr__" | "__str__" | "__format__" => "str",
+        "__eq__" | "__ne__" | "__lt__" | "__le__" | "__gt__" | "__ge__" | "__bool__" | "__contains__" => "bool",
+        "__len__" | "__hash__" | "__int__" | "__index__" => return ("0", "7919"),
+        _ => written,
+    };
+    let outer = written.split(['[', ' ']).next().unwrap_or_default();
+    if written.contains('|') {
+        return ("None", ANYTHING);
+    }
+    match outer.rsplit('.').next().unwrap_or(outer) {
+        "None" => ("None", "None"),
+        "int" => ("7919", "-7919"),
+        "float" => ("7919.0", "-7919.0"),
+        "str" => ("''", "'hollow'"),
+        "bytes" => ("b''", "b'hollow'"),
+        "bool" => ("False", "True"),
+        "list" | "List" => ("[]", "[None]"),
+        "dict" | "Dict" => ("{}", "{'hollow': None}"),
+        "set" | "Set" => ("set()", "{'hollow'}"),
+        "tuple" | "Tuple" => ("()", "(None,)"),
+        _ => ("None", ANYTHING),
+    }
+}

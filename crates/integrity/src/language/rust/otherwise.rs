@@ -1,0 +1,84 @@
+//! Rust functions that do what they do, and then give another value of the same type, or nothing; those of them whose type
+//! has such values.
+
+use super::answers::split;
+use super::is_test_code;
+use crate::language::otherwise::Otherwise;
+use crate::language::outline::Source;
+use crate::language::syntax::At;
+use std::collections::BTreeSet;
+
+/// How deep types are looked into.
+const DEEPEST: usize = 8;
+
+/// Has the functions of these names give something else.
+pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
+    let mut places = Vec::new();
+    let mut open: Vec<At<'_>> = source.root.children().collect();
+    open.reverse();
+    while let Some(at) = open.pop().filter(|_| places.len() < 1_000) {
+        match at.kind() {
+            _ if is_test_code(source, at) => {}
+            "function_item" if names.contains(at.field_text("name")) => places.extend(place(at)),
+            "mod_item" | "impl_item" | "trait_item" => {
+                let inner: Vec<At<'_>> = at.field("body").into_iter().flat_map(At::children).collect();
+                open.extend(inner.into_iter().rev());
+            }
+            _ => {}
+        }
+    }
+    (!places.is_empty()).then(|| Otherwise {
+        places,
+        ..Otherwise::default()
+    })
+}
+
+fn place(function: At<'_>) -> Option<(std::ops::Range<usize>, [String; 2])> {
+    let mut modifiers = function.children().filter(|part| part.is(&["function_modifiers"]));
+    let is_plain = modifiers.next().is_none();
+    let (body, written) = (function.field("body")?, function.field_text("return_type"));
+    let [other, nothing] = values(written, DEEPEST).filter(|_| is_plain)?;
+    let value = format!("let value = (|| -> {written} {})();", body.text());
+    let made = [
+        format!("{{ {value} {other} }}"),
+        format!("{{ {value} let _ = value; {nothing} }}"),
+    ];
+    Some((body.range(), made))
+}
+
+/// Another value than `value` of a type as it is written, and nothing of that type; `None` where there is no other.
+fn values(written: &str, depth: usize) -> Option<[String; 2]> {
+    let depth = depth.checked_sub(1)?;
+    let pair = |other: &str, nothing: &str| Some([other.to_owned(), nothing.to_owned()]);
+    match written.trim() {
+        "bool" => pair("!value", "panic!(\"hollow\")"),
+        "char" => pair("if value == 'h' { 'o' } else { 'h' }", "'\\0'"),
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => pair("value + value / 10 * 3 + 1", "0"),
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => pair(
+            "if value < 0 { value + value / 10 * 3 - 1 } else { value + value / 10 * 3 + 1 }",
+            "0",
+        ),
+        "f32" | "f64" => pair("if value == 0.0 { 1.0 } else { value * 1.3 }", "0.0"),
+        "String" | "std::string::String" => pair(
+            "if value == \"hollow\" { \"empty\".into() } else { \"hollow\".into() }",
+            "String::new()",
+        ),
+        text => made(text, depth),
+    }
+}
+
+/// Types that are made of others.
+fn made(written: &str, depth: usize) -> Option<[String; 2]> {
+    let (outer, inner) = written.strip_suffix('>')?.split_once('<')?;
+    let [other, _] = values(split(inner).first()?, depth)?;
+    let each = |nothing: &str| [format!("value.map(|value| {{ {other} }})"), nothing.to_owned()];
+    match outer.trim() {
+        "Option" | "std::option::Option" => Some(each("None")),
+        "Result" | "std::result::Result" | "io::Result" | "std::io::Result" => Some(each("panic!(\"hollow\")")),
+        "Vec" => Some([
+            format!("value.into_iter().map(|value| {{ {other} }}).collect()"),
+            "Vec::new()".to_owned(),
+        ]),
+        _ => None,
+    }
+}

@@ -1,0 +1,142 @@
+//! Finds each test of the base again: where it was, moved, renamed, or rewritten.
+
+use crate::language::outline::Strength;
+use crate::reading::Placed;
+use crate::words::likeness;
+use std::collections::BTreeSet;
+
+/// Tests of both sides, paired.
+pub(super) struct Pairs<'a> {
+    /// The same test before and after.
+    pub(super) both: Vec<(Placed<'a>, Placed<'a>)>,
+    /// Tests that are not there any more.
+    pub(super) gone: Vec<Placed<'a>>,
+    /// Tests that are new.
+    pub(super) new: Vec<Placed<'a>>,
+}
+
+/// Comparing every gone test with every new one is not worth more than this.
+const MOST_COMPARED: usize = 40_000;
+
+/// Pairs the tests of both sides: the surest way first.
+pub(super) fn pair<'a>(before: Vec<Placed<'a>>, after: Vec<Placed<'a>>) -> Pairs<'a> {
+    let mut pairs = Pairs {
+        both: Vec::new(),
+        gone: before,
+        new: after,
+    };
+    pairs.take(|one, other| {
+        one.path == other.path && one.test.scope == other.test.scope && one.test.name == other.test.name
+    });
+    pairs.take(|one, other| one.path == other.path && one.test.name == other.test.name);
+    pairs.take(|one, other| one.test.scope == other.test.scope && one.test.name == other.test.name);
+    pairs.take(|one, other| one.test.name == other.test.name);
+    pairs.take(|one, other| one.test.words.len() > 4 && one.test.words == other.test.words);
+    pairs.take_alike();
+    pairs
+}
+
+impl<'a> Pairs<'a> {
+    fn take(&mut self, is_same: fn(&Placed<'a>, &Placed<'a>) -> bool) {
+        if self.gone.len().saturating_mul(self.new.len()) > MOST_COMPARED.saturating_mul(100) {
+            return;
+        }
+        let gone = std::mem::take(&mut self.gone);
+        for one in gone {
+            match self.new.iter().position(|other| is_same(&one, other)) {
+                Some(at) => self.both.push((one, self.new.remove(at))),
+                None => self.gone.push(one),
+            }
+        }
+    }
+
+    /// Pairs what is nearly the same, and what is alike and says by its names or checks that it is the same.
+    fn take_alike(&mut self) {
+        if self.gone.len().saturating_mul(self.new.len()) > MOST_COMPARED {
+            return;
+        }
+        let mut ranked = Vec::new();
+        for (left, one) in self.gone.iter().enumerate() {
+            for (right, other) in self.new.iter().enumerate() {
+                let alike = likeness(&one.test.words, &other.test.words);
+                if alike > 0.5 && (alike > 0.85 || is_rewritten(*one, *other)) {
+                    ranked.push((alike, left, right));
+                }
+            }
+        }
+        ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let (mut lefts, mut rights) = (BTreeSet::new(), BTreeSet::new());
+        for (_, left, right) in ranked {
+            if lefts.contains(&left) || rights.contains(&right) {
+                continue;
+            }
+            if let (Some(one), Some(other)) = (self.gone.get(left), self.new.get(right)) {
+                self.both.push((*one, *other));
+                lefts.insert(left);
+                rights.insert(right);
+            }
+        }
+        self.gone = without(&self.gone, &lefts);
+        self.new = without(&self.new, &rights);
+    }
+}
+
+/// Whether two tests that are alike are one: only names were changed, or the checks stayed, or the titles are akin.
+fn is_rewritten(one: Placed<'_>, other: Placed<'_>) -> bool {
+    let strong = |placed: Placed<'_>| -> Vec<Vec<String>> {
+        let checks = placed
+            .test
+            .checks
+            .iter()
+            .filter(|check| check.strength == Strength::Strong);
+        checks.map(|check| check.words.clone()).collect()
+    };
+    let (old, new) = (strong(one), strong(other));
+    let kept = !old.is_empty()
+        && old.iter().all(|words| new.contains(words))
+        && one.test.words.len() <= other.test.words.len();
+    is_renaming(&one.test.words, &other.test.words)
+        || kept && old.len() > 1
+        || are_akin(&one.test.name, &other.test.name)
+}
+
+/// Whether two bodies differ by consistently renamed words alone, and only a few.
+fn is_renaming(one: &[String], other: &[String]) -> bool {
+    let differing: BTreeSet<(&str, &str)> = one
+        .iter()
+        .zip(other)
+        .filter(|(one, other)| one != other)
+        .map(|(one, other)| (one.as_str(), other.as_str()))
+        .collect();
+    let lefts: BTreeSet<&str> = differing.iter().map(|pair| pair.0).collect();
+    let rights: BTreeSet<&str> = differing.iter().map(|pair| pair.1).collect();
+    let named = |word: &&str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    one.len() == other.len()
+        && differing.len() <= 4
+        && lefts.len() == differing.len()
+        && rights.len() == differing.len()
+        && lefts.iter().chain(&rights).all(named)
+}
+
+/// Whether most words of one title are in the other.
+fn are_akin(one: &str, other: &str) -> bool {
+    let words = |name: &str| -> BTreeSet<String> {
+        let words = name.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+        words
+            .filter(|word| word.len() > 2 && !matches!(word.as_str(), "test" | "the" | "and"))
+            .collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let shared = one.intersection(&other).count();
+    shared > 0
+        && shared.saturating_mul(2) > one.len().min(other.len())
+        && shared.saturating_mul(3) >= one.len().max(other.len())
+}
+
+fn without<'a>(list: &[Placed<'a>], taken: &BTreeSet<usize>) -> Vec<Placed<'a>> {
+    list.iter()
+        .enumerate()
+        .filter(|(at, _)| !taken.contains(at))
+        .map(|(_, placed)| *placed)
+        .collect()
+}

@@ -1,0 +1,162 @@
+//! Results of tests and of coverage that come with the change instead of from a run.
+
+use crate::Change;
+use crate::FileChange;
+use crate::Version;
+use crate::finding;
+use crate::language;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+
+/// Names under which runners and coverage tools leave what they found.
+const NAMES: [&str; 16] = [
+    ".coverage",
+    "clover.xml",
+    "cobertura.xml",
+    "coverage-final.json",
+    "coverage-summary.json",
+    "coverage.json",
+    "coverage.lcov",
+    "coverage.xml",
+    "jest-results.json",
+    "junit.xml",
+    "lcov.info",
+    "tarpaulin-report.json",
+    "tarpaulin-report.xml",
+    "test-report.xml",
+    "test-results.json",
+    "test-results.xml",
+];
+
+/// Folders that only runners write.
+const FOLDERS: [&str; 7] = [
+    ".nyc_output",
+    ".pytest_cache",
+    "coverage-report",
+    "htmlcov",
+    "test-reports",
+    "test-results",
+    "surefire-reports",
+];
+
+/// Words with which the formats of results begin.
+const BEGINNINGS: usize = 4_096;
+
+pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {
+    let found = |file| in_file(change, file).or_else(|| by_code(change, file));
+    change.files.iter().filter_map(found).collect()
+}
+
+/// Calls that write a file.
+const WRITING: [&str; 9] = [
+    "fs::write",
+    "File::create",
+    "OpenOptions",
+    "write_text",
+    "write_bytes",
+    "open(",
+    "writeFile",
+    "createWriteStream",
+    "appendFile",
+];
+
+/// Code that names the very file which the settings read as written by the test run, and writes files.
+fn by_code(change: &Change<'_>, file: &FileChange) -> Option<IntegrityFinding> {
+    language::of(&file.path)?;
+    let text = |version: &Version| version.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    let (before, after) = (text(&file.before).unwrap_or_default(), text(&file.after)?);
+    let names = |line: &str| {
+        change.results.iter().any(|path| {
+            let path = path.trim_start_matches("./");
+            let quoted = ['"', '\'', '`']
+                .iter()
+                .any(|mark| line.contains(&format!("{path}{mark}")));
+            quoted && !path.is_empty()
+        })
+    };
+    let line = (1_u32..)
+        .zip(after.lines())
+        .find(|(_, line)| names(line) && !before.contains(line.trim()));
+    let writes = WRITING.iter().any(|word| after.contains(word));
+    let what = "this code writes the file that the settings read as written by the test run";
+    line.filter(|_| writes)
+        .map(|(number, _)| finding(Rule::ResultsByHand, &file.path, Some(number), what))
+}
+
+fn in_file(change: &Change<'_>, file: &FileChange) -> Option<IntegrityFinding> {
+    if file.after == Version::Absent {
+        return None;
+    }
+    let is_read = change
+        .results
+        .iter()
+        .any(|path| path.trim_start_matches("./") == file.path);
+    let is_new = file.before == Version::Absent;
+    let what = match (is_read, is_new && looks_like_results(file)) {
+        (true, _) => "the settings read this file as written by the test run, and the change brings it",
+        (false, true) => "these are results of a run, and the change brings them; results are what a run writes",
+        (false, false) => return None,
+    };
+    Some(finding(Rule::ResultsByHand, &file.path, Some(1), what))
+}
+
+/// Data that tests read may look like results: a parser of them is tested with some.
+fn looks_like_results(file: &FileChange) -> bool {
+    let path = file.path.as_str();
+    if language::in_test_folder(path) || language::in_support_folder(path) {
+        return false;
+    }
+    let name = language::file_name(path);
+    NAMES.contains(&name)
+        || language::folders(path).any(|folder| FOLDERS.contains(&folder))
+        || file.after.bytes().is_some_and(|bytes| begins_like_results(name, bytes))
+}
+
+fn begins_like_results(name: &str, bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes.get(..BEGINNINGS.min(bytes.len())).unwrap_or_default()).into_owned();
+    match name.rsplit_once('.').map(|(_, end)| end) {
+        Some("xml") => ["<testsuite", "<coverage ", "<assemblies", "<test-run"]
+            .iter()
+            .any(|word| text.contains(word)),
+        Some("info" | "lcov") => text.starts_with("SF:") || text.starts_with("TN:"),
+        Some("json") => [
+            "\"numPassedTests\"",
+            "\"numTotalTests\"",
+            "\"llvm.coverage.json.export\"",
+        ]
+        .iter()
+        .any(|word| text.contains(word)),
+        Some("tap") => text.contains("\nok 1"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::looks_like_results;
+    use crate::FileChange;
+    use crate::Version;
+
+    #[test]
+    fn results_are_known_by_name_place_or_beginning_and_test_data_is_none() {
+        let table = [
+            ("junit.xml", "", true),
+            ("reports/all.xml", "<?xml version=\"1.0\"?>\n<testsuites>", true),
+            ("coverage/lcov.info", "SF:a\n", true),
+            ("test-results/one.txt", "", true),
+            ("out.json", "{\"numPassedTests\": 3}", true),
+            ("tests/fixtures/junit.xml", "<testsuites>", false),
+            ("src/testdata/lcov.info", "SF:a\n", false),
+            ("pom.xml", "<project>", false),
+            ("package.json", "{}", false),
+        ];
+        for (path, text, expected) in table {
+            let file = FileChange {
+                path: path.to_owned(),
+                before: Version::Absent,
+                after: Version::Bytes(text.as_bytes().to_vec()),
+            };
+            assert_eq!(looks_like_results(&file), expected, "{path}");
+        }
+    }
+}

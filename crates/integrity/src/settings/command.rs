@@ -1,0 +1,252 @@
+//! Commands and options that run tests, compared.
+
+use crate::language::outline::quoted;
+
+/// Words by which people start tests.
+const RUNNERS: [&str; 34] = [
+    "jest",
+    "vitest",
+    "mocha",
+    "node --test",
+    "--test",
+    "ava",
+    "tap",
+    "jasmine",
+    "karma",
+    "playwright",
+    "cypress",
+    "pytest",
+    "unittest",
+    "tox",
+    "nox",
+    "cargo test",
+    "cargo nextest",
+    "nextest",
+    "cargo llvm-cov",
+    "tarpaulin",
+    "go test",
+    "mvn",
+    "gradle",
+    "npm test",
+    "npm run test",
+    "yarn test",
+    "pnpm test",
+    "pnpm run test",
+    "make test",
+    "make check",
+    "ctest",
+    "rspec",
+    "phpunit",
+    "bun test",
+];
+/// Words by which people check code otherwise.
+const CHECKERS: [&str; 20] = [
+    "clippy",
+    "eslint",
+    "ruff",
+    "mypy",
+    "pyright",
+    "flake8",
+    "black --check",
+    "tsc",
+    "cargo fmt",
+    "cargo check",
+    "cargo build",
+    "cargo deny",
+    "cargo audit",
+    "npm run lint",
+    "npm run build",
+    "npm run typecheck",
+    "make lint",
+    "coverage report",
+    "coverage",
+    "prettier --check",
+];
+/// What makes a failure pass, or a run smaller.
+const WEAK: [&str; 41] = [
+    "pytest -c ",
+    "--test-reporter=.",
+    "--test-reporter .",
+    "--reporter=.",
+    "--reporter .",
+    "pythonoptimize",
+    "python -o ",
+    "python3 -o ",
+    "python3 -oo ",
+    "success_codes",
+    "|| true",
+    "||true",
+    "|| :",
+    "|| exit 0",
+    "; exit 0",
+    "; true",
+    "|| echo",
+    "set +e",
+    "--passwithnotests",
+    "--testpathignorepatterns",
+    "--exclude",
+    "--ignore",
+    "--deselect",
+    "-k ",
+    "--skip",
+    "--grep",
+    "--testnamepattern",
+    "--test-name-pattern",
+    "--no-run",
+    "--listtests",
+    "--collect-only",
+    " --co",
+    "--retries",
+    "--retry",
+    "--dry-run",
+    "--no-fail-on-error",
+    "--suppress-no-test",
+    "-p no:",
+    "--continue-on-collection-errors",
+    "&& exit 0",
+    "--dangerouslyignoreunhandlederrors",
+];
+
+/// Whether a line starts tests.
+pub(super) fn runs_tests(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let by_script = ["node ", "sh ", "./", "bash "].iter().any(|start| line.contains(start));
+    RUNNERS.iter().any(|runner| has_word(&line, runner)) || by_script && line.contains("test")
+}
+
+/// Whether a line starts tests or another check.
+pub(super) fn runs_checks(line: &str) -> bool {
+    let by_script = ["sh ", "./"].iter().any(|start| line.contains(start));
+    let checks = ["check", "lint", "verify"].iter().any(|word| line.contains(word));
+    runs_tests(line) || by_script && checks || CHECKERS.iter().any(|checker| has_word(&line.to_lowercase(), checker))
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    let ends = |at: usize| {
+        let before = line.get(..at).and_then(|start| start.chars().next_back());
+        let after = line
+            .get(at.saturating_add(word.len())..)
+            .and_then(|end| end.chars().next());
+        let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        !joins(before) && !joins(after)
+    };
+    line.match_indices(word).any(|(at, _)| ends(at))
+}
+
+/// What makes a failure pass, or a run smaller, in a line.
+pub(super) fn weakness(line: &str) -> Option<&'static str> {
+    let line = line.to_lowercase();
+    WEAK.iter()
+        .find(|weak| is_said(&line, weak))
+        .copied()
+        .or_else(|| piped(&line))
+        .or_else(|| let_go(&line))
+}
+
+/// Whether a line has these words, and not only the beginning of a longer option: `--cov` is not `--co`.
+fn is_said(line: &str, weak: &str) -> bool {
+    let is_option = weak.trim_start().starts_with("--") && weak.ends_with(char::is_alphanumeric);
+    let goes_on = |at: usize| {
+        let rest = line.get(at.saturating_add(weak.len())..).unwrap_or_default();
+        rest.starts_with(char::is_alphanumeric)
+    };
+    line.match_indices(weak).any(|(at, _)| !is_option || !goes_on(at))
+}
+
+/// Tests whose end is forgotten: something that ends well follows in the same line, or nobody waits.
+fn let_go(line: &str) -> Option<&'static str> {
+    let calm = ["echo ", "printf ", "true", ":", "exit 0", "ls", "date"];
+    let mut parts = line.split(';').map(str::trim);
+    let tests = parts.by_ref().find(|part| runs_tests(part))?;
+    let last = parts.rfind(|part| !part.is_empty());
+    let forgotten = last.is_some_and(|last| calm.iter().any(|word| last == word.trim() || last.starts_with(word)));
+    let heard = ["set -e", "$?", "if "].iter().any(|word| line.contains(word));
+    let alone = tests.ends_with('&') && !tests.ends_with("&&");
+    match (forgotten && !heard, alone) {
+        (true, _) => Some(";"),
+        (false, true) => Some("&"),
+        (false, false) => None,
+    }
+}
+
+/// Programs that end well whatever they are given.
+const CALM: [&str; 14] = [
+    "cat", "tee", "sed", "grep", "awk", "head", "tail", "less", "more", "sort", "tr", "cut", "ts", "xargs",
+];
+
+/// A pipe from tests into a program that ends well whatever they end with.
+fn piped(line: &str) -> Option<&'static str> {
+    let line = line.replace("||", " ");
+    let (from, to) = line.split_once('|')?;
+    let program = to.split_whitespace().next()?;
+    let program = CALM.iter().find(|calm| **calm == program)?;
+    (runs_tests(from) && !line.contains("pipefail")).then_some(program)
+}
+
+/// Whether a command hands the output of tests on to a program whose exit code then counts.
+fn is_behind_a_pipe(command: &str) -> bool {
+    let plain = command.replace("||", "  ");
+    let runs = plain.split_once('|').is_some_and(|(before, _)| runs_tests(before));
+    runs && !plain.contains("pipefail") && !plain.contains("PIPESTATUS")
+}
+
+/// How a command does less than the one before it.
+pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<String> {
+    let Some(after) = after else {
+        return before
+            .filter(|before| runs_tests(before))
+            .map(|before| format!("was {} and is gone", quoted(before)));
+    };
+    if let Some(weak) =
+        weakness(after).filter(|weak| before.is_none_or(|before| !before.to_lowercase().contains(*weak)))
+    {
+        return (before.is_some() || runs_tests(after)).then(|| {
+            format!(
+                "is {} now: {} lets failures pass or leaves tests out",
+                quoted(after),
+                quoted(weak)
+            )
+        });
+    }
+    if is_behind_a_pipe(after) && before.is_none_or(|before| !is_behind_a_pipe(before)) {
+        let what = "is {} now: the exit code of the tests is lost behind a pipe";
+        return Some(what.replace("{}", &quoted(after)));
+    }
+    if after.contains("rm ") && after.contains("test") && before.is_none_or(|before| !before.contains("rm ")) {
+        return Some(format!("is {} now, which takes tests away", quoted(after)));
+    }
+    let before = before?;
+    if runs_tests(before) && !runs_tests(after) {
+        return Some(format!(
+            "was {} and is {} now, which runs no tests",
+            quoted(before),
+            quoted(after)
+        ));
+    }
+    runs_fewer(before, after).then(|| {
+        format!(
+            "is {} now, which runs fewer tests than {}",
+            quoted(after),
+            quoted(before)
+        )
+    })
+}
+
+/// Whether a command names files of tests where the one before it ran all, or only some of those that it ran.
+fn runs_fewer(before: &str, after: &str) -> bool {
+    let files = |command: &str| -> Vec<String> {
+        let words = command.split_whitespace().filter(|word| {
+            word.contains("test") && (word.contains('/') || word.contains("::")) && !word.starts_with('-')
+        });
+        words.map(|word| word.trim_matches(['"', '\'']).to_owned()).collect()
+    };
+    let (old, new) = (files(before), files(after));
+    let narrower = old.is_empty()
+        && new.iter().any(|file| {
+            file.rsplit('/')
+                .next()
+                .is_some_and(|name| name.contains('.') && !name.contains('*'))
+        });
+    let fewer = !new.is_empty() && new.len() < old.len() && new.iter().all(|file| old.contains(file));
+    narrower || fewer
+}

@@ -1,0 +1,138 @@
+//! Make files that do less: another one in front, flags, conditions, second recipes.
+
+use super::lines::more;
+use super::lines::text;
+use crate::Change;
+use crate::Version;
+use crate::finding;
+use crate::language::file_name;
+use crate::language::outline::quoted;
+use crate::make::FILES;
+use crate::make::TARGETS;
+use crate::make::rules;
+use crate::reading::ReadFile;
+use domain::integrity::IntegrityFinding;
+use domain::integrity::Rule;
+
+/// Flags with which make goes on after failures, or only shows what it would do.
+const CALM: [&str; 12] = [
+    "--ignore-errors",
+    "--keep-going",
+    "--dry-run",
+    "--just-print",
+    "--recon",
+    "--touch",
+    "--question",
+    "i",
+    "k",
+    "n",
+    "t",
+    "q",
+];
+
+/// Everything that make would do no longer.
+pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
+    let mut findings = Vec::new();
+    for file in files.iter().filter(|file| file.file.after != Version::Absent) {
+        findings.extend(in_front(change, file));
+        if is_make(file.path) {
+            findings.extend(calmed(file));
+            findings.extend(conditions(file));
+            findings.extend(second_recipe(change, file));
+        }
+    }
+    findings
+}
+
+fn is_make(path: &str) -> bool {
+    FILES.contains(&file_name(path)) || path.ends_with(".mk")
+}
+
+fn is_new(file: &ReadFile<'_>) -> bool {
+    file.file.before == Version::Absent
+}
+
+/// A new make file that is read in the place of one that was there.
+fn in_front(change: &Change<'_>, file: &ReadFile<'_>) -> Option<IntegrityFinding> {
+    let name = file_name(file.path);
+    let at = FILES.iter().position(|known| *known == name).filter(|_| is_new(file))?;
+    let folder = file.path.strip_suffix(name)?;
+    let hidden = FILES
+        .iter()
+        .skip(at.checked_add(1)?)
+        .map(|later| format!("{folder}{later}"));
+    let hidden = hidden.into_iter().find(|path| change.head.contains(path))?;
+    let what = format!("make reads this file and no longer {}", quoted(&hidden));
+    Some(finding(Rule::RunnerWeakened, file.path, Some(1), what))
+}
+
+/// Flags of make that let failures pass.
+fn calmed(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
+    let (before, after) = (text(&file.file.before), text(&file.file.after));
+    let is_calm = |line: &str| {
+        let Some((name, flags)) = line.split_once('=') else {
+            return false;
+        };
+        let name = name.trim_end_matches(['+', ':', '?', ' ']).trim();
+        let named = ["MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS"]
+            .iter()
+            .any(|flags| name.ends_with(flags));
+        let short = |word: &str| {
+            let letters = word.trim_start_matches('-');
+            let known =
+                letters.chars().all(|c| c.is_ascii_alphabetic()) && letters.len() < 5 && !word.starts_with("--");
+            known && letters.chars().any(|c| CALM.contains(&c.to_string().as_str()))
+        };
+        named && flags.split_whitespace().any(|word| CALM.contains(&word) || short(word))
+    };
+    let new = more(&after, &before)
+        .into_iter()
+        .filter(|(_, line)| is_calm(line.trim()));
+    new.map(|(number, line)| {
+        let what = format!("{} lets failures pass, or runs nothing", quoted(line));
+        finding(Rule::RunnerWeakened, file.path, Some(number), what)
+    })
+    .collect()
+}
+
+/// A condition around what ran without one.
+fn conditions(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
+    let (before, after) = (text(&file.file.before), text(&file.file.after));
+    let new = more(&after, &before);
+    let begins = |line: &str| {
+        ["ifdef", "ifndef", "ifeq", "ifneq"]
+            .iter()
+            .any(|word| line.starts_with(word))
+    };
+    let kept: Vec<&str> = before.lines().filter(|line| line.starts_with('\t')).collect();
+    let holds_old = |number: u32| {
+        let from = usize::try_from(number).unwrap_or(usize::MAX);
+        let mut inside = after
+            .lines()
+            .skip(from)
+            .take_while(|line| !line.trim_start().starts_with("endif"));
+        inside.any(|line| kept.contains(&line))
+    };
+    let found = new
+        .into_iter()
+        .filter(|(number, line)| begins(line.trim()) && holds_old(*number));
+    found
+        .map(|(number, line)| {
+            let what = format!("what ran always runs only on the condition {} now", quoted(line));
+            finding(Rule::RunnerWeakened, file.path, Some(number), what)
+        })
+        .collect()
+}
+
+/// A recipe for a target of tests in a file beside the one that has it.
+fn second_recipe(change: &Change<'_>, file: &ReadFile<'_>) -> Option<IntegrityFinding> {
+    let is_beside = is_new(file) && !FILES.contains(&file_name(file.path));
+    let made = FILES.iter().any(|name| change.base.contains(*name));
+    let after = text(&file.file.after);
+    let (number, name) = rules(&after).find_map(|rule| {
+        let name = rule.targets.iter().find(|name| TARGETS.contains(name))?;
+        Some((rule.line, *name))
+    })?;
+    let what = format!("another recipe for the target {}", quoted(name));
+    (is_beside && made).then(|| finding(Rule::RunnerWeakened, file.path, Some(number), what))
+}

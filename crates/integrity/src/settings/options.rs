@@ -1,0 +1,69 @@
+//! Options of test runners, compared.
+
+use crate::language::outline::quoted;
+
+/// Options that leave tests out, or their failures.
+const LEAVE_OUT: [&str; 22] = [
+    "-x",
+    "-xq",
+    "--exitfirst",
+    "--maxfail",
+    "-k",
+    "-m",
+    "--ignore",
+    "--ignore-glob",
+    "--deselect",
+    "--collect-only",
+    "--co",
+    "--no-cov",
+    "--lf",
+    "--last-failed",
+    "--sw",
+    "--stepwise",
+    "--reruns",
+    "--continue-on-collection-errors",
+    "--suppress-no-test-exit-code",
+    "--setup-only",
+    "--setup-plan",
+    "--force-flaky",
+];
+
+/// Whether an option leaves tests out, or their failures.
+fn leaves_out(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    let plugin = word.starts_with("no:") && !matches!(word, "no:cacheprovider" | "no:warnings" | "no:randomly");
+    plugin || LEAVE_OUT.contains(&name) || word.starts_with("-k") && word.len() > 2 && !word.starts_with("-ke")
+}
+
+/// Options that leave tests out, where they were not there.
+pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<String> {
+    let words = |values: &[String]| -> Vec<String> {
+        values
+            .iter()
+            .flat_map(|value| shell_words::split(value).unwrap_or_else(|_| vec![value.clone()]))
+            .collect()
+    };
+    let (old, new) = (words(before), words(after));
+    let limit = |words: &[String]| {
+        words
+            .iter()
+            .find_map(|word| word.strip_prefix("--cov-fail-under=")?.parse::<f64>().ok())
+    };
+    if let Some(old) = limit(&old).filter(|old| limit(&new).is_none_or(|new| new < *old)) {
+        return Some(format!("asked for --cov-fail-under={old} and asks for less now"));
+    }
+    let harmful = new
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| leaves_out(word))
+        .find(|(at, word)| {
+            let value = new.get(at.saturating_add(1));
+            let known = old.iter().enumerate().any(|(old_at, old_word)| {
+                old_word == *word
+                    && (!word.starts_with("-k") && !word.starts_with("-m")
+                        || old.get(old_at.saturating_add(1)) == value)
+            });
+            !known
+        });
+    harmful.map(|(_, word)| format!("has {} now, which leaves tests out", quoted(word)))
+}

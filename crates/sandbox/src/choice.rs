@@ -1,0 +1,158 @@
+//! The sandbox as it was chosen for this machine: its level, its programs, and what that means for one program.
+
+use crate::cgroup::Groups;
+use crate::egress::INSIDE_PORT;
+use crate::protocol::Confinement;
+use crate::protocol::Way;
+use crate::spec::Spec;
+use crate::visible;
+use domain::isolation::Level;
+use domain::isolation::Limits;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The program that makes namespaces, by its usual name.
+const BUBBLEWRAP: &str = "bwrap";
+
+/// How foreign programs are run.
+#[derive(Clone, Debug)]
+pub struct SandboxOptions {
+    /// Our own binary, whose hidden subcommand is the launcher.
+    pub launcher: PathBuf,
+    /// The program that makes namespaces.
+    pub bubblewrap: PathBuf,
+    /// Folders that no program sees unless they are given to it by name: the service's own.
+    pub hidden: Vec<PathBuf>,
+    /// What each program may use up, with all that it starts.
+    pub limits: Limits,
+}
+
+impl SandboxOptions {
+    /// The binary that is running now, also if its file was replaced meanwhile.
+    #[must_use]
+    pub fn own_binary() -> Self {
+        Self::with_launcher("/proc/self/exe")
+    }
+
+    /// Another binary of ours, and bubblewrap from where the host's programs are.
+    #[must_use]
+    pub fn with_launcher(launcher: impl Into<PathBuf>) -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let usual = ["/usr/bin", "/usr/local/bin", "/bin"].map(PathBuf::from);
+        let places = usual.into_iter().chain(std::env::split_paths(&path));
+        let found = places.map(|folder| folder.join(BUBBLEWRAP)).find(|file| file.is_file());
+        Self {
+            launcher: launcher.into(),
+            bubblewrap: found.unwrap_or_else(|| Path::new("/usr/bin").join(BUBBLEWRAP)),
+            hidden: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// The door through which every foreign program but git is started. Clones are the same door.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    pub(crate) options: Arc<SandboxOptions>,
+    pub(crate) level: Level,
+    missing: Arc<str>,
+    /// Where programs get control groups, or why they get none.
+    pub(crate) groups: Arc<Result<Groups, String>>,
+}
+
+impl Sandbox {
+    /// A sandbox of this level and no other; whether the machine offers it shows in each run. Makes this process adopt
+    /// what a killed launcher leaves behind.
+    #[must_use]
+    pub fn at(options: SandboxOptions, level: Level) -> Self {
+        if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+            tracing::warn!(%error, "orphans of a killed launcher cannot be adopted");
+        }
+        Self {
+            options: Arc::new(options),
+            level,
+            missing: Arc::default(),
+            groups: Arc::new(Err("not looked for".to_owned())),
+        }
+    }
+
+    /// The same with what is missing here for more isolation.
+    pub(crate) fn missing_for_more(self, missing: &str) -> Self {
+        let missing = missing.into();
+        Self { missing, ..self }
+    }
+
+    /// The same where the kernel holds the limits too, if a control group was delegated to this process.
+    pub(crate) fn in_groups(self) -> Self {
+        let groups = match self.level {
+            Level::L0 => Err("without isolation nothing is limited".to_owned()),
+            Level::L1 | Level::L2 | Level::L3 => Groups::take(),
+        };
+        let groups = Arc::new(groups);
+        Self { groups, ..self }
+    }
+
+    /// Who holds memory and processes to their limits, for people.
+    #[must_use]
+    pub fn limits_held_by(&self) -> String {
+        match self.groups.as_ref() {
+            Ok(groups) => format!("the kernel, in control groups below {}", groups.home().display()),
+            Err(reason) => format!("the launcher, which watches: {reason}"),
+        }
+    }
+
+    /// What is missing on this machine for more isolation, and how to mend it; empty where there is no more.
+    #[must_use]
+    pub fn missing(&self) -> &str {
+        &self.missing
+    }
+
+    /// What has to be seen so that the program or script at `path` works.
+    #[must_use]
+    pub fn around(&self, path: &Path) -> Vec<PathBuf> {
+        visible::around(path, &self.options.hidden)
+    }
+
+    /// How far programs are kept apart: always exactly so, or they are not started.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    pub(crate) fn confinement(&self, spec: &Spec) -> Confinement {
+        let bytes = |path: &PathBuf| path.clone().into_os_string().into_vec();
+        let read = match self.level {
+            Level::L0 => Vec::new(),
+            Level::L1 => {
+                let own = ["/proc", "/sys/devices/system/cpu"].map(PathBuf::from);
+                visible::readable(spec, &self.options.hidden)
+                    .into_iter()
+                    .chain(own)
+                    .collect()
+            }
+            Level::L2 | Level::L3 => visible::readable(spec, &self.options.hidden),
+        };
+        Confinement {
+            level: self.level,
+            bubblewrap: bytes(&self.options.bubblewrap),
+            read: read.iter().map(bytes).collect(),
+            write: spec.confine.write.iter().map(bytes).collect(),
+            limits: self.options.limits,
+            way: self.way(spec),
+            own: false,
+        }
+    }
+
+    fn way(&self, spec: &Spec) -> Way {
+        match (&spec.confine.door, self.level) {
+            (None, _) => Way::Nowhere,
+            (Some(door), Level::L0 | Level::L1) => Way::Port(door.port()),
+            (Some(door), Level::L2 | Level::L3) => Way::Bridge {
+                socket: door.socket().into_os_string().into_vec(),
+                port: INSIDE_PORT,
+            },
+        }
+    }
+}

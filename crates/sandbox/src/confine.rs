@@ -1,0 +1,17 @@
+//! What a foreign program may see, change and reach.
+
+use crate::egress::Door;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What one program may see, change and reach, besides what every program needs: the system's own programs and
+/// libraries, what its `PATH` leads to, and the program itself, all of it for reading only.
+#[derive(Clone, Debug, Default)]
+pub struct Confine {
+    /// Files and folders that it may read. A path that is not there is left out.
+    pub read: Vec<PathBuf>,
+    /// Files and folders that it may change too.
+    pub write: Vec<PathBuf>,
+    /// Its one way out; `None` for no network at all. Held for as long as the program runs.
+    pub door: Option<Arc<Door>>,
+}

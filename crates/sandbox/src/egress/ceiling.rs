@@ -1,0 +1,88 @@
+//! The server's bound on what repositories may ask for.
+
+use crate::egress::rules::Rules;
+use domain::network::HostName;
+use domain::network::HostRule;
+use domain::network::cut;
+use domain::registries;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// The most that any run may reach besides its model.
+#[derive(Clone, Debug)]
+pub struct Ceiling {
+    /// Every host that a run may be allowed.
+    pub hosts: Vec<HostRule>,
+    /// Where internal hosts are.
+    pub pinned: BTreeMap<HostName, SocketAddr>,
+}
+
+impl Default for Ceiling {
+    /// The public registries.
+    fn default() -> Self {
+        Self {
+            hosts: registries::public(),
+            pinned: BTreeMap::new(),
+        }
+    }
+}
+
+impl Ceiling {
+    /// The rules of a run that asks for these hosts: what lies above the ceiling is not among them.
+    #[must_use]
+    pub fn rules(&self, asked: &[HostRule]) -> Rules {
+        let (stays, _) = cut(asked, &self.hosts);
+        Rules {
+            pinned: self.pinned.clone(),
+            ..Rules::hosts(stays.into_iter().cloned())
+        }
+    }
+
+    /// What somebody who asks for these hosts is told, where some of them lie above the ceiling.
+    #[must_use]
+    pub fn refusal(&self, asked: &[HostRule]) -> Option<String> {
+        let (_, cut) = cut(asked, &self.hosts);
+        if cut.is_empty() {
+            return None;
+        }
+        let listed = |hosts: &mut dyn Iterator<Item = &HostRule>| {
+            hosts.map(|host| format!("`{host}`")).collect::<Vec<_>>().join(", ")
+        };
+        let allowed = match self.hosts.is_empty() {
+            true => "none at all".to_owned(),
+            false => listed(&mut self.hosts.iter()),
+        };
+        Some(format!(
+            "`network.allow` names hosts that this server does not allow, and that stay closed: {}. It allows: {allowed}.",
+            listed(&mut cut.into_iter())
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ceiling;
+
+    #[test]
+    fn what_lies_above_the_ceiling_stays_closed_and_is_named() {
+        let rules = |hosts: &[&str]| hosts.iter().map(|host| host.parse().unwrap()).collect::<Vec<_>>();
+        let ceiling = Ceiling {
+            hosts: rules(&["*.corp.example", "pypi.org"]),
+            ..Ceiling::default()
+        };
+        let asked = rules(&["npm.corp.example", "evil.example", "*.example"]);
+        assert_eq!(ceiling.rules(&asked).hosts, rules(&["npm.corp.example"]));
+        assert_eq!(
+            ceiling.refusal(&asked).unwrap(),
+            "`network.allow` names hosts that this server does not allow, and that stay closed: `evil.example`, \
+             `*.example`. It allows: `*.corp.example`, `pypi.org`."
+        );
+        assert_eq!(ceiling.refusal(&rules(&["pypi.org"])), None);
+        let closed = Ceiling {
+            hosts: Vec::new(),
+            ..ceiling
+        };
+        assert!(closed.rules(&asked).hosts.is_empty());
+        assert!(closed.refusal(&asked).unwrap().ends_with("It allows: none at all."));
+    }
+}

@@ -1,0 +1,271 @@
+//! A run's door: two listeners, one set of rules, one token.
+
+use crate::egress::environment;
+use crate::egress::log::Decision;
+use crate::egress::log::Log;
+use crate::egress::meter::Allowance;
+use crate::egress::rules::Rules;
+use crate::egress::serve::Shared;
+use crate::egress::serve::serve;
+use domain::isolation::Level;
+use domain::usage::Tokens;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+use std::ffi::OsString;
+use std::fs;
+use std::fs::Permissions;
+use std::io;
+use std::net::Ipv4Addr;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::net::TcpStream;
+use tokio::net::UnixListener;
+use tokio::net::UnixStream;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::Semaphore;
+use tokio_util::either::Either;
+use tokio_util::sync::CancellationToken;
+use tokio_util::sync::DropGuard;
+use tokio_util::task::TaskTracker;
+
+/// The loopback port inside a network namespace of its own, where the launcher's bridge listens. Below the ports that
+/// the kernel gives away by itself, and nobody's usual one.
+pub const INSIDE_PORT: u16 = 17_443;
+
+const SOCKET: &str = "door";
+const TOKEN_BYTES: usize = 32;
+/// How long the door waits when the system has no file handle left.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The one way out for one run. Dropping it closes every connection.
+#[derive(Debug)]
+pub struct Door {
+    shared: Arc<Shared>,
+    /// Holds the socket, readable by this user alone; goes with the door.
+    folder: TempDir,
+    port: u16,
+    _closing: DropGuard,
+}
+
+impl Door {
+    /// Opens a door in a new folder below `folder`.
+    ///
+    /// # Errors
+    ///
+    /// A route that would send its key in clear text (`InvalidInput`), or what the system said.
+    pub async fn open(rules: Rules, folder: &Path) -> io::Result<Self> {
+        for route in &rules.models {
+            route
+                .check()
+                .map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
+        }
+        fs::create_dir_all(folder)?;
+        let folder = tempfile::Builder::new()
+            .prefix("door-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(folder)?;
+        let unix = listen_in(folder.path())?;
+        let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let port = tcp.local_addr()?.port();
+        let closed = CancellationToken::new();
+        let shared = Arc::new(Shared {
+            allowance: Arc::new(Allowance::new(rules.caps.bytes)),
+            tally: Arc::default(),
+            places: Arc::default(),
+            rules,
+            token: token()?,
+            log: Log::default(),
+            closed: closed.clone(),
+            serving: TaskTracker::new(),
+        });
+        tokio::spawn(attend(tcp, unix, Arc::clone(&shared)));
+        Ok(Self {
+            shared,
+            folder,
+            port,
+            _closing: closed.drop_guard(),
+        })
+    }
+
+    /// The socket, to be bound into a sandbox with a network namespace of its own.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join(SOCKET)
+    }
+
+    /// The port on the machine's loopback, for sandboxes without a network namespace of their own.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Where a program that runs at `level` finds the proxy.
+    #[must_use]
+    pub fn proxy_url(&self, level: Level) -> String {
+        let token = self.shared.token.expose_secret();
+        format!("http://{}:{token}@{}", environment::USER, self.address(level))
+    }
+
+    /// Where a program that runs at `level` finds the model's API that the rules call `name`.
+    #[must_use]
+    pub fn model_url(&self, level: Level, name: &str) -> Option<String> {
+        let route = self.shared.rules.models.iter().find(|route| route.name == name)?;
+        let token = self.shared.token.expose_secret();
+        Some(format!("http://{}/{token}/{}", self.address(level), route.name))
+    }
+
+    /// The variables by which the usual programs find the proxy. At level 0 they are all there is: a program that does
+    /// not look at them goes past the door.
+    #[must_use]
+    pub fn environment(&self, level: Level) -> Vec<(OsString, OsString)> {
+        let token = self.shared.token.expose_secret();
+        environment::variables(&self.proxy_url(level), token, self.address(level), &self.shared.rules)
+    }
+
+    /// What was decided so far, in the order of the first time.
+    #[must_use]
+    pub fn log(&self) -> Vec<Decision> {
+        self.shared.log.decisions()
+    }
+
+    /// What the calls of models used so far, by the model's name.
+    #[must_use]
+    pub fn used(&self) -> Vec<(String, Tokens)> {
+        self.shared.tally.used()
+    }
+
+    /// How many tokens the first request to a model held that was answered, as its API counted them.
+    #[must_use]
+    pub fn first_request(&self) -> Option<u64> {
+        self.shared.tally.first_request()
+    }
+
+    /// Whether it may have let the run reach any host but the models' APIs.
+    #[must_use]
+    pub fn let_someone_out(&self) -> bool {
+        self.shared.log.has_let_out()
+    }
+
+    /// Whether models' APIs are reached through it, so that it sees what they are asked for.
+    #[must_use]
+    pub fn leads_to_models(&self) -> bool {
+        !self.shared.rules.models.is_empty()
+    }
+
+    /// For how many seconds a model's API asked to be left alone when it answered last.
+    #[must_use]
+    pub fn told_to_wait(&self) -> Option<u64> {
+        self.shared.tally.told_to_wait()
+    }
+
+    /// The longest that a model's API asked to be left alone, in seconds.
+    #[must_use]
+    pub fn longest_wait(&self) -> u64 {
+        self.shared.tally.longest_wait()
+    }
+
+    /// Whether a model's API did not serve a call: it was limited, overloaded, broken, or out of reach.
+    #[must_use]
+    pub fn was_not_served(&self) -> bool {
+        self.shared.tally.has_failed()
+    }
+
+    /// With which words a model's API refused when it answered last; nothing where it served.
+    #[must_use]
+    pub fn refused_with(&self) -> String {
+        self.shared.tally.said()
+    }
+
+    /// The longest that a model's API said nothing in a call that was broken off, since the last one that it answered.
+    #[must_use]
+    pub fn silence(&self) -> Duration {
+        self.shared.tally.silence()
+    }
+
+    /// Closes the door, and waits until every call that went through it is counted.
+    pub async fn close(&self) {
+        self.shared.closed.cancel();
+        self.shared.serving.close();
+        self.shared.serving.wait().await;
+    }
+
+    fn address(&self, level: Level) -> SocketAddr {
+        let port = match level {
+            Level::L0 | Level::L1 => self.port,
+            Level::L2 | Level::L3 => INSIDE_PORT,
+        };
+        SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+    }
+}
+
+/// A socket in a folder whose path may be longer than the path of a socket can be.
+fn listen_in(folder: &Path) -> io::Result<UnixListener> {
+    let handle = rustix::fs::open(
+        folder,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let listener = UnixListener::bind(format!("/proc/self/fd/{}/{SOCKET}", handle.as_raw_fd()))?;
+    fs::set_permissions(folder.join(SOCKET), Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+fn token() -> io::Result<SecretString> {
+    let mut bytes = [0; TOKEN_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    let hexadecimal: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(hexadecimal.into())
+}
+
+type Accepted = (Either<TcpStream, UnixStream>, OwnedSemaphorePermit);
+
+/// Takes connections until the door closes. Each listener has places of its own: whoever else is on this machine can
+/// reach the loopback port, and must not take the places of the socket.
+async fn attend(tcp: TcpListener, unix: UnixListener, shared: Arc<Shared>) {
+    let most = shared.rules.caps.connections;
+    let (on_tcp, on_unix) = (Arc::new(Semaphore::new(most)), Arc::new(Semaphore::new(most)));
+    loop {
+        let accepted = tokio::select! {
+            () = shared.closed.cancelled() => return,
+            accepted = accept_tcp(&tcp, &on_tcp) => accepted,
+            accepted = accept_unix(&unix, &on_unix) => accepted,
+        };
+        match accepted {
+            Ok((stream, place)) => {
+                let serving = serve(stream, place, Arc::clone(&shared));
+                drop(shared.serving.spawn(serving));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection at a door could not be taken");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn accept_tcp(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<Accepted> {
+    let permit = place(places).await?;
+    let (stream, _) = listener.accept().await?;
+    // Events of a stream are small and should arrive when they are sent.
+    let _ = stream.set_nodelay(true);
+    Ok((Either::Left(stream), permit))
+}
+
+async fn accept_unix(listener: &UnixListener, places: &Arc<Semaphore>) -> io::Result<Accepted> {
+    let permit = place(places).await?;
+    let (stream, _) = listener.accept().await?;
+    Ok((Either::Right(stream), permit))
+}
+
+async fn place(places: &Arc<Semaphore>) -> io::Result<OwnedSemaphorePermit> {
+    Arc::clone(places).acquire_owned().await.map_err(io::Error::other)
+}

@@ -1,0 +1,85 @@
+//! What the door answers by itself.
+
+use crate::egress::log::Refusal;
+use crate::egress::rules::Rules;
+use bytes::Bytes;
+use http::HeaderValue;
+use http::Response;
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use http::header::PROXY_AUTHENTICATE;
+use http_body_util::BodyExt;
+use http_body_util::Full;
+use http_body_util::combinators::BoxBody;
+use serde_json::json;
+use std::error::Error;
+
+/// A body that is passed on as it comes.
+pub(super) type Body = BoxBody<Bytes, Box<dyn Error + Send + Sync>>;
+
+const MAX_SHOWN: usize = 40;
+
+pub(super) fn full(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed()
+}
+
+fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(full(body));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// Refuses a request to the proxy, saying what would pass.
+pub(super) fn refused(rules: &Rules, refusal: Refusal) -> Response<Body> {
+    let status = match refusal {
+        Refusal::NoToken => StatusCode::PROXY_AUTHENTICATION_REQUIRED,
+        Refusal::Unresolved | Refusal::Unreachable => StatusCode::BAD_GATEWAY,
+        Refusal::NotATarget => StatusCode::BAD_REQUEST,
+        Refusal::Plain
+        | Refusal::Port(_)
+        | Refusal::NotListed
+        | Refusal::NotPublic(_)
+        | Refusal::UsedUp
+        | Refusal::NoRoute => StatusCode::FORBIDDEN,
+    };
+    let text = match refusal {
+        // Who has no token is told nothing of the rules.
+        Refusal::NoToken => format!("AutoBuild: {refusal}.\n"),
+        _ => format!("AutoBuild: {refusal}. {}\n", allowed(rules)),
+    };
+    let mut response = answer(status, "text/plain; charset=utf-8", text);
+    if refusal == Refusal::NoToken {
+        let realm = HeaderValue::from_static("Basic realm=\"autobuild\"");
+        response.headers_mut().insert(PROXY_AUTHENTICATE, realm);
+    }
+    response
+}
+
+/// What may be reached, in a sentence.
+fn allowed(rules: &Rules) -> String {
+    if rules.hosts.is_empty() {
+        return "No host may be reached from here.".to_owned();
+    }
+    let shown: Vec<String> = rules.hosts.iter().take(MAX_SHOWN).map(ToString::to_string).collect();
+    let more = match rules.hosts.len().checked_sub(MAX_SHOWN) {
+        Some(more @ 1..) => format!(" and {more} more"),
+        _ => String::new(),
+    };
+    format!(
+        "By https on port 443 may be reached: {}{more}. Other hosts are named in `network.allow` of the repository's \
+         settings, as far as the server allows.",
+        shown.join(", ")
+    )
+}
+
+/// An error of the reverse proxy in a shape that the programs of the known providers read alike.
+pub(super) fn of_model(status: StatusCode, kind: &str, message: &str) -> Response<Body> {
+    let body = json!({
+        "type": "error",
+        "error": { "type": kind, "message": format!("AutoBuild: {message}"), "code": null, "param": null },
+    });
+    answer(status, "application/json", body.to_string())
+}

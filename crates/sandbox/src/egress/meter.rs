@@ -1,0 +1,128 @@
+//! Counts what goes through a connection, and ends it when it is silent or old or the run's share is used up.
+
+use crate::egress::rules::Caps;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
+use std::task::Context;
+use std::task::Poll;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncWrite;
+use tokio::io::ReadBuf;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
+
+/// What a whole run may still send and receive.
+#[derive(Debug)]
+pub(super) struct Allowance(AtomicU64);
+
+impl Allowance {
+    pub(super) fn new(bytes: u64) -> Self {
+        Self(AtomicU64::new(bytes))
+    }
+
+    pub(super) fn is_used_up(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
+    fn take(&self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            Some(left.saturating_sub(bytes))
+        });
+    }
+}
+
+/// One connection's clock, and its place among the connections of the door.
+#[derive(Debug)]
+pub(super) struct Meter {
+    allowance: Arc<Allowance>,
+    _place: OwnedSemaphorePermit,
+    opened: Instant,
+    last: Mutex<Instant>,
+}
+
+impl Meter {
+    pub(super) fn new(allowance: Arc<Allowance>, place: OwnedSemaphorePermit) -> Self {
+        let now = Instant::now();
+        Self {
+            allowance,
+            _place: place,
+            opened: now,
+            last: Mutex::new(now),
+        }
+    }
+
+    fn went(&self, bytes: usize) {
+        if bytes > 0 {
+            self.allowance.take(bytes);
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        }
+    }
+
+    /// Waits until the connection has been silent or open for too long.
+    pub(super) async fn expired(&self, caps: &Caps) {
+        loop {
+            let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            let ends = [last.checked_add(caps.idle), self.opened.checked_add(caps.lifetime)];
+            match ends.into_iter().flatten().min() {
+                Some(end) if end > Instant::now() => tokio::time::sleep_until(end).await,
+                Some(_) => return,
+                None => return std::future::pending().await,
+            }
+        }
+    }
+}
+
+/// A connection whose bytes are counted; it fails once the run's share is used up.
+#[derive(Debug)]
+pub(super) struct Metered<S> {
+    stream: S,
+    meter: Arc<Meter>,
+}
+
+impl<S> Metered<S> {
+    pub(super) fn new(stream: S, meter: Arc<Meter>) -> Self {
+        Self { stream, meter }
+    }
+
+    fn check(&self) -> io::Result<()> {
+        match self.meter.allowance.is_used_up() {
+            true => Err(io::Error::other("this run has sent and received as much as it may")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.check()?;
+        let before = buf.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buf);
+        self.meter.went(buf.filled().len().saturating_sub(before));
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.check()?;
+        let written = Pin::new(&mut self.stream).poll_write(context, buf);
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.meter.went(bytes);
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,284 @@
+//! The reverse proxy: `/<token>/<route>/…` becomes a request to the model's API with the key, streamed both ways.
+
+use crate::egress::ear::Ear;
+use crate::egress::ear::Form;
+use crate::egress::ear::Untold;
+use crate::egress::errors;
+use crate::egress::errors::Body;
+use crate::egress::headers;
+use crate::egress::heard::Heard;
+use crate::egress::log::Outcome;
+use crate::egress::log::ROUTE;
+use crate::egress::log::Refusal;
+use crate::egress::patience;
+use crate::egress::reach::OutOfReach;
+use crate::egress::rules::ModelRoute;
+use crate::egress::rules::Terms;
+use crate::egress::serve::Shared;
+use crate::egress::upstream;
+use crate::egress::upstream::NoAnswer;
+use crate::egress::within::Within;
+use bytes::Bytes;
+use http::HeaderValue;
+use http::Method;
+use http::Request;
+use http::Response;
+use http::StatusCode;
+use http::Uri;
+use http::header::ACCEPT_ENCODING;
+use http::header::CONTENT_ENCODING;
+use http::header::CONTENT_TYPE;
+use http_body_util::BodyExt;
+use hyper::body::Body as _;
+use hyper::body::Incoming;
+use secrecy::ExposeSecret;
+use std::sync::Arc;
+
+/// What a program is told whose calls of models are at their end; programs pass it on in their own words around it.
+pub const SPENT: &str = "the calls of models in this run have cost as much as they may";
+/// Asking how long a text is costs nothing.
+const FREE: &str = "/count_tokens";
+/// What is shorter stands in answers by chance.
+const LEAST_KEY: usize = 8;
+
+/// Answers a request in origin form.
+pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Response<Body> {
+    let path = request.uri().path().to_owned();
+    let mut parts = path.trim_start_matches('/').splitn(3, '/');
+    let (token, name, rest) = (parts.next(), parts.next(), parts.next());
+    if !token.is_some_and(|token| shared.is_token(token.as_bytes())) {
+        shared.log.note("model", Outcome::Refused(Refusal::NoToken));
+        return not_found();
+    }
+    let name = name.unwrap_or_default();
+    let Some(route) = shared.rules.models.iter().find(|route| route.name == name) else {
+        shared.log.note("model", Outcome::Refused(Refusal::NoRoute));
+        return not_found();
+    };
+    let logged = format!("{ROUTE}{name}");
+    let rest = format!("/{}", rest.unwrap_or_default());
+    if !matches!(*request.method(), Method::GET | Method::POST) || !is_allowed(&rest, &route.paths) {
+        shared.log.note(&logged, Outcome::Refused(Refusal::NoRoute));
+        let message = format!("{} {rest} is not a request that this route passes on", request.method());
+        return errors::of_model(StatusCode::FORBIDDEN, "permission_error", &message);
+    }
+    let costs = request.method() == Method::POST && !rest.ends_with(FREE);
+    let mut ear = Ear::new(&shared.tally).counting(match route.terms {
+        Terms::Any => Untold::AsSent,
+        Terms::Priced { .. } => Untold::AtMost,
+    });
+    match shared.rules.caps.usd_micros.filter(|_| costs) {
+        Some(most) => {
+            let left = || most.saturating_sub(shared.tally.usd_micros());
+            let Some(place) = shared.places.take(request.body().size_hint().exact(), left).await else {
+                ear.forget();
+                shared.log.note(&logged, Outcome::Refused(Refusal::UsedUp));
+                return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", SPENT);
+            };
+            ear.begin(place);
+        }
+        None if costs => {}
+        None => ear.forget(),
+    }
+    shared.log.note(&logged, Outcome::Allowed);
+    forward(request, &rest, route, ear)
+        .await
+        .unwrap_or_else(|why| why.response())
+}
+
+fn not_found() -> Response<Body> {
+    errors::of_model(
+        StatusCode::NOT_FOUND,
+        "not_found_error",
+        "there is nothing at this path",
+    )
+}
+
+/// Whether a path is one of `allowed`, or lies below one that ends with a slash, read the same way by everybody: nothing is
+/// written with percent signs that could also be written without, nothing leads upwards.
+fn is_allowed(path: &str, allowed: &[String]) -> bool {
+    let is_odd = |part: &str| matches!(part, "." | "..");
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~:@!$&'()*+,=".contains(&byte);
+    let is_safe = path.bytes().all(is_plain) && !path.contains("//") && !path.split('/').any(is_odd);
+    let fits = |known: &String| path == known || known.ends_with('/') && path.starts_with(known.as_str());
+    is_safe && allowed.iter().any(fits)
+}
+
+async fn forward(
+    request: Request<Incoming>,
+    rest: &str,
+    route: &ModelRoute,
+    mut ear: Ear,
+) -> Result<Response<Body>, NoAnswer> {
+    let (head, body) = request.into_parts();
+    let (name, key) = &route.header;
+    let mut key = HeaderValue::from_str(key.expose_secret()).map_err(|_| NoAnswer::Key)?;
+    key.set_sensitive(true);
+    let sent = ear.sent();
+    let body = Heard::new(body, ear.asks(), move |piece: Bytes| {
+        sent.note(&piece);
+        piece
+    });
+    let broken_off = Arc::default();
+    let within = Within::new(body, route.terms.clone(), ear.sent(), Arc::clone(&broken_off));
+    let mut outward = Request::new(within.boxed());
+    *outward.method_mut() = head.method;
+    *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
+    *outward.headers_mut() = headers::outward(&head.headers, (name, key));
+    // What is packed could not be read on its way.
+    let plain = HeaderValue::from_static("identity");
+    outward.headers_mut().insert(ACCEPT_ENCODING, plain);
+    if outward.headers().contains_key(CONTENT_ENCODING) {
+        ear.forget();
+        return Ok(out_of_reach(OutOfReach::Unreadable));
+    }
+    let asked = upstream::ask(outward).await;
+    if let Some(why) = broken_off.get() {
+        ear.forget();
+        return Ok(out_of_reach(*why));
+    }
+    let answer = asked.inspect_err(|why| match why {
+        NoAnswer::Unreachable | NoAnswer::Broken => ear.fails(),
+        // It may have been at work.
+        NoAnswer::Late => {}
+        NoAnswer::Key | NoAnswer::Address | NoAnswer::NoRoots => ear.forget(),
+    })?;
+    ear.answered(answer.status(), patience::asked_for(answer.headers()));
+    Ok(inward(answer, route, ear))
+}
+
+/// Refuses what would reach other hosts by way of the model's service.
+fn out_of_reach(why: OutOfReach) -> Response<Body> {
+    tracing::info!("a request to a model does not pass: {why}");
+    let message = format!("this run reaches its model and nothing through it: {why}");
+    errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", &message)
+}
+
+/// An answer as the program gets it.
+fn inward(answer: Response<Incoming>, route: &ModelRoute, mut ear: Ear) -> Response<Body> {
+    let (head, body) = answer.into_parts();
+    let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    ear.begins(match kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
+        true => Form::Events,
+        false => Form::Whole,
+    });
+    let (_, key) = route.header.clone();
+    let body = Heard::new(body, ear.answers(), move |piece: Bytes| {
+        let piece = without(piece, key.expose_secret());
+        ear.hear(&piece);
+        piece
+    });
+    let mut inward = Response::new(body.map_err(Into::into).boxed());
+    *inward.status_mut() = head.status;
+    *inward.headers_mut() = headers::inward(&head.headers);
+    inward
+}
+
+/// What an API sends, its key blotted out where it repeats that, at the same length.
+fn without(data: Bytes, header: &str) -> Bytes {
+    let key = header.strip_prefix("Bearer ").unwrap_or(header).as_bytes();
+    if key.len() < LEAST_KEY {
+        return data;
+    }
+    let places: Vec<usize> = (0..)
+        .zip(data.windows(key.len()))
+        .filter(|(_, part)| *part == key)
+        .map(|(at, _)| at)
+        .collect();
+    if places.is_empty() {
+        return data;
+    }
+    let mut bytes = data.to_vec();
+    for at in places {
+        let places = bytes.iter_mut().skip(at).take(key.len());
+        places.for_each(|byte| *byte = b'*');
+    }
+    bytes.into()
+}
+
+fn address(route: &ModelRoute, rest: &str, query: Option<&str>) -> Option<Uri> {
+    let base = &route.upstream;
+    let port = base.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    Uri::builder()
+        .scheme(base.scheme())
+        .authority(format!("{}{port}", base.host_str()?))
+        .path_and_query(format!("{}{rest}{query}", base.path().trim_end_matches('/')))
+        .build()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+    use super::is_allowed;
+    use super::without;
+    use crate::egress::rules::ModelRoute;
+    use crate::egress::rules::Terms;
+
+    #[test]
+    fn only_what_is_named_passes_and_what_lies_below_a_slash() {
+        let allowed = ["/v1/messages", "/v1/models/"].map(str::to_owned);
+        let table = [
+            ("/v1/messages", true),
+            ("/v1/messages/batches", false),
+            ("/v1/messages/", false),
+            ("/v1/models", false),
+            ("/v1/models/", true),
+            ("/v1/models/claude-x", true),
+            ("/v1/messagesx", false),
+            ("/v1", false),
+            ("/", false),
+            ("/v1/messages/../files", false),
+            ("/v1/messages/./x", false),
+            ("/v1/messages/%2e%2e/files", false),
+            ("/v1/messages%2f..%2ffiles", false),
+            ("//v1/messages", false),
+            ("/v1//messages", false),
+            ("/v1/messages\\..\\files", false),
+            ("/v1/messages;x", false),
+            ("/V1/messages", false),
+        ];
+        for (path, passes) in table {
+            assert_eq!(is_allowed(path, &allowed), passes, "{path}");
+        }
+        assert!(!is_allowed("/v1/messages", &[]));
+    }
+
+    #[test]
+    fn a_key_that_an_api_repeats_is_blotted_out() {
+        let table = [
+            ("no such key: sk-12345678", "sk-12345678", "no such key: ***********"),
+            ("sk-12345678sk-12345678", "Bearer sk-12345678", "**********************"),
+            ("nothing of it", "sk-12345678", "nothing of it"),
+            ("a short one", "s", "a short one"),
+        ];
+        for (said, key, expected) in table {
+            assert_eq!(without(said.into(), key), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn the_path_follows_that_of_the_api() {
+        let route = |upstream: &str| ModelRoute {
+            name: "main".to_owned(),
+            upstream: upstream.parse().unwrap(),
+            header: (http::header::AUTHORIZATION, "Bearer key".into()),
+            paths: Vec::new(),
+            terms: Terms::Any,
+        };
+        let table = [
+            ("https://api.example.com", "https://api.example.com/v1/x?a=b"),
+            ("https://api.example.com/", "https://api.example.com/v1/x?a=b"),
+            (
+                "https://gate.example.com:8443/llm/?k=v",
+                "https://gate.example.com:8443/llm/v1/x?a=b",
+            ),
+            ("http://[::1]:9/llm", "http://[::1]:9/llm/v1/x?a=b"),
+        ];
+        for (upstream, expected) in table {
+            let made = address(&route(upstream), "/v1/x", Some("a=b")).unwrap();
+            assert_eq!(made.to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! One connection at the door: which of the two proxies a request is for.
+
+use crate::egress::connect;
+use crate::egress::errors;
+use crate::egress::errors::Body;
+use crate::egress::log::Log;
+use crate::egress::log::Outcome;
+use crate::egress::log::Refusal;
+use crate::egress::meter::Allowance;
+use crate::egress::meter::Meter;
+use crate::egress::meter::Metered;
+use crate::egress::models;
+use crate::egress::places::Places;
+use crate::egress::rules::Rules;
+use crate::egress::tally::Tally;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::HeaderMap;
+use http::Method;
+use http::Request;
+use http::Response;
+use http::header::PROXY_AUTHORIZATION;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use hyper_util::rt::TokioTimer;
+use secrecy::ExposeSecret;
+use secrecy::SecretString;
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncWrite;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The head of a request, in bytes and in headers.
+const MAX_HEAD: usize = 64 * 1024;
+const MAX_HEADERS: usize = 100;
+const MAX_CREDENTIALS: usize = 1024;
+
+/// What all connections of one door share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) rules: Rules,
+    pub(super) token: SecretString,
+    pub(super) log: Log,
+    pub(super) allowance: Arc<Allowance>,
+    pub(super) tally: Arc<Tally>,
+    pub(super) places: Arc<Places>,
+    /// Fires when the door closes.
+    pub(super) closed: CancellationToken,
+    /// The connections that are being served.
+    pub(super) serving: TaskTracker,
+}
+
+impl Shared {
+    pub(super) fn is_token(&self, given: &[u8]) -> bool {
+        let token = self.token.expose_secret().as_bytes();
+        aws_lc_rs::constant_time::verify_slices_are_equal(given, token).is_ok()
+    }
+
+    pub(super) fn refuse(&self, host: &str, refusal: Refusal) -> Response<Body> {
+        self.log.note(host, Outcome::Refused(refusal));
+        errors::refused(&self.rules, refusal)
+    }
+}
+
+/// Serves one connection to its end. What fails in it is nobody's business but the program's.
+pub(super) async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    place: OwnedSemaphorePermit,
+    shared: Arc<Shared>,
+) {
+    if shared.allowance.is_used_up() {
+        shared.log.note("", Outcome::Refused(Refusal::UsedUp));
+        return;
+    }
+    let meter = Arc::new(Meter::new(Arc::clone(&shared.allowance), place));
+    let stream = TokioIo::new(Metered::new(stream, Arc::clone(&meter)));
+    let service = service_fn(|request| {
+        let (shared, meter) = (Arc::clone(&shared), Arc::clone(&meter));
+        async move { Ok::<_, Infallible>(answer(request, shared, meter).await) }
+    });
+    let caps = shared.rules.caps;
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(caps.head)
+        .max_header_size(MAX_HEAD)
+        .max_buf_size(MAX_HEAD)
+        .max_headers(MAX_HEADERS)
+        .half_close(false)
+        .serve_connection(stream, service)
+        .with_upgrades();
+    tokio::select! {
+        _ = connection => {}
+        () = meter.expired(&caps) => {}
+        () = shared.closed.cancelled() => {}
+    }
+}
+
+async fn answer(request: Request<Incoming>, shared: Arc<Shared>, meter: Arc<Meter>) -> Response<Body> {
+    let is_for_proxy = request.method() == Method::CONNECT || request.uri().authority().is_some();
+    if !is_for_proxy {
+        return models::answer(request, &shared).await;
+    }
+    let asked = request.uri().to_string();
+    if !is_authorised(request.headers(), &shared) {
+        return shared.refuse(&asked, Refusal::NoToken);
+    }
+    match *request.method() {
+        Method::CONNECT => connect::answer(request, &shared, meter).await,
+        _ => shared.refuse(request.uri().host().unwrap_or_default(), Refusal::Plain),
+    }
+}
+
+/// Whether the run's token is the password of the one `Proxy-Authorization` header.
+fn is_authorised(headers: &HeaderMap, shared: &Shared) -> bool {
+    let mut given = headers.get_all(PROXY_AUTHORIZATION).iter();
+    let (Some(value), None) = (given.next(), given.next()) else {
+        return false;
+    };
+    let Some((scheme, credentials)) = value.to_str().ok().and_then(|text| text.split_once(' ')) else {
+        return false;
+    };
+    if !scheme.eq_ignore_ascii_case("basic") || credentials.len() > MAX_CREDENTIALS {
+        return false;
+    }
+    let Ok(decoded) = STANDARD.decode(credentials.trim()) else {
+        return false;
+    };
+    let mut parts = decoded.splitn(2, |byte| *byte == b':');
+    let password = parts.nth(1);
+    password.is_some_and(|password| shared.is_token(password))
+}

@@ -1,0 +1,106 @@
+//! The one client that speaks to models' APIs, for all doors.
+
+use crate::egress::errors;
+use crate::egress::errors::Body;
+use http::Request;
+use http::Response;
+use http::StatusCode;
+use hyper::body::Incoming;
+use hyper_rustls::HttpsConnector;
+use hyper_rustls::HttpsConnectorBuilder;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::TokioTimer;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+type Upstream = Client<HttpsConnector<HttpConnector>, Body>;
+
+const CONNECT: Duration = Duration::from_secs(15);
+/// How long a model may think before its answer begins.
+const ANSWER: Duration = Duration::from_secs(900);
+const IDLE: Duration = Duration::from_secs(60);
+
+/// Why a model's API gave no answer. Neither the key nor where the API is stands in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoAnswer {
+    #[error("the key of the model's API cannot be sent as a header")]
+    Key,
+    #[error("the address of the model's API cannot be asked for this path")]
+    Address,
+    #[error("this machine has no root certificates to verify the model's API with")]
+    NoRoots,
+    #[error("the model's API could not be reached")]
+    Unreachable,
+    #[error("the connection to the model's API broke before it answered")]
+    Broken,
+    #[error("the model's API did not answer in time")]
+    Late,
+}
+
+impl NoAnswer {
+    pub(super) fn response(self) -> Response<Body> {
+        let status = match self {
+            Self::Late => StatusCode::GATEWAY_TIMEOUT,
+            Self::Key | Self::Address | Self::NoRoots | Self::Unreachable | Self::Broken => StatusCode::BAD_GATEWAY,
+        };
+        errors::of_model(status, "api_error", &self.to_string())
+    }
+}
+
+/// Sends a request and waits for the head of the answer. Redirects are answers like any other.
+pub(super) async fn ask(request: Request<Body>) -> Result<Response<Incoming>, NoAnswer> {
+    let asking = client()?.request(request);
+    match tokio::time::timeout(ANSWER, asking).await {
+        Ok(Ok(response)) => Ok(response),
+        Ok(Err(error)) => {
+            tracing::warn!(error = %causes(&error), "a model's API gave no answer");
+            Err(match error.is_connect() {
+                true => NoAnswer::Unreachable,
+                false => NoAnswer::Broken,
+            })
+        }
+        Err(_) => Err(NoAnswer::Late),
+    }
+}
+
+/// An error with what caused it: the outermost alone says little.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        said = format!("{said}: {cause}");
+        next = cause.source();
+    }
+    said
+}
+
+/// Made at the first use: the machine's root certificates are read once.
+fn client() -> Result<&'static Upstream, NoAnswer> {
+    static CLIENT: OnceLock<Upstream> = OnceLock::new();
+    if let Some(client) = CLIENT.get() {
+        return Ok(client);
+    }
+    let made = make().map_err(|error| {
+        tracing::error!(%error, "the machine's root certificates cannot be read");
+        NoAnswer::NoRoots
+    })?;
+    Ok(CLIENT.get_or_init(|| made))
+}
+
+fn make() -> std::io::Result<Upstream> {
+    let mut http = HttpConnector::new();
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    http.set_connect_timeout(Some(CONNECT));
+    let https = HttpsConnectorBuilder::new()
+        .with_provider_and_native_roots(rustls::crypto::aws_lc_rs::default_provider())?
+        .https_or_http()
+        .enable_http1()
+        .wrap_connector(http);
+    Ok(Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE)
+        .build(https))
+}

@@ -1,0 +1,71 @@
+//! The body of a request that breaks off where it asks for what may not be reached: an API that did not get the end of a
+//! request does nothing.
+
+use crate::egress::ear::Sent;
+use crate::egress::reach::OutOfReach;
+use crate::egress::reach::Reach;
+use crate::egress::rules::Terms;
+use bytes::Bytes;
+use hyper::body::Body;
+use hyper::body::Frame;
+use hyper::body::SizeHint;
+use std::error::Error;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::task::Context;
+use std::task::Poll;
+
+/// A body that is read on its way.
+#[derive(Debug)]
+pub(super) struct Within<B> {
+    body: B,
+    reach: Reach,
+    sent: Arc<Sent>,
+    broken_off: Arc<OnceLock<OutOfReach>>,
+}
+
+impl<B> Within<B> {
+    /// What is read on the way is told to `sent`, and why it broke off to `broken_off`.
+    pub(super) fn new(body: B, terms: Terms, sent: Arc<Sent>, broken_off: Arc<OnceLock<OutOfReach>>) -> Self {
+        Self {
+            body,
+            reach: Reach::under(terms),
+            sent,
+            broken_off,
+        }
+    }
+}
+
+impl<B: Body<Data = Bytes, Error = hyper::Error> + Unpin> Body for Within<B> {
+    type Data = Bytes;
+    type Error = Box<dyn Error + Send + Sync>;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let frame = match Pin::new(&mut self.body).poll_frame(context) {
+            Poll::Ready(Some(Ok(frame))) => frame,
+            Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
+            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Pending => return Poll::Pending,
+        };
+        let data = frame.data_ref().cloned().unwrap_or_default();
+        Poll::Ready(Some(match self.reach.read(&data) {
+            Ok(()) => {
+                self.sent.allows(self.reach.most_output());
+                Ok(frame)
+            }
+            Err(why) => Err(self.broken_off.get_or_init(|| why).to_string().into()),
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

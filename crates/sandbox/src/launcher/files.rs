@@ -1,0 +1,113 @@
+//! Which files a foreign program may read and change, which ports it may connect to, and whom it may signal: Landlock.
+
+use crate::launcher::syscalls::Sockets;
+use crate::protocol::Confinement;
+use crate::protocol::Way;
+use domain::isolation::Level;
+use landlock::ABI;
+use landlock::Access;
+use landlock::AccessFs;
+use landlock::AccessNet;
+use landlock::BitFlags;
+use landlock::CompatLevel;
+use landlock::Compatible;
+use landlock::LandlockStatus;
+use landlock::NetPort;
+use landlock::Ruleset;
+use landlock::RulesetAttr;
+use landlock::RulesetCreated;
+use landlock::RulesetCreatedAttr;
+use landlock::RulesetError;
+use landlock::RulesetStatus;
+use landlock::Scope;
+use landlock::path_beneath_rules;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// The newest rights that this program knows; an older kernel gives what it has.
+const NEWEST: ABI = ABI::V9;
+/// The first kernels' rights on files: without them there is no isolation.
+const LEAST: ABI = ABI::V1;
+/// From here on ports can be named.
+const PORTS: ABI = ABI::V4;
+
+/// Devices that every program may use.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Those that a root of its own has besides.
+const OWN_DEVICES: &[&str] = &["/dev/tty", "/dev/pts", "/dev/ptmx", "/dev/shm", "/tmp"];
+
+/// Why it could not be done.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    #[error("Landlock: {0}")]
+    Rules(#[from] RulesetError),
+    #[error("the kernel has no Landlock (it takes Linux 5.13 with `landlock` among its lsm=)")]
+    Absent,
+    #[error("this kernel cannot bind TCP to a port (it takes Linux 6.7), so its door cannot be the only way out")]
+    NoPorts,
+}
+
+/// Takes all other files, ports and processes away from this thread and all that it starts; says which sockets are bound
+/// by that.
+pub(super) fn restrict(confinement: &Confinement) -> Result<Sockets, Failure> {
+    let status = rules(confinement)?.restrict_self()?;
+    let LandlockStatus::Available { effective_abi, .. } = status.landlock else {
+        return Err(Failure::Absent);
+    };
+    if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
+        return Err(Failure::Absent);
+    }
+    match (confinement.level, &confinement.way) {
+        (Level::L0 | Level::L2 | Level::L3, _) => Ok(Sockets::OfItsOwn),
+        (Level::L1, _) if effective_abi >= PORTS => Ok(Sockets::TcpAlone),
+        (Level::L1, Way::Nowhere) => Ok(Sockets::None),
+        (Level::L1, Way::Port(_) | Way::Bridge { .. }) => Err(Failure::NoPorts),
+    }
+}
+
+fn rules(confinement: &Confinement) -> Result<RulesetCreated, Failure> {
+    let rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(LEAST))
+        .map_err(|_| Failure::Absent)?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?;
+    let rules = match confinement.level {
+        Level::L1 => with_port(
+            rules.handle_access(AccessNet::from_all(PORTS))?.create()?,
+            &confinement.way,
+        )?,
+        Level::L0 | Level::L2 | Level::L3 => rules.create()?,
+    };
+    let all = AccessFs::from_all(NEWEST) & !(AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::IoctlDev);
+    let (devices, read): (Vec<PathBuf>, Vec<PathBuf>) = match confinement.level {
+        // Its root holds only what it may see.
+        Level::L2 | Level::L3 => (paths(DEVICES, OWN_DEVICES), vec!["/".into()]),
+        Level::L0 | Level::L1 => (paths(DEVICES, &[]), confinement.read().collect()),
+    };
+    let own = confinement.own.then(|| PathBuf::from("/proc/self/exe"));
+    let rules = add(rules, read.into_iter().chain(own), AccessFs::from_read(NEWEST))?;
+    let rules = add(rules, devices, all | AccessFs::IoctlDev)?;
+    Ok(add(rules, confinement.write(), all | AccessFs::from_read(NEWEST))?)
+}
+
+fn paths(some: &[&str], more: &[&str]) -> Vec<PathBuf> {
+    some.iter().chain(more).map(PathBuf::from).collect()
+}
+
+/// A path that is not there gives no right.
+fn add(
+    rules: RulesetCreated,
+    paths: impl IntoIterator<Item = impl AsRef<Path>>,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, RulesetError> {
+    rules.add_rules(path_beneath_rules(paths, access))
+}
+
+fn with_port(rules: RulesetCreated, way: &Way) -> Result<RulesetCreated, RulesetError> {
+    match way {
+        Way::Port(port) => rules.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)),
+        Way::Nowhere | Way::Bridge { .. } => Ok(rules),
+    }
+}

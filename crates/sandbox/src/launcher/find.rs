@@ -1,0 +1,52 @@
+//! Which file a program's name stands for.
+
+use crate::protocol::Order;
+use crate::protocol::Report;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// The folder to start in and the file to execute: a name with a slash is a path, any other is looked for along `PATH`.
+pub(super) fn find(order: &Order) -> Result<(PathBuf, PathBuf), Report> {
+    let cwd = order.cwd();
+    if !cwd.is_dir() {
+        return Err(Report::NoFolder(cwd.display().to_string()));
+    }
+    let program = program(order, &cwd)?;
+    Ok((cwd, program))
+}
+
+fn program(order: &Order, cwd: &Path) -> Result<PathBuf, Report> {
+    let program = order.program();
+    let shown = program.to_string_lossy().into_owned();
+    let candidates: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
+        vec![cwd.join(&program)]
+    } else {
+        let path = order
+            .env()
+            .find(|(name, _)| name == "PATH")
+            .map(|(_, value)| value)
+            .unwrap_or_default();
+        std::env::split_paths(&path)
+            .map(|folder| cwd.join(folder).join(&program))
+            .collect()
+    };
+    let files: Vec<PathBuf> = candidates.into_iter().filter(|file| file.is_file()).collect();
+    let executable = |file: &&PathBuf| fs::metadata(file).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
+    match files.iter().find(executable) {
+        _ if program.is_empty() => Err(Report::NotFound(shown)),
+        Some(file) => Ok(file.clone()),
+        None if files.is_empty() => Err(Report::NotFound(shown)),
+        None => Err(Report::NotExecutable(shown)),
+    }
+}
+
+/// Why a file that was found could not be executed.
+pub(super) fn refused(program: &Path, error: &std::io::Error) -> Report {
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => Report::NotExecutable(program.display().to_string()),
+        _ => Report::Refused(format!("{}: {error}", program.display())),
+    }
+}

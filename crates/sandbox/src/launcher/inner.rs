@@ -1,0 +1,225 @@
+//! The inner launcher: the last process of ours before a foreign program, behind the wall where there is one. It gives up
+//! every right that the program may not have, and starts it.
+
+use crate::egress;
+use crate::launcher::ending;
+use crate::launcher::files;
+use crate::launcher::find;
+use crate::launcher::open_numbers;
+use crate::launcher::priority_of_session;
+use crate::launcher::say;
+use crate::launcher::syscalls;
+use crate::process_table;
+use crate::protocol::Confinement;
+use crate::protocol::Order;
+use crate::protocol::Report;
+use crate::protocol::Way;
+use domain::isolation::Level;
+use rustix::process::Resource;
+use rustix::process::Rlimit;
+use rustix::process::Signal;
+use rustix::process::WaitOptions;
+use rustix::thread::CapabilitySet;
+use rustix::thread::CapabilitySets;
+use std::fs::File;
+use std::net::TcpListener;
+use std::os::fd::AsFd;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Child;
+use std::process::Command;
+use std::process::ExitCode;
+
+/// The most handles that a program may have open.
+const MOST_FILES: u64 = 65_536;
+/// Threads count as processes for the system.
+const THREADS_PER_PROCESS: u64 = 4;
+/// The system rather ends a program than the service.
+const ENDED_FIRST: &str = "800";
+
+/// The priority of a program.
+const LOWERED: i32 = 5;
+
+/// Runs as the inner launcher; its arguments are the numbers of the handles of the order and of the program's input.
+pub(super) fn main(numbers: &[String]) -> ExitCode {
+    let Ok(control) = std::io::stdin().as_fd().try_clone_to_owned() else {
+        return ExitCode::FAILURE;
+    };
+    let mut control = UnixStream::from(control);
+    let report = match taken(numbers, &control) {
+        Ok((order, input)) => start(&order, input, &mut control),
+        Err(error) => Report::NotConfined(format!("the order could not be read: {error}")),
+    };
+    say(&mut control, &report);
+    ExitCode::SUCCESS
+}
+
+/// Opens the order and the input anew, and closes every other handle but the standard ones and the control socket's.
+fn taken(numbers: &[String], control: &UnixStream) -> std::io::Result<(Order, File)> {
+    let inherited = open_numbers();
+    let [order, input] = numbers else {
+        return Err(std::io::ErrorKind::InvalidInput.into());
+    };
+    let order = Order::read(&mut File::open(format!("/proc/self/fd/{order}"))?)?;
+    let input = File::open(format!("/proc/self/fd/{input}"))?;
+    // The listing's own number may have been given to another since.
+    let kept = [control.as_raw_fd(), input.as_raw_fd()];
+    for number in inherited
+        .into_iter()
+        .filter(|number| *number > 2 && !kept.contains(number))
+    {
+        let _ = nix::unistd::close(number);
+    }
+    Ok((order, input))
+}
+
+/// Comes back only with what there is to say: why nothing was started, or how it ended.
+fn start(order: &Order, input: File, control: &mut UnixStream) -> Report {
+    let (cwd, program) = match find::find(order) {
+        Ok(found) => found,
+        Err(report) => return after_trying(order, control, report),
+    };
+    let program = match order.confinement.own {
+        true => PathBuf::from("/proc/self/exe"),
+        false => program,
+    };
+    let mut command = Command::new(&program);
+    command.arg0(order.program()).args(order.args()).current_dir(&cwd);
+    command.env_clear().envs(order.env()).stdin(input);
+    let started = match order.confinement.level {
+        Level::L0 | Level::L1 => in_this_place(order, command, control),
+        Level::L2 | Level::L3 => beside(order, command, control),
+    };
+    match started {
+        Ok(child) => ended(&child),
+        Err(Failed::Confining(reason)) => Report::NotConfined(reason),
+        Err(Failed::Starting(error)) => find::refused(&program, &error),
+    }
+}
+
+/// What could not be found is a finding only where everything else worked.
+fn after_trying(order: &Order, control: &mut UnixStream, report: Report) -> Report {
+    match limit(&order.confinement).and_then(|()| confine(&order.confinement)) {
+        Ok(()) => {
+            say(control, &Report::Confined);
+            report
+        }
+        Err(reason) => Report::NotConfined(reason),
+    }
+}
+
+enum Failed {
+    Confining(String),
+    Starting(std::io::Error),
+}
+
+/// Becomes the program; it dies with the outer launcher. A session of its own keeps the two apart also where the system
+/// deals out processors by session.
+fn in_this_place(order: &Order, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .and_then(|()| rustix::process::setsid())
+        .map_err(|error| Failed::Confining(error.to_string()))?;
+    priority_of_session(LOWERED);
+    limit(&order.confinement)
+        .and_then(|()| confine(&order.confinement))
+        .map_err(Failed::Confining)?;
+    say(control, &Report::Confined);
+    Err(Failed::Starting(command.exec()))
+}
+
+/// Starts the program from a thread that gave up its rights, and stays: to say how it ended, and as its bridge.
+fn beside(order: &Order, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
+    let confinement = order.confinement.clone();
+    command.process_group(0);
+    limit(&confinement).map_err(Failed::Confining)?;
+    bridge(&confinement.way).map_err(|error| Failed::Confining(format!("its way out: {error}")))?;
+    let mut telling = control
+        .try_clone()
+        .map_err(|error| Failed::Confining(error.to_string()))?;
+    let starting = std::thread::Builder::new().spawn(move || {
+        confine(&confinement).map_err(Failed::Confining)?;
+        say(&mut telling, &Report::Confined);
+        command.spawn().map_err(Failed::Starting)
+    });
+    let starting = starting.map_err(|error| Failed::Confining(error.to_string()))?;
+    let lost = || Err(Failed::Confining("the thread that starts it ended".to_owned()));
+    starting.join().unwrap_or_else(|_| lost())
+}
+
+/// Copies what arrives at the port to the door, as long as this process lives.
+fn bridge(way: &Way) -> std::io::Result<()> {
+    let (Way::Bridge { port, .. }, Some(socket)) = (way, way.socket()) else {
+        return Ok(());
+    };
+    let listener = TcpListener::bind(("127.0.0.1", *port))?;
+    let copying = move || egress::bridge(&listener, &socket);
+    std::thread::Builder::new().spawn(copying).map(drop)
+}
+
+fn ended(child: &Child) -> Report {
+    let main = i32::try_from(child.id()).unwrap_or_default();
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid.as_raw_nonzero().get() == main => return ending(status),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Report::Refused(error.to_string()),
+        }
+    }
+}
+
+/// Limits of this process and all that it starts.
+fn limit(confinement: &Confinement) -> Result<(), String> {
+    let limits = confinement.limits;
+    let processes = limits.processes.saturating_mul(THREADS_PER_PROCESS);
+    let mut all = vec![
+        (Resource::Core, 0),
+        (Resource::Fsize, limits.file),
+        (Resource::Cpu, limits.cpu.max(1)),
+        (Resource::Nofile, MOST_FILES),
+    ];
+    // Where there is no wall the system counts all others of the same user too: as many as there are now may stay.
+    let others = match confinement.level {
+        Level::L0 | Level::L1 => process_table::count(),
+        Level::L2 | Level::L3 => Some(0),
+    };
+    all.extend(others.map(|others| (Resource::Nproc, processes.saturating_add(others))));
+    // However many they are, our own processes come first.
+    let _ = rustix::process::setpriority_process(None, LOWERED);
+    for (resource, most) in all {
+        let known = rustix::process::getrlimit(resource);
+        let lower = |known: Option<u64>| Some(known.map_or(most, |known| known.min(most)));
+        let limit = Rlimit {
+            current: lower(known.current),
+            maximum: lower(known.maximum),
+        };
+        rustix::process::setrlimit(resource, limit).map_err(|error| format!("limit of {resource:?}: {error}"))?;
+    }
+    // Where it cannot be said, the system chooses by itself.
+    let _ = std::fs::write("/proc/self/oom_score_adj", ENDED_FIRST);
+    Ok(())
+}
+
+/// Takes every right away from this thread and all that it starts.
+fn confine(confinement: &Confinement) -> Result<(), String> {
+    rustix::thread::set_no_new_privs(true).map_err(|error| format!("no new privileges: {error}"))?;
+    drop_capabilities().map_err(|error| format!("capabilities: {error}"))?;
+    let sockets = files::restrict(confinement).map_err(|error| error.to_string())?;
+    syscalls::restrict(confinement.level, sockets).map_err(|error| format!("seccomp: {error}"))
+}
+
+fn drop_capabilities() -> rustix::io::Result<()> {
+    // Only who has a capability can take it out of what later programs may get; who has none gets none.
+    let _ = rustix::thread::clear_ambient_capability_set();
+    for number in 0..64 {
+        let _ = rustix::thread::remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number));
+    }
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets {
+        effective: none,
+        permitted: none,
+        inheritable: none,
+    };
+    rustix::thread::set_capabilities(None, sets)
+}

@@ -1,0 +1,290 @@
+//! The launcher: a process of its own between the service and a foreign program. It takes one order over its lifeline,
+//! starts the program, adopts every process that the program leaves behind, and ends only when none of them is left.
+
+mod canary;
+mod family;
+mod files;
+mod find;
+mod inner;
+mod started;
+mod syscalls;
+mod usage;
+mod wall;
+
+pub(crate) use canary::Song;
+
+use crate::launcher::family::ask_everything_to_end;
+use crate::launcher::family::kill_everything;
+use crate::launcher::family::stop_growing;
+use crate::launcher::started::Started;
+use crate::launcher::started::start;
+use crate::protocol::Confinement;
+use crate::protocol::Order;
+use crate::protocol::Report;
+use crate::protocol::Said;
+use domain::isolation::Level;
+use domain::isolation::Limit;
+use rustix::fs::MemfdFlags;
+use rustix::process::Resource;
+use rustix::process::Rlimit;
+use rustix::process::WaitOptions;
+use rustix::process::WaitStatus;
+use std::fs;
+use std::fs::File;
+use std::io::Read;
+use std::io::Seek;
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::time::Instant;
+
+/// The hidden subcommand of our own binary that is the launcher.
+pub const LAUNCHER_COMMAND: &str = "sandbox-exec";
+
+/// What makes the launcher the inner one.
+const INNER: &str = "inner";
+
+/// What makes it the canary.
+pub(crate) const CANARY: &str = "canary";
+
+/// How long the launcher waits between two looks at what still runs while it kills.
+const SWEEP_PAUSE: Duration = Duration::from_millis(2);
+
+/// The priority of a launcher that counts, where it may have it.
+const RAISED: i32 = -20;
+
+/// Runs as the launcher. Called by `main` before anything else, in a process with one thread.
+#[must_use]
+pub fn launcher_main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(2)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    match arguments.split_first() {
+        Some((first, rest)) if first == INNER => return inner::main(rest),
+        Some((first, rest)) if first == CANARY => return canary::main(rest),
+        _ => {}
+    }
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn serve() -> std::io::Result<()> {
+    close_leaked_files();
+    let mut lifeline = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    let order = Order::read(&mut lifeline)?;
+    let (input, feed) = match order.talking {
+        true => fed_input(&mut lifeline, order.stdin_length)?,
+        false => (input(&mut lifeline, order.stdin_length)?, None),
+    };
+    confine(order.confinement.level)?;
+    let started = match start(&order, input) {
+        Ok(started) => started,
+        Err(report) => {
+            say(&mut lifeline, &report);
+            say(&mut lifeline, &Report::Swept);
+            return Ok(());
+        }
+    };
+    let (events, heard) = mpsc::channel();
+    listen(lifeline.try_clone()?, feed, events.clone())?;
+    reap(started.main, events.clone())?;
+    limit(&order.confinement, events)?;
+    watch(&mut lifeline, &heard, &order, &started);
+    say(&mut lifeline, &Report::Swept);
+    Ok(())
+}
+
+/// Closes every handle that the service's own parent may have left open; ours are closed on exec anyway.
+fn close_leaked_files() {
+    for number in open_numbers().into_iter().filter(|number| *number > 2) {
+        let _ = nix::unistd::close(number);
+    }
+}
+
+/// The numbers of the handles that are open.
+fn open_numbers() -> Vec<i32> {
+    let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    open.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+/// The program's input as a file in memory: a program that never reads it holds nobody up.
+fn input(lifeline: &mut UnixStream, length: u64) -> std::io::Result<File> {
+    let mut file = File::from(rustix::fs::memfd_create("stdin", MemfdFlags::CLOEXEC)?);
+    let copied = std::io::copy(&mut lifeline.take(length), &mut file)?;
+    if copied < length {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    file.rewind()?;
+    Ok(file)
+}
+
+/// The program's input as a pipe, and where the pieces go that follow the first one. A thread of its own writes them, so
+/// that a program that does not read keeps nobody from hearing the order to stop.
+fn fed_input(lifeline: &mut UnixStream, length: u64) -> std::io::Result<(File, Option<mpsc::Sender<Vec<u8>>>)> {
+    let (reading, mut writing) = std::io::pipe()?;
+    let mut first = Vec::new();
+    lifeline.take(length).read_to_end(&mut first)?;
+    let (feed, pieces) = mpsc::channel::<Vec<u8>>();
+    let writer = move || {
+        for piece in std::iter::once(first).chain(pieces) {
+            if writing.write_all(&piece).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().spawn(writer)?;
+    Ok((File::from(OwnedFd::from(reading)), Some(feed)))
+}
+
+/// A session without a terminal, adoption of orphans, no new rights through set-uid programs, no core files.
+fn confine(level: Level) -> std::io::Result<()> {
+    if level != Level::L0 {
+        // Whoever fills the machine with processes must not keep this one from counting them; the inner one goes back.
+        let _ = rustix::process::setpriority_process(None, RAISED);
+    }
+    rustix::process::setsid()?;
+    if level != Level::L0 {
+        priority_of_session(RAISED);
+    }
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    rustix::thread::set_no_new_privs(true)?;
+    rustix::process::setrlimit(
+        Resource::Core,
+        Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        },
+    )?;
+    Ok(())
+}
+
+/// The priority of this session, where the system deals out processors by session.
+fn priority_of_session(priority: i32) {
+    let _ = fs::write("/proc/self/autogroup", priority.to_string());
+}
+
+/// What can happen while the program runs.
+enum Event {
+    /// The service ordered the end, or is gone.
+    Stop,
+    /// The process that was waited for ended.
+    MainEnded(Report),
+    /// More was used than is allowed.
+    OverLimit(Limit),
+    /// No child is left.
+    AllGone,
+}
+
+/// Turns what comes over the lifeline into input for the program and events.
+fn listen(
+    mut lifeline: UnixStream,
+    mut feed: Option<mpsc::Sender<Vec<u8>>>,
+    events: mpsc::Sender<Event>,
+) -> std::io::Result<()> {
+    let listening = move || {
+        // Anything but input is the order to stop; the end of the socket or an error means that nobody waits for us any
+        // more.
+        while let Ok(said) = Said::read(&mut lifeline) {
+            match said {
+                // A program that closed its input does not get it.
+                Said::Input(piece) => drop(feed.as_ref().map(|feed| feed.send(piece))),
+                Said::InputEnd => feed = None,
+                Said::Stop => break,
+            }
+        }
+        let _ = events.send(Event::Stop);
+    };
+    std::thread::Builder::new().spawn(listening).map(drop)
+}
+
+/// Collects every child that ends, adopted ones too, until there is none.
+fn reap(main: i32, events: mpsc::Sender<Event>) -> std::io::Result<()> {
+    let reaping = move || {
+        loop {
+            match rustix::process::wait(WaitOptions::empty()) {
+                Ok(Some((pid, status))) if pid.as_raw_nonzero().get() == main => {
+                    let _ = events.send(Event::MainEnded(ending(status)));
+                }
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(_) => break,
+            }
+        }
+        let _ = events.send(Event::AllGone);
+    };
+    std::thread::Builder::new().spawn(reaping).map(drop)
+}
+
+/// Watches what is used up; without isolation there is no limit.
+fn limit(confinement: &Confinement, events: mpsc::Sender<Event>) -> std::io::Result<()> {
+    if confinement.level == Level::L0 {
+        return Ok(());
+    }
+    let (level, limits, folders) = (
+        confinement.level,
+        confinement.limits,
+        confinement.write().collect::<Vec<_>>(),
+    );
+    let looking = move || {
+        let passed = usage::passed(level, limits, &folders);
+        let _ = events.send(Event::OverLimit(passed));
+    };
+    std::thread::Builder::new().spawn(looking).map(drop)
+}
+
+fn ending(status: WaitStatus) -> Report {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Report::Exited(code),
+        (None, signal) => Report::Signalled(signal.unwrap_or_default()),
+    }
+}
+
+/// Waits for the end. After an order to stop everything is asked to end, then killed once the grace is over; after the
+/// program's own end what it left behind is killed at once.
+fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Order, started: &Started) {
+    let (grace, level) = (Duration::from_millis(order.grace_ms), order.confinement.level);
+    let mut kill_from: Option<Instant> = None;
+    loop {
+        let wait = match kill_from {
+            None => heard.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected),
+            Some(from) => heard.recv_timeout(from.saturating_duration_since(Instant::now()).max(SWEEP_PAUSE)),
+        };
+        match wait {
+            Ok(Event::Stop) if kill_from.is_none() => {
+                ask_everything_to_end(started, level);
+                kill_from = Instant::now().checked_add(grace);
+            }
+            Ok(Event::Stop) => {}
+            Ok(Event::MainEnded(report)) => {
+                say(lifeline, &started.verdict(report, level));
+                kill_from = Some(Instant::now());
+            }
+            Ok(Event::OverLimit(limit)) => {
+                say(lifeline, &Report::OverLimit(limit));
+                kill_everything(started, level);
+                if level < Level::L2 {
+                    stop_growing();
+                    kill_everything(started, level);
+                }
+                kill_from = Some(Instant::now());
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => kill_everything(started, level),
+            Ok(Event::AllGone) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Tells the service, if it still listens.
+fn say(lifeline: &mut UnixStream, report: &Report) {
+    if let Ok(mut line) = serde_json::to_vec(report) {
+        line.push(b'\n');
+        let _ = lifeline.write_all(&line);
+    }
+}

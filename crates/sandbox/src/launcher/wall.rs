@@ -1,0 +1,163 @@
+//! The root that a foreign program sees at the upper levels: bubblewrap's namespaces, an empty file system, and in it
+//! what was allowed by name.
+
+use crate::launcher::INNER;
+use crate::launcher::LAUNCHER_COMMAND;
+use crate::protocol::Confinement;
+use crate::protocol::Order;
+use domain::isolation::Level;
+use rustix::fs::MemfdFlags;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+use rustix::io::FdFlags;
+use std::ffi::OsString;
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::io::Seek;
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// How much may be kept in `/tmp` and in `/dev/shm`, each.
+const SCRATCH: &str = "1073741824";
+/// Folders of the system that are links on most machines.
+const LINKED: &[&str] = &["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
+
+/// Starts the inner launcher, behind the wall where there is one; gives the number of the process to wait for and the
+/// socket over which the inner one reports.
+pub(super) fn start(order: &Order, input: File) -> io::Result<(i32, UnixStream)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let order_file = memory(&order.bytes()?)?;
+    rustix::io::fcntl_setfd(&input, FdFlags::empty())?;
+    let inner = [
+        LAUNCHER_COMMAND.to_owned(),
+        INNER.to_owned(),
+        order_file.as_raw_fd().to_string(),
+        input.as_raw_fd().to_string(),
+    ];
+    let confinement = &order.confinement;
+    let (mut command, held) = match confinement.level {
+        Level::L0 | Level::L1 => (Command::new("/proc/self/exe"), Vec::new()),
+        Level::L2 | Level::L3 => {
+            // The file that runs now, by its handle: it need not be at its place any more, nor be seen inside.
+            let own = rustix::fs::open("/proc/self/exe", OFlags::RDONLY, Mode::empty())?;
+            let arguments = memory(&joined(arguments(confinement)))?;
+            let mut command = Command::new(confinement.bubblewrap());
+            command.arg("--args").arg(arguments.as_raw_fd().to_string()).arg("--");
+            command.arg(format!("/proc/self/fd/{}", own.as_raw_fd()));
+            (command, vec![own, OwnedFd::from(arguments)])
+        }
+    };
+    command.args(inner).env_clear().current_dir("/");
+    if confinement.level >= Level::L2 {
+        command.process_group(0);
+    }
+    let child = command.stdin(OwnedFd::from(theirs)).spawn()?;
+    drop((held, order_file, input));
+    let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+    Ok((pid, ours))
+}
+
+/// A file in memory that the next program inherits.
+fn memory(bytes: &[u8]) -> io::Result<File> {
+    let mut file = File::from(rustix::fs::memfd_create("order", MemfdFlags::empty())?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+fn joined(arguments: Vec<OsString>) -> Vec<u8> {
+    let parts: Vec<Vec<u8>> = arguments.into_iter().map(OsString::into_vec).collect();
+    parts.join(&0)
+}
+
+/// What bubblewrap is told. Parents come before what lies in them, and the root is closed last.
+fn arguments(confinement: &Confinement) -> Vec<OsString> {
+    let mut all = words(
+        "--unshare-user --unshare-all --die-with-parent --new-session --cap-drop ALL --clearenv --hostname sandbox \
+         --ro-bind /usr /usr",
+    );
+    for name in LINKED {
+        let path = PathBuf::from("/").join(name);
+        match fs::read_link(&path) {
+            Ok(target) => all.extend(["--symlink".into(), target.into_os_string(), path.into_os_string()]),
+            Err(_) => bind(&mut all, "--ro-bind-try", &path),
+        }
+    }
+    all.extend(words(match confinement.level {
+        Level::L3 => "--proc /proc",
+        Level::L0 | Level::L1 | Level::L2 => "--ro-bind /proc /proc",
+    }));
+    all.extend(words("--dev /dev"));
+    for folder in ["/dev/shm", "/tmp"] {
+        all.extend(words(&format!("--size {SCRATCH} --tmpfs {folder}")));
+    }
+    all.extend(words("--dir /run --symlink ../tmp /var/tmp"));
+    for (path, way) in placed(confinement) {
+        bind(&mut all, way, &path);
+    }
+    all.extend(words("--remount-ro /dev --remount-ro /"));
+    all
+}
+
+fn words(text: &str) -> Vec<OsString> {
+    text.split_whitespace().map(OsString::from).collect()
+}
+
+fn bind(all: &mut Vec<OsString>, way: &str, path: &Path) {
+    all.extend([way.into(), path.into(), path.into()]);
+}
+
+/// The same place by its real name, where a link stands for a folder of the system: bubblewrap (0.12) mounts onto no link.
+fn beyond_link(path: PathBuf) -> PathBuf {
+    let root = Path::new("/");
+    for link in LINKED.iter().map(|name| root.join(name)) {
+        if let (Ok(rest), Ok(target)) = (path.strip_prefix(&link), fs::read_link(&link)) {
+            return root.join(target).join(rest);
+        }
+    }
+    path
+}
+
+/// Every path that is shown, parents first, without those that a parent shows already in the same way.
+fn placed(confinement: &Confinement) -> Vec<(PathBuf, &'static str)> {
+    let door = confinement.way.socket();
+    let read = confinement
+        .read()
+        .chain(door)
+        .map(|path| (beyond_link(path), "--ro-bind-try"));
+    let write = confinement.write().map(|path| (beyond_link(path), "--bind-try"));
+    let mut all: Vec<(PathBuf, &'static str)> = read.chain(write).collect();
+    all.sort_by_key(|(path, _)| path.components().count());
+    let mut placed: Vec<(PathBuf, &'static str)> = vec![("/usr".into(), "--ro-bind-try")];
+    for (path, way) in all {
+        let nearest = placed.iter().rev().find(|(above, _)| path.starts_with(above));
+        if nearest.is_none_or(|(above, known)| *known != way || (*above == path && way == "--bind-try")) {
+            placed.push((path, way));
+        }
+    }
+    placed.remove(0);
+    placed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LINKED;
+    use super::beyond_link;
+    use std::path::Path;
+
+    #[test]
+    fn nothing_is_mounted_onto_or_below_a_link() {
+        for link in LINKED.iter().map(|name| Path::new("/").join(name)) {
+            assert_eq!(beyond_link(link.join("sh")).starts_with(&link), !link.is_symlink());
+        }
+        assert_eq!(beyond_link("/etc/passwd".into()), Path::new("/etc/passwd"));
+    }
+}

@@ -1,0 +1,87 @@
+//! What a running program prints, as it comes.
+
+use crate::capture::Capture;
+use crate::capture::OutputCap;
+use domain::shorten;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncReadExt;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+/// The longest complaint that is passed on.
+const MAX_COMPLAINT: usize = 500;
+
+/// What the program that builds the wall complained of says most.
+pub(crate) fn with_complaint(reason: String, pipes: &Pipes) -> String {
+    let complaint = pipes.stderr().output().text();
+    match complaint.trim() {
+        "" => reason,
+        complaint => format!("{reason}: {}", shorten::middle(complaint, MAX_COMPLAINT)),
+    }
+}
+
+/// What both streams have brought so far.
+pub(crate) struct Pipes {
+    stdout: Mutex<Capture>,
+    stderr: Mutex<Capture>,
+    last: Mutex<Instant>,
+    pub(crate) too_much: CancellationToken,
+}
+
+impl Pipes {
+    pub(crate) fn new(stdout: OutputCap, stderr: OutputCap) -> Self {
+        Self {
+            stdout: Mutex::new(Capture::new(stdout)),
+            stderr: Mutex::new(Capture::new(stderr)),
+            last: Mutex::new(Instant::now()),
+            too_much: CancellationToken::new(),
+        }
+    }
+
+    pub(crate) fn stdout(&self) -> MutexGuard<'_, Capture> {
+        self.stdout.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn stderr(&self) -> MutexGuard<'_, Capture> {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn last(&self) -> Instant {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn took(&self, mut capture: MutexGuard<'_, Capture>, bytes: &[u8]) {
+        capture.push(bytes);
+        if capture.too_much() {
+            self.too_much.cancel();
+        }
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+/// Reads one stream to its end; what is over the cap is read and dropped, so that the program never waits for us.
+pub(crate) fn pump(
+    source: Option<impl AsyncRead + Unpin + Send + 'static>,
+    pipes: Arc<Pipes>,
+    stream: fn(&Pipes) -> MutexGuard<'_, Capture>,
+    heard: Option<mpsc::Sender<Vec<u8>>>,
+) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        let Some(mut source) = source else { return };
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(count @ 1..) = source.read(&mut buffer).await {
+            let piece = buffer.get(..count).unwrap_or_default();
+            pipes.took(stream(&pipes), piece);
+            if let Some(heard) = &heard {
+                // Nobody listens any more: what comes is still counted and kept.
+                let _ = heard.send(piece.to_vec()).await;
+            }
+        }
+    }))
+}

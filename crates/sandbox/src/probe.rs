@@ -1,0 +1,224 @@
+//! Which level of isolation this machine offers: at each one a canary tries what must be refused.
+
+use crate::choice::Sandbox;
+use crate::choice::SandboxOptions;
+use crate::launcher::CANARY;
+use crate::launcher::LAUNCHER_COMMAND;
+use crate::launcher::Song;
+use crate::spec::Exit;
+use crate::spec::Spec;
+use crate::spec::StartError;
+use domain::isolation::Bounds;
+use domain::isolation::Level;
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::NamedTempFile;
+
+/// Best first.
+const LEVELS: [Level; 3] = [Level::L3, Level::L2, Level::L1];
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What complaints mean, and how to mend each.
+const REMEDIES: &[(&str, &str)] = &[
+    (
+        "os error 2",
+        "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)",
+    ),
+    (
+        "No such file or directory",
+        "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)",
+    ),
+    (
+        "uid map",
+        "AppArmor forbids user namespaces to bubblewrap (Ubuntu 24.04: give /usr/bin/bwrap a profile that allows userns)",
+    ),
+    (
+        "mount proc",
+        "/proc is masked here (Kubernetes: procMount: Unmasked with hostUsers: false)",
+    ),
+    (
+        "namespace",
+        "user namespaces are forbidden here (sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a \
+         container its seccomp profile)",
+    ),
+    ("lsm=", "start the kernel, 5.13 or newer, with landlock among its lsm="),
+    ("Unknown option", "bubblewrap is too old: 0.8 or newer is needed"),
+];
+
+/// What the first level lacks on an older kernel.
+const UNBOUND_SIGNALS: &str =
+    "a kernel, 6.12 or newer, that keeps programs from signalling other processes of this user";
+
+const NO_PROC: &str =
+    "/proc is not mounted here, and without it nothing can be kept apart or watched (mount -t proc proc /proc)";
+
+/// Why no sandbox of the level that is asked for can be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The machine offers less.
+    #[error(
+        "this machine offers isolation {offered}, and at least {min} is asked for (AUTOBUILD_SANDBOX_MIN_LEVEL): \
+         no agent and no Gate would be run. What is missing: {missing}"
+    )]
+    TooLow {
+        /// The least that is asked for.
+        min: Level,
+        /// The best that truly blocks.
+        offered: Level,
+        /// What is missing for more, and how to mend it.
+        missing: String,
+    },
+    /// What the canary is to try could not be planted.
+    #[error("isolation cannot be tried: {0}")]
+    NoTrial(#[source] std::io::Error),
+}
+
+impl Sandbox {
+    /// The sandbox of the best level within `bounds` that truly blocks here.
+    ///
+    /// # Errors
+    ///
+    /// When that level is below the least; nothing may be run then.
+    pub async fn probe(options: SandboxOptions, bounds: Bounds) -> Result<Self, ProbeError> {
+        let trial = Trial::new().map_err(ProbeError::NoTrial)?;
+        let min = bounds.least;
+        let mut missing = Vec::new();
+        if bounds.most < Level::L3 {
+            missing.push(format!(
+                "AUTOBUILD_SANDBOX_MAX_LEVEL allows no more than {}",
+                bounds.most
+            ));
+        }
+        // A canary that cannot do it without isolation either proves nothing.
+        let mut offered = Level::L0;
+        match trial.at(&options, Level::L0).await {
+            Ok(song) if song.read && song.connected && song.saw && song.signalled => {
+                for level in LEVELS.into_iter().filter(|level| *level <= bounds.most) {
+                    match trial.at(&options, level).await.and_then(|song| blocks(level, song)) {
+                        Ok(lacks) => {
+                            offered = level;
+                            missing.extend(lacks.map(|lacks| format!("{level}: {lacks}")));
+                            break;
+                        }
+                        Err(reason) => missing.push(format!("{level}: {}", with_remedy(&reason))),
+                    }
+                }
+            }
+            Ok(song) => missing.push(format!("without isolation already the canary was held: {song:?}")),
+            Err(_) if !Path::new("/proc/self/exe").exists() => missing.push(NO_PROC.to_owned()),
+            Err(reason) => missing.push(format!("the canary did not run: {reason}")),
+        }
+        let missing = missing.join("; ");
+        if offered < min {
+            return Err(ProbeError::TooLow { min, offered, missing });
+        }
+        Ok(Self::at(options, offered).missing_for_more(&missing).in_groups())
+    }
+}
+
+/// What is planted for the canary.
+struct Trial {
+    secret: NamedTempFile,
+    listener: TcpListener,
+}
+
+impl Trial {
+    fn new() -> std::io::Result<Self> {
+        let mut secret = tempfile::Builder::new().prefix("autobuild-canary-").tempfile()?;
+        secret.write_all(b"planted")?;
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        Ok(Self { secret, listener })
+    }
+
+    /// What the canary can do at this level.
+    async fn at(&self, options: &SandboxOptions, level: Level) -> Result<Song, String> {
+        let port = self.listener.local_addr().map_err(|error| error.to_string())?.port();
+        // `own` replaces the program by our binary; the name only has to be found.
+        let mut spec = Spec::new("/usr/bin/env", "/").args([
+            LAUNCHER_COMMAND.into(),
+            CANARY.into(),
+            self.secret.path().as_os_str().to_owned(),
+            port.to_string().into(),
+            std::process::id().to_string().into(),
+        ]);
+        spec.deadline = PATIENCE;
+        let finished = Self::sung(Sandbox::at(options.clone(), level), &spec).await?;
+        serde_json::from_slice(&finished).map_err(|error| format!("the canary said nothing of use: {error}"))
+    }
+
+    async fn sung(sandbox: Sandbox, spec: &Spec) -> Result<Vec<u8>, String> {
+        match sandbox.sing(spec).await {
+            Ok(finished) if finished.exit == Exit::Exited(0) => Ok(finished.stdout.end().to_vec()),
+            Ok(finished) => Err(format!(
+                "the canary ended as {:?}: {}",
+                finished.exit,
+                finished.stderr.text()
+            )),
+            Err(StartError::Isolation(reason)) => Err(reason),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// Whether what the canary could do is no more than the level allows; gives what this machine lacks of the whole level.
+fn blocks(level: Level, song: Song) -> Result<Option<&'static str>, String> {
+    let misses = [
+        (song.read, "a file that was not given was read"),
+        (song.connected, "a listener of the machine was reached"),
+        // The lower levels live in the machine's own list of processes.
+        (song.saw && level == Level::L3, "a process outside was seen"),
+        (song.signalled && level >= Level::L2, "a process outside was signalled"),
+        (song.steered, "a limit of a process outside was set"),
+    ];
+    match misses.into_iter().find(|(missed, _)| *missed) {
+        Some((_, what)) => Err(format!("{what} in spite of it")),
+        // Landlock binds signals since Linux 6.12.
+        None => Ok(song.signalled.then_some(UNBOUND_SIGNALS)),
+    }
+}
+
+fn with_remedy(reason: &str) -> String {
+    let remedy = REMEDIES.iter().find(|(sign, _)| reason.contains(sign));
+    match remedy {
+        Some((_, remedy)) => format!("{remedy} ({reason})"),
+        None => reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_complaints_come_with_how_to_mend_them() {
+        let said = with_remedy("the wall could not be built: bwrap: setting up uid map: Permission denied");
+        assert!(said.contains("AppArmor") && said.contains("uid map"), "{said}");
+        assert_eq!(with_remedy("something else"), "something else");
+    }
+
+    #[test]
+    fn a_canary_that_sings_too_well_does_not_prove_a_level() {
+        let quiet = Song {
+            read: false,
+            connected: false,
+            saw: true,
+            signalled: false,
+            steered: false,
+        };
+        assert!(blocks(Level::L1, quiet) == Ok(None) && blocks(Level::L3, quiet).is_err());
+        let loud = Song {
+            signalled: true,
+            ..quiet
+        };
+        assert!(blocks(Level::L1, loud).is_ok_and(|lacks| lacks.is_some()) && blocks(Level::L2, loud).is_err());
+        assert!(blocks(Level::L1, Song { read: true, ..quiet }).is_err());
+        assert!(blocks(Level::L1, Song { steered: true, ..quiet }).is_err());
+        let reached = Song {
+            connected: true,
+            ..quiet
+        };
+        assert!(blocks(Level::L2, reached).is_err());
+    }
+}

@@ -1,0 +1,234 @@
+//! What the service and its launcher say to each other over one socket, which is also the launcher's lifeline.
+
+use crate::spec::Exit;
+use crate::spec::Spec;
+use crate::spec::StartError;
+use domain::isolation::Level;
+use domain::isolation::Limit;
+use domain::isolation::Limits;
+use serde::Deserialize;
+use serde::Serialize;
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// The longest order that a launcher accepts: arguments and environment, without the input.
+const ORDER_CAP: u32 = 16 << 20;
+
+/// The byte by which the service orders the launcher to end everything. The end of the socket means the same.
+pub(crate) const STOP: u8 = b'T';
+
+/// The byte before more input for the program: its length in four bytes, then the input.
+pub(crate) const INPUT: u8 = b'I';
+
+/// The byte that says that no more input comes.
+pub(crate) const INPUT_END: u8 = b'E';
+
+/// What the launcher has to start. It is followed by the program's input.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    program: Vec<u8>,
+    args: Vec<Vec<u8>>,
+    cwd: Vec<u8>,
+    env: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) stdin_length: u64,
+    /// Whether more input follows while the program runs.
+    #[serde(default)]
+    pub(crate) talking: bool,
+    pub(crate) grace_ms: u64,
+    /// How far it is kept apart, and from what.
+    pub(crate) confinement: Confinement,
+}
+
+/// How far a program is kept apart, and from what.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Confinement {
+    pub(crate) level: Level,
+    /// The program that makes namespaces.
+    pub(crate) bubblewrap: Vec<u8>,
+    pub(crate) read: Vec<Vec<u8>>,
+    pub(crate) write: Vec<Vec<u8>>,
+    pub(crate) limits: Limits,
+    pub(crate) way: Way,
+    /// Whether the program is our own binary, wherever its file is now.
+    pub(crate) own: bool,
+}
+
+/// The only way out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Way {
+    /// None.
+    Nowhere,
+    /// This port of the machine.
+    Port(u16),
+    /// This port behind the wall, copied to a socket of the machine.
+    Bridge {
+        /// The socket's path.
+        socket: Vec<u8>,
+        /// The port.
+        port: u16,
+    },
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    OsString::from_vec(bytes.to_vec()).into()
+}
+
+impl Way {
+    /// The socket that has to be seen inside.
+    pub(crate) fn socket(&self) -> Option<PathBuf> {
+        match self {
+            Self::Nowhere | Self::Port(_) => None,
+            Self::Bridge { socket, .. } => Some(path(socket)),
+        }
+    }
+}
+
+impl Confinement {
+    pub(crate) fn bubblewrap(&self) -> PathBuf {
+        path(&self.bubblewrap)
+    }
+
+    pub(crate) fn read(&self) -> impl Iterator<Item = PathBuf> {
+        self.read.iter().map(|bytes| path(bytes))
+    }
+
+    pub(crate) fn write(&self) -> impl Iterator<Item = PathBuf> {
+        self.write.iter().map(|bytes| path(bytes))
+    }
+}
+
+impl Order {
+    /// The order and the input, ready to be sent.
+    pub(crate) fn frame(spec: &Spec, talking: bool, confinement: Confinement) -> Option<Vec<u8>> {
+        let bytes = |text: &OsString| text.clone().into_vec();
+        let order = Self {
+            program: bytes(&spec.program),
+            args: spec.args.iter().map(bytes).collect(),
+            cwd: bytes(&spec.cwd.clone().into_os_string()),
+            env: spec
+                .env
+                .iter()
+                .map(|(name, value)| (bytes(name), bytes(value)))
+                .collect(),
+            stdin_length: u64::try_from(spec.stdin.len()).ok()?,
+            talking,
+            grace_ms: u64::try_from(spec.grace.as_millis()).ok()?,
+            confinement,
+        };
+        Some([&order.bytes().ok()?[..], &spec.stdin].concat())
+    }
+
+    /// The order as [`Order::read`] takes it.
+    pub(crate) fn bytes(&self) -> std::io::Result<Vec<u8>> {
+        let json = serde_json::to_vec(self)?;
+        let length = u32::try_from(json.len()).ok().filter(|length| *length <= ORDER_CAP);
+        let length = length.ok_or(std::io::ErrorKind::InvalidInput)?;
+        Ok([&length.to_be_bytes()[..], &json].concat())
+    }
+
+    /// Reads an order; its input follows in `source`.
+    pub(crate) fn read(source: &mut impl Read) -> std::io::Result<Self> {
+        let mut length = [0; 4];
+        source.read_exact(&mut length)?;
+        let length = u32::from_be_bytes(length);
+        if length > ORDER_CAP {
+            return Err(std::io::ErrorKind::InvalidData.into());
+        }
+        let mut json = Vec::new();
+        source.take(u64::from(length)).read_to_end(&mut json)?;
+        Ok(serde_json::from_slice(&json)?)
+    }
+
+    pub(crate) fn program(&self) -> OsString {
+        OsString::from_vec(self.program.clone())
+    }
+
+    pub(crate) fn args(&self) -> impl Iterator<Item = OsString> {
+        self.args.iter().cloned().map(OsString::from_vec)
+    }
+
+    pub(crate) fn cwd(&self) -> PathBuf {
+        OsString::from_vec(self.cwd.clone()).into()
+    }
+
+    pub(crate) fn env(&self) -> impl Iterator<Item = (OsString, OsString)> {
+        self.env
+            .iter()
+            .cloned()
+            .map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value)))
+    }
+}
+
+/// What the service says after the order.
+pub(crate) enum Said {
+    /// More input for the program.
+    Input(Vec<u8>),
+    /// The program's input ends.
+    InputEnd,
+    /// Everything is to end.
+    Stop,
+}
+
+impl Said {
+    /// Reads the next thing said.
+    pub(crate) fn read(source: &mut impl Read) -> std::io::Result<Self> {
+        let (mut kind, mut length) = ([0; 1], [0; 4]);
+        source.read_exact(&mut kind)?;
+        match kind {
+            [INPUT] => source.read_exact(&mut length)?,
+            [INPUT_END] => return Ok(Self::InputEnd),
+            _ => return Ok(Self::Stop),
+        }
+        let length = u32::from_be_bytes(length);
+        let mut piece = Vec::new();
+        let read = source.take(u64::from(length)).read_to_end(&mut piece)?;
+        match u32::try_from(read) {
+            Ok(read) if read == length => Ok(Self::Input(piece)),
+            _ => Err(std::io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+}
+
+/// One line from the launcher.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Report {
+    /// There is no such program.
+    NotFound(String),
+    /// It cannot be executed.
+    NotExecutable(String),
+    /// The folder to start in is not there.
+    NoFolder(String),
+    /// It could not be started otherwise.
+    Refused(String),
+    /// Every right that it may not have is gone; it is about to be started.
+    Confined,
+    /// It could not be kept apart, and was not started.
+    NotConfined(String),
+    /// It used more than it was given.
+    OverLimit(Limit),
+    /// The program itself ended; what it started may still run.
+    Exited(i32),
+    /// The program itself was ended by a signal.
+    Signalled(i32),
+    /// Nothing that it started is left.
+    Swept,
+}
+
+impl Report {
+    /// What the report says of the program; `None` for those that say nothing of it.
+    pub(crate) fn outcome(self) -> Option<Result<Exit, StartError>> {
+        Some(match self {
+            Self::NotFound(program) => Err(StartError::NotFound(program)),
+            Self::NotExecutable(program) => Err(StartError::NotExecutable(program)),
+            Self::NoFolder(folder) => Err(StartError::NoFolder(folder)),
+            Self::Refused(reason) => Err(StartError::Refused(reason)),
+            Self::Exited(code) => Ok(Exit::Exited(code)),
+            Self::Signalled(signal) => Ok(Exit::Signalled(signal)),
+            Self::NotConfined(reason) => Err(StartError::Isolation(reason)),
+            Self::OverLimit(limit) => Ok(Exit::OverLimit(limit)),
+            Self::Confined | Self::Swept => return None,
+        })
+    }
+}

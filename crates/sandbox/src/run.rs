@@ -1,0 +1,257 @@
+//! Running one program: order, watch, collect.
+
+use crate::cgroup::Group;
+use crate::choice::Sandbox;
+use crate::launcher::LAUNCHER_COMMAND;
+use crate::live;
+use crate::live::Live;
+use crate::pipes::Pipes;
+use crate::pipes::pump;
+use crate::pipes::with_complaint;
+use crate::process_table::Process;
+use crate::protocol::Confinement;
+use crate::protocol::Order;
+use crate::protocol::Report;
+use crate::protocol::STOP;
+use crate::spec::Exit;
+use crate::spec::Finished;
+use crate::spec::Spec;
+use crate::spec::StartError;
+use crate::strays::Entry;
+use crate::strays::sweep;
+use domain::isolation::Limit;
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::AsyncBufReadExt;
+use tokio::io::AsyncRead;
+use tokio::io::AsyncWriteExt;
+use tokio::io::BufReader;
+use tokio::net::UnixStream;
+use tokio::process::Child;
+use tokio::process::Command;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How much longer than the grace a launcher may take to kill everything before it is itself taken for lost.
+const LAUNCHER_SLACK: Duration = Duration::from_secs(5);
+/// How long output may still be on its way once everybody who could write it is gone.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
+
+impl Sandbox {
+    /// Runs a program to its end and ends everything that it started. Dropping the future ends it too.
+    pub async fn run(&self, spec: &Spec, cancel: &CancellationToken) -> Result<Finished, StartError> {
+        self.run_live(spec, Live::default(), cancel).await
+    }
+
+    /// Like [`Sandbox::run`], with a caller who listens or talks meanwhile; the program waits for a slow listener.
+    pub async fn run_live(&self, spec: &Spec, live: Live, cancel: &CancellationToken) -> Result<Finished, StartError> {
+        self.run_confined(spec, live, self.confinement(spec), cancel).await
+    }
+
+    /// Runs the canary: our own binary, trying `arguments`.
+    pub(crate) async fn sing(&self, spec: &Spec) -> Result<Finished, StartError> {
+        let confinement = Confinement {
+            own: true,
+            ..self.confinement(spec)
+        };
+        self.run_confined(spec, Live::default(), confinement, &CancellationToken::new())
+            .await
+    }
+
+    async fn run_confined(
+        &self,
+        spec: &Spec,
+        live: Live,
+        confinement: Confinement,
+        cancel: &CancellationToken,
+    ) -> Result<Finished, StartError> {
+        let started = Instant::now();
+        let frame = Order::frame(spec, live.said.is_some(), confinement)
+            .ok_or_else(|| StartError::Refused("the command is too long".to_owned()))?;
+        let mut running = self
+            .launch(spec, live)
+            .map_err(|error| StartError::Refused(error.to_string()))?;
+        let heard = running.converse(spec, &frame, cancel).await;
+        running.end(&heard).await;
+        let outcome = heard.reports.into_iter().find_map(Report::outcome);
+        let starved = running.group.as_ref().is_some_and(Group::ran_out_of_memory);
+        let exit = match (heard.stopped, outcome) {
+            (None, _) if starved => Exit::OverLimit(Limit::Memory(self.options.limits.memory)),
+            // Whoever is told to end at once may not have come to it.
+            (Some(stopped), Some(Err(StartError::Isolation(_)))) => stopped,
+            (None, Some(Err(StartError::Isolation(reason)))) => {
+                return Err(StartError::Isolation(with_complaint(reason, &running.pipes)));
+            }
+            (_, Some(Err(refused))) => return Err(refused),
+            (Some(reason), _) => reason,
+            (None, Some(Ok(exit))) => exit,
+            (None, None) => Exit::Escaped,
+        };
+        let (stdout, stderr) = (running.pipes.stdout().output(), running.pipes.stderr().output());
+        Ok(Finished {
+            exit,
+            stdout,
+            stderr,
+            duration: started.elapsed(),
+            level: self.level,
+        })
+    }
+
+    fn launch(&self, spec: &Spec, live: Live) -> std::io::Result<Running> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let mut command = Command::new(&self.options.launcher);
+        command
+            .arg0("autobuild")
+            .arg(LAUNCHER_COMMAND)
+            .env_clear()
+            .current_dir("/");
+        command
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let group = match self.groups.as_ref() {
+            Ok(groups) => Some(groups.make(self.options.limits).map_err(ungrouped)?),
+            Err(_) => None,
+        };
+        let (mut child, entry) = Entry::started(|| {
+            let child = command.spawn()?;
+            let pid = child.id().and_then(|id| i32::try_from(id).ok()).unwrap_or_default();
+            Ok((child, pid))
+        })?;
+        // The command holds the launcher's end of the lifeline too.
+        drop(command);
+        // The launcher starts nothing before it has its order.
+        if let Some(group) = &group {
+            group.admit(entry.pid()).map_err(ungrouped)?;
+        }
+        let pipes = Arc::new(Pipes::new(spec.stdout, spec.stderr));
+        let pumps = [
+            pump(child.stdout.take(), Arc::clone(&pipes), Pipes::stdout, live.heard),
+            pump(child.stderr.take(), Arc::clone(&pipes), Pipes::stderr, None),
+        ];
+        Ok(Running {
+            since: Process::of(entry.pid()).map_or(0, |process| process.started),
+            lifeline: UnixStream::from_std(ours)?,
+            said: live.said,
+            _entry: entry,
+            group,
+            child,
+            pipes,
+            pumps,
+        })
+    }
+}
+
+fn ungrouped(error: std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("its control group: {error}"))
+}
+
+/// One running launcher.
+struct Running {
+    since: u64,
+    lifeline: UnixStream,
+    said: Option<mpsc::Receiver<Vec<u8>>>,
+    /// Held until the launcher has been collected.
+    _entry: Entry,
+    group: Option<Group>,
+    child: Child,
+    pipes: Arc<Pipes>,
+    pumps: [AbortOnDropHandle<()>; 2],
+}
+
+/// What was heard from the launcher, and why we stopped it if we did.
+struct Heard {
+    reports: Vec<Report>,
+    stopped: Option<Exit>,
+}
+
+impl Running {
+    /// Sends the order, listens, and orders the end when it is time.
+    async fn converse(&mut self, spec: &Spec, frame: &[u8], cancel: &CancellationToken) -> Heard {
+        let (reading, mut writing) = self.lifeline.split();
+        let (mut reports, mut stopped) = (Vec::new(), None);
+        {
+            let mut listening = std::pin::pin!(listen(reading, &mut reports));
+            let ordering = async {
+                // A launcher that is gone already shows in what we hear.
+                let _ = writing.write_all(frame).await;
+                let watching = watch(spec, &self.pipes, cancel);
+                let reason = live::feed(&mut writing, self.said.as_mut(), watching).await;
+                let _ = writing.write_all(&[STOP]).await;
+                // Cut off within a piece of input, the launcher hears the order as the socket's end.
+                let _ = writing.shutdown().await;
+                reason
+            };
+            tokio::select! {
+                () = &mut listening => {}
+                reason = ordering => {
+                    stopped = Some(reason);
+                    let _ = tokio::time::timeout(spec.grace.saturating_add(LAUNCHER_SLACK), &mut listening).await;
+                }
+            }
+        }
+        Heard { reports, stopped }
+    }
+
+    /// Makes sure that nothing is left, and collects the last output.
+    async fn end(&mut self, heard: &Heard) {
+        if !heard.reports.contains(&Report::Swept) {
+            let _ = self.child.start_kill();
+            if let Some(group) = &self.group {
+                group.kill();
+            }
+        }
+        let _ = self.child.wait().await;
+        if !heard.reports.contains(&Report::Swept) {
+            let since = self.since;
+            let _ = tokio::task::spawn_blocking(move || sweep(since)).await;
+        }
+        let [stdout, stderr] = &mut self.pumps;
+        let last = tokio::time::timeout(LAST_OUTPUT, async { tokio::join!(stdout, stderr) }).await;
+        if let Ok((Err(lost), _) | (_, Err(lost))) = last
+            && let Ok(panic) = lost.try_into_panic()
+        {
+            // What was read is not whole, and nobody would know.
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// Collects the launcher's reports until it closes its end.
+async fn listen(reading: impl AsyncRead + Unpin, reports: &mut Vec<Report>) {
+    let mut lines = BufReader::new(reading).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        match serde_json::from_str(&line) {
+            Ok(report) => reports.push(report),
+            Err(_) => return,
+        }
+    }
+}
+
+/// Waits until there is a reason to stop the program.
+async fn watch(spec: &Spec, pipes: &Pipes, cancel: &CancellationToken) -> Exit {
+    let silence = async {
+        let Some(idle) = spec.idle else {
+            return std::future::pending().await;
+        };
+        loop {
+            let until = pipes.last().checked_add(idle);
+            match until {
+                Some(until) if until > Instant::now() => tokio::time::sleep_until(until).await,
+                Some(_) => return,
+                None => return std::future::pending().await,
+            }
+        }
+    };
+    tokio::select! {
+        () = cancel.cancelled() => Exit::Cancelled,
+        () = pipes.too_much.cancelled() => Exit::TooMuchOutput,
+        () = tokio::time::sleep(spec.deadline) => Exit::TimedOut,
+        () = silence => Exit::Idle,
+    }
+}

@@ -1,0 +1,216 @@
+//! What a foreign program sees besides what it was given: the system's own programs and libraries, what its `PATH` leads
+//! to, and the program itself.
+//!
+//! Never a home folder as a whole, never a folder that holds what is hidden, never a file with credentials.
+
+use crate::spec::Spec;
+use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Component;
+use std::path::Path;
+use std::path::PathBuf;
+
+/// Programs and libraries of the system, and the settings that they read.
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/etc/alternatives",
+    "/etc/ca-certificates",
+    "/etc/ca-certificates.conf",
+    "/etc/crypto-policies",
+    "/etc/debian_version",
+    "/etc/fonts",
+    "/etc/gai.conf",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/locale.alias",
+    "/etc/localtime",
+    "/etc/magic",
+    "/etc/maven",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/pki/ca-trust",
+    "/etc/pki/java",
+    "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/certs",
+    "/etc/protocols",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/terminfo",
+    "/etc/timezone",
+];
+/// Settings whose names carry a version.
+const VERSIONED: &[&str] = &["java-", "python3"];
+/// Folders of programs, after which the folder above them belongs to the same tool.
+const PROGRAM_FOLDERS: &[&str] = &["bin", "sbin", ".bin", "shims"];
+/// Variables that name the home of a tool.
+const TOOL_HOMES: &[&str] = &["RUSTUP_HOME", "JAVA_HOME", "GOROOT", "PYENV_ROOT", "NVM_DIR"];
+/// Folders of tools in a home that hold, beside their programs, who their user is; of them only the programs are seen.
+const ACCOUNTS: &[&str] = &[
+    ".aws", ".azure", ".claude", ".codex", ".config", ".docker", ".gemini", ".gnupg", ".kube", ".ssh",
+];
+/// Names of files that hold credentials of tools.
+const CREDENTIALS: &[&str] = &[
+    "credentials",
+    "credentials.toml",
+    ".credentials.json",
+    "auth.json",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+];
+
+/// Every file and folder that the program of `spec` may read, `hidden` and what holds it left out.
+pub(super) fn readable(spec: &Spec, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
+    all.extend(versioned());
+    let variable = |name: &str| spec.env.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+    for folder in std::env::split_paths(&variable("PATH").cloned().unwrap_or_default()) {
+        all.extend(folder_of_programs(&folder, hidden));
+    }
+    for home in TOOL_HOMES.iter().filter_map(|name| variable(name)) {
+        all.extend(without_credentials(Path::new(home), hidden));
+    }
+    if let Some(program) = located(&spec.program, variable("PATH")) {
+        all.extend(around(&program, hidden));
+    }
+    let given = spec.confine.read.iter().cloned();
+    let known = all.into_iter().filter(|path| path.is_absolute() && path.exists());
+    let mut all: Vec<PathBuf> = known.chain(given).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// What has to be seen so that the program at `path` works: the file that it leads to, with the folder of the tool that
+/// it belongs to where that holds nothing else.
+#[must_use]
+pub fn around(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let Ok(file) = fs::canonicalize(path) else {
+        return Vec::new();
+    };
+    let mut all = vec![path.to_path_buf(), file.clone()];
+    let package = file
+        .ancestors()
+        .find(|above| above.file_name().is_some_and(|name| name == "node_modules"));
+    match (package, file.parent()) {
+        (Some(package), _) => all.extend(without_credentials(package, hidden)),
+        (None, Some(folder)) => all.extend(folder_of_programs(folder, hidden)),
+        (None, None) => {}
+    }
+    all
+}
+
+fn versioned() -> Vec<PathBuf> {
+    let entries = fs::read_dir("/etc").into_iter().flatten().flatten();
+    let fitting = entries.filter(|entry| {
+        let name = entry.file_name();
+        VERSIONED.iter().any(|start| name.to_string_lossy().starts_with(start))
+    });
+    fitting.map(|entry| entry.path()).collect()
+}
+
+/// The file that a program's name stands for.
+fn located(program: &OsStr, path: Option<&OsString>) -> Option<PathBuf> {
+    if program.as_encoded_bytes().contains(&b'/') {
+        return Some(PathBuf::from(program)).filter(|path| path.is_absolute());
+    }
+    let path = path?;
+    std::env::split_paths(path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+}
+
+/// A folder of programs, with the tool that it belongs to.
+fn folder_of_programs(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let is_known = folder
+        .file_name()
+        .is_some_and(|name| PROGRAM_FOLDERS.iter().any(|known| name == *known));
+    let above = folder.parent().filter(|above| is_known && !is_wide(above, hidden));
+    match above {
+        Some(tool) => without_credentials(tool, hidden),
+        None if is_wide(folder, hidden) => Vec::new(),
+        None => without_credentials(folder, hidden),
+    }
+}
+
+/// Whether a folder holds more than one tool's files: one of the system's first folders, a home, a tool's accounts, or a
+/// folder with what is hidden in it.
+fn is_wide(folder: &Path, hidden: &[PathBuf]) -> bool {
+    let depth = folder
+        .components()
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .count();
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let holds = |path: &PathBuf| path.starts_with(folder);
+    let below_homes = depth < 3 && folder.starts_with("/home");
+    let is_shared = |name: &OsStr| name == ".local" || ACCOUNTS.iter().any(|account| name == *account);
+    let shared = folder.file_name().is_some_and(is_shared);
+    depth < 2 || below_homes || shared || home.iter().chain(hidden).any(holds)
+}
+
+/// The folder itself, or, where it holds credentials, everything else in it.
+fn without_credentials(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let is_secret = |name: &OsStr| CREDENTIALS.iter().any(|secret| name == *secret);
+    if is_wide(folder, hidden) {
+        return Vec::new();
+    }
+    if !CREDENTIALS.iter().any(|name| folder.join(name).exists()) {
+        return vec![folder.to_path_buf()];
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| !is_secret(&entry.file_name()))
+        .map(|entry| entry.path())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_programs_brings_its_tool_and_never_a_home_or_what_is_hidden() {
+        let folder = tempfile::tempdir().unwrap();
+        let tool = folder.path().join("tool");
+        fs::create_dir_all(tool.join("bin")).unwrap();
+        assert_eq!(folder_of_programs(&tool.join("bin"), &[]), std::slice::from_ref(&tool));
+        let data = [tool.join("data")];
+        assert_eq!(folder_of_programs(&tool.join("bin"), &data), [tool.join("bin")]);
+        assert_eq!(folder_of_programs(&tool, &data), Vec::<PathBuf>::new());
+        for home in ["/home/mona/bin", "/home/mona/.local/bin", "/home/mona/.docker/bin"] {
+            assert_eq!(folder_of_programs(Path::new(home), &[]), [PathBuf::from(home)]);
+        }
+        for wide in ["/", "/tmp", "/home/mona", "/opt"] {
+            assert_eq!(folder_of_programs(Path::new(wide), &[]), Vec::<PathBuf>::new());
+        }
+    }
+
+    #[test]
+    fn credentials_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["registry", "bin", "credentials.toml"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let mut seen = without_credentials(folder.path(), &[]);
+        seen.sort();
+        assert_eq!(seen, [folder.path().join("bin"), folder.path().join("registry")]);
+    }
+}
