@@ -9,23 +9,23 @@
 
 mod support;
 
-use autobuild::store::OpenOptions;
-use autobuild::store::Store;
-use hmac::Hmac;
-use hmac::Mac;
+use autobuild::store::{OpenOptions, Store};
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
-use sqlx::SqlitePool;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::sqlite::SqlitePoolOptions;
-use sqlx::sqlite::SqliteSynchronous;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
-use tokio::task::JoinSet;
+use sqlx::{
+    SqlitePool,
+    sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous},
+};
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinSet,
+};
 
 const ROUNDS: usize = 3;
 const DELIVERIES: usize = 6_000;

@@ -2,16 +2,14 @@
 
 #![allow(clippy::expect_used, reason = "a bench that cannot go on has failed")]
 
-use domain::ids::RepoId;
-use domain::ids::Sha;
-use git::ForgeAccess;
-use git::Mirrors;
-use std::io::Write;
-use std::path::Path;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use domain::ids::{RepoId, Sha};
+use git::{ForgeAccess, Mirrors};
+use std::{
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
 
 const FILES: usize = 700;
 const COMMITS: usize = 190;

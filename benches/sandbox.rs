@@ -9,13 +9,11 @@
 )]
 
 use domain::isolation::Level;
-use sandbox::Exit;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
-use sandbox::Spec;
-use std::path::Path;
-use std::time::Duration;
-use std::time::Instant;
+use sandbox::{Exit, Sandbox, SandboxOptions, Spec};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 use tokio_util::sync::CancellationToken;
 
 const LAUNCHES: usize = 50;

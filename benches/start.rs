@@ -8,10 +8,7 @@
 
 mod support;
 
-use autobuild::store::NewDelivery;
-use autobuild::store::OpenOptions;
-use autobuild::store::Source;
-use autobuild::store::Store;
+use autobuild::store::{NewDelivery, OpenOptions, Source, Store};
 use domain::ids::Millis;
 use std::path::Path;
 

@@ -12,40 +12,32 @@
 )]
 #![allow(missing_docs, reason = "a program of its own")]
 
-use autobuild::agents::Access;
-use autobuild::cli::assemble;
-use autobuild::cli::assemble::Agents;
-use autobuild::cli::assemble::AppKey;
-use autobuild::cli::assemble::Blueprint;
-use autobuild::config::AgentCommand;
-use autobuild::config::ModelSettings;
-use autobuild::engine::settings::EngineSettings;
-use autobuild::github::AUTOBUILD_EVENTS;
-use autobuild::github::AUTOBUILD_PERMISSIONS;
-use autobuild::github::COACH_PERMISSIONS;
-use autobuild::github::Caps;
-use autobuild::web;
-use autobuild::web::Inbox;
-use autobuild::web::Listener;
-use domain::ci::CiTimes;
-use domain::ids::AppId;
-use domain::isolation::Bounds;
-use domain::isolation::Level;
-use domain::secret::Secrets;
-use forge::AppCredentials;
-use forge::CallKind;
-use forge::Forge;
-use forge::ForgeOptions;
-use forge::NewApp;
-use forge::RepoSource;
-use forge::Role;
-use forge::Settings;
+use autobuild::{
+    agents::Access,
+    cli::{
+        assemble,
+        assemble::{Agents, AppKey, Blueprint},
+    },
+    config::{AgentCommand, ModelSettings},
+    engine::settings::EngineSettings,
+    github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
+    web,
+    web::{Inbox, Listener},
+};
+use domain::{
+    ci::CiTimes,
+    ids::AppId,
+    isolation::{Bounds, Level},
+    secret::Secrets,
+};
+use forge::{AppCredentials, CallKind, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 use tokio_util::sync::CancellationToken;
 
 const REPOSITORY: &str = "acme/bench";

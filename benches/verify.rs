@@ -26,16 +26,15 @@ mod stage;
 mod tree;
 
 use autobuild::config::RepositorySettings;
-use cases::Case;
-use cases::Library;
+use cases::{Case, Library};
 use stage::Stage;
-use std::fmt::Write;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::{
+    fmt::Write,
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
 
 /// How often each figure is taken; the median counts.
 const ROUNDS: usize = 3;

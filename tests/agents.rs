@@ -2,29 +2,23 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-use autobuild::agents::Access;
-use autobuild::agents::Answered;
-use autobuild::agents::Backend;
-use autobuild::agents::RunError;
-use autobuild::agents::RunSpec;
-use autobuild::agents::prompt::Prompt;
-use autobuild::config::AgentCommand;
-use autobuild::config::ModelSettings;
-use autobuild::config::Role;
-use domain::blocked::AgentFailure;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::isolation::Level;
-use domain::secret::Secrets;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
-use sandbox::egress::Rules;
-use serde_json::Value;
-use serde_json::json;
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
+use autobuild::{
+    agents::{Access, Answered, Backend, RunError, RunSpec, prompt::Prompt},
+    config::{AgentCommand, ModelSettings, Role},
+};
+use domain::{
+    blocked::AgentFailure,
+    ids::{TaskId, TurnNumber},
+    isolation::Level,
+    secret::Secrets,
+};
+use sandbox::{Sandbox, SandboxOptions, egress::Rules};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 

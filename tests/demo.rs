@@ -7,11 +7,12 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Output;
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Output,
+};
 use tempfile::TempDir;
 use tokio::process::Command;
 

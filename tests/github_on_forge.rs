@@ -7,52 +7,14 @@
     reason = "a test fails where it stands, also in its helpers"
 )]
 
-use autobuild::github::AUTOBUILD_EVENTS;
-use autobuild::github::AUTOBUILD_PERMISSIONS;
-use autobuild::github::AccessLevel;
-use autobuild::github::AnnotationLevel;
-use autobuild::github::App;
-use autobuild::github::COACH_PERMISSIONS;
-use autobuild::github::CheckAction;
-use autobuild::github::CheckAnnotation;
-use autobuild::github::CheckConclusion;
-use autobuild::github::CheckOutput;
-use autobuild::github::CheckReport;
-use autobuild::github::Client;
-use autobuild::github::CreatedRef;
-use autobuild::github::GithubError;
-use autobuild::github::GithubUrls;
-use autobuild::github::InlineComment;
-use autobuild::github::InstallationState;
-use autobuild::github::MOST_ANNOTATIONS;
-use autobuild::github::Merge;
-use autobuild::github::MergeMethod;
-use autobuild::github::MergeRefusal;
-use autobuild::github::NewPull;
-use autobuild::github::NewReview;
-use autobuild::github::OpenedPull;
-use autobuild::github::PostedReview;
-use autobuild::github::PullChange;
-use autobuild::github::PullFilter;
-use autobuild::github::Reaction;
-use autobuild::github::ReactionTarget;
-use autobuild::github::Repo;
-use autobuild::github::ReviewEvent;
-use autobuild::github::model::OpenState;
-use domain::ids::AppId;
-use domain::ids::InstallationId;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
-use domain::ids::PullNumber;
-use domain::ids::RepoId;
-use domain::ids::Sha;
-use forge::AppCredentials;
-use forge::Forge;
-use forge::ForgeOptions;
-use forge::NewApp;
-use forge::RepoSource;
-use forge::Role;
-use forge::Settings;
+use autobuild::github::{
+    AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, AccessLevel, AnnotationLevel, App, COACH_PERMISSIONS, CheckAction,
+    CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, Client, CreatedRef, GithubError, GithubUrls,
+    InlineComment, InstallationState, MOST_ANNOTATIONS, Merge, MergeMethod, MergeRefusal, NewPull, NewReview,
+    OpenedPull, PostedReview, PullChange, PullFilter, Reaction, ReactionTarget, Repo, ReviewEvent, model::OpenState,
+};
+use domain::ids::{AppId, InstallationId, IssueNumber, Millis, PullNumber, RepoId, Sha};
+use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 
 const REPO: &str = "acme/shop";
 const BASE: &str = "autobuild/1/integration";

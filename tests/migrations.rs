@@ -11,24 +11,12 @@
 #[path = "support/postgres.rs"]
 mod postgres;
 
-use autobuild::store::MIGRATIONS;
-use autobuild::store::OpenOptions;
-use autobuild::store::RunState;
-use autobuild::store::Store;
-use domain::ids::AppId;
-use domain::ids::FeatureKey;
-use domain::ids::IssueNumber;
-use domain::ids::RepoId;
-use sqlx::AssertSqlSafe;
-use sqlx::Connection;
-use sqlx::Executor;
-use sqlx::PgConnection;
-use sqlx::Row;
-use sqlx::SqlSafeStr;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteConnectOptions;
-use std::collections::BTreeSet;
-use std::path::Path;
+use autobuild::store::{MIGRATIONS, OpenOptions, RunState, Store};
+use domain::ids::{AppId, FeatureKey, IssueNumber, RepoId};
+use sqlx::{
+    AssertSqlSafe, Connection, Executor, PgConnection, Row, SqlSafeStr, SqliteConnection, sqlite::SqliteConnectOptions,
+};
+use std::{collections::BTreeSet, path::Path};
 use tempfile::TempDir;
 
 /// What each migration's version of AutoBuild had stored, in SQL that runs on both.

@@ -5,15 +5,16 @@
 
 #![allow(clippy::expect_used)]
 
-use domain::plan::Plan;
-use domain::plan::parse::PlanContext;
-use domain::plan::yaml::PlanHeader;
-use domain::plan::yaml::plan_yaml;
-use serde_json::Value;
-use serde_json::json;
-use std::io::Write;
-use std::process::Command;
-use std::process::Stdio;
+use domain::plan::{
+    Plan,
+    parse::PlanContext,
+    yaml::{PlanHeader, plan_yaml},
+};
+use serde_json::{Value, json};
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
 
 const WRITTEN: &str = include_str!("data/plan_pyyaml.yaml");
 const READ_BY_PYYAML: &str = include_str!("data/plan_pyyaml.json");

@@ -7,12 +7,11 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::Output;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use std::{os::unix::fs::PermissionsExt, path::Path, process::Output};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    process::Command,
+};
 
 /// A git that does nothing but answer this, and leaves a mark at anything else that it is asked.
 fn answers(folder: &Path, answer: &str) {

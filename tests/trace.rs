@@ -8,16 +8,14 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use axum::Router;
-use axum::extract::State;
-use axum::routing::post;
+use axum::{Router, extract::State, routing::post};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Output;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    process::Output,
+    sync::{Arc, Mutex},
+};
 use tokio::process::Command;
 
 type Spans = Arc<Mutex<Vec<Value>>>;

@@ -2,25 +2,20 @@
 
 #![allow(dead_code, reason = "not every bench asks for everything")]
 
-use aws_lc_rs::encoding::AsDer;
-use aws_lc_rs::encoding::Pkcs8V1Der;
-use aws_lc_rs::rsa::KeyPair;
-use aws_lc_rs::rsa::KeySize;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
+use aws_lc_rs::{
+    encoding::{AsDer, Pkcs8V1Der},
+    rsa::{KeyPair, KeySize},
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
 use domain::ids::AppId;
 use serde_json::json;
-use std::io::Read;
-use std::io::Write;
-use std::net::SocketAddr;
-use std::net::TcpListener;
-use std::net::TcpStream;
-use std::path::Path;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
 
 /// The App of every bench.
 pub const APP: AppId = AppId(7);

@@ -1,24 +1,20 @@
 //! How programs reach their models: which provider, at which address, as whom. No key ever enters a run.
 
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::private::Private;
-use crate::agents::private::host;
-use crate::config::ModelApi;
-use crate::config::ModelSettings;
-use domain::blocked::AgentFailure;
-use domain::isolation::Level;
-use domain::network::HostRule;
+use crate::{
+    agents::{
+        RunError, RunSpec,
+        private::{Private, host},
+    },
+    config::{ModelApi, ModelSettings},
+};
+use domain::{blocked::AgentFailure, isolation::Level, network::HostRule};
 use http::HeaderName;
-use sandbox::Confine;
-use sandbox::Spec;
-use sandbox::egress::Door;
-use sandbox::egress::ModelRoute;
-use sandbox::egress::Terms;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
-use std::io;
-use std::sync::Arc;
+use sandbox::{
+    Confine, Spec,
+    egress::{Door, ModelRoute, Terms},
+};
+use secrecy::{ExposeSecret, SecretString};
+use std::{io, sync::Arc};
 use url::Url;
 
 /// What programs that insist on a key are given.

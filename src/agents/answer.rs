@@ -69,11 +69,9 @@ fn start_of_last_object(bytes: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::NoAnswer;
-    use super::ending_object;
+    use super::{NoAnswer, ending_object};
     use proptest::prelude::*;
-    use serde_json::Value;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn the_object_that_ends_the_output_is_the_answer() {

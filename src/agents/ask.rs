@@ -1,16 +1,7 @@
 //! Asking an agent: a missing or malformed answer is asked for once more, with what was wrong.
 
-use crate::agents::Backend;
-use crate::agents::Record;
-use crate::agents::Replaced;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::answer::NoAnswer;
-use crate::agents::journal::plain;
-use crate::agents::no_answer;
-use domain::blocked::AgentFailure;
-use domain::price;
-use domain::shorten;
+use crate::agents::{Backend, Record, Replaced, RunError, RunSpec, answer::NoAnswer, journal::plain, no_answer};
+use domain::{blocked::AgentFailure, price, shorten};
 use serde_json::Value;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -177,26 +168,18 @@ fn bounded(problem: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::agents::Access;
-    use crate::agents::Backend;
-    use crate::agents::Kind;
-    use crate::agents::RunError;
-    use crate::agents::RunSpec;
-    use crate::agents::ask::Answered;
-    use crate::agents::prompt::Prompt;
-    use crate::agents::scripted::ScriptedAgent;
-    use crate::config::AgentCommand;
-    use crate::config::ModelSettings;
-    use crate::config::Role;
-    use domain::blocked::AgentFailure;
-    use domain::ids::TaskId;
-    use domain::ids::TurnNumber;
-    use domain::secret::Secrets;
+    use crate::{
+        agents::{Access, Backend, Kind, RunError, RunSpec, ask::Answered, prompt::Prompt, scripted::ScriptedAgent},
+        config::{AgentCommand, ModelSettings, Role},
+    };
+    use domain::{
+        blocked::AgentFailure,
+        ids::{TaskId, TurnNumber},
+        secret::Secrets,
+    };
     use sandbox::egress::Rules;
-    use serde_json::Value;
-    use serde_json::json;
-    use std::fs;
-    use std::time::Duration;
+    use serde_json::{Value, json};
+    use std::{fs, time::Duration};
     use tempfile::TempDir;
     use tokio_util::sync::CancellationToken;
 

@@ -1,14 +1,13 @@
 //! Writes and deletes files of a checkout by name without ever following a link out of it.
 
-use rustix::fs::AtFlags;
-use rustix::fs::Mode;
-use rustix::fs::OFlags;
-use std::fs::File;
-use std::io;
-use std::io::Write;
-use std::os::fd::OwnedFd;
-use std::path::Component;
-use std::path::Path;
+use rustix::fs::{AtFlags, Mode, OFlags};
+use std::{
+    fs::File,
+    io,
+    io::Write,
+    os::fd::OwnedFd,
+    path::{Component, Path},
+};
 
 /// Writes `text` to `path` within `root`, making folders on the way. A script (`#!`) becomes executable.
 pub(crate) fn write(root: &Path, path: &Path, text: &str) -> io::Result<()> {
@@ -66,12 +65,12 @@ fn parent<'a>(root: &Path, path: &'a Path, missing: Missing) -> io::Result<(Owne
 
 #[cfg(test)]
 mod tests {
-    use super::delete;
-    use super::write;
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-    use std::os::unix::fs::symlink;
-    use std::path::Path;
+    use super::{delete, write};
+    use std::{
+        fs,
+        os::unix::fs::{PermissionsExt, symlink},
+        path::Path,
+    };
 
     #[test]
     fn files_are_written_and_deleted() {

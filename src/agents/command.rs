@@ -1,29 +1,18 @@
 //! The `command` back-end: any program, the prompt on its standard input, the answer at the end of its standard output.
 
-use crate::agents::Printed;
-use crate::agents::Record;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::answer;
-use crate::agents::ending::never_ran;
-use crate::agents::means::Means;
-use crate::agents::private::Account;
-use crate::agents::private::Private;
-use crate::agents::private::host;
-use domain::blocked::AgentFailure;
-use domain::command_line::CommandLine;
-use domain::shorten;
-use domain::usage::Usage;
-use sandbox::Confine;
-use sandbox::Exit;
-use sandbox::Finished;
-use sandbox::OutputCap;
-use sandbox::Spec;
-use sandbox::StartError;
-use std::ffi::OsString;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use crate::agents::{
+    Printed, Record, RunError, RunSpec, answer,
+    ending::never_ran,
+    means::Means,
+    private::{Account, Private, host},
+};
+use domain::{blocked::AgentFailure, command_line::CommandLine, shorten, usage::Usage};
+use sandbox::{Confine, Exit, Finished, OutputCap, Spec, StartError};
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+};
 use tokio_util::sync::CancellationToken;
 
 /// An agent that prints more than this is stopped.

@@ -1,10 +1,9 @@
 //! Agent definitions: the files of `agents/`, embedded in the binary and checked at start.
 
-use crate::config::Role;
-use crate::config::Strength;
-use crate::config::yaml::Key;
-use crate::config::yaml::Node;
-use crate::config::yaml::Value;
+use crate::config::{
+    Role, Strength,
+    yaml::{Key, Node, Value},
+};
 use domain::contract::Contract;
 use std::fmt;
 
@@ -246,12 +245,8 @@ fn wrong(node: &Node, name: &str, problem: &dyn fmt::Display) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Definition;
-    use super::Definitions;
-    use super::Tool;
-    use super::checked_of;
-    use crate::config::Role;
-    use crate::config::Strength;
+    use super::{Definition, Definitions, Tool, checked_of};
+    use crate::config::{Role, Strength};
     use domain::contract::Contract;
 
     const FRONT: &str = "---\nname: x\ndescription: y\nrole: coach\nmodel: fast\ntools: [read]\n\

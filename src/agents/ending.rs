@@ -1,22 +1,18 @@
 //! What every program's end means, whatever it speaks.
 
-use crate::agents::Printed;
-use crate::agents::Record;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::answer::NoAnswer;
-use crate::agents::journal::Journal;
-use crate::agents::journal::plain;
-use crate::agents::private::host;
-use crate::agents::session::Ended;
-use crate::agents::session::Stopped;
-use domain::blocked::AgentFailure;
-use domain::secret::Secrets;
-use domain::usage::Tokens;
-use domain::usage::Usage;
-use sandbox::Exit;
-use sandbox::Finished;
-use sandbox::StartError;
+use crate::agents::{
+    Printed, Record, RunError, RunSpec,
+    answer::NoAnswer,
+    journal::{Journal, plain},
+    private::host,
+    session::{Ended, Stopped},
+};
+use domain::{
+    blocked::AgentFailure,
+    secret::Secrets,
+    usage::{Tokens, Usage},
+};
+use sandbox::{Exit, Finished, StartError};
 use serde_json::Value;
 
 const MAX_LOG: usize = 8_000;

@@ -6,8 +6,7 @@
 //! earlier prompt, or by knowing what another fence of the same prompt holds.
 
 use domain::shorten;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// Stands for the mark until it is chosen. Nothing that goes through [`visible`] contains it.
@@ -102,12 +101,7 @@ fn belongs(before: char, c: char, after: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::DIGITS;
-    use super::digits;
-    use super::fenced;
-    use super::marked;
-    use super::notice;
-    use super::visible;
+    use super::{DIGITS, digits, fenced, marked, notice, visible};
     use proptest::prelude::*;
 
     /// The mark of a finished prompt, as the notice says it.

@@ -1,13 +1,13 @@
 //! What happens during one run, as it happens: the events that are kept, and what is told to whoever watches.
 
-use domain::secret::Secrets;
-use domain::shorten;
-use domain::trace::TraceEvent;
-use domain::trace::TraceKind;
-use domain::usage::Usage;
+use domain::{
+    secret::Secrets,
+    shorten,
+    trace::{TraceEvent, TraceKind},
+    usage::Usage,
+};
 use serde_json::Value;
-use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 
 /// Most characters that are kept of one text of an event.
 const MAX_TEXT: usize = 4_000;
@@ -208,12 +208,8 @@ fn size(kind: &TraceKind) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Activity;
-    use super::Journal;
-    use super::MAX_ALL;
-    use domain::secret::Secrets;
-    use domain::trace::TraceKind;
-    use domain::usage::Usage;
+    use super::{Activity, Journal, MAX_ALL};
+    use domain::{secret::Secrets, trace::TraceKind, usage::Usage};
     use tokio::sync::watch;
 
     fn call(number: u32, input: &str) -> TraceKind {

@@ -44,8 +44,7 @@ pub(crate) fn is_empty(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::micros;
-    use super::number;
+    use super::{micros, number};
     use serde_json::json;
 
     #[test]

@@ -40,9 +40,7 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::LineTooLong;
-    use super::Lines;
-    use super::MAX_LINE;
+    use super::{LineTooLong, Lines, MAX_LINE};
 
     #[test]
     fn lines_come_out_however_they_were_cut() {

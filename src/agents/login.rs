@@ -1,16 +1,18 @@
 //! The log-in of whoever started the command line, for `--use-my-login` and nothing else. The folder that holds it can be
 //! read by the program and not changed: what an agent wrote into a person's settings would run later, as that person.
 
-use crate::agents::RunError;
-use crate::agents::access::Provider;
-use crate::agents::private::Private;
-use crate::agents::private::host;
+use crate::agents::{
+    RunError,
+    access::Provider,
+    private::{Private, host},
+};
 use sandbox::Spec;
-use std::ffi::OsString;
-use std::io;
-use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::path::PathBuf;
+use std::{
+    ffi::OsString,
+    io,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
 
 /// The largest file of a log-in that is handed on, in bytes.
 const MAX_FILE: u64 = 16 << 20;

@@ -1,20 +1,15 @@
 //! What every back-end that runs a program of an agent is given, and the terms on which all of them run.
 
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::access::Access;
-use crate::agents::ending::started;
-use crate::agents::journal::Journal;
-use crate::agents::session;
-use crate::agents::session::Ended;
-use crate::agents::session::Listener;
-use crate::agents::session::Patience;
-use crate::agents::session::Speech;
-use sandbox::OutputCap;
-use sandbox::Sandbox;
-use sandbox::Spec;
-use std::path::PathBuf;
-use std::time::Duration;
+use crate::agents::{
+    RunError, RunSpec,
+    access::Access,
+    ending::started,
+    journal::Journal,
+    session,
+    session::{Ended, Listener, Patience, Speech},
+};
+use sandbox::{OutputCap, Sandbox, Spec};
+use std::{path::PathBuf, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// An agent that prints more than this is stopped.

@@ -1,15 +1,14 @@
 //! Remembers which step of a script each run took, so that a run which is done again after a crash takes the same one.
 
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest;
-use sha2::Sha256;
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io;
-use std::io::Write;
-use std::path::Path;
-use std::path::PathBuf;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 /// Which step each run took, by the run's key.
 #[derive(Default, Serialize, Deserialize)]

@@ -33,41 +33,32 @@ mod scripted;
 mod session;
 mod tells;
 
-pub use access::Access;
-pub use access::Login;
+pub use access::{Access, Login};
 pub use ask::Answered;
-pub use definition::Definition;
-pub use definition::DefinitionMistake;
-pub use definition::Definitions;
-pub use definition::Tool;
+pub use definition::{Definition, DefinitionMistake, Definitions, Tool};
 pub use journal::Activity;
-pub use record::Record;
-pub use record::Replaced;
+pub use record::{Record, Replaced};
 pub use script::ScriptMistake;
 
-use crate::agents::acp::AcpAgent;
-use crate::agents::answer::NoAnswer;
-use crate::agents::claude::ClaudeAgent;
-use crate::agents::codex::CodexAgent;
-use crate::agents::command::CommandAgent;
-use crate::agents::means::Means;
-use crate::agents::program::how_to_install;
-use crate::agents::prompt::Prompt;
-use crate::agents::scripted::ScriptedAgent;
-use crate::config::AgentCommand;
-use crate::config::Role;
-use crate::config::Strength;
-use domain::blocked::AgentFailure;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::secret::Secrets;
-use sandbox::Sandbox;
-use sandbox::egress::Rules;
+use crate::{
+    agents::{
+        acp::AcpAgent, answer::NoAnswer, claude::ClaudeAgent, codex::CodexAgent, command::CommandAgent, means::Means,
+        program::how_to_install, prompt::Prompt, scripted::ScriptedAgent,
+    },
+    config::{AgentCommand, Role, Strength},
+};
+use domain::{
+    blocked::AgentFailure,
+    ids::{TaskId, TurnNumber},
+    secret::Secrets,
+};
+use sandbox::{Sandbox, egress::Rules};
 use serde_json::Value;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

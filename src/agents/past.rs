@@ -2,18 +2,9 @@
 //! starts may forge its words, and it knows nothing of calls that something else made. Also: how long the model's API asked
 //! to be left alone, and whether it was the API that said nothing.
 
-use crate::agents::Printed;
-use crate::agents::Record;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::journal::plain;
-use domain::blocked::AgentFailure;
-use domain::isolation::Level;
-use domain::price;
-use domain::trace::TraceKind;
-use domain::usage::Tokens;
-use sandbox::Spec;
-use sandbox::egress::Door;
+use crate::agents::{Printed, Record, RunError, RunSpec, journal::plain};
+use domain::{blocked::AgentFailure, isolation::Level, price, trace::TraceKind, usage::Tokens};
+use sandbox::{Spec, egress::Door};
 use std::time::Duration;
 
 /// A cost that a program tells is believed from one part of so many of what the price table says of its calls, to so many
@@ -241,14 +232,9 @@ fn waiting(failure: AgentFailure, seconds: Option<u64>) -> AgentFailure {
 
 #[cfg(test)]
 mod tests {
-    use super::count;
-    use super::in_full;
-    use super::of_the_api;
-    use super::spent;
-    use super::waiting;
+    use super::{count, in_full, of_the_api, spent, waiting};
     use crate::agents::Record;
-    use domain::blocked::AgentFailure;
-    use domain::usage::Tokens;
+    use domain::{blocked::AgentFailure, usage::Tokens};
     use std::time::Duration;
 
     fn tokens(input: u64, output: u64) -> Tokens {

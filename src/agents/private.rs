@@ -1,14 +1,15 @@
 //! The private folder of one run: home, temporary files, and what the program is given beside its prompt.
 
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::config::Role;
-use sandbox::Confine;
-use sandbox::environment;
-use std::ffi::OsString;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use crate::{
+    agents::{RunError, RunSpec},
+    config::Role,
+};
+use sandbox::{Confine, environment};
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+};
 use tempfile::TempDir;
 
 /// Variables of the service that lead a program to an account or change how it works; they are never passed on.

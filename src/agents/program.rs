@@ -1,16 +1,8 @@
 //! The program of a back-end: whether it is there, how old it is, and how one gets it.
 
-use domain::blocked::AgentFailure;
-use domain::secret::Secrets;
-use sandbox::Exit;
-use sandbox::Sandbox;
-use sandbox::Spec;
-use sandbox::StartError;
-use sandbox::environment;
-use std::fmt;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use domain::{blocked::AgentFailure, secret::Secrets};
+use sandbox::{Exit, Sandbox, Spec, StartError, environment};
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 

@@ -1,10 +1,11 @@
 //! What is known of runs, whatever they came to.
 
-use domain::blocked::AgentFailure;
-use domain::isolation::Level;
-use domain::trace::TraceEvent;
-use domain::trace::TraceKind;
-use domain::usage::Usage;
+use domain::{
+    blocked::AgentFailure,
+    isolation::Level,
+    trace::{TraceEvent, TraceKind},
+    usage::Usage,
+};
 
 /// What is known of one or more runs of one request, whether they gave an answer or not. Credentials are masked in
 /// all of it.

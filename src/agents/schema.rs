@@ -1,8 +1,6 @@
 //! JSON Schemas as programs and providers take them, and answers that were made after them.
 
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// Words about a schema that say nothing of the values.
 const LEFT_OUT: [&str; 5] = ["$schema", "title", "default", "examples", "format"];
@@ -97,9 +95,7 @@ pub(crate) fn without_nulls(answer: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::bare;
-    use super::strict;
-    use super::without_nulls;
+    use super::{bare, strict, without_nulls};
     use serde_json::json;
 
     #[test]

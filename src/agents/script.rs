@@ -1,15 +1,13 @@
 //! Scripts: YAML lists of prepared steps, for demonstrations and tests. Reading them only; nothing is run here.
 
-use crate::agents::script_usage;
-use crate::config::Role;
-use crate::config::nearest;
-use crate::config::yaml::Key;
-use crate::config::yaml::Node;
-use crate::config::yaml::Place;
-use crate::config::yaml::Value;
-use domain::blocked::AgentFailure;
-use domain::ids::TaskId;
-use domain::usage::Usage;
+use crate::{
+    agents::script_usage,
+    config::{
+        Role, nearest,
+        yaml::{Key, Node, Place, Value},
+    },
+};
+use domain::{blocked::AgentFailure, ids::TaskId, usage::Usage};
 use serde_json::Value as Json;
 use std::path::PathBuf;
 
@@ -238,9 +236,7 @@ fn wrong(node: &Node, problem: &str) -> ScriptMistake {
 
 #[cfg(test)]
 mod tests {
-    use super::ScriptStep;
-    use super::ScriptedFailure;
-    use super::read;
+    use super::{ScriptStep, ScriptedFailure, read};
     use crate::config::Role;
     use domain::ids::TaskId;
     use serde_json::json;

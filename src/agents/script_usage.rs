@@ -1,9 +1,7 @@
 //! What a prepared step says that it used, and how it says that a model failed it.
 
-use crate::config::yaml::Node;
-use crate::config::yaml::Value;
-use domain::blocked::AgentFailure;
-use domain::usage::Usage;
+use crate::config::yaml::{Node, Value};
+use domain::{blocked::AgentFailure, usage::Usage};
 
 /// What `usage` may hold.
 pub(crate) const KEYS: &str = "usd, input, cached, cache_write, output, ms";

@@ -1,21 +1,14 @@
 //! The `scripted` back-end: a file of prepared steps instead of a program.
 
-use crate::agents::Printed;
-use crate::agents::Record;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::answer;
-use crate::agents::checkout_writer;
-use crate::agents::memory;
-use crate::agents::script;
-use crate::agents::script::ScriptStep;
-use crate::agents::script::ScriptedFailure;
-use domain::blocked::AgentFailure;
-use domain::budget::Tells;
-use domain::usage::Usage;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use crate::agents::{
+    Printed, Record, RunError, RunSpec, answer, checkout_writer, memory, script,
+    script::{ScriptStep, ScriptedFailure},
+};
+use domain::{blocked::AgentFailure, budget::Tells, usage::Usage};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 

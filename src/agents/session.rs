@@ -1,18 +1,13 @@
 //! One run of a program that speaks in lines: what it says is read as it comes, and it is ended when it must be.
 
-use crate::agents::journal::Journal;
-use crate::agents::lines::Lines;
-use crate::agents::lines::MAX_LINE;
+use crate::agents::{
+    journal::Journal,
+    lines::{Lines, MAX_LINE},
+};
 use domain::blocked::AgentFailure;
-use sandbox::Finished;
-use sandbox::Live;
-use sandbox::Sandbox;
-use sandbox::Spec;
-use sandbox::StartError;
-use sandbox::Talk;
+use sandbox::{Finished, Live, Sandbox, Spec, StartError, Talk};
 use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio::time::Instant;
+use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 /// What to do after a line.

@@ -1,7 +1,6 @@
 //! What is learnt of the cost of a back-end's runs.
 
-use crate::agents::Backend;
-use crate::agents::Kind;
+use crate::agents::{Backend, Kind};
 use domain::budget::Tells;
 
 impl Backend {

@@ -1,41 +1,35 @@
 //! Putting the service together: the same parts for GitHub and for the local forge.
 
-use crate::agents::Access;
-use crate::agents::Backend;
-use crate::agents::Definitions;
-use crate::config::AgentCommand;
-use crate::engine::Engine;
-use crate::engine::coach_installations::CoachInstallations;
-use crate::engine::data_folder::DataFolder;
-use crate::engine::roster::RoleBackends;
-use crate::engine::roster::Roster;
-use crate::engine::running::Running;
-use crate::engine::settings::EngineSettings;
-use crate::gates::Remembered;
-use crate::github::App;
-use crate::github::Caps;
-use crate::github::Client;
-use crate::github::GithubUrls;
-use crate::github::WriteSpacing;
-use crate::store::OpenOptions;
-use crate::store::Store;
-use crate::telemetry::Telemetry;
-use crate::telemetry::TelemetrySettings;
+use crate::{
+    agents::{Access, Backend, Definitions},
+    config::AgentCommand,
+    engine::{
+        Engine,
+        coach_installations::CoachInstallations,
+        data_folder::DataFolder,
+        roster::{RoleBackends, Roster},
+        running::Running,
+        settings::EngineSettings,
+    },
+    gates::Remembered,
+    github::{App, Caps, Client, GithubUrls, WriteSpacing},
+    store::{OpenOptions, Store},
+    telemetry::{Telemetry, TelemetrySettings},
+};
 use anyhow::Context;
-use domain::ids::AppId;
-use domain::ids::Millis;
-use domain::isolation::Bounds;
-use domain::isolation::Level;
-use domain::secret::Secrets;
-use git::ForgeAccess;
-use git::Mirrors;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
+use domain::{
+    ids::{AppId, Millis},
+    isolation::{Bounds, Level},
+    secret::Secrets,
+};
+use git::{ForgeAccess, Mirrors};
+use sandbox::{Sandbox, SandboxOptions};
 use secrecy::SecretString;
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// The credentials of an App.
 pub struct AppKey {

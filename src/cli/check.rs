@@ -1,28 +1,17 @@
 //! `autobuild serve --check`: what a start needs, line by line, each with the way to mend it. Nothing is started or made.
 
-use crate::cli::assemble;
-use crate::cli::serve;
-use crate::config::ServerSettings;
-use crate::engine::data_folder::DataFolder;
-use crate::engine::data_folder::FoundFolder;
-use crate::github::AUTOBUILD_PERMISSIONS;
-use crate::github::App;
-use crate::github::COACH_PERMISSIONS;
-use crate::github::Client;
-use crate::github::GithubError;
-use crate::github::GithubUrls;
-use crate::store::FoundDatabase;
-use crate::store::OpenOptions;
-use crate::store::Store;
-use domain::ids::AppId;
-use domain::isolation::Level;
-use domain::secret::Secrets;
+use crate::{
+    cli::{assemble, serve},
+    config::ServerSettings,
+    engine::data_folder::{DataFolder, FoundFolder},
+    github::{AUTOBUILD_PERMISSIONS, App, COACH_PERMISSIONS, Client, GithubError, GithubUrls},
+    store::{FoundDatabase, OpenOptions, Store},
+};
+use domain::{ids::AppId, isolation::Level, secret::Secrets};
 use git::InstalledGit;
 use sandbox::Sandbox;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
-use std::process::ExitCode;
-use std::time::Duration;
+use secrecy::{ExposeSecret, SecretString};
+use std::{process::ExitCode, time::Duration};
 
 /// How long GitHub is waited for: a machine that cannot reach it now may still be set up well.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -3,17 +3,13 @@
 use crate::config::ServerSettings;
 use bytes::Bytes;
 use clap::Args;
-use http_body_util::BodyExt;
-use http_body_util::Empty;
-use http_body_util::Limited;
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
-use std::net::IpAddr;
-use std::net::Ipv4Addr;
-use std::net::Ipv6Addr;
-use std::net::SocketAddr;
-use std::process::ExitCode;
-use std::time::Duration;
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    process::ExitCode,
+    time::Duration,
+};
 
 /// A service that is alive answers at once.
 const PATIENCE: Duration = Duration::from_secs(5);

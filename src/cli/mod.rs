@@ -9,8 +9,7 @@ mod network;
 mod serve;
 mod trace;
 
-use clap::Parser;
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Turns labelled issues into reviewed pull requests: a Player writes, a Coach verifies.

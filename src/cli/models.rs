@@ -1,9 +1,9 @@
 //! The models of a command line: settings of the environment, else the log-in of whoever started it.
 
-use crate::agents::Access;
-use crate::agents::Login;
-use crate::config::ModelApi;
-use crate::config::ModelSettings;
+use crate::{
+    agents::{Access, Login},
+    config::{ModelApi, ModelSettings},
+};
 use secrecy::SecretString;
 use std::sync::Arc;
 

@@ -1,38 +1,32 @@
 //! `autobuild serve`: the service against GitHub.
 
-use crate::agents::Access;
-use crate::cli::assemble;
-use crate::cli::assemble::Agents;
-use crate::cli::assemble::AppKey;
-use crate::cli::assemble::Blueprint;
-use crate::cli::check;
-use crate::cli::network;
-use crate::config::LogFormat;
-use crate::config::RepositorySettings;
-use crate::config::Role;
-use crate::config::ServerSettings;
-use crate::engine::Engine;
-use crate::engine::settings::EngineSettings;
-use crate::github::AUTOBUILD_PERMISSIONS;
-use crate::github::COACH_PERMISSIONS;
-use crate::github::Caps;
-use crate::telemetry::TelemetrySettings;
-use crate::web;
-use crate::web::Inbox;
-use crate::web::Listener;
+use crate::{
+    agents::Access,
+    cli::{
+        assemble,
+        assemble::{Agents, AppKey, Blueprint},
+        check, network,
+    },
+    config::{LogFormat, RepositorySettings, Role, ServerSettings},
+    engine::{Engine, settings::EngineSettings},
+    github::{AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
+    telemetry::TelemetrySettings,
+    web,
+    web::{Inbox, Listener},
+};
 use anyhow::Context;
 use clap::Args;
 use domain::secret::Secrets;
 use git::InstalledGit;
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
-use std::io;
-use std::io::IsTerminal;
-use std::io::Write;
-use std::process::ExitCode;
-use std::sync::Arc;
-use tokio::signal::unix::SignalKind;
-use tokio::signal::unix::signal;
+use std::{
+    io,
+    io::{IsTerminal, Write},
+    process::ExitCode,
+    sync::Arc,
+};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// What `serve` takes. Everything else comes from the environment and the file.
@@ -329,8 +323,7 @@ mod tests {
     use super::Masked;
     use domain::secret::Secrets;
     use secrecy::SecretString;
-    use std::io::Write;
-    use std::sync::Mutex;
+    use std::{io::Write, sync::Mutex};
 
     #[test]
     fn the_log_holds_no_secret() {

@@ -1,26 +1,22 @@
 //! `autobuild trace TASK`: what happened in the runs of a task's agents, read from the database. Never writes to it, and
 //! works beside a service that does.
 
-use crate::config::ServerSettings;
-use crate::messages::clean;
-use crate::store::OpenOptions;
-use crate::store::Store;
-use crate::store::StoredRun;
+use crate::{
+    config::ServerSettings,
+    messages::clean,
+    store::{OpenOptions, Store, StoredRun},
+};
 use anyhow::Context;
 use clap::Args;
-use domain::ids::FeatureKey;
-use domain::ids::TaskId;
-use domain::secret::Secrets;
-use domain::shorten;
-use domain::trace;
-use domain::trace::TraceEvent;
-use domain::trace::TraceKind;
-use domain::trace::TraceLine;
+use domain::{
+    ids::{FeatureKey, TaskId},
+    secret::Secrets,
+    shorten, trace,
+    trace::{TraceEvent, TraceKind, TraceLine},
+};
 use secrecy::ExposeSecret;
 use serde_json::json;
-use std::io;
-use std::io::Write;
-use std::process::ExitCode;
+use std::{io, io::Write, process::ExitCode};
 
 /// The word for the runs of a planner, which belong to no task.
 const PLAN: &str = "PLAN";
@@ -279,16 +275,12 @@ fn said(kind: &TraceKind) -> (&'static str, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::chosen;
-    use super::json_lines;
-    use super::readable;
-    use super::wanted;
-    use crate::store::RunState;
-    use crate::store::StoredRun;
-    use domain::ids::Millis;
-    use domain::ids::TaskId;
-    use domain::ids::TurnNumber;
-    use domain::usage::Usage;
+    use super::{chosen, json_lines, readable, wanted};
+    use crate::store::{RunState, StoredRun};
+    use domain::{
+        ids::{Millis, TaskId, TurnNumber},
+        usage::Usage,
+    };
 
     fn stored() -> StoredRun {
         StoredRun {

@@ -1,10 +1,7 @@
 //! Which program is an agent: the five kinds that product settings can name.
 
-use domain::command_line::CommandLine;
-use domain::command_line::NotACommand;
-use std::fmt;
-use std::path::PathBuf;
-use std::str::FromStr;
+use domain::command_line::{CommandLine, NotACommand};
+use std::{fmt, path::PathBuf, str::FromStr};
 
 /// What the settings know, as shown in answers.
 const KNOWN: &str = "claude, codex, acp:<command>, command:<command> or scripted:<file>";
@@ -83,8 +80,7 @@ impl FromStr for AgentCommand {
 
 #[cfg(test)]
 mod tests {
-    use super::AgentCommand;
-    use super::NotAnAgent;
+    use super::{AgentCommand, NotAnAgent};
 
     #[test]
     fn every_kind_is_read_and_written_back() {

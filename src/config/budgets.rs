@@ -2,8 +2,7 @@
 
 use crate::config::server_parse::Parser;
 use domain::budget::Limits;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a repository allows; 0 means no limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

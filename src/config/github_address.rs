@@ -1,8 +1,7 @@
 //! Where GitHub is: github.com, an Enterprise Server, or a local forge.
 
 use std::net::IpAddr;
-use url::Host;
-use url::Url;
+use url::{Host, Url};
 
 /// Addresses of one GitHub.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Reading a settings file by a table of its keys: every name, its shape and its valid values stand there once.
 
-use crate::config::nearest::nearest;
-use crate::config::offer::Offer;
-use crate::config::shapes;
-use crate::config::shapes::Shape;
-use crate::config::yaml::Node;
-use crate::config::yaml::Place;
-use crate::config::yaml::Value;
+use crate::config::{
+    nearest::nearest,
+    offer::Offer,
+    shapes,
+    shapes::Shape,
+    yaml::{Node, Place, Value},
+};
 use serde_json::Value as Json;
 use std::fmt;
 

@@ -25,50 +25,26 @@ mod shapes;
 mod variables;
 pub mod yaml;
 
-pub use agent::AgentCommand;
-pub use agent::NotAnAgent;
-pub use budgets::Budget;
-pub use budgets::MonthlyBudget;
-pub use domain::feature::Mode;
-pub use domain::feature::Records;
-pub use github_address::GithubAddress;
-pub use github_address::safe_address;
+pub use agent::{AgentCommand, NotAnAgent};
+pub use budgets::{Budget, MonthlyBudget};
+pub use domain::feature::{Mode, Records};
+pub use github_address::{GithubAddress, safe_address};
 pub use keys::SettingsMistake;
-pub use models::ModelApi;
-pub use models::ModelNames;
-pub use models::ModelSettings;
-pub use models::NotModels;
-pub use models::Strength;
+pub use models::{ModelApi, ModelNames, ModelSettings, NotModels, Strength};
 pub use nearest::nearest;
 pub use network::NetworkCeiling;
 pub use offer::Offer;
-pub use repository::INSTRUCTION_PATHS;
-pub use repository::RepositorySettings;
-pub use repository::SETTINGS_FILE;
+pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
-pub use repository_values::Approval;
-pub use repository_values::CiEvidence;
-pub use repository_values::Commands;
-pub use repository_values::Coverage;
-pub use repository_values::Merge;
-pub use repository_values::Network;
-pub use repository_values::Permission;
-pub use repository_values::PreLoop;
-pub use repository_values::RoleAgents;
-pub use repository_values::RoleModels;
-pub use repository_values::RoleTimeouts;
-pub use server::App;
-pub use server::CoachApp;
-pub use server::LogFormat;
-pub use server::ServerSettings;
-pub use server_edge::process_environment;
-pub use server_edge::read_settings_file;
+pub use repository_values::{
+    Approval, CiEvidence, Commands, Coverage, Merge, Network, Permission, PreLoop, RoleAgents, RoleModels, RoleTimeouts,
+};
+pub use server::{App, CoachApp, LogFormat, ServerSettings};
+pub use server_edge::{process_environment, read_settings_file};
 pub use server_sandbox::SandboxSettings;
-pub use variables::ServerMistake;
-pub use variables::Source;
+pub use variables::{ServerMistake, Source};
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Who an agent is in the loop.

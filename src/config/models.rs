@@ -2,10 +2,8 @@
 
 use crate::config::agent::AgentCommand;
 use secrecy::SecretString;
-use serde::Deserialize;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, str::FromStr};
 use url::Url;
 
 const MAX_NAME: usize = 100;
@@ -173,10 +171,7 @@ fn shown(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::ModelNames;
-    use super::ModelSettings;
-    use super::Strength;
-    use super::model_list;
+    use super::{ModelNames, ModelSettings, Strength, model_list};
     use crate::config::agent::AgentCommand;
 
     fn agent(text: &str) -> AgentCommand {

@@ -1,11 +1,13 @@
 //! What the server lets foreign programs reach, as it is written in its settings.
 
-use domain::network::HostName;
-use domain::network::HostRule;
-use domain::registries;
-use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::net::SocketAddr;
+use domain::{
+    network::{HostName, HostRule},
+    registries,
+};
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+};
 
 const MAX_HOSTS: usize = 500;
 const HTTPS: u16 = 443;
@@ -75,8 +77,7 @@ pub(crate) fn pinned(text: &str) -> Result<BTreeMap<HostName, SocketAddr>, Strin
 
 #[cfg(test)]
 mod tests {
-    use super::allow;
-    use super::pinned;
+    use super::{allow, pinned};
     use domain::registries;
 
     #[test]

@@ -1,28 +1,18 @@
 //! What a repository asks for: `.github/autobuild.yml`, read from the default branch only.
 
-use crate::config::Mode;
-use crate::config::Records;
-use crate::config::budgets::Budget;
-use crate::config::keys::Reading;
-use crate::config::keys::SettingsMistake;
-use crate::config::offer::Offer;
-use crate::config::repository_keys::KEYS;
-use crate::config::repository_values::Approval;
-use crate::config::repository_values::CiEvidence;
-use crate::config::repository_values::Commands;
-use crate::config::repository_values::Coverage;
-use crate::config::repository_values::Merge;
-use crate::config::repository_values::Network;
-use crate::config::repository_values::PreLoop;
-use crate::config::repository_values::RoleAgents;
-use crate::config::repository_values::RoleModels;
-use crate::config::repository_values::RoleTimeouts;
-use crate::config::yaml::Node;
-use crate::config::yaml::Place;
-use crate::config::yaml::Value;
+use crate::config::{
+    Mode, Records,
+    budgets::Budget,
+    keys::{Reading, SettingsMistake},
+    offer::Offer,
+    repository_keys::KEYS,
+    repository_values::{
+        Approval, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleAgents, RoleModels, RoleTimeouts,
+    },
+    yaml::{Node, Place, Value},
+};
 use domain::shell_command::ShellCommand;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where the settings of a repository stand.
 pub const SETTINGS_FILE: &str = ".github/autobuild.yml";
@@ -202,17 +192,12 @@ fn folder_itself(pattern: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::RepositorySettings;
-    use crate::config::Mode;
-    use crate::config::Records;
-    use crate::config::Role;
-    use crate::config::json_schema;
-    use crate::config::offer::Offer;
-    use crate::config::repository_keys::KEYS;
-    use crate::config::repository_values::Approval;
-    use crate::config::repository_values::CiEvidence;
-    use crate::config::repository_values::Merge;
-    use crate::config::repository_values::Permission;
-    use crate::config::repository_values::PreLoop;
+    use crate::config::{
+        Mode, Records, Role, json_schema,
+        offer::Offer,
+        repository_keys::KEYS,
+        repository_values::{Approval, CiEvidence, Merge, Permission, PreLoop},
+    };
 
     fn offer(agents: &[&str]) -> Offer {
         Offer {

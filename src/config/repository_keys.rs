@@ -1,10 +1,7 @@
 //! The keys of `.github/autobuild.yml`: the one place where their names stand.
 
-use crate::config::keys::Key;
-use crate::config::shapes;
-use crate::config::shapes::Shape;
-use serde_json::Value as Json;
-use serde_json::json;
+use crate::config::{keys::Key, shapes, shapes::Shape};
+use serde_json::{Value as Json, json};
 
 const fn now(name: &'static str, shape: Shape, about: &'static str) -> Key {
     Key { name, about, shape }

@@ -1,10 +1,8 @@
 //! The values that repository settings hold, with their defaults.
 
 use crate::config::Role;
-use domain::network::HostRule;
-use domain::shell_command::ShellCommand;
-use serde::Deserialize;
-use serde::Serialize;
+use domain::{network::HostRule, shell_command::ShellCommand};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// When a plan waits for a person.

@@ -1,24 +1,21 @@
 //! What the server is given: addresses, credentials, agents.
 
-use crate::config::Role;
-use crate::config::agent::AgentCommand;
-use crate::config::budgets::MonthlyBudget;
-use crate::config::github_address::GithubAddress;
-use crate::config::models::ModelSettings;
-use crate::config::network::NetworkCeiling;
-use crate::config::offer::Offer;
-use crate::config::repository::RepositorySettings;
-use crate::config::server_parse::Parser;
-use crate::config::server_sandbox::SandboxSettings;
-use crate::config::variables::Found;
-use crate::config::variables::Given;
-use crate::config::variables::ServerMistake;
+use crate::config::{
+    Role,
+    agent::AgentCommand,
+    budgets::MonthlyBudget,
+    github_address::GithubAddress,
+    models::ModelSettings,
+    network::NetworkCeiling,
+    offer::Offer,
+    repository::RepositorySettings,
+    server_parse::Parser,
+    server_sandbox::SandboxSettings,
+    variables::{Found, Given, ServerMistake},
+};
 use domain::ids::AppId;
 use secrecy::SecretString;
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
 use url::Url;
 
 /// Settings of the server, complete and checked.

@@ -1,19 +1,14 @@
 //! The two places where server settings touch the world: the process's environment and the files it names.
 
-use crate::config::models::ModelSettings;
-use crate::config::network::NetworkCeiling;
-use crate::config::server::ServerSettings;
-use crate::config::server_parse::Parser;
-use crate::config::server_sandbox::SandboxSettings;
-use crate::config::variables::Found;
-use crate::config::variables::Given;
-use crate::config::variables::PREFIX;
-use crate::config::variables::ServerMistake;
-use crate::config::variables::Source;
-use std::fs::File;
-use std::io;
-use std::io::Read;
-use std::path::Path;
+use crate::config::{
+    models::ModelSettings,
+    network::NetworkCeiling,
+    server::ServerSettings,
+    server_parse::Parser,
+    server_sandbox::SandboxSettings,
+    variables::{Found, Given, PREFIX, ServerMistake, Source},
+};
+use std::{fs::File, io, io::Read, path::Path};
 
 const MAX_BYTES: u64 = 1024 * 1024;
 

@@ -1,15 +1,11 @@
 //! The server's TOML file, read into the same entries that the environment gives, with their lines.
 
-use crate::config::variables::Entry;
-use crate::config::variables::PREFIX;
-use crate::config::variables::ServerMistake;
-use crate::config::variables::Source;
-use crate::config::variables::Value;
-use std::collections::BTreeMap;
-use std::ops::Range;
-use toml::Spanned;
-use toml::de::DeTable;
-use toml::de::DeValue;
+use crate::config::variables::{Entry, PREFIX, ServerMistake, Source, Value};
+use std::{collections::BTreeMap, ops::Range};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
 
 const MAX_BYTES: usize = 256 * 1024;
 

@@ -1,10 +1,10 @@
 //! From the texts that were given to what the server says of models.
 
-use crate::config::github_address::safe_address;
-use crate::config::models::ModelApi;
-use crate::config::models::ModelSettings;
-use crate::config::models::model_list;
-use crate::config::server_parse::Parser;
+use crate::config::{
+    github_address::safe_address,
+    models::{ModelApi, ModelSettings, model_list},
+    server_parse::Parser,
+};
 
 impl Parser {
     /// Addresses, keys and names of models; mistakes are remembered.

@@ -1,34 +1,19 @@
 //! From the texts that were given to the server's settings, gathering every mistake on the way.
 
-use crate::config::Role;
-use crate::config::agent::AgentCommand;
-use crate::config::github_address::GithubAddress;
-use crate::config::github_address::NotAnAddress;
-use crate::config::github_address::safe_address;
-use crate::config::github_address::web_address;
-use crate::config::models::ModelSettings;
-use crate::config::network;
-use crate::config::network::NetworkCeiling;
-use crate::config::server::App;
-use crate::config::server::CoachApp;
-use crate::config::server::LogFormat;
-use crate::config::server::ServerSettings;
-use crate::config::server_sandbox::SandboxSettings;
-use crate::config::variables::Found;
-use crate::config::variables::Kind;
-use crate::config::variables::PREFIX;
-use crate::config::variables::ServerMistake;
-use crate::config::variables::Source;
-use crate::config::variables::VARIABLES;
-use crate::config::variables::Value;
-use crate::config::variables::mistake;
+use crate::config::{
+    Role,
+    agent::AgentCommand,
+    github_address::{GithubAddress, NotAnAddress, safe_address, web_address},
+    models::ModelSettings,
+    network,
+    network::NetworkCeiling,
+    server::{App, CoachApp, LogFormat, ServerSettings},
+    server_sandbox::SandboxSettings,
+    variables::{Found, Kind, PREFIX, ServerMistake, Source, VARIABLES, Value, mistake},
+};
 use domain::ids::AppId;
 use secrecy::SecretString;
-use std::collections::BTreeMap;
-use std::fmt;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf, time::Duration};
 use tracing_subscriber::EnvFilter;
 
 const MAX_SPACING_MS: u64 = 60_000;
@@ -312,14 +297,14 @@ fn log_filter(text: &str) -> Result<String, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::Role;
-    use crate::config::repository::RepositorySettings;
-    use crate::config::server::ServerSettings;
-    use crate::config::variables::Given;
-    use crate::config::variables::VARIABLES;
+    use crate::config::{
+        Role,
+        repository::RepositorySettings,
+        server::ServerSettings,
+        variables::{Given, VARIABLES},
+    };
     use secrecy::ExposeSecret;
-    use std::io;
-    use std::path::Path;
+    use std::{io, path::Path};
 
     const PEM: &str = "-----BEGIN RSA PRIVATE KEY-----\\nMIIsecret\\n-----END RSA PRIVATE KEY-----";
 

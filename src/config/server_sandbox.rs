@@ -1,9 +1,7 @@
 //! What the server's settings say of the sandbox: how far programs are kept apart, and what they may use up.
 
 use crate::config::server_parse::Parser;
-use domain::isolation::Bounds;
-use domain::isolation::Level;
-use domain::isolation::Limits;
+use domain::isolation::{Bounds, Level, Limits};
 
 /// The sandbox as the settings want it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

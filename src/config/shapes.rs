@@ -1,16 +1,13 @@
 //! Single values of a settings file: how each shape is read, what is valid, and how its JSON Schema says so.
 
-use crate::config::keys::Key;
-use crate::config::offer::Offer;
-use crate::config::yaml::Node;
-use crate::config::yaml::Place;
-use crate::config::yaml::Value;
-use domain::network::HostRule;
-use domain::plan::path::within_repository;
-use domain::shell_command::ShellCommand;
+use crate::config::{
+    keys::Key,
+    offer::Offer,
+    yaml::{Node, Place, Value},
+};
+use domain::{network::HostRule, plan::path::within_repository, shell_command::ShellCommand};
 use ignore::gitignore::GitignoreBuilder;
-use serde_json::Value as Json;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 const MAX_LIST: usize = 200;
 const MAX_ITEM: usize = 300;

@@ -1,11 +1,7 @@
 //! The names of the server's settings, and which of flag, environment and file gives each its value.
 
-use crate::config::nearest::nearest;
-use crate::config::server_file;
-use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
-use std::path::Path;
+use crate::config::{nearest::nearest, server_file};
+use std::{collections::BTreeMap, fmt, io, path::Path};
 
 /// What every name begins with in the environment.
 pub(crate) const PREFIX: &str = "AUTOBUILD_";

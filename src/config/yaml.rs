@@ -3,12 +3,10 @@
 //! Hostile text is expected: size, depth, nodes and what aliases may repeat are bounded before anything is built.
 
 use domain::node::plain_cause;
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::de;
-use serde::de::MapAccess;
-use serde::de::SeqAccess;
-use serde::de::Visitor;
+use serde::{
+    Deserialize, Deserializer, de,
+    de::{MapAccess, SeqAccess, Visitor},
+};
 use serde_saphyr::Spanned;
 use std::fmt;
 
@@ -256,9 +254,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
 #[cfg(test)]
 mod tests {
-    use super::Node;
-    use super::Place;
-    use super::Value;
+    use super::{Node, Place, Value};
     use serde_json::json;
 
     fn parse(text: &str) -> Node {

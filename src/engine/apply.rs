@@ -1,24 +1,13 @@
 //! One fact, one transaction: the event, the state it leads to, and the work it asks for.
 
-use crate::engine::Engine;
-use crate::engine::persist;
-use crate::engine::persist::Unreadable;
-use crate::engine::schedule;
-use crate::engine::spans;
-use crate::store::Commit;
-use crate::store::Committed;
-use crate::store::Finish;
-use crate::store::NewEvent;
-use crate::store::StoreError;
-use domain::feature::Feature;
-use domain::feature::Rules;
-use domain::feature::Snapshot;
-use domain::feature::Step;
-use domain::feature::event::Event;
-use domain::feature::step;
-use domain::ids::FeatureKey;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
+use crate::{
+    engine::{Engine, persist, persist::Unreadable, schedule, spans},
+    store::{Commit, Committed, Finish, NewEvent, StoreError},
+};
+use domain::{
+    feature::{Feature, Rules, Snapshot, Step, event::Event, step},
+    ids::{FeatureKey, InstallationId, Millis},
+};
 
 /// How often a lost race is run again before it counts as a failure of the store.
 const RACES: usize = 64;

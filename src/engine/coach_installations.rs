@@ -1,10 +1,10 @@
 //! Which installation of the Coach App covers a repository. Installations are per App: AutoBuild's is another one.
 
-use domain::ids::InstallationId;
-use domain::ids::RepoId;
-use std::collections::HashMap;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use domain::ids::{InstallationId, RepoId};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
 
 /// What was found out so far.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! The folder for mirrors, checkouts and homes of agents: one process alone uses it.
 
-use std::fs::File;
-use std::fs::TryLockError;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::{
+    fs::{File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
 
 /// What holds what a process that was killed left behind, and is empty while nothing runs.
 const LEFTOVERS: [&str; 2] = ["agents/runs", "gates"];

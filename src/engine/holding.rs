@@ -1,27 +1,18 @@
 //! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
 
-use crate::engine::Engine;
-use crate::engine::apply::Applied;
-use crate::engine::in_flight::Crash;
-use crate::engine::job::ApiWait;
-use crate::engine::job::Done;
-use crate::engine::job::Job;
-use crate::engine::job::LimitedBy;
-use crate::engine::job::Undone;
-use crate::engine::perform;
-use crate::engine::perform::give_up;
-use crate::engine::schedule;
-use crate::store::Claimed;
-use crate::store::Fenced;
-use crate::store::Finish;
-use crate::store::Lane;
-use crate::store::Lease;
-use crate::store::Outcome;
-use crate::store::ParkCause;
-use crate::store::ParkTimes;
-use crate::store::StoreError;
-use domain::blocked::Passes;
-use domain::ids::Millis;
+use crate::{
+    engine::{
+        Engine,
+        apply::Applied,
+        in_flight::Crash,
+        job::{ApiWait, Done, Job, LimitedBy, Undone},
+        perform,
+        perform::give_up,
+        schedule,
+    },
+    store::{Claimed, Fenced, Finish, Lane, Lease, Outcome, ParkCause, ParkTimes, StoreError},
+};
+use domain::{blocked::Passes, ids::Millis};
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;

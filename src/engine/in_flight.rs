@@ -1,14 +1,9 @@
 //! The effects that this process performs, each in a task of its own. A panic in one ends that one: its slot is free again,
 //! and whoever asks hears of it.
 
-use crate::store::Claimed;
-use crate::store::Hold;
-use crate::store::Lane;
-use std::any::Any;
-use std::collections::HashMap;
-use tokio::task::Id;
-use tokio::task::JoinError;
-use tokio::task::JoinSet;
+use crate::store::{Claimed, Hold, Lane};
+use std::{any::Any, collections::HashMap};
+use tokio::task::{Id, JoinError, JoinSet};
 
 /// The tasks that run, and what each of them holds.
 #[derive(Default)]
@@ -105,12 +100,8 @@ fn said(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Crash;
-    use super::Ended;
-    use super::Held;
-    use super::InFlight;
-    use crate::store::Hold;
-    use crate::store::Lane;
+    use super::{Crash, Ended, Held, InFlight};
+    use crate::store::{Hold, Lane};
 
     fn hold(effect: &str) -> Hold {
         Hold {

@@ -1,28 +1,22 @@
 //! One claimed effect while it is performed, and the ways in which it ends.
 
-use crate::engine::apply::ApplyError;
-use crate::engine::apply::Fact;
-use crate::github::GithubError;
-use crate::store::Hold;
-use crate::store::NewEffect;
-use crate::store::StoreError;
-use crate::store::StoreFailure;
-use crate::store::StoredEffect;
-use crate::store::Trouble;
-use domain::blocked::AgentFailure;
-use domain::blocked::Fault;
-use domain::ids::FeatureKey;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use git::GitError;
-use git::Over;
+use crate::{
+    engine::apply::{ApplyError, Fact},
+    github::GithubError,
+    store::{Hold, NewEffect, StoreError, StoreFailure, StoredEffect, Trouble},
+};
+use domain::{
+    blocked::{AgentFailure, Fault},
+    ids::{FeatureKey, InstallationId, Millis, RepoId},
+};
+use git::{GitError, Over};
 use sandbox::StartError;
-use std::io;
-use std::io::ErrorKind;
-use std::sync::Mutex;
-use std::time::Duration;
-use std::time::Instant;
+use std::{
+    io,
+    io::ErrorKind,
+    sync::Mutex,
+    time::{Duration, Instant},
+};
 use tokio_util::sync::CancellationToken;
 
 /// An effect that this worker holds.

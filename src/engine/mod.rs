@@ -22,18 +22,19 @@ pub mod spans;
 mod upkeep;
 pub mod worker;
 
-use crate::engine::coach_installations::CoachInstallations;
-use crate::engine::data_folder::DataFolder;
-use crate::engine::roster::Roster;
-use crate::engine::running::Running;
-use crate::engine::settings::EngineSettings;
-use crate::gates::Remembered;
-use crate::github::Client;
-use crate::github::WriteSpacing;
-use crate::store::Store;
-use domain::ids::AppId;
-use domain::ids::Millis;
-use domain::secret::Secrets;
+use crate::{
+    engine::{
+        coach_installations::CoachInstallations, data_folder::DataFolder, roster::Roster, running::Running,
+        settings::EngineSettings,
+    },
+    gates::Remembered,
+    github::{Client, WriteSpacing},
+    store::Store,
+};
+use domain::{
+    ids::{AppId, Millis},
+    secret::Secrets,
+};
 use git::Mirrors;
 use sandbox::Sandbox;
 

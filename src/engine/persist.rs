@@ -1,24 +1,15 @@
 //! A Feature as rows of the store, and back.
 
-use crate::store::FeatureRow;
-use crate::store::StoredFeature;
-use crate::store::TaskRow;
-use crate::store::TurnRow;
-use domain::decision::Verdict;
-use domain::evidence::GateReport;
-use domain::feature::Feature;
-use domain::ids::Millis;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::report::Discrepancy;
-use domain::report::PlayerReport;
-use domain::task::NextTurn;
-use domain::task::Task;
-use domain::task::Turn;
-use domain::task::TurnKind;
-use domain::task::Work;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::store::{FeatureRow, StoredFeature, TaskRow, TurnRow};
+use domain::{
+    decision::Verdict,
+    evidence::GateReport,
+    feature::Feature,
+    ids::{Millis, TaskId, TurnNumber},
+    report::{Discrepancy, PlayerReport},
+    task::{NextTurn, Task, Turn, TurnKind, Work},
+};
+use serde::{Deserialize, Serialize};
 
 /// A row that this version cannot read.
 #[derive(Debug, thiserror::Error)]

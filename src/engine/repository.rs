@@ -1,25 +1,18 @@
 //! A repository as the engine reaches it: its name now, its branches in the mirror, the rules that its settings make.
 
-use crate::config::Approval;
-use crate::config::CiEvidence;
-use crate::config::Merge;
-use crate::config::RepositorySettings;
-use crate::engine::Engine;
-use crate::engine::job::Undone;
-use crate::github::Rights;
-use domain::ci::CiPolicy;
-use domain::feature::Commands;
-use domain::feature::PlanApproval;
-use domain::feature::Rules;
-use domain::ids::InstallationId;
-use domain::ids::RepoId;
-use domain::ids::RepoName;
-use domain::ids::Sha;
-use domain::isolation::Level;
-use domain::task::MergePolicy;
-use git::BranchName;
-use git::Mirror;
-use git::Remote;
+use crate::{
+    config::{Approval, CiEvidence, Merge, RepositorySettings},
+    engine::{Engine, job::Undone},
+    github::Rights,
+};
+use domain::{
+    ci::CiPolicy,
+    feature::{Commands, PlanApproval, Rules},
+    ids::{InstallationId, RepoId, RepoName, Sha},
+    isolation::Level,
+    task::MergePolicy,
+};
+use git::{BranchName, Mirror, Remote};
 
 /// The default branch as just fetched.
 pub struct DefaultBranch {

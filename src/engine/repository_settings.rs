@@ -2,25 +2,17 @@
 //! that commit. Nothing is cloned for them, and a label that is none of ours costs no call as long as nothing happened
 //! that may have changed the file.
 
-use crate::config::Offer;
-use crate::config::RepositorySettings;
-use crate::config::SETTINGS_FILE;
-use crate::engine::Engine;
-use crate::engine::job::Undone;
-use crate::engine::repository::DefaultBranch;
-use crate::github::Content;
-use crate::github::model::Repository;
-use crate::store::KnownSettings;
-use crate::store::Standing;
-use crate::store::StoreError;
-use domain::feature::Wanted;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use domain::ids::RepoName;
-use domain::ids::Sha;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    config::{Offer, RepositorySettings, SETTINGS_FILE},
+    engine::{Engine, job::Undone, repository::DefaultBranch},
+    github::{Content, model::Repository},
+    store::{KnownSettings, Standing, StoreError},
+};
+use domain::{
+    feature::Wanted,
+    ids::{InstallationId, Millis, RepoId, RepoName, Sha},
+};
+use serde::{Deserialize, Serialize};
 
 /// The largest settings file that is read, in bytes.
 const MAX_SETTINGS: usize = 256 * 1024;

@@ -1,12 +1,10 @@
 //! Who plays which role: the agents that the server offers, and what they are told.
 
-use crate::agents::Backend;
-use crate::agents::Definition;
-use crate::agents::Definitions;
-use crate::config::Offer;
-use crate::config::RepositorySettings;
-use crate::config::Role;
-use crate::engine::job::Undone;
+use crate::{
+    agents::{Backend, Definition, Definitions},
+    config::{Offer, RepositorySettings, Role},
+    engine::job::Undone,
+};
 use std::collections::BTreeMap;
 
 /// The agents that the server offers.

@@ -1,14 +1,11 @@
 //! What this process performs right now, how each is told to stop, and who is at work for people who watch.
 
-use crate::agents::Activity;
-use crate::config::Role;
-use domain::ids::Millis;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
+use crate::{agents::Activity, config::Role};
+use domain::ids::{Millis, TaskId, TurnNumber};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Mutex, MutexGuard},
+};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

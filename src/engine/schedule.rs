@@ -1,17 +1,14 @@
 //! How an effect is stored: its lane, what it is about, its place in the order, and when it may run.
 
-use crate::engine::job::Job;
-use crate::store::CancelRule;
-use crate::store::Lane;
-use crate::store::NewEffect;
-use crate::store::Ordered;
-use domain::effect::Effect;
-use domain::effect::TaskWork;
-use domain::feature::Feature;
-use domain::feature::StopScope;
-use domain::ids::FeatureKey;
-use domain::ids::Millis;
-use domain::ids::TaskId;
+use crate::{
+    engine::job::Job,
+    store::{CancelRule, Lane, NewEffect, Ordered},
+};
+use domain::{
+    effect::{Effect, TaskWork},
+    feature::{Feature, StopScope},
+    ids::{FeatureKey, Millis, TaskId},
+};
 
 /// The living comment is edited at most once in this many write spacings.
 const LIVING_SPACINGS: i64 = 30;

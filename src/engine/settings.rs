@@ -1,14 +1,9 @@
 //! Limits and times of the engine.
 
-use crate::config::MonthlyBudget;
-use crate::github::Clock;
-use crate::telemetry::Telemetry;
-use domain::ci::CiTimes;
-use domain::routing;
-use domain::routing::Waits;
+use crate::{config::MonthlyBudget, github::Clock, telemetry::Telemetry};
+use domain::{ci::CiTimes, routing, routing::Waits};
 use sandbox::egress::Ceiling;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 /// How much runs at once, how long things may take, and where they happen.
 #[derive(Clone, Debug)]

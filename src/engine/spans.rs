@@ -1,23 +1,20 @@
 //! What a collector is told of the work: Features, Tasks, Turns, Gates and runs of agents as spans. Pure; names and counts
 //! only, never what anybody said.
 
-use crate::agents::Record;
-use crate::config::Role;
-use crate::telemetry::Fact;
-use crate::telemetry::Span;
-use domain::blocked::AgentFailure;
-use domain::decision::Outcome;
-use domain::evidence::Evidence;
-use domain::evidence::GateReport;
-use domain::feature::Feature;
-use domain::feature::State;
-use domain::ids::FeatureKey;
-use domain::ids::Millis;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::task;
-use domain::task::Task;
-use domain::task::Turn;
+use crate::{
+    agents::Record,
+    config::Role,
+    telemetry::{Fact, Span},
+};
+use domain::{
+    blocked::AgentFailure,
+    decision::Outcome,
+    evidence::{Evidence, GateReport},
+    feature::{Feature, State},
+    ids::{FeatureKey, Millis, TaskId, TurnNumber},
+    task,
+    task::{Task, Turn},
+};
 
 /// A run of an agent that ended.
 #[derive(Clone, Copy, Debug)]
@@ -226,23 +223,18 @@ fn dollars(micros: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Ran;
-    use super::gates;
-    use super::run;
-    use crate::agents::Record;
-    use crate::config::Role;
-    use crate::telemetry::Ending;
-    use crate::telemetry::Fact;
-    use domain::blocked::AgentFailure;
-    use domain::evidence::Absence;
-    use domain::evidence::Evidence;
-    use domain::evidence::GateReport;
-    use domain::ids::FeatureKey;
-    use domain::ids::Millis;
-    use domain::ids::TaskId;
-    use domain::ids::TurnNumber;
-    use domain::usage::Tokens;
-    use domain::usage::Usage;
+    use super::{Ran, gates, run};
+    use crate::{
+        agents::Record,
+        config::Role,
+        telemetry::{Ending, Fact},
+    };
+    use domain::{
+        blocked::AgentFailure,
+        evidence::{Absence, Evidence, GateReport},
+        ids::{FeatureKey, Millis, TaskId, TurnNumber},
+        usage::{Tokens, Usage},
+    };
 
     fn key() -> FeatureKey {
         "7/42/1".parse().unwrap()

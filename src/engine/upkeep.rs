@@ -1,11 +1,9 @@
 //! What has to be done now and then: lost work is taken back, old payloads are blanked, old baselines forgotten.
 
 use crate::engine::Engine;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 /// Payloads of deliveries are kept this long; their ids stay.
 const PAYLOADS_MS: i64 = 7 * 24 * 3_600_000;

@@ -1,18 +1,15 @@
 //! Claim, perform, record. Many effects at once, each held by a lease that is renewed while it runs.
 
-use crate::engine::Engine;
-use crate::engine::in_flight::Ended;
-use crate::engine::in_flight::InFlight;
-use crate::store::ClaimRequest;
-use crate::store::Claimed;
-use crate::store::Lane;
-use crate::store::LaneLimits;
-use crate::store::StoreError;
+use crate::{
+    engine::{
+        Engine,
+        in_flight::{Ended, InFlight},
+    },
+    store::{ClaimRequest, Claimed, Lane, LaneLimits, StoreError},
+};
 use domain::ids::Millis;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
+use std::{sync::Arc, time::Duration};
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 /// The longest wait between two looks into the store: polling is the truth, wake-ups are hints.
 const POLL: Duration = Duration::from_secs(5);

@@ -1,32 +1,27 @@
 //! The base's own tests on the new code, whatever the change did to them.
 
-use crate::gates::bench::GateError;
-use crate::gates::change::Change;
-use crate::gates::commands::Chosen;
-use crate::gates::compare;
-use crate::gates::overlay::Overlay;
-use crate::gates::overlay::Side;
-use crate::gates::remembered;
-use crate::gates::remembered::Hope;
-use crate::gates::said;
-use crate::gates::verify::Run;
-use domain::decision::Issue;
-use domain::evidence::Absence;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateResult;
-use domain::evidence::Ground;
-use domain::evidence::TestNames;
-use domain::evidence::Weight;
-use domain::shell_command::ShellCommand;
+use crate::gates::{
+    bench::GateError,
+    change::Change,
+    commands::Chosen,
+    compare,
+    overlay::{Overlay, Side},
+    remembered,
+    remembered::Hope,
+    said,
+    verify::Run,
+};
+use domain::{
+    decision::Issue,
+    evidence::{Absence, Evidence, Gate, GateResult, Ground, TestNames, Weight},
+    shell_command::ShellCommand,
+};
 use git::RawChange;
-use integrity::FileChange;
-use integrity::Version;
-use integrity::is_snapshot;
-use integrity::language;
-use integrity::language::Role;
-use integrity::language::role;
-use integrity::loses_lines;
+use integrity::{
+    FileChange, Version, is_snapshot, language,
+    language::{Role, role},
+    loses_lines,
+};
 use std::collections::BTreeSet;
 
 const GATE: Gate = Gate::BaseTests;

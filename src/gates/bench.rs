@@ -3,11 +3,8 @@
 use crate::gates::remembered::Remembered;
 use domain::secret::Secrets;
 use git::GitError;
-use sandbox::Sandbox;
-use sandbox::egress::Ceiling;
-use std::io;
-use std::path::PathBuf;
-use std::time::Duration;
+use sandbox::{Sandbox, egress::Ceiling};
+use std::{io, path::PathBuf, time::Duration};
 
 /// What every Gate needs from the service, whatever it looks at.
 #[derive(Clone, Debug)]

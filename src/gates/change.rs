@@ -1,16 +1,12 @@
 //! What lies between two commits, as the Gates look at it: every file that differs in both versions, and its tests.
 
-use crate::gates::bench::GateError;
-use crate::gates::sites::Sites;
+use crate::gates::{bench::GateError, sites::Sites};
 use domain::ids::Sha;
-use git::Blob;
-use git::Mirror;
-use git::RawChange;
-use git::blocking;
-use integrity::FileChange;
-use integrity::Version;
-use integrity::language::Role;
-use integrity::language::role;
+use git::{Blob, Mirror, RawChange, blocking};
+use integrity::{
+    FileChange, Version,
+    language::{Role, role},
+};
 use std::collections::BTreeSet;
 
 /// The largest version of a file that is looked at.

@@ -1,26 +1,19 @@
 //! The checks that criteria are bound to: a test that passes, a command that exits with 0, a file that is there.
 
-use crate::gates::bench::GateError;
-use crate::gates::compare;
-use crate::gates::said;
-use crate::gates::sites;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
-use crate::gates::subject::Subject;
-use crate::gates::verify::Run;
-use domain::decision::Issue;
-use domain::evidence::Absence;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateResult;
-use domain::evidence::TestNames;
-use domain::evidence::Weight;
-use domain::plan::Check;
-use domain::plan::Criterion;
-use git::Blob;
-use git::Mirror;
-use integrity::language::Role;
-use integrity::language::role;
+use crate::gates::{
+    bench::GateError,
+    compare, said, sites,
+    stand::{From, Stand},
+    subject::Subject,
+    verify::Run,
+};
+use domain::{
+    decision::Issue,
+    evidence::{Absence, Evidence, Gate, GateResult, TestNames, Weight},
+    plan::{Check, Criterion},
+};
+use git::{Blob, Mirror};
+use integrity::language::{Role, role};
 use std::collections::BTreeSet;
 
 /// The largest file that is looked through for a name.

@@ -1,18 +1,15 @@
 //! Which commands are run, and the sentence that tells people which and why.
 
-use crate::config::RepositorySettings;
-use crate::config::SETTINGS_FILE;
-use crate::gates::detect;
-use crate::gates::detect::Detected;
-use crate::gates::detect::Repository;
-use crate::gates::naming;
-use domain::ids::Sha;
-use domain::network::HostRule;
-use domain::registries;
-use domain::registries::Ecosystem;
-use domain::shell_command::ShellCommand;
-use git::GitError;
-use git::Mirror;
+use crate::{
+    config::{RepositorySettings, SETTINGS_FILE},
+    gates::{
+        detect,
+        detect::{Detected, Repository},
+        naming,
+    },
+};
+use domain::{ids::Sha, network::HostRule, registries, registries::Ecosystem, shell_command::ShellCommand};
+use git::{GitError, Mirror};
 use std::collections::BTreeMap;
 
 /// The commands of a repository's Gates.
@@ -157,9 +154,10 @@ fn because(found: Option<&Detected>) -> String {
 #[cfg(test)]
 mod tests {
     use super::choose;
-    use crate::config::Offer;
-    use crate::config::RepositorySettings;
-    use crate::gates::detect::Repository;
+    use crate::{
+        config::{Offer, RepositorySettings},
+        gates::detect::Repository,
+    };
 
     fn why(settings: &str, files: &[&str]) -> String {
         let settings = RepositorySettings::parse(settings, &Offer::default()).unwrap();

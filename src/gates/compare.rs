@@ -1,14 +1,6 @@
 //! What failed before, and what fails now: by name, as far as runners give names.
 
-use domain::evidence::Absence;
-use domain::evidence::Baseline;
-use domain::evidence::Evidence;
-use domain::evidence::Excuse;
-use domain::evidence::Excused;
-use domain::evidence::Finding;
-use domain::evidence::Ground;
-use domain::evidence::TestNames;
-use domain::evidence::WaivedTest;
+use domain::evidence::{Absence, Baseline, Evidence, Excuse, Excused, Finding, Ground, TestNames, WaivedTest};
 use std::collections::BTreeSet;
 
 /// The results by name of a run, where it named every failure and ended by itself.

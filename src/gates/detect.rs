@@ -1,8 +1,7 @@
 //! Finds out from a repository's files how it is set up and tested. Looks at names and small files, runs nothing.
 
 use domain::shell_command::ShellCommand;
-use integrity::make::FILES;
-use integrity::make::rules;
+use integrity::make::{FILES, rules};
 use serde_json::Value;
 
 /// A repository at one commit, as far as detection needs it.
@@ -230,8 +229,7 @@ fn make(repository: &Repository<'_>) -> Option<Detected> {
 
 #[cfg(test)]
 mod tests {
-    use super::Repository;
-    use super::detect;
+    use super::{Repository, detect};
 
     const NPM_INIT: &str = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
     const SCRIPT: &str = r#"{"scripts": {"test": "node --test"}}"#;

@@ -1,37 +1,27 @@
 //! Tests that notice less than they did: a rewritten test of the base whose old form still holds is run in both forms
 //! against code that does nothing. Where only the old form fails, the new one checks less.
 
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::change::Change;
-use crate::gates::commands::Chosen;
-use crate::gates::compare;
-use crate::gates::forms::Code;
-use crate::gates::forms::Forms;
-use crate::gates::forms::code;
-use crate::gates::forms::forms;
-use crate::gates::forms::is_named;
-use crate::gates::forms::words;
-use crate::gates::overlay::Overlay;
-use crate::gates::overlay::Side;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
-use crate::gates::verify::Run;
-use domain::evidence::Evidence;
-use domain::evidence::Ground;
-use domain::evidence::TestNames;
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use git::RawChange;
-use git::blocking;
-use integrity::FileChange;
-use integrity::language;
-use integrity::language::Role;
-use integrity::language::role;
-use integrity::loses_lines;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use crate::gates::{
+    bench::{GateError, host},
+    change::Change,
+    commands::Chosen,
+    compare,
+    forms::{Code, Forms, code, forms, is_named, words},
+    overlay::{Overlay, Side},
+    stand::{From, Stand},
+    verify::Run,
+};
+use domain::{
+    evidence::{Evidence, Ground, TestNames},
+    integrity::{Author, IntegrityFinding, Rule},
+};
+use git::{RawChange, blocking};
+use integrity::{
+    FileChange, language,
+    language::{Role, role},
+    loses_lines,
+};
+use std::{collections::BTreeSet, sync::Arc};
 
 /// The most tests that are told.
 const MOST: usize = 20;

@@ -1,16 +1,15 @@
 //! Files that commands leave in a checkout: read without following a link, and never more than asked for.
 
-use rustix::fd::AsFd;
-use rustix::fd::OwnedFd;
-use rustix::fs::AtFlags;
-use rustix::fs::FileType;
-use rustix::fs::Mode;
-use rustix::fs::OFlags;
-use rustix::io::Errno;
-use std::fs::File;
-use std::io::Read;
-use std::io::Write;
-use std::path::Path;
+use rustix::{
+    fd::{AsFd, OwnedFd},
+    fs::{AtFlags, FileType, Mode, OFlags},
+    io::Errno,
+};
+use std::{
+    fs::File,
+    io::{Read, Write},
+    path::Path,
+};
 
 /// Git's mode of a link.
 const LINK: u32 = 0o120_000;
@@ -145,12 +144,8 @@ fn refused(error: Errno) -> NoFile {
 
 #[cfg(test)]
 mod tests {
-    use super::NoFile;
-    use super::clear;
-    use super::put;
-    use super::read;
-    use std::fs;
-    use std::os::unix::fs::symlink;
+    use super::{NoFile, clear, put, read};
+    use std::{fs, os::unix::fs::symlink};
 
     #[test]
     fn only_regular_files_inside_are_read() {

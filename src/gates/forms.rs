@@ -1,14 +1,15 @@
 //! The files of code that rewritten tests are about, in the forms in which they are run: as they are, with the tests inside
 //! them as they were, and doing nothing.
 
-use crate::gates::bench::GateError;
-use crate::gates::change::Change;
-use crate::gates::verify::Run;
-use integrity::language;
-use integrity::language::Role;
-use integrity::language::bodies::Body;
-use integrity::language::bodies::hollowed;
-use integrity::language::role;
+use crate::gates::{bench::GateError, change::Change, verify::Run};
+use integrity::{
+    language,
+    language::{
+        Role,
+        bodies::{Body, hollowed},
+        role,
+    },
+};
 use std::collections::BTreeSet;
 
 /// The most files of code that are looked through for what the tests name, and the largest of them.

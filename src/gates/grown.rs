@@ -1,9 +1,7 @@
 //! Whether a change adds anything to the product: lines that only move, or only call the same by another name, do not.
 
 use crate::gates::change::Change;
-use integrity::FileChange;
-use integrity::Version;
-use integrity::language::Role;
+use integrity::{FileChange, Version, language::Role};
 use std::collections::BTreeMap;
 
 /// Lines, and how often each is there.

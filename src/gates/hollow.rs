@@ -3,34 +3,31 @@
 //! Red before green asks whether tests need the change to be there; here is asked whether they need it to do anything. The
 //! field calls this extreme mutation (Niedermayr, Jürgens, Wagner, "Will my tests tell me if I break this code?", 2016).
 
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::change::Change;
-use crate::gates::commands::Chosen;
-use crate::gates::compare;
-use crate::gates::overlay::Overlay;
-use crate::gates::red;
-use crate::gates::remembered;
-use crate::gates::remembered::Hope;
-use crate::gates::verify::Run;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use domain::plan::TaskType;
+use crate::gates::{
+    bench::{GateError, host},
+    change::Change,
+    commands::Chosen,
+    compare,
+    overlay::Overlay,
+    red, remembered,
+    remembered::Hope,
+    verify::Run,
+};
+use domain::{
+    evidence::{Evidence, Gate, GateReport},
+    integrity::{Author, IntegrityFinding, Rule},
+    plan::TaskType,
+};
 use git::blocking;
-use integrity::FileChange;
-use integrity::Version;
-use integrity::language;
-use integrity::language::Role;
-use integrity::language::bodies::Body;
-use integrity::language::bodies::Doing;
-use integrity::language::bodies::hollowed;
-use integrity::language::role;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use integrity::{
+    FileChange, Version, language,
+    language::{
+        Role,
+        bodies::{Body, Doing, hollowed},
+        role,
+    },
+};
+use std::{collections::BTreeSet, sync::Arc};
 
 /// The most tests that are told.
 const MOST: usize = 20;

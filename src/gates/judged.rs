@@ -1,37 +1,27 @@
 //! Integrity: what the difference shows and what running shows, in one result.
 
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::change::Change;
-use crate::gates::compare;
-use crate::gates::make;
-use crate::gates::ran;
-use crate::gates::said;
-use crate::gates::sites;
-use crate::gates::verify::Run;
-use domain::decision::Issue;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateResult;
-use domain::evidence::Ground;
-use domain::evidence::Weight;
-use domain::ids::Sha;
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use domain::shell_command::ShellCommand;
-use git::RawChange;
-use git::TakeOutLimits;
-use git::blocking;
-use integrity::Change as Looked;
-use integrity::FileChange;
-use integrity::inspect;
-use integrity::language::OUT_OF_BUILD;
-use integrity::language::Role;
-use integrity::language::role;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use crate::gates::{
+    bench::{GateError, host},
+    change::Change,
+    compare, make, ran, said, sites,
+    verify::Run,
+};
+use domain::{
+    decision::Issue,
+    evidence::{Evidence, Gate, GateResult, Ground, Weight},
+    ids::Sha,
+    integrity::{Author, IntegrityFinding, Rule},
+    shell_command::ShellCommand,
+};
+use git::{RawChange, TakeOutLimits, blocking};
+use integrity::{
+    Change as Looked, FileChange, inspect,
+    language::{OUT_OF_BUILD, Role, role},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// Looks at the difference, and at what ran; `by_running` is what other runs have shown, and `shown` what is only shown
 /// of it.
@@ -241,17 +231,13 @@ async fn add(run: &Run<'_>, from: &Sha, to: &Sha, lines: &mut Lines) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use crate::config::Offer;
-    use crate::config::RepositorySettings;
-    use domain::integrity::Rule;
-    use domain::plan::Factors;
-    use domain::plan::PlannedTask;
-    use domain::plan::TaskType;
-    use domain::plan::TestEffort;
-    use domain::secret::Secrets;
-    use integrity::Change;
-    use integrity::FileChange;
-    use integrity::Version;
+    use crate::config::{Offer, RepositorySettings};
+    use domain::{
+        integrity::Rule,
+        plan::{Factors, PlannedTask, TaskType, TestEffort},
+        secret::Secrets,
+    };
+    use integrity::{Change, FileChange, Version};
     use std::collections::BTreeSet;
 
     #[test]

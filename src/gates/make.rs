@@ -3,17 +3,14 @@
 //! Whether something is newer is a matter of when the files of a checkout were written: no evidence either way. So what
 //! stands in a target's place is found by reading, and what make says is only looked at for what cannot be read.
 
-use crate::gates::bench::GateError;
-use crate::gates::verify::Run;
-use domain::evidence::Evidence;
-use domain::ids::Sha;
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::gates::{bench::GateError, verify::Run};
+use domain::{
+    evidence::Evidence,
+    ids::Sha,
+    integrity::{Author, IntegrityFinding, Rule},
+};
 use git::Mirror;
-use integrity::make::FILES;
-use integrity::make::TARGETS;
-use integrity::make::rules;
+use integrity::make::{FILES, TARGETS, rules};
 use std::collections::BTreeSet;
 
 /// The largest make file that is read, in bytes.

@@ -1,8 +1,7 @@
 //! How runners that print only numbers or dots are made to name their tests.
 
 use crate::gates::detect::Repository;
-use domain::shell_command::ShellCommand;
-use domain::shell_command::SimpleCommand;
+use domain::shell_command::{ShellCommand, SimpleCommand};
 use serde_json::Value;
 use std::ffi::OsString;
 

@@ -1,28 +1,24 @@
 //! Tests that do not need what they are for: the new tests of a task for tests are run against code in which all that they
 //! name does nothing. There is no change of the product that could show them red.
 
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::change::Change;
-use crate::gates::commands::Chosen;
-use crate::gates::compare;
-use crate::gates::forms::Code;
-use crate::gates::forms::Forms;
-use crate::gates::forms::code;
-use crate::gates::forms::forms;
-use crate::gates::overlay::Overlay;
-use crate::gates::red;
-use crate::gates::remembered;
-use crate::gates::remembered::Hope;
-use crate::gates::verify::Run;
-use domain::evidence::Evidence;
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use domain::plan::TaskType;
+use crate::gates::{
+    bench::{GateError, host},
+    change::Change,
+    commands::Chosen,
+    compare,
+    forms::{Code, Forms, code, forms},
+    overlay::Overlay,
+    red, remembered,
+    remembered::Hope,
+    verify::Run,
+};
+use domain::{
+    evidence::Evidence,
+    integrity::{Author, IntegrityFinding, Rule},
+    plan::TaskType,
+};
 use git::blocking;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// The most tests that are told.
 const MOST: usize = 20;

@@ -1,12 +1,9 @@
 //! What the commands of the Gates may reach: a door per command, and for people what was refused at it.
 
 use crate::gates::bench::Bench;
-use domain::evidence::Evidence;
-use domain::network::HostRule;
-use sandbox::egress::Door;
-use sandbox::egress::Outcome;
-use std::io;
-use std::sync::Arc;
+use domain::{evidence::Evidence, network::HostRule};
+use sandbox::egress::{Door, Outcome};
+use std::{io, sync::Arc};
 
 /// Refused hosts that are named.
 const MAX_NAMED: usize = 10;

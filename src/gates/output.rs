@@ -1,7 +1,6 @@
 //! What people and agents see of a command's output: plain text, no secrets, not too long.
 
-use domain::secret::Secrets;
-use domain::shorten;
+use domain::{secret::Secrets, shorten};
 
 /// Characters of output that evidence holds.
 const MAX_SHOWN: usize = 8_000;
@@ -66,8 +65,7 @@ pub(crate) fn shown(stdout: &str, stderr: &str, secrets: &Secrets) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
-    use super::shown;
+    use super::{plain, shown};
     use domain::secret::Secrets;
     use secrecy::SecretString;
 

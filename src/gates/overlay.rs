@@ -1,15 +1,12 @@
 //! Files of one commit put into a checkout of another, before anything runs there.
 
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::files;
-use crate::gates::place::Place;
-use git::Blob;
-use git::Mirror;
-use git::RawChange;
-use git::blocking;
-use sha2::Digest;
-use sha2::Sha256;
+use crate::gates::{
+    bench::{GateError, host},
+    files,
+    place::Place,
+};
+use git::{Blob, Mirror, RawChange, blocking};
+use sha2::{Digest, Sha256};
 use std::io;
 
 /// The largest file that is put in place.

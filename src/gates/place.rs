@@ -2,36 +2,29 @@
 
 mod ended;
 
-use crate::gates::bench::Bench;
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::commands::Chosen;
-use crate::gates::files;
-use crate::gates::naming;
-use crate::gates::network;
-use crate::gates::overlay::Overlay;
-use crate::gates::place::ended::unreadable;
-use crate::gates::put_back;
-use crate::gates::shell::Answer;
-use crate::gates::shell::Question;
-use crate::gates::shell::Shell;
-use domain::evidence::Absence;
-use domain::evidence::Evidence;
-use domain::ids::Sha;
-use domain::network::HostRule;
-use domain::shell_command::ShellCommand;
-use git::Checkout;
-use git::Mirror;
-use sandbox::Exit;
-use sandbox::OutputCap;
-use sandbox::Spec;
-use sandbox::StartError;
-use sandbox::environment;
-use std::ffi::OsString;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
+use crate::gates::{
+    bench::{Bench, GateError, host},
+    commands::Chosen,
+    files, naming, network,
+    overlay::Overlay,
+    place::ended::unreadable,
+    put_back,
+    shell::{Answer, Question, Shell},
+};
+use domain::{
+    evidence::{Absence, Evidence},
+    ids::Sha,
+    network::HostRule,
+    shell_command::ShellCommand,
+};
+use git::{Checkout, Mirror};
+use sandbox::{Exit, OutputCap, Spec, StartError, environment};
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 

@@ -1,15 +1,16 @@
 //! Pre-flight: what set-up and tests find on a commit of the default branch before anyone changed anything.
 
-use crate::config::RepositorySettings;
-use crate::gates::bench::Bench;
-use crate::gates::bench::GateError;
-use crate::gates::cache;
-use crate::gates::cache::Leavings;
-use crate::gates::commands;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
-use domain::evidence::Baseline;
-use domain::ids::Sha;
+use crate::{
+    config::RepositorySettings,
+    gates::{
+        bench::{Bench, GateError},
+        cache,
+        cache::Leavings,
+        commands,
+        stand::{From, Stand},
+    },
+};
+use domain::{evidence::Baseline, ids::Sha};
 use git::Mirror;
 use std::collections::BTreeSet;
 use tokio_util::sync::CancellationToken;

@@ -1,15 +1,17 @@
 //! Commands that the Coach asked for, run in a throw-away copy of the commit.
 
-use crate::config::RepositorySettings;
-use crate::gates::bench::Bench;
-use crate::gates::bench::GateError;
-use crate::gates::said;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
-use domain::evidence::Gate;
-use domain::evidence::GateResult;
-use domain::evidence::Weight;
-use domain::ids::Sha;
+use crate::{
+    config::RepositorySettings,
+    gates::{
+        bench::{Bench, GateError},
+        said,
+        stand::{From, Stand},
+    },
+};
+use domain::{
+    evidence::{Gate, GateResult, Weight},
+    ids::Sha,
+};
 use git::Mirror;
 use tokio_util::sync::CancellationToken;
 

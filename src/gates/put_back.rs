@@ -1,27 +1,23 @@
 //! What set-up leaves of the commit's own files: every file that git tracks, and every file laid over them, is as it was,
 //! or is put back and named.
 
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::overlay::Overlay;
-use crate::gates::place::Place;
+use crate::gates::{
+    bench::{GateError, host},
+    overlay::Overlay,
+    place::Place,
+};
 use domain::ids::Sha;
-use git::Blob;
-use git::Mirror;
-use git::blocking;
-use git::folder_in_the_way;
-use git::put;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::fs;
-use std::fs::Metadata;
-use std::io;
-use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
+use git::{Blob, Mirror, blocking, folder_in_the_way, put};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    fs::Metadata,
+    io,
+    io::ErrorKind,
+    os::unix::{ffi::OsStrExt, fs::MetadataExt},
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// Git's mode of a link.
 const LINK: u32 = 0o120_000;
@@ -218,8 +214,7 @@ fn is(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     fn file(text: &str) -> (Vec<u8>, u32) {
         (text.as_bytes().to_vec(), 0o100_644)

@@ -1,20 +1,12 @@
 //! What ran before and does not run now: tests that vanished, and tests that are skipped.
 
-use crate::gates::bench::GateError;
-use crate::gates::change::Change;
-use crate::gates::compare;
-use crate::gates::said;
-use crate::gates::sites;
-use crate::gates::verify::Run;
-use domain::decision::Issue;
-use domain::evidence::Evidence;
-use domain::evidence::Ground;
-use domain::evidence::TestNames;
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use integrity::language;
-use integrity::language::Role;
+use crate::gates::{bench::GateError, change::Change, compare, said, sites, verify::Run};
+use domain::{
+    decision::Issue,
+    evidence::{Evidence, Ground, TestNames},
+    integrity::{Author, IntegrityFinding, Rule},
+};
+use integrity::{language, language::Role};
 use std::collections::BTreeSet;
 
 /// The most tests that are named of each kind.
@@ -211,8 +203,7 @@ fn finding(rule: Rule, path: String, line: Option<u32>, what: String) -> Integri
 
 #[cfg(test)]
 mod tests {
-    use super::missing;
-    use super::skipped;
+    use super::{missing, skipped};
     use domain::evidence::TestNames;
 
     fn names(passed: &[&str], skipped: &[&str]) -> TestNames {

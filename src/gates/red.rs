@@ -1,32 +1,30 @@
 //! Red before green: the new tests must fail on the code as it was, else they prove nothing of the change.
 
-use crate::gates::bench::GateError;
-use crate::gates::change::Change;
-use crate::gates::commands::Chosen;
-use crate::gates::compare;
-use crate::gates::overlay::Overlay;
-use crate::gates::overlay::Side;
-use crate::gates::remembered;
-use crate::gates::remembered::Hope;
-use crate::gates::said;
-use crate::gates::sites::Site;
-use crate::gates::unproven;
-use crate::gates::unproven::Named;
-use crate::gates::verify::Run;
-use domain::evidence::Absence;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateResult;
-use domain::evidence::Ground;
-use domain::evidence::TestNames;
-use domain::evidence::Weight;
-use domain::feature::Mode;
-use domain::plan::TaskType;
-use domain::task::Origin;
+use crate::gates::{
+    bench::GateError,
+    change::Change,
+    commands::Chosen,
+    compare,
+    overlay::{Overlay, Side},
+    remembered,
+    remembered::Hope,
+    said,
+    sites::Site,
+    unproven,
+    unproven::Named,
+    verify::Run,
+};
+use domain::{
+    evidence::{Absence, Evidence, Gate, GateResult, Ground, TestNames, Weight},
+    feature::Mode,
+    plan::TaskType,
+    task::Origin,
+};
 use git::RawChange;
-use integrity::Version;
-use integrity::language::Role;
-use integrity::language::role;
+use integrity::{
+    Version,
+    language::{Role, role},
+};
 use std::collections::BTreeSet;
 
 const GATE: Gate = Gate::RedBeforeGreen;

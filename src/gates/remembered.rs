@@ -3,22 +3,20 @@
 //!
 //! What speaks against the work is never remembered, nor what could not be run, nor what a network was part of.
 
-use crate::gates::bench::GateError;
-use crate::gates::commands::Chosen;
-use crate::gates::compare;
-use crate::gates::overlay::Overlay;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
-use crate::gates::verify::Run;
-use domain::evidence::Evidence;
-use domain::ids::Sha;
-use sha2::Digest;
-use sha2::Sha256;
-use std::collections::BTreeMap;
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use crate::gates::{
+    bench::GateError,
+    commands::Chosen,
+    compare,
+    overlay::Overlay,
+    stand::{From, Stand},
+    verify::Run,
+};
+use domain::{evidence::Evidence, ids::Sha};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// The most results that are kept.
 const MOST: usize = 64;

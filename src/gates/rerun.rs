@@ -1,15 +1,18 @@
 //! Failing tests are run once more on the same commit before they are held against anyone.
 
-use crate::config::RepositorySettings;
-use crate::gates::bench::Bench;
-use crate::gates::bench::GateError;
-use crate::gates::change::Change;
-use crate::gates::compare;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
-use domain::evidence::Excuse;
-use domain::evidence::Excused;
-use domain::ids::Sha;
+use crate::{
+    config::RepositorySettings,
+    gates::{
+        bench::{Bench, GateError},
+        change::Change,
+        compare,
+        stand::{From, Stand},
+    },
+};
+use domain::{
+    evidence::{Excuse, Excused},
+    ids::Sha,
+};
 use git::Mirror;
 use tokio_util::sync::CancellationToken;
 

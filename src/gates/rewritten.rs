@@ -1,13 +1,12 @@
 //! Files that set-up rewrote. They were put back; what that says of the change is told here.
 
 use crate::gates::said;
-use domain::decision::Issue;
-use domain::evidence::Baseline;
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use integrity::language::Role;
-use integrity::language::role;
+use domain::{
+    decision::Issue,
+    evidence::Baseline,
+    integrity::{Author, IntegrityFinding, Rule},
+};
+use integrity::language::{Role, role};
 
 /// The most files that are named of each kind.
 const MOST: usize = 20;
@@ -41,9 +40,7 @@ pub(crate) fn by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<Integr
 #[cfg(test)]
 mod tests {
     use super::by_setup;
-    use domain::evidence::Absence;
-    use domain::evidence::Baseline;
-    use domain::evidence::Evidence;
+    use domain::evidence::{Absence, Baseline, Evidence};
 
     #[test]
     fn tests_that_a_new_set_up_rewrites_send_the_work_back_and_the_rest_is_shown() {

@@ -1,14 +1,9 @@
 //! Results of Gates that run no command of their own: one sentence each.
 
-use domain::decision::Issue;
-use domain::decision::Severity;
-use domain::evidence::Absence;
-use domain::evidence::Counts;
-use domain::evidence::Evidence;
-use domain::evidence::Finding;
-use domain::evidence::Gate;
-use domain::evidence::GateResult;
-use domain::evidence::Weight;
+use domain::{
+    decision::{Issue, Severity},
+    evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
+};
 
 /// The most names in one sentence.
 const NAMED: usize = 10;

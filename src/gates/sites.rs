@@ -1,9 +1,7 @@
 //! Where tests stand: the tests of some files by their own names, to be found by the names that runners give them.
 
-use integrity::Version;
-use integrity::language;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use integrity::{Version, language};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The tests of some files.
 #[derive(Debug, Default)]

@@ -1,21 +1,23 @@
 //! Set-up and tests of one commit, in a place of their own.
 
-use crate::config::RepositorySettings;
-use crate::gates::bench::Bench;
-use crate::gates::bench::GateError;
-use crate::gates::cache;
-use crate::gates::cache::Warmed;
-use crate::gates::commands;
-use crate::gates::commands::Chosen;
-use crate::gates::files;
-use crate::gates::overlay::Overlay;
-use crate::gates::place::Order;
-use crate::gates::place::Place;
-use domain::evidence::Absence;
-use domain::evidence::Evidence;
-use domain::evidence::Finding;
-use domain::ids::Sha;
-use domain::shell_command::ShellCommand;
+use crate::{
+    config::RepositorySettings,
+    gates::{
+        bench::{Bench, GateError},
+        cache,
+        cache::Warmed,
+        commands,
+        commands::Chosen,
+        files,
+        overlay::Overlay,
+        place::{Order, Place},
+    },
+};
+use domain::{
+    evidence::{Absence, Evidence, Finding},
+    ids::Sha,
+    shell_command::ShellCommand,
+};
 use git::Mirror;
 use tokio_util::sync::CancellationToken;
 

@@ -2,25 +2,23 @@
 //! with something else in the files that are stored for tests. A file that is written anew, and troubles nobody, compares
 //! nothing.
 
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::commands::Chosen;
-use crate::gates::compare;
-use crate::gates::files;
-use crate::gates::overlay::Overlay;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
-use crate::gates::verify::Run;
-use domain::evidence::Evidence;
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::gates::{
+    bench::{GateError, host},
+    commands::Chosen,
+    compare, files,
+    overlay::Overlay,
+    stand::{From, Stand},
+    verify::Run,
+};
+use domain::{
+    evidence::Evidence,
+    integrity::{Author, IntegrityFinding, Rule},
+};
 use git::blocking;
-use integrity::FileChange;
-use integrity::is_snapshot;
-use integrity::language;
-use integrity::language::Role;
-use integrity::language::role;
+use integrity::{
+    FileChange, is_snapshot, language,
+    language::{Role, role},
+};
 use std::collections::BTreeSet;
 
 /// The most stored files that are looked at, and the largest of them.

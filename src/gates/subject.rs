@@ -1,13 +1,12 @@
 //! What is looked at: a task's commit, a merged wave, the merges that may have broken it.
 
-use crate::config::Mode;
-use crate::config::RepositorySettings;
-use domain::evidence::Baseline;
-use domain::evidence::WaivedTest;
-use domain::ids::Sha;
-use domain::plan::PlannedTask;
-use domain::plan::TaskType;
-use domain::task::Origin;
+use crate::config::{Mode, RepositorySettings};
+use domain::{
+    evidence::{Baseline, WaivedTest},
+    ids::Sha,
+    plan::{PlannedTask, TaskType},
+    task::Origin,
+};
 use git::Mirror;
 
 /// A task's commit and everything that it is measured by.

@@ -1,28 +1,27 @@
 //! Tests whose assertions nobody hears: the change's new tests are run with each of their assertions replaced by a failure.
 //! One that still passes never comes to them, or keeps what they say to itself.
 
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::change::Change;
-use crate::gates::commands::Chosen;
-use crate::gates::compare;
-use crate::gates::overlay::Overlay;
-use crate::gates::red;
-use crate::gates::remembered;
-use crate::gates::remembered::Hope;
-use crate::gates::verify::Run;
-use domain::evidence::Evidence;
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use domain::plan::TaskType;
+use crate::gates::{
+    bench::{GateError, host},
+    change::Change,
+    commands::Chosen,
+    compare,
+    overlay::Overlay,
+    red, remembered,
+    remembered::Hope,
+    verify::Run,
+};
+use domain::{
+    evidence::Evidence,
+    integrity::{Author, IntegrityFinding, Rule},
+    plan::TaskType,
+};
 use git::blocking;
-use integrity::language;
-use integrity::language::outline::Failing;
-use integrity::language::outline::Strength;
-use integrity::language::outline::Test;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use integrity::{
+    language,
+    language::outline::{Failing, Strength, Test},
+};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The most tests that are told.
 const MOST: usize = 20;
@@ -136,8 +135,7 @@ fn with_failing(text: &str, mut failing: Vec<&Failing>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::all_failing;
-    use super::with_failing;
+    use super::{all_failing, with_failing};
     use integrity::language;
 
     /// The file with the assertions of those of its tests that can be judged, as they fail.

@@ -1,24 +1,16 @@
 //! What follows where no test shows a change.
 
-use crate::gates::bench::GateError;
-use crate::gates::change::Change;
-use crate::gates::checks;
-use crate::gates::commands::Chosen;
-use crate::gates::compare;
-use crate::gates::grown;
-use crate::gates::red;
-use crate::gates::said;
-use crate::gates::verify::Run;
-use domain::evidence::Absence;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateResult;
-use domain::evidence::Weight;
-use domain::plan::TaskType;
-use integrity::FileChange;
-use integrity::language;
-use integrity::language::Role;
-use integrity::language::role;
+use crate::gates::{
+    bench::GateError, change::Change, checks, commands::Chosen, compare, grown, red, said, verify::Run,
+};
+use domain::{
+    evidence::{Absence, Evidence, Gate, GateResult, Weight},
+    plan::TaskType,
+};
+use integrity::{
+    FileChange, language,
+    language::{Role, role},
+};
 use std::collections::BTreeSet;
 
 const GATE: Gate = Gate::RedBeforeGreen;

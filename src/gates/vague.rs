@@ -2,32 +2,31 @@
 //! which whatever they name does what it does and then gives another value of the same kind, and against code in which it
 //! gives nothing. Tests that notice the second alone would hold of every wrong answer.
 
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::change::Change;
-use crate::gates::commands::Chosen;
-use crate::gates::compare;
-use crate::gates::forms::Code;
-use crate::gates::forms::code;
-use crate::gates::overlay::Overlay;
-use crate::gates::red;
-use crate::gates::remembered;
-use crate::gates::remembered::Hope;
-use crate::gates::verify::Run;
-use domain::evidence::Evidence;
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use domain::plan::TaskType;
+use crate::gates::{
+    bench::{GateError, host},
+    change::Change,
+    commands::Chosen,
+    compare,
+    forms::{Code, code},
+    overlay::Overlay,
+    red, remembered,
+    remembered::Hope,
+    verify::Run,
+};
+use domain::{
+    evidence::Evidence,
+    integrity::{Author, IntegrityFinding, Rule},
+    plan::TaskType,
+};
 use git::blocking;
-use integrity::language;
-use integrity::language::outline::Check;
-use integrity::language::outline::Outline;
-use integrity::language::outline::Strength;
-use integrity::language::outline::Test;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use integrity::{
+    language,
+    language::outline::{Check, Outline, Strength, Test},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// The most tests that are told.
 const MOST: usize = 20;

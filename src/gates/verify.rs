@@ -1,28 +1,16 @@
 //! Everything that is run and read for one task's commit, in one report.
 
-use crate::gates::base_tests;
-use crate::gates::bench::Bench;
-use crate::gates::bench::GateError;
-use crate::gates::change::Change;
-use crate::gates::checks;
-use crate::gates::compare;
-use crate::gates::coverage;
-use crate::gates::dulled;
-use crate::gates::hollow;
-use crate::gates::judged;
-use crate::gates::needless;
-use crate::gates::red;
-use crate::gates::rerun;
-use crate::gates::rewritten;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
-use crate::gates::stored;
-use crate::gates::subject::Subject;
-use crate::gates::unheard;
-use crate::gates::vague;
-use domain::evidence::Evidence;
-use domain::evidence::Excuse;
-use domain::evidence::GateReport;
+use crate::gates::{
+    base_tests,
+    bench::{Bench, GateError},
+    change::Change,
+    checks, compare, coverage, dulled, hollow, judged, needless, red, rerun, rewritten,
+    stand::{From, Stand},
+    stored,
+    subject::Subject,
+    unheard, vague,
+};
+use domain::evidence::{Evidence, Excuse, GateReport};
 use git::Blob;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;

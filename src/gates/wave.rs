@@ -1,20 +1,18 @@
 //! The wave gate: tasks that pass alone can fail together, and a feature can be dead under green unit tests.
 
-use crate::config::RepositorySettings;
-use crate::gates::bench::Bench;
-use crate::gates::bench::GateError;
-use crate::gates::compare;
-use crate::gates::rerun;
-use crate::gates::said;
-use crate::gates::stand::From;
-use crate::gates::stand::Stand;
-use crate::gates::subject::Suspects;
-use crate::gates::subject::WaveSubject;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::evidence::Weight;
-use domain::ids::Sha;
+use crate::{
+    config::RepositorySettings,
+    gates::{
+        bench::{Bench, GateError},
+        compare, rerun, said,
+        stand::{From, Stand},
+        subject::{Suspects, WaveSubject},
+    },
+};
+use domain::{
+    evidence::{Evidence, Gate, GateReport, Weight},
+    ids::Sha,
+};
 use git::Mirror;
 use tokio_util::sync::CancellationToken;
 

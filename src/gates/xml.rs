@@ -1,9 +1,9 @@
 //! XML of foreign programs, read in one pass: no tree is built, nothing is expanded, and nesting is bounded.
 
-use quick_xml::Reader;
-use quick_xml::XmlVersion;
-use quick_xml::events::BytesStart;
-use quick_xml::events::Event;
+use quick_xml::{
+    Reader, XmlVersion,
+    events::{BytesStart, Event},
+};
 use std::borrow::Cow;
 
 /// No report of people's tools is nested like this.

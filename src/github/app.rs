@@ -1,20 +1,13 @@
 //! An App as itself: its key, its name, its installations.
 
-use super::http::Call;
-use super::http::Credential;
-use super::http::Wire;
-use super::http::segment;
-use super::model::Actor;
-use super::model::time;
-use crate::github::error::Cause;
-use crate::github::error::GithubError;
-use domain::ids::AppId;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::RepoName;
+use super::{
+    http::{Call, Credential, Wire, segment},
+    model::{Actor, time},
+};
+use crate::github::error::{Cause, GithubError};
+use domain::ids::{AppId, InstallationId, Millis, RepoName};
 use jsonwebtoken::EncodingKey;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

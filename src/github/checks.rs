@@ -1,16 +1,11 @@
 //! Check runs: only Apps may write them.
 
-use super::error::GithubError;
-use super::http::segment;
-use super::repo::Repo;
-use super::rights::Rights;
+use super::{error::GithubError, http::segment, repo::Repo, rights::Rights};
 use crate::github::http::Reply;
-use domain::ids::CheckRunId;
-use domain::ids::Sha;
+use domain::ids::{CheckRunId, Sha};
 use http::Method;
 use serde::Deserialize;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Annotations that GitHub takes in one request.
 pub const MOST_ANNOTATIONS: usize = 50;

@@ -1,15 +1,13 @@
 //! What others say of a commit: their check runs and commit statuses.
 
-use super::error::GithubError;
-use super::http::Reply;
-use super::model::app_id;
-use super::model::text;
-use super::model::time;
-use super::repo::Repo;
-use super::rights::Rights;
-use domain::ids::AppId;
-use domain::ids::Millis;
-use domain::ids::Sha;
+use super::{
+    error::GithubError,
+    http::Reply,
+    model::{app_id, text, time},
+    repo::Repo,
+    rights::Rights,
+};
+use domain::ids::{AppId, Millis, Sha};
 use serde::Deserialize;
 
 /// A check run of any App.

@@ -1,38 +1,24 @@
 //! One App at work.
 
-use super::Clock;
-use super::GithubUrls;
-use super::app;
-use super::app::App;
-use super::app::Identity;
-use super::app::Installation;
-use super::app::InstallationState;
-use super::app::SetupError;
-use super::error::GithubError;
-use super::http::Call;
-use super::http::Credential;
-use super::http::Question;
-use super::http::Reply;
-use super::http::Wire;
-use super::http::segment;
-use super::model::Actor;
-use super::model::Repository;
-use super::repo::Repo;
-use super::rights::Rights;
-use super::tokens::TokenKey;
-use super::tokens::Tokens;
-use domain::ids::AppId;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use domain::ids::RepoName;
-use domain::ids::User;
-use domain::secret::Secrets;
+use super::{
+    Clock, GithubUrls, app,
+    app::{App, Identity, Installation, InstallationState, SetupError},
+    error::GithubError,
+    http::{Call, Credential, Question, Reply, Wire, segment},
+    model::{Actor, Repository},
+    repo::Repo,
+    rights::Rights,
+    tokens::{TokenKey, Tokens},
+};
+use domain::{
+    ids::{AppId, InstallationId, Millis, RepoId, RepoName, User},
+    secret::Secrets,
+};
 use secrecy::SecretString;
-use std::collections::HashMap;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 use tokio::sync::OnceCell;
 
 /// One App and its connections to one GitHub. Made once and shared: its tokens and connections are its value.

@@ -1,13 +1,7 @@
 //! Comments on issues and pull requests, and reactions.
 
-use super::app::PER_PAGE;
-use super::error::GithubError;
-use super::model::Comment;
-use super::repo::Repo;
-use super::rights::Rights;
-use domain::ids::CommentId;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
+use super::{app::PER_PAGE, error::GithubError, model::Comment, repo::Repo, rights::Rights};
+use domain::ids::{CommentId, IssueNumber, Millis};
 use http::Method;
 use serde_json::json;
 

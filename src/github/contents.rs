@@ -1,14 +1,9 @@
 //! Files of a repository at a commit, and how commits stand to each other: read by the API, without git.
 
-use super::error::GithubError;
-use super::http::branch_path;
-use super::repo::Repo;
-use super::rights::Rights;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
+use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
+use base64::{Engine, prelude::BASE64_STANDARD};
 use domain::ids::Sha;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::{Deserialize, de::IgnoredAny};
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]

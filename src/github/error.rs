@@ -1,10 +1,8 @@
 //! Every way in which a call fails, by what the caller does next.
 
-use super::http::Intent;
-use super::http::Reply;
+use super::http::{Intent, Reply};
 use domain::ids::Millis;
-use http::HeaderMap;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 

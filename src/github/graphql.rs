@@ -1,22 +1,15 @@
 //! What only GraphQL offers.
 
-use super::error::GithubError;
-use super::error::clip;
-use super::error::contains;
-use super::error::limited;
-use super::http::Intent;
-use super::http::Question;
-use super::http::Reply;
-use super::model::time;
-use super::repo::Repo;
-use super::rights::Rights;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
-use domain::ids::PullNumber;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-use serde_json::json;
+use super::{
+    error::{GithubError, clip, contains, limited},
+    http::{Intent, Question, Reply},
+    model::time,
+    repo::Repo,
+    rights::Rights,
+};
+use domain::ids::{IssueNumber, Millis, PullNumber};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
 const ISSUE_EDIT: &str = "query($login: String!, $repo: String!, $issue: Int!) { \
     repository(owner: $login, name: $repo) { issue(number: $issue) { lastEditedAt editor { login } } } }";

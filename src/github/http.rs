@@ -3,30 +3,25 @@
 //! Only paths are asked for, never absolute URLs: octocrab sends those without credentials. octocrab's own retries are
 //! off. A read is tried again here, twice; a write never.
 
-use super::Clock;
-use super::app::App;
-use super::error::GithubError;
-use super::error::refusal;
-use super::urls::GithubUrls;
+use super::{
+    Clock,
+    app::App,
+    error::{GithubError, refusal},
+    urls::GithubUrls,
+};
 use bytes::Bytes;
-use domain::ids::AppId;
-use domain::ids::Millis;
-use domain::secret::Secrets;
-use http::HeaderMap;
-use http::Method;
-use http::StatusCode;
-use http_body_util::BodyExt;
-use http_body_util::LengthLimitError;
-use http_body_util::Limited;
+use domain::{
+    ids::{AppId, Millis},
+    secret::Secrets,
+};
+use http::{HeaderMap, Method, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use jsonwebtoken::EncodingKey;
-use octocrab::Octocrab;
-use octocrab::service::middleware::retry::RetryConfig;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
+use octocrab::{Octocrab, service::middleware::retry::RetryConfig};
+use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::error::Error;
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 const CONNECT: Duration = Duration::from_secs(10);
 const WRITE: Duration = Duration::from_secs(30);

@@ -1,9 +1,6 @@
 //! Reading issues.
 
-use super::error::GithubError;
-use super::model::Issue;
-use super::repo::Repo;
-use super::rights::Rights;
+use super::{error::GithubError, model::Issue, repo::Repo, rights::Rights};
 use domain::ids::IssueNumber;
 
 impl Repo<'_> {

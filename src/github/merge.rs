@@ -1,11 +1,11 @@
 //! Merging a pull request.
 
-use super::error::GithubError;
-use super::error::contains;
-use super::repo::Repo;
-use super::rights::Rights;
-use domain::ids::PullNumber;
-use domain::ids::Sha;
+use super::{
+    error::{GithubError, contains},
+    repo::Repo,
+    rights::Rights,
+};
+use domain::ids::{PullNumber, Sha};
 use http::Method;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,16 +1,15 @@
 //! Pull requests: finding, opening, changing.
 
-use super::error::GithubError;
-use super::http::segment;
-use super::model::OpenState;
-use super::model::Pull;
-use super::repo::Repo;
-use super::rights::Rights;
+use super::{
+    error::GithubError,
+    http::segment,
+    model::{OpenState, Pull},
+    repo::Repo,
+    rights::Rights,
+};
 use domain::ids::PullNumber;
 use http::Method;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// A pull request to be opened as a draft where drafts exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

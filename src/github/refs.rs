@@ -1,9 +1,6 @@
 //! Branches, by the API: what git itself is not needed for.
 
-use super::error::GithubError;
-use super::http::branch_path;
-use super::repo::Repo;
-use super::rights::Rights;
+use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
 use domain::ids::Sha;
 use http::Method;
 use serde::Deserialize;

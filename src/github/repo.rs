@@ -1,23 +1,15 @@
 //! The calls about one repository: by its id, whatever it is called.
 
-use super::Client;
-use super::app::MAX_PAGES;
-use super::app::PER_PAGE;
-use super::app::endless;
-use super::app::has_more;
-use super::error::GithubError;
-use super::http::Call;
-use super::http::Intent;
-use super::http::Question;
-use super::http::Reply;
-use super::http::segment;
-use super::model::Repository;
-use super::rights::Rights;
-use super::tokens::TokenKey;
-use domain::ids::InstallationId;
-use domain::ids::RepoId;
-use domain::ids::RepoName;
-use domain::ids::User;
+use super::{
+    Client,
+    app::{MAX_PAGES, PER_PAGE, endless, has_more},
+    error::GithubError,
+    http::{Call, Intent, Question, Reply, segment},
+    model::Repository,
+    rights::Rights,
+    tokens::TokenKey,
+};
+use domain::ids::{InstallationId, RepoId, RepoName, User};
 use http::Method;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

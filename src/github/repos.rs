@@ -1,10 +1,11 @@
 //! Who may do what in a repository, and which rules its branches have.
 
-use super::error::GithubError;
-use super::http::branch_path;
-use super::http::segment;
-use super::repo::Repo;
-use super::rights::Rights;
+use super::{
+    error::GithubError,
+    http::{branch_path, segment},
+    repo::Repo,
+    rights::Rights,
+};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,11 +1,7 @@
 //! Asking people for a review.
 
-use super::error::GithubError;
-use super::model::Actor;
-use super::repo::Repo;
-use super::rights::Rights;
-use domain::ids::PullNumber;
-use domain::ids::User;
+use super::{error::GithubError, model::Actor, repo::Repo, rights::Rights};
+use domain::ids::{PullNumber, User};
 use http::Method;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,17 +1,14 @@
 //! Reviews of pull requests.
 
-use super::error::GithubError;
-use super::error::contains;
-use super::model::LineComment;
-use super::model::Review;
-use super::repo::Repo;
-use super::rights::Rights;
-use domain::ids::PullNumber;
-use domain::ids::ReviewId;
-use domain::ids::Sha;
+use super::{
+    error::{GithubError, contains},
+    model::{LineComment, Review},
+    repo::Repo,
+    rights::Rights,
+};
+use domain::ids::{PullNumber, ReviewId, Sha};
 use http::Method;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What a review says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! When the next write to GitHub may go out.
 
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use std::collections::HashMap;
-use std::collections::VecDeque;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use domain::ids::{InstallationId, Millis};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Mutex, PoisonError},
+};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;

@@ -1,24 +1,19 @@
 //! Installation tokens: each for one repository and one purpose, kept in memory, minted one at a time.
 
-use super::http::Call;
-use super::http::Credential;
-use super::http::Intent;
-use super::http::Reply;
-use super::http::Wire;
-use super::rights::Rights;
+use super::{
+    http::{Call, Credential, Intent, Reply, Wire},
+    rights::Rights,
+};
 use crate::github::error::GithubError;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::RepoId;
+use domain::ids::{InstallationId, Millis, RepoId};
 use http::Method;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// A token is not handed out in its last minutes: a push must not outlive it.
 const MARGIN_MS: i64 = 5 * 60_000;

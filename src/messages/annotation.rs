@@ -1,12 +1,11 @@
 //! Findings as annotations of a check run: on their lines, in plain words, for that is all an annotation shows.
 
-use crate::messages::items;
-use crate::messages::untrusted;
-use domain::decision::Issue;
-use domain::decision::Severity;
-use domain::evidence;
-use domain::task::Task;
-use domain::task::Turn;
+use crate::messages::{items, untrusted};
+use domain::{
+    decision::{Issue, Severity},
+    evidence,
+    task::{Task, Turn},
+};
 
 /// Annotations of one check run; more would be many calls that nobody reads.
 const MOST: usize = 200;

@@ -1,32 +1,23 @@
 //! The blocked report: what a person needs to decide how a Task or a Feature goes on.
 
-use crate::messages::findings::folded_unless_empty;
-use crate::messages::gates;
-use crate::messages::items;
-use crate::messages::links::Links;
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::measure::fitting;
-use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::reasons;
-use crate::messages::untrusted;
-use crate::messages::waits::called;
-use crate::messages::words;
-use crate::messages::words::count;
-use domain::blocked::Approvable;
-use domain::blocked::BlockReason;
-use domain::blocked::BlockedReport;
-use domain::blocked::Cost;
-use domain::blocked::Way;
-use domain::decision::Issue;
-use domain::feature::Feature;
-use domain::feature::State as FeatureState;
-use domain::feature::flow::strictest;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::recurring::Recurring;
-use domain::task::Task;
+use crate::messages::{
+    findings::folded_unless_empty,
+    gates, items,
+    links::Links,
+    measure::{Measure, bullets, fitting, sections, titled},
+    reasons, untrusted,
+    waits::called,
+    words,
+    words::count,
+};
+use domain::{
+    blocked::{Approvable, BlockReason, BlockedReport, Cost, Way},
+    decision::Issue,
+    feature::{Feature, State as FeatureState, flow::strictest},
+    ids::{TaskId, TurnNumber},
+    recurring::Recurring,
+    task::Task,
+};
 
 /// The report on a task that is blocked now, for its pull request or, where there is none, the issue.
 #[must_use]

@@ -1,32 +1,21 @@
 //! Verdicts and wave gates as check runs.
 
-use crate::messages::findings;
-use crate::messages::gates;
-use crate::messages::items;
-use crate::messages::links::Links;
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::measure::first;
-use crate::messages::measure::fitting;
-use crate::messages::measure::folded;
-use crate::messages::measure::sections;
-use crate::messages::reasons;
-use crate::messages::review;
-use crate::messages::review::Told;
-use crate::messages::untrusted;
-use crate::messages::words;
-use domain::decision::Outcome;
-use domain::evidence;
-use domain::evidence::Profile;
-use domain::evidence::profile;
-use domain::feature::Feature;
-use domain::feature::WaveGate;
-use domain::feature::flow::strictest;
-use domain::ids::Sha;
-use domain::task::State;
-use domain::task::Task;
-use domain::task::Turn;
-use domain::task::Waiver;
+use crate::messages::{
+    findings, gates, items,
+    links::Links,
+    measure::{Measure, bullets, first, fitting, folded, sections},
+    reasons, review,
+    review::Told,
+    untrusted, words,
+};
+use domain::{
+    decision::Outcome,
+    evidence,
+    evidence::{Profile, profile},
+    feature::{Feature, WaveGate, flow::strictest},
+    ids::Sha,
+    task::{State, Task, Turn, Waiver},
+};
 
 /// GitHub takes 255 characters of a title.
 const TITLE: usize = 200;

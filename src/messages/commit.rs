@@ -1,10 +1,7 @@
 //! Messages of the commits that AutoBuild makes. Their trailers are the engine's part.
 
-use crate::messages::untrusted::plain;
-use crate::messages::words::feature_name;
-use domain::feature::Feature;
-use domain::ids::TurnNumber;
-use domain::task::Task;
+use crate::messages::{untrusted::plain, words::feature_name};
+use domain::{feature::Feature, ids::TurnNumber, task::Task};
 
 /// As much of a subject as `git log` shows in one line.
 const SUBJECT: usize = 72;

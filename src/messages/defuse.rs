@@ -2,8 +2,7 @@
 //!
 //! It works on one line of plain text and knows no Markdown: `untrusted` escapes that.
 
-use std::iter::Peekable;
-use std::str::CharIndices;
+use std::{iter::Peekable, str::CharIndices};
 
 const CLOSING_WORDS: [&str; 9] = [
     "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",

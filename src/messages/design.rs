@@ -1,11 +1,10 @@
 //! A task's design in its pull request: what the designer advised, marked as advice.
 
-use crate::messages::ignored;
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::untrusted;
+use crate::messages::{
+    ignored,
+    measure::{Measure, bullets, sections, titled},
+    untrusted,
+};
 use domain::design::Design;
 
 /// The section, or nothing.

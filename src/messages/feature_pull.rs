@@ -1,29 +1,21 @@
 //! The pull request from the integration branch to the default branch, which a person merges.
 
-use crate::messages::check::waived;
-use crate::messages::gates;
-use crate::messages::links::Links;
-use crate::messages::living_ground;
-use crate::messages::living_parts;
-use crate::messages::living_parts::human_criteria;
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::measure::fitting;
-use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::progress;
-use crate::messages::reasons;
-use crate::messages::task_pull::PullText;
-use crate::messages::task_pull::TITLE;
-use crate::messages::untrusted;
-use crate::messages::words;
-use domain::cost::Spending;
-use domain::feature::CancelledWhy;
-use domain::feature::Feature;
-use domain::feature::State as FeatureState;
-use domain::feature::flow::strictest;
-use domain::task::State;
-use domain::task::Task;
+use crate::messages::{
+    check::waived,
+    gates,
+    links::Links,
+    living_ground, living_parts,
+    living_parts::human_criteria,
+    measure::{Measure, bullets, fitting, sections, titled},
+    progress, reasons,
+    task_pull::{PullText, TITLE},
+    untrusted, words,
+};
+use domain::{
+    cost::Spending,
+    feature::{CancelledWhy, Feature, State as FeatureState, flow::strictest},
+    task::{State, Task},
+};
 
 /// The text of the feature pull request. It closes the issue only if every task is completed.
 #[must_use]

@@ -1,27 +1,19 @@
 //! What stands in the open in a review, and what is folded: first what failed and what to mend, each failure once; behind
 //! folds the whole record.
 
-use crate::messages::gates;
-use crate::messages::items;
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::measure::folded;
-use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::review_criteria;
-use crate::messages::untrusted;
-use crate::messages::words::count;
-use domain::contract::Contract;
-use domain::decision::CriterionMet;
-use domain::decision::Issue;
-use domain::decision::Outcome;
-use domain::decision::Verdict;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::repeats;
-use domain::plan::Criterion;
-use domain::task::Task;
-use domain::task::Turn;
+use crate::messages::{
+    gates, items,
+    measure::{Measure, bullets, folded, sections, titled},
+    review_criteria, untrusted,
+    words::count,
+};
+use domain::{
+    contract::Contract,
+    decision::{CriterionMet, Issue, Outcome, Verdict},
+    evidence::{Evidence, Gate, repeats},
+    plan::Criterion,
+    task::{Task, Turn},
+};
 
 /// Entries in the open; more fill more than a screen.
 const OPEN: usize = 8;

@@ -1,20 +1,15 @@
 //! Below the table of Gates: failures that are excused, names of failing tests, places, outputs.
 
-use crate::messages::items;
-use crate::messages::measure::Measure;
-use crate::messages::measure::first;
-use crate::messages::measure::folded;
-use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::untrusted;
-use domain::decision::Issue;
-use domain::evidence::Evidence;
-use domain::evidence::Excuse;
-use domain::evidence::Finding;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use crate::messages::{
+    items,
+    measure::{Measure, first, folded, sections, titled},
+    untrusted,
+};
+use domain::{
+    decision::Issue,
+    evidence::{Evidence, Excuse, Finding, Gate, GateReport},
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Outputs that are shown of one report.
 const OUTPUTS: usize = 12;

@@ -1,21 +1,17 @@
 //! What the Gates found, as people read it: one row each with what it weighs, and below what did not pass.
 
-use crate::messages::gate_details;
-use crate::messages::measure::Measure;
-use crate::messages::measure::folded;
-use crate::messages::measure::sections;
-use crate::messages::untrusted;
-use crate::messages::words::count;
-use domain::decision::Issue;
-use domain::evidence::Counts;
-use domain::evidence::Evidence;
-use domain::evidence::Finding;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::evidence::GateResult;
-use domain::evidence::Weight;
-use domain::isolation::Level;
-use domain::plan::TaskType;
+use crate::messages::{
+    gate_details,
+    measure::{Measure, folded, sections},
+    untrusted,
+    words::count,
+};
+use domain::{
+    decision::Issue,
+    evidence::{Counts, Evidence, Finding, Gate, GateReport, GateResult, Weight},
+    isolation::Level,
+    plan::TaskType,
+};
 
 /// A fold that says how many Gates ended how; in it the table of all of them, then names and outputs of what did not pass.
 /// Places that are among `told` stand there already.

@@ -1,10 +1,11 @@
 //! The Mermaid picture of a Feature's waves.
 
-use domain::feature::Feature;
-use domain::ids::TaskId;
-use domain::task::State;
-use domain::task::Task;
-use domain::wave::AddedEdge;
+use domain::{
+    feature::Feature,
+    ids::TaskId,
+    task::{State, Task},
+    wave::AddedEdge,
+};
 use std::collections::BTreeMap;
 
 /// More would not be readable, and GitHub stops drawing.

@@ -1,7 +1,6 @@
 //! Keys of agents' answers that no rule knows: nothing follows from them, and one line says so.
 
-use crate::messages::measure::Measure;
-use crate::messages::untrusted;
+use crate::messages::{measure::Measure, untrusted};
 use domain::task::Turn;
 
 /// The most keys that are named of one answer, and how much of each.

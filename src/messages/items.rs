@@ -1,12 +1,11 @@
 //! What was found wrong, by how much it weighs.
 
-use crate::messages::measure::Measure;
-use crate::messages::measure::first;
-use crate::messages::measure::sections;
-use crate::messages::review_inline::replacement;
-use crate::messages::untrusted;
-use domain::decision::Issue;
-use domain::decision::Severity;
+use crate::messages::{
+    measure::{Measure, first, sections},
+    review_inline::replacement,
+    untrusted,
+};
+use domain::decision::{Issue, Severity};
 
 /// Headings and entries by severity, the heaviest first.
 pub(super) fn by_severity(items: &[&Issue], measure: &Measure) -> String {

@@ -1,11 +1,7 @@
 //! Addresses of what a sentence speaks about.
 
 use crate::messages::untrusted;
-use domain::ids::CommentId;
-use domain::ids::IssueNumber;
-use domain::ids::PullNumber;
-use domain::ids::RepoName;
-use domain::ids::Sha;
+use domain::ids::{CommentId, IssueNumber, PullNumber, RepoName, Sha};
 
 /// Makes addresses within one repository.
 #[derive(Clone, Debug, PartialEq, Eq)]

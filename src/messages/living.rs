@@ -1,25 +1,18 @@
 //! The comment on the issue that shows the plan and from then on the progress. It is written anew at every edit.
 
-use crate::messages::graph;
-use crate::messages::links::Links;
-use crate::messages::living_ground;
-use crate::messages::living_parts;
-use crate::messages::measure::Measure;
-use crate::messages::measure::fitting;
-use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::progress;
-use crate::messages::reasons;
-use crate::messages::unsaid;
-use crate::messages::untrusted;
-use crate::messages::words;
-use domain::blocked::BlockReason;
-use domain::cost::Spending;
-use domain::feature::Feature;
-use domain::feature::PlanVersion;
-use domain::feature::State;
-use domain::feature::Suspension;
-use domain::wave;
+use crate::messages::{
+    graph,
+    links::Links,
+    living_ground, living_parts,
+    measure::{Measure, fitting, sections, titled},
+    progress, reasons, unsaid, untrusted, words,
+};
+use domain::{
+    blocked::BlockReason,
+    cost::Spending,
+    feature::{Feature, PlanVersion, State, Suspension},
+    wave,
+};
 
 /// The living comment of a Feature as it is now.
 #[must_use]

@@ -1,20 +1,18 @@
 //! Sections of the living comment about the ground that the work stands on: how it is checked, what was so before, and
 //! which tasks AutoBuild added and why.
 
-use crate::messages::links::Links;
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::untrusted;
-use crate::messages::words;
-use crate::messages::words::count;
-use domain::ci::CiPolicy;
-use domain::feature::Before;
-use domain::feature::Feature;
-use domain::feature::Mode;
-use domain::feature::PlanVersion;
-use domain::plan::Check;
-use domain::task::Origin;
-use domain::task::Task;
+use crate::messages::{
+    links::Links,
+    measure::{Measure, bullets},
+    untrusted, words,
+    words::count,
+};
+use domain::{
+    ci::CiPolicy,
+    feature::{Before, Feature, Mode, PlanVersion},
+    plan::Check,
+    task::{Origin, Task},
+};
 
 /// The commands of the Gates, and what a new test and the repository's own CI count for.
 pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure) -> String {

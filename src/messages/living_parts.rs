@@ -1,31 +1,21 @@
 //! Sections of the living comment.
 
-use crate::messages::gates;
-use crate::messages::links::Links;
-use crate::messages::measure::Measure;
-use crate::messages::measure::Yaml;
-use crate::messages::measure::bullets;
-use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::plan_file::plan_file;
-use crate::messages::plan_file::plan_file_path;
-use crate::messages::reasons;
-use crate::messages::untrusted;
-use crate::messages::words;
-use crate::messages::words::count;
-use domain::at_work::Doing;
-use domain::budget::dollars;
-use domain::cost::Spending;
-use domain::cost::Waiting;
-use domain::cost::WaitsOn;
-use domain::feature::Feature;
-use domain::feature::Older;
-use domain::feature::Phase;
-use domain::feature::PlanVersion;
-use domain::feature::State;
-use domain::ids::TaskId;
-use domain::plan::Check;
-use domain::plan::Plan;
+use crate::messages::{
+    gates,
+    links::Links,
+    measure::{Measure, Yaml, bullets, sections, titled},
+    plan_file::{plan_file, plan_file_path},
+    reasons, untrusted, words,
+    words::count,
+};
+use domain::{
+    at_work::Doing,
+    budget::dollars,
+    cost::{Spending, Waiting, WaitsOn},
+    feature::{Feature, Older, Phase, PlanVersion, State},
+    ids::TaskId,
+    plan::{Check, Plan},
+};
 
 /// Where exactly building stands.
 pub(super) fn phase(feature: &Feature) -> String {

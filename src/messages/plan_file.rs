@@ -1,16 +1,15 @@
 //! The plan as the YAML that the comment shows and the integration branch carries.
 
-use crate::messages::task_file::task_file;
-use crate::messages::task_file::task_file_path;
-use domain::feature::Feature;
-use domain::feature::PlanVersion;
-use domain::feature::State;
-use domain::ids::Millis;
-use domain::plan::Plan;
-use domain::plan::yaml::PlanHeader;
-use domain::plan::yaml::PlanStatus;
-use domain::plan::yaml::plan_yaml;
-use domain::task::Origin;
+use crate::messages::task_file::{task_file, task_file_path};
+use domain::{
+    feature::{Feature, PlanVersion, State},
+    ids::Millis,
+    plan::{
+        Plan,
+        yaml::{PlanHeader, PlanStatus, plan_yaml},
+    },
+    task::Origin,
+};
 
 /// Where the plan stands: `.autobuild/features/FEAT-42.yaml`.
 #[must_use]

@@ -1,17 +1,16 @@
 //! The table of a Feature's tasks, and what each of them says where it has no pull request to say it on.
 
-use crate::messages::links::Links;
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::reasons;
-use crate::messages::untrusted;
-use crate::messages::words;
-use domain::complexity;
-use domain::cost::Spending;
-use domain::feature::Feature;
-use domain::task::State;
-use domain::task::Task;
-use domain::task::Work;
+use crate::messages::{
+    links::Links,
+    measure::{Measure, bullets},
+    reasons, untrusted, words,
+};
+use domain::{
+    complexity,
+    cost::Spending,
+    feature::Feature,
+    task::{State, Task, Work},
+};
 
 /// Task, type, complexity, needs, state, pull request, turns, cost.
 pub(super) fn table(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {

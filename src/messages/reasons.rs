@@ -1,21 +1,15 @@
 //! Why something stopped, waits or ended, in words for people. What an operator needs is in the log.
 
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::measure::folded;
-use crate::messages::untrusted::code;
-use crate::messages::untrusted::fence;
-use crate::messages::untrusted::inline;
-use crate::messages::words::person;
-use crate::messages::words::tasks;
-use domain::blocked::AgentFailure;
-use domain::blocked::BlockReason;
-use domain::blocked::FailureClass;
-use domain::blocked::Fault;
-use domain::feature::ApprovalWhy;
-use domain::feature::CancelledWhy;
-use domain::ids::TaskId;
-use domain::ids::User;
+use crate::messages::{
+    measure::{Measure, bullets, folded},
+    untrusted::{code, fence, inline},
+    words::{person, tasks},
+};
+use domain::{
+    blocked::{AgentFailure, BlockReason, FailureClass, Fault},
+    feature::{ApprovalWhy, CancelledWhy},
+    ids::{TaskId, User},
+};
 
 /// Why a Task or a Feature is blocked, as one sentence.
 pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {

@@ -1,17 +1,14 @@
 //! Why a command or label is not obeyed, each with what to do instead.
 
-use crate::messages::links::Links;
-use crate::messages::measure::MEASURES;
-use crate::messages::reasons;
-use crate::messages::untrusted;
-use crate::messages::words;
-use domain::blocked::BlockReason;
-use domain::feature::Feature;
-use domain::feature::command::Refusal;
-use domain::feature::command::Trigger;
-use domain::ids::FeatureKey;
-use domain::ids::Sha;
-use domain::ids::TaskId;
+use crate::messages::{links::Links, measure::MEASURES, reasons, untrusted, words};
+use domain::{
+    blocked::BlockReason,
+    feature::{
+        Feature,
+        command::{Refusal, Trigger},
+    },
+    ids::{FeatureKey, Sha, TaskId},
+};
 
 const TEXT: usize = 600;
 

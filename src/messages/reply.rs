@@ -1,20 +1,14 @@
 //! Answers to commands and labels.
 
-use crate::messages::links::Links;
-use crate::messages::living::state_line;
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::measure::first;
-use crate::messages::measure::fitting;
-use crate::messages::measure::sections;
-use crate::messages::progress;
-use crate::messages::refusal::NO_RUN;
-use crate::messages::refusal::refusal;
-use crate::messages::untrusted;
-use domain::command::Command;
-use domain::cost::Spending;
-use domain::effect::Reply;
-use domain::feature::Feature;
+use crate::messages::{
+    links::Links,
+    living::state_line,
+    measure::{Measure, bullets, first, fitting, sections},
+    progress,
+    refusal::{NO_RUN, refusal},
+    untrusted,
+};
+use domain::{command::Command, cost::Spending, effect::Reply, feature::Feature};
 
 /// What a reply says. `feature` is the run that the thread belongs to, if there is one.
 #[must_use]

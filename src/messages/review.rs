@@ -1,25 +1,19 @@
 //! A verdict as a pull request review.
 
-use crate::messages::blocked;
-use crate::messages::findings;
-use crate::messages::ignored;
-use crate::messages::links::Links;
-use crate::messages::measure::Measure;
-use crate::messages::measure::fitting;
-use crate::messages::measure::sections;
-use crate::messages::review_inline;
-use crate::messages::review_since::since_last;
-use crate::messages::untrusted;
-use crate::messages::words;
-use domain::blocked::BlockedReport;
-use domain::blocked::Cost;
-use domain::decision::Issue;
-use domain::decision::Outcome;
-use domain::decision::Verdict;
-use domain::feature::Feature;
-use domain::task::Task;
-use domain::task::Turn;
-use domain::task::Work;
+use crate::messages::{
+    blocked, findings, ignored,
+    links::Links,
+    measure::{Measure, fitting, sections},
+    review_inline,
+    review_since::since_last,
+    untrusted, words,
+};
+use domain::{
+    blocked::{BlockedReport, Cost},
+    decision::{Issue, Outcome, Verdict},
+    feature::Feature,
+    task::{Task, Turn, Work},
+};
 
 /// A review to be posted on one commit.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,19 +1,15 @@
 //! The criteria of a task in a review: what each is bound to, what its check found, and what the Coach says of it.
 
-use crate::messages::measure::Measure;
-use crate::messages::measure::folded;
-use crate::messages::untrusted;
-use crate::messages::words;
-use domain::decision::CriterionFinding;
-use domain::decision::CriterionMet;
-use domain::decision::Verdict;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::plan::Check;
-use domain::plan::Criterion;
-use domain::task::Task;
-use domain::task::Turn;
+use crate::messages::{
+    measure::{Measure, folded},
+    untrusted, words,
+};
+use domain::{
+    decision::{CriterionFinding, CriterionMet, Verdict},
+    evidence::{Evidence, Gate, GateReport},
+    plan::{Check, Criterion},
+    task::{Task, Turn},
+};
 
 /// A fold with a table: number, criterion, what it is bound to, what its check found, whether the Coach says it is met, and by what.
 pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {

@@ -1,11 +1,11 @@
 //! Items of a review that stand on a line of the diff.
 
-use crate::messages::items;
-use crate::messages::measure::MAX_CHARS;
-use crate::messages::measure::first;
-use crate::messages::review::Inline;
-use crate::messages::review::Review;
-use crate::messages::untrusted;
+use crate::messages::{
+    items,
+    measure::{MAX_CHARS, first},
+    review::{Inline, Review},
+    untrusted,
+};
 use domain::decision::Issue;
 
 /// GitHub takes more, but nobody reads them.

@@ -1,19 +1,17 @@
 //! What a review says of the turn before: which items are named again, which are not, what else changed.
 
-use crate::messages::gates;
-use crate::messages::items;
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::measure::first;
-use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::untrusted;
-use crate::messages::words::count;
-use domain::decision::Issue;
-use domain::ids::TurnNumber;
-use domain::recurring;
-use domain::task::Task;
-use domain::task::Turn;
+use crate::messages::{
+    gates, items,
+    measure::{Measure, bullets, first, sections, titled},
+    untrusted,
+    words::count,
+};
+use domain::{
+    decision::Issue,
+    ids::TurnNumber,
+    recurring,
+    task::{Task, Turn},
+};
 use std::collections::BTreeMap;
 
 /// Items of one turn that are compared.

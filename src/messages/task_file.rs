@@ -1,18 +1,16 @@
 //! The page that the integration branch carries for each task.
 
-use crate::messages::gates;
-use crate::messages::items;
-use crate::messages::measure::Measure;
-use crate::messages::measure::fitting;
-use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::task_pull::criteria;
-use crate::messages::untrusted;
-use crate::messages::words;
-use domain::feature::Feature;
-use domain::ids::TaskId;
-use domain::task::Task;
-use domain::task::Turn;
+use crate::messages::{
+    gates, items,
+    measure::{Measure, fitting, sections, titled},
+    task_pull::criteria,
+    untrusted, words,
+};
+use domain::{
+    feature::Feature,
+    ids::TaskId,
+    task::{Task, Turn},
+};
 
 /// Where a task's page stands: `.autobuild/tasks/FEAT-42/TASK-001.md`.
 #[must_use]

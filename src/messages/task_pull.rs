@@ -1,21 +1,18 @@
 //! A task's pull request: its text, and what is said when it closes or a review becomes stale.
 
-use crate::messages::design;
-use crate::messages::links::Links;
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::measure::first;
-use crate::messages::measure::fitting;
-use crate::messages::measure::sections;
-use crate::messages::measure::titled;
-use crate::messages::untrusted;
-use crate::messages::words;
-use domain::effect::ClosedWhy;
-use domain::effect::DismissedWhy;
-use domain::feature::Feature;
-use domain::ids::User;
-use domain::report::PlayerReport;
-use domain::task::Task;
+use crate::messages::{
+    design,
+    links::Links,
+    measure::{Measure, bullets, first, fitting, sections, titled},
+    untrusted, words,
+};
+use domain::{
+    effect::{ClosedWhy, DismissedWhy},
+    feature::Feature,
+    ids::User,
+    report::PlayerReport,
+    task::Task,
+};
 
 /// A pull request's title takes 256 characters; nobody reads that many.
 pub(super) const TITLE: usize = 120;

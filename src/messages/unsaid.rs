@@ -1,12 +1,13 @@
 //! What could not be said as it should, in the comment on the state.
 
-use crate::messages::measure::Measure;
-use crate::messages::measure::bullets;
-use crate::messages::untrusted;
-use domain::feature::Feature;
-use domain::feature::unsaid::Instead;
-use domain::feature::unsaid::Saying;
-use domain::feature::unsaid::Unsaid;
+use crate::messages::{
+    measure::{Measure, bullets},
+    untrusted,
+};
+use domain::feature::{
+    Feature,
+    unsaid::{Instead, Saying, Unsaid},
+};
 
 /// One line each.
 pub(super) fn lines(feature: &Feature, measure: &Measure) -> String {

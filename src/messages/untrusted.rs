@@ -4,8 +4,7 @@
 //! on is broken. Every function takes the most characters that its result may have.
 
 use crate::messages::defuse;
-use domain::clean::clean;
-use domain::clean::is_invisible;
+use domain::clean::{clean, is_invisible};
 use std::borrow::Cow;
 
 /// What breaks a mention or a reference in Markdown without being seen.

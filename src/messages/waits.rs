@@ -1,15 +1,12 @@
 //! One short comment for the person who labelled the issue: what waits for them, and where.
 
-use crate::messages::links::Links;
-use crate::messages::living_parts::hash8;
-use crate::messages::untrusted;
-use crate::messages::words;
-use domain::feature::Feature;
-use domain::feature::Wait;
-use domain::ids::TaskId;
-use domain::task;
-use domain::task::MergeState;
-use domain::task::Task;
+use crate::messages::{links::Links, living_parts::hash8, untrusted, words};
+use domain::{
+    feature::{Feature, Wait},
+    ids::TaskId,
+    task,
+    task::{MergeState, Task},
+};
 
 /// The comment on a wait; none where what waited is gone.
 #[must_use]

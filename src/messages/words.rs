@@ -1,23 +1,15 @@
 //! The words for states, kinds and people that all messages share.
 
 use crate::messages::untrusted;
-use domain::budget::dollars;
-use domain::budget::hours;
-use domain::budget::tokens;
-use domain::cost::Cost;
-use domain::decision::Outcome;
-use domain::feature::Feature;
-use domain::ids::Millis;
-use domain::ids::TaskId;
-use domain::ids::User;
-use domain::plan::Check;
-use domain::plan::TaskType;
-use domain::task::Approval;
-use domain::task::MergeState;
-use domain::task::MergedBy;
-use domain::task::Stage;
-use domain::task::State;
-use domain::task::Task;
+use domain::{
+    budget::{dollars, hours, tokens},
+    cost::Cost,
+    decision::Outcome,
+    feature::Feature,
+    ids::{Millis, TaskId, User},
+    plan::{Check, TaskType},
+    task::{Approval, MergeState, MergedBy, Stage, State, Task},
+};
 
 /// What runs cost, in few words; a dash before the first.
 pub(super) fn cost(cost: &Cost) -> String {

@@ -1,13 +1,11 @@
 //! What set-up and tests found on commits of the default branch: found again by every Feature on the same commit.
 
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::row::stored;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use domain::ids::Sha;
+use crate::store::{
+    Store, StoreError,
+    row::stored,
+    sql::{args, statements},
+};
+use domain::ids::{Millis, RepoId, Sha};
 
 statements! {
     FIND = "SELECT body FROM baseline WHERE repo_id = $1 AND commit_sha = $2 AND commands = $3";

@@ -1,11 +1,9 @@
 //! Effects that are no longer wanted: those that wait are cancelled, those that run are asked to stop.
 
-use crate::store::Lane;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::sql::Tx;
-use crate::store::sql::args;
-use crate::store::sql::statements;
+use crate::store::{
+    Lane, Store, StoreError,
+    sql::{Tx, args, statements},
+};
 use domain::ids::FeatureKey;
 
 statements! {

@@ -1,15 +1,9 @@
 //! Who works on what: claims are fair between installations and exact about every limit; lost work is taken back.
 
-use crate::store::Hold;
-use crate::store::Lane;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::StoredEffect;
-use crate::store::effect;
-use crate::store::run;
-use crate::store::sql::Pools;
-use crate::store::sql::args;
-use crate::store::sql::statements;
+use crate::store::{
+    Hold, Lane, Store, StoreError, StoredEffect, effect, run,
+    sql::{Pools, args, statements},
+};
 use domain::ids::Millis;
 
 /// One process at a time claims or takes back, so that every count it decides by is true.

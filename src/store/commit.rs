@@ -1,26 +1,10 @@
 //! An event, the state it leads to and the effects it asks for: all stored, or nothing.
 
-use crate::store::CancelRule;
-use crate::store::FeatureRow;
-use crate::store::Fenced;
-use crate::store::Finish;
-use crate::store::NewEffect;
-use crate::store::NewEvent;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::TaskRow;
-use crate::store::TurnRow;
-use crate::store::cancel;
-use crate::store::delivery;
-use crate::store::effect;
-use crate::store::event;
-use crate::store::feature;
-use crate::store::feature::Saved;
-use crate::store::hold;
-use crate::store::sql::Tx;
-use crate::store::task;
-use domain::ids::AppId;
-use domain::ids::TaskId;
+use crate::store::{
+    CancelRule, FeatureRow, Fenced, Finish, NewEffect, NewEvent, Store, StoreError, TaskRow, TurnRow, cancel, delivery,
+    effect, event, feature, feature::Saved, hold, sql::Tx, task,
+};
+use domain::ids::{AppId, TaskId};
 
 /// One step of a Feature.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,23 +1,12 @@
 //! Webhook deliveries: stored before they are acknowledged, known again when they are repeated.
 
-use crate::store::NewEffect;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::effect;
-use crate::store::row::Row;
-use crate::store::row::explained;
-use crate::store::row::stored;
-use crate::store::sql::Bulk;
-use crate::store::sql::Tx;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::ids::AppId;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use std::collections::HashSet;
-use std::str::FromStr;
-use std::sync::LazyLock;
+use crate::store::{
+    NewEffect, Store, StoreError, effect,
+    row::{Row, explained, stored},
+    sql::{Bulk, Tx, args, statements},
+};
+use domain::ids::{AppId, InstallationId, Millis, RepoId};
+use std::{collections::HashSet, str::FromStr, sync::LazyLock};
 
 statements! {
     READ = "SELECT app_id, id, event, action, installation_id, repo_id, payload, received_at, source, outcome \

@@ -1,20 +1,11 @@
 //! Effects: what is to be done outside, written down before it is done.
 
-use crate::store::EffectState;
-use crate::store::Lane;
-use crate::store::Ordered;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::row::Row;
-use crate::store::row::stored;
-use crate::store::sql::Bulk;
-use crate::store::sql::Tx;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::ids::FeatureKey;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::RepoId;
+use crate::store::{
+    EffectState, Lane, Ordered, Store, StoreError,
+    row::{Row, stored},
+    sql::{Bulk, Tx, args, statements},
+};
+use domain::ids::{FeatureKey, InstallationId, Millis, RepoId};
 use std::sync::LazyLock;
 
 /// The columns that make a [`StoredEffect`].

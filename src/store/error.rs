@@ -1,10 +1,7 @@
 //! What can go wrong with a database, shaped by what the caller does next.
 
-use sqlx::error::DatabaseError;
-use sqlx::postgres::PgDatabaseError;
-use sqlx::sqlite::SqliteError;
-use std::path::PathBuf;
-use std::sync::Arc;
+use sqlx::{error::DatabaseError, postgres::PgDatabaseError, sqlite::SqliteError};
+use std::{path::PathBuf, sync::Arc};
 
 /// Why a statement or a transaction did not happen. Nothing of it was written.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -226,10 +223,7 @@ impl From<sqlx::Error> for OpenError {
 
 #[cfg(test)]
 mod tests {
-    use super::Kind;
-    use super::StoreError;
-    use super::of_postgres;
-    use super::of_sqlite;
+    use super::{Kind, StoreError, of_postgres, of_sqlite};
     use std::sync::Arc;
 
     fn word(kind: Kind) -> &'static str {

@@ -1,13 +1,11 @@
 //! What happened to a Feature, in order, one event per cause.
 
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::row::Row;
-use crate::store::sql::Tx;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::ids::FeatureKey;
-use domain::ids::Millis;
+use crate::store::{
+    Store, StoreError,
+    row::Row,
+    sql::{Tx, args, statements},
+};
+use domain::ids::{FeatureKey, Millis};
 
 statements! {
     APPEND = "INSERT INTO event (stream, seq, kind, body, cause, actor, at) VALUES ($1, $2, $3, $4, $5, $6, $7)";

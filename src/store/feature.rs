@@ -1,18 +1,12 @@
 //! A Feature's row, and the whole Feature as it stands at one moment.
 
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::TaskRow;
-use crate::store::TurnRow;
-use crate::store::row::Row;
-use crate::store::row::stored;
-use crate::store::sql::Tx;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use crate::store::task;
-use domain::ids::FeatureKey;
-use domain::ids::InstallationId;
-use domain::ids::PullNumber;
+use crate::store::{
+    Store, StoreError, TaskRow, TurnRow,
+    row::{Row, stored},
+    sql::{Tx, args, statements},
+    task,
+};
+use domain::ids::{FeatureKey, InstallationId, PullNumber};
 
 /// The columns that make a [`FeatureRow`] and its version.
 macro_rules! columns {

@@ -1,19 +1,12 @@
 //! Finding Features by what GitHub names: an issue, a branch, a pull request, a repository, an installation.
 
-use crate::store::FeatureRow;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::feature;
-use crate::store::feature::columns;
-use crate::store::row::stored;
-use crate::store::sql::Arg;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::ids::InstallationId;
-use domain::ids::IssueNumber;
-use domain::ids::PullNumber;
-use domain::ids::RepoId;
-use domain::ids::TaskId;
+use crate::store::{
+    FeatureRow, Store, StoreError, feature,
+    feature::columns,
+    row::stored,
+    sql::{Arg, args, statements},
+};
+use domain::ids::{InstallationId, IssueNumber, PullNumber, RepoId, TaskId};
 
 /// What counts as unfinished, word for word as the unique index has it.
 macro_rules! unfinished {

@@ -1,14 +1,11 @@
 //! What the holder of an effect may do with it. Every write shows id, worker and fence; a lost hold changes nothing.
 
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::row::Row;
-use crate::store::row::explained;
-use crate::store::run;
-use crate::store::sql::Arg;
-use crate::store::sql::Tx;
-use crate::store::sql::args;
-use crate::store::sql::statements;
+use crate::store::{
+    Store, StoreError,
+    row::{Row, explained},
+    run,
+    sql::{Arg, Tx, args, statements},
+};
 use domain::ids::Millis;
 
 /// Only the one that still holds the effect.

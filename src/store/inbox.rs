@@ -1,13 +1,7 @@
 //! Group commit: deliveries that wait together are stored by one transaction, so one flush of the disk serves them all.
 
-use crate::store::Accepted;
-use crate::store::NewDelivery;
-use crate::store::NewEffect;
-use crate::store::StoreError;
-use crate::store::delivery;
-use crate::store::sql::Db;
-use tokio::sync::mpsc;
-use tokio::sync::oneshot;
+use crate::store::{Accepted, NewDelivery, NewEffect, StoreError, delivery, sql::Db};
+use tokio::sync::{mpsc, oneshot};
 
 /// The most deliveries that one transaction takes.
 const BATCH: usize = 256;

@@ -1,13 +1,12 @@
 //! The file that proves that one process alone works with an SQLite database.
 
 use crate::store::OpenError;
-use std::fs::File;
-use std::fs::OpenOptions;
-use std::fs::TryLockError;
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
 
 /// Creates the database file where it is missing and takes its lock, which ends with the process whatever happens.
 ///

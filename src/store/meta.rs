@@ -1,9 +1,9 @@
 //! Small facts about this installation, and whether the database answers and can be written.
 
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::sql::args;
-use crate::store::sql::statements;
+use crate::store::{
+    Store, StoreError,
+    sql::{args, statements},
+};
 
 statements! {
     GET = "SELECT v FROM meta WHERE k = $1";

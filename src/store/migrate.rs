@@ -1,11 +1,9 @@
 //! Numbered migrations, forward only, the same numbers for both databases.
 
-use crate::store::OpenError;
-use crate::store::StoreError;
-use crate::store::sql::Db;
-use crate::store::sql::Pools;
-use crate::store::sql::args;
-use crate::store::sql::statements;
+use crate::store::{
+    OpenError, StoreError,
+    sql::{Db, Pools, args, statements},
+};
 
 /// One step of the tables' history.
 #[derive(Clone, Copy, Debug)]

@@ -1,29 +1,19 @@
 //! Opening a database: its address, its promises, its migrations.
 
-use crate::store::OpenError;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::inbox::Inbox;
-use crate::store::lockfile;
-use crate::store::migrate;
-use crate::store::sql::Db;
-use crate::store::sql::Pools;
-use crate::store::url::Address;
-use crate::store::wake;
-use sqlx::ConnectOptions;
-use sqlx::Connection;
-use sqlx::PgConnection;
-use sqlx::PgPool;
-use sqlx::SqlitePool;
-use sqlx::postgres::PgConnectOptions;
-use sqlx::postgres::PgPoolOptions;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::sqlite::SqliteJournalMode;
-use sqlx::sqlite::SqlitePoolOptions;
-use sqlx::sqlite::SqliteSynchronous;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use crate::store::{
+    OpenError, Store, StoreError,
+    inbox::Inbox,
+    lockfile, migrate,
+    sql::{Db, Pools},
+    url::Address,
+    wake,
+};
+use sqlx::{
+    ConnectOptions, Connection, PgConnection, PgPool, SqlitePool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+use std::{path::Path, sync::Arc, time::Duration};
 use tokio::sync::watch;
 
 /// How a store is opened.

@@ -1,21 +1,15 @@
 //! What running agents were last seen to do, for people who wait. Only of runs whose effect is still held: whatever a
 //! process that was killed left behind is no news.
 
-use crate::store::Fenced;
-use crate::store::Hold;
-use crate::store::NewEffect;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::effect;
-use crate::store::row::Row;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::at_work::AtWork;
-use domain::at_work::Doing;
-use domain::at_work::Seen;
-use domain::ids::FeatureKey;
-use domain::ids::Millis;
-use domain::ids::TurnNumber;
+use crate::store::{
+    Fenced, Hold, NewEffect, Store, StoreError, effect,
+    row::Row,
+    sql::{args, statements},
+};
+use domain::{
+    at_work::{AtWork, Doing, Seen},
+    ids::{FeatureKey, Millis, TurnNumber},
+};
 
 statements! {
     SEEN = "UPDATE run SET tool_calls = $5, waiting = $6, seen_at = $7 WHERE id = $1 AND state = 'running' \

@@ -1,24 +1,14 @@
 //! Providers of models that do not serve us now: nobody asks them before their time, one asks first, and when it is
 //! served the others go on.
 
-use crate::store::Fenced;
-use crate::store::Hold;
-use crate::store::NewEffect;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::StoredEffect;
-use crate::store::effect;
-use crate::store::hold::given_back;
-use crate::store::hold::held;
-use crate::store::hold::written;
-use crate::store::row::Row;
-use crate::store::row::explained;
-use crate::store::sql::Tx;
-use crate::store::sql::args;
-use crate::store::sql::statements;
+use crate::store::{
+    Fenced, Hold, NewEffect, Store, StoreError, StoredEffect, effect,
+    hold::{given_back, held, written},
+    row::{Row, explained},
+    sql::{Tx, args, statements},
+};
 use domain::ids::Millis;
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 /// No moment of any provider.
 const NEVER: Millis = Millis(-1);

@@ -1,13 +1,11 @@
 //! What repositories' settings files said, and since when that is in doubt.
 
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::row::stored;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use domain::ids::Sha;
+use crate::store::{
+    Store, StoreError,
+    row::stored,
+    sql::{args, statements},
+};
+use domain::ids::{Millis, RepoId, Sha};
 
 statements! {
     READ = "SELECT commit_sha, file, shared_repo, asked_at, doubted_at FROM repository_settings WHERE repo_id = $1";

@@ -1,9 +1,7 @@
 //! Reading columns of either driver's rows, and the values that columns can hold.
 
 use crate::store::StoreError;
-use sqlx::Row as _;
-use sqlx::postgres::PgRow;
-use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
 
 /// One row of a result.
 pub(super) enum Row {

@@ -3,34 +3,18 @@
 //! A budget is checked and drawn on in one transaction, alone among all processes: tasks at once and several replicas
 //! never spend the same money twice. A run that nobody ended counts with what was set aside for it.
 
-use crate::store::Hold;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::provider;
-use crate::store::row::Row;
-use crate::store::row::stored;
-use crate::store::sql::Arg;
-use crate::store::sql::Tx;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::budget;
-use domain::budget::Account;
-use domain::budget::Allowed;
-use domain::budget::Amount;
-use domain::budget::Budget;
-use domain::budget::Call;
-use domain::budget::Month;
-use domain::budget::Purse;
-use domain::budget::Share;
-use domain::budget::Spent;
-use domain::budget::Verdict;
-use domain::ids::FeatureKey;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::isolation::Level;
-use domain::usage::Usage;
+use crate::store::{
+    Hold, Store, StoreError, provider,
+    row::{Row, stored},
+    sql::{Arg, Tx, args, statements},
+};
+use domain::{
+    budget,
+    budget::{Account, Allowed, Amount, Budget, Call, Month, Purse, Share, Spent, Verdict},
+    ids::{FeatureKey, InstallationId, Millis, TaskId, TurnNumber},
+    isolation::Level,
+    usage::Usage,
+};
 
 /// One process at a time draws on budgets.
 const LOCK: i64 = 0x6175_746f_0003;

@@ -1,21 +1,17 @@
 //! Reading the ledger: what work cost, run by run and in sums.
 
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::row::Row;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::cost::Cost;
-use domain::ids::FeatureKey;
-use domain::ids::Millis;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::isolation::Level;
-use domain::usage::Tokens;
-use domain::usage::Usage;
-use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
+use crate::store::{
+    Store, StoreError,
+    row::Row,
+    sql::{args, statements},
+};
+use domain::{
+    cost::Cost,
+    ids::{FeatureKey, Millis, TaskId, TurnNumber},
+    isolation::Level,
+    usage::{Tokens, Usage},
+};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 /// What a run used: of a lost one, what was set aside for it.
 macro_rules! money {

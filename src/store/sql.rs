@@ -1,15 +1,8 @@
 //! The narrow door to both drivers: a transaction, its arguments and its rows. The macro stamps each call for both.
 
-use crate::store::StoreError;
-use crate::store::row::Row;
-use crate::store::wake;
-use sqlx::PgPool;
-use sqlx::Postgres;
-use sqlx::Sqlite;
-use sqlx::SqlitePool;
-use sqlx::Transaction;
-use std::fs::File;
-use std::sync::Arc;
+use crate::store::{StoreError, row::Row, wake};
+use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
+use std::{fs::File, sync::Arc};
 use tokio::sync::watch;
 
 /// Names SQL texts and lists them, so that no text escapes the test that prepares them all.

@@ -1,11 +1,10 @@
 //! How much work there is, and when the next is due: whether the system rests can be decided, not guessed.
 
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::ids::FeatureKey;
-use domain::ids::Millis;
+use crate::store::{
+    Store, StoreError,
+    sql::{args, statements},
+};
+use domain::ids::{FeatureKey, Millis};
 
 statements! {
     TALLY = "SELECT COUNT(*) FILTER (WHERE state = 'ready' AND run_at <= $1) AS due, \

@@ -1,17 +1,11 @@
 //! Tasks, what they need, and their Turns.
 
-use crate::store::StoreError;
-use crate::store::row::Row;
-use crate::store::row::stored;
-use crate::store::sql::Tx;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::ids::FeatureKey;
-use domain::ids::Millis;
-use domain::ids::PullNumber;
-use domain::ids::Sha;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
+use crate::store::{
+    StoreError,
+    row::{Row, stored},
+    sql::{Tx, args, statements},
+};
+use domain::ids::{FeatureKey, Millis, PullNumber, Sha, TaskId, TurnNumber};
 use std::collections::HashMap;
 
 statements! {

@@ -1,11 +1,10 @@
 //! Which runs of agents are remembered, for whoever wants to read what happened in them.
 
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::sql::args;
-use crate::store::sql::statements;
-use domain::ids::FeatureKey;
-use domain::ids::TaskId;
+use crate::store::{
+    Store, StoreError,
+    sql::{args, statements},
+};
+use domain::ids::{FeatureKey, TaskId};
 
 statements! {
     TRACED = "SELECT feature_id, task, MAX(started_at) AS newest FROM run GROUP BY feature_id, task \

@@ -2,8 +2,7 @@
 
 use crate::store::OpenError;
 use sqlx::postgres::PgConnectOptions;
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::{path::PathBuf, str::FromStr};
 
 /// Where the database is.
 pub(super) enum Address {

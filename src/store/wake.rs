@@ -1,11 +1,8 @@
 //! Waking workers: every commit of this process wakes those that wait, and PostgreSQL tells of the commits of others.
 
-use crate::store::Store;
-use crate::store::sql::Db;
-use sqlx::PgPool;
-use sqlx::postgres::PgListener;
-use std::sync::Arc;
-use std::time::Duration;
+use crate::store::{Store, sql::Db};
+use sqlx::{PgPool, postgres::PgListener};
+use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 

@@ -11,20 +11,19 @@ mod otlp;
 mod sender;
 mod settings;
 
-pub use settings::TelemetryMistake;
-pub use settings::TelemetrySettings;
+pub use settings::{TelemetryMistake, TelemetrySettings};
 
 use crate::telemetry::sender::Order;
-use domain::ids::Millis;
-use domain::secret::Secrets;
-use sha2::Digest;
-use sha2::Sha256;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio::sync::oneshot;
+use domain::{ids::Millis, secret::Secrets};
+use sha2::{Digest, Sha256};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::sync::{mpsc, oneshot};
 
 /// Spans that wait to be sent; what is more is lost and counted.
 const WAITING: usize = 4_096;

@@ -1,13 +1,8 @@
 //! Spans as OTLP has them in JSON: `ExportTraceServiceRequest`, ids as digits of base 16, times and whole numbers as texts.
 
-use crate::telemetry::Ending;
-use crate::telemetry::Fact;
-use crate::telemetry::Span;
-use crate::telemetry::span_id;
-use crate::telemetry::trace_id;
+use crate::telemetry::{Ending, Fact, Span, span_id, trace_id};
 use domain::ids::Millis;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// `SPAN_KIND_INTERNAL`.
 const INTERNAL: u8 = 1;

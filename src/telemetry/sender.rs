@@ -1,23 +1,19 @@
 //! Sends spans in batches. What a collector does not take after two tries is dropped; the work goes on.
 
-use crate::telemetry::Span;
-use crate::telemetry::TelemetrySettings;
-use crate::telemetry::otlp;
+use crate::telemetry::{Span, TelemetrySettings, otlp};
 use bytes::Bytes;
-use http::Method;
-use http::Request;
-use http::StatusCode;
-use http::header::CONTENT_TYPE;
+use http::{Method, Request, StatusCode, header::CONTENT_TYPE};
 use http_body_util::Full;
-use hyper_rustls::HttpsConnector;
-use hyper_rustls::HttpsConnectorBuilder;
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
+};
 use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio::sync::oneshot;
-use tokio::time::Instant;
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
 
 /// Spans of one request.
 const BATCH: usize = 512;

@@ -1,9 +1,7 @@
 //! Where spans go: the variables that OpenTelemetry gives to every program. Only what is meant for traces is read.
 
-use http::HeaderName;
-use http::HeaderValue;
-use std::fmt;
-use std::time::Duration;
+use http::{HeaderName, HeaderValue};
+use std::{fmt, time::Duration};
 use url::Url;
 
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,18 +1,13 @@
-use super::Span;
-use super::Telemetry;
-use super::TelemetrySettings;
-use super::span_id;
-use super::trace_id;
-use axum::Router;
-use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::http::StatusCode;
-use axum::routing::post;
-use domain::ids::Millis;
-use domain::secret::Secrets;
+use super::{Span, Telemetry, TelemetrySettings, span_id, trace_id};
+use axum::{
+    Router,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
+use domain::{ids::Millis, secret::Secrets};
 use serde_json::Value;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 type Arrived = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
 

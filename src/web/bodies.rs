@@ -4,8 +4,7 @@ use bytes::Buf;
 use http_body_util::BodyExt;
 use hyper::body::Body;
 use std::sync::Arc;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// What each body may hold beside the budget: usual deliveries are smaller and never find it used up.
 pub(super) const FREE: usize = 64 << 10;
@@ -96,14 +95,10 @@ impl Whole {
 
 #[cfg(test)]
 mod tests {
-    use super::BUDGET;
-    use super::Bodies;
-    use super::FREE;
-    use super::Unread;
+    use super::{BUDGET, Bodies, FREE, Unread};
     use bytes::Bytes;
     use futures_util::FutureExt;
-    use http_body_util::Full;
-    use http_body_util::StreamBody;
+    use http_body_util::{Full, StreamBody};
     use hyper::body::Frame;
     use std::convert::Infallible;
 

@@ -1,11 +1,10 @@
 //! The ceiling on connections. A newcomer over it takes the place of whoever has waited longest for its own sender: so
 //! nobody keeps others out by being slow, not even from the pages on health.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 use tokio_util::sync::CancellationToken;
 
 /// The connections that are open.
@@ -129,8 +128,7 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::Connections;
-    use super::Place;
+    use super::{Connections, Place};
 
     fn is_taken(place: &Place) -> bool {
         place.cut.is_cancelled()

@@ -1,17 +1,15 @@
 //! Whether the process is alive, and whether it can take work.
 
-use crate::store::ProviderTrouble;
-use crate::store::Store;
-use crate::store::Trouble;
-use crate::web::Inbox;
-use axum::Json;
-use axum::extract::RawQuery;
-use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::http::StatusCode;
-use axum::http::header::ACCEPT;
-use axum::response::IntoResponse;
-use axum::response::Response;
+use crate::{
+    store::{ProviderTrouble, Store, Trouble},
+    web::Inbox,
+};
+use axum::{
+    Json,
+    extract::{RawQuery, State},
+    http::{HeaderMap, StatusCode, header::ACCEPT},
+    response::{IntoResponse, Response},
+};
 use std::sync::Arc;
 
 /// Alive is whoever answers. Who asks for JSON, or with `?detail`, also hears how far programs are kept apart.

@@ -1,34 +1,23 @@
 //! The webhook inbox: who sent it, is it whole, do we need it; then it is on disk, and only then acknowledged.
 
-use crate::engine::Engine;
-use crate::engine::ingest::Ingest;
-use crate::github::webhook::DeliveryHeaders;
-use crate::github::webhook::Door;
-use crate::github::webhook::HeaderError;
-use crate::github::webhook::OwnApps;
-use crate::github::webhook::Signature;
-use crate::github::webhook::SignatureError;
-use crate::github::webhook::door;
-use crate::github::webhook::verify;
-use crate::store::NewDelivery;
-use crate::store::Source;
-use crate::store::Store;
-use crate::web::MAX_BODY;
-use crate::web::bodies::Bodies;
-use crate::web::bodies::Unread;
-use crate::web::bodies::Whole;
-use axum::body::Body;
-use axum::extract::Request;
-use axum::extract::State;
-use axum::http::StatusCode;
-use axum::http::header::RETRY_AFTER;
-use axum::response::IntoResponse;
-use axum::response::Response;
-use domain::ids::AppId;
-use domain::ids::Millis;
+use crate::{
+    engine::{Engine, ingest::Ingest},
+    github::webhook::{DeliveryHeaders, Door, HeaderError, OwnApps, Signature, SignatureError, door, verify},
+    store::{NewDelivery, Source, Store},
+    web::{
+        MAX_BODY,
+        bodies::{Bodies, Unread, Whole},
+    },
+};
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    http::{StatusCode, header::RETRY_AFTER},
+    response::{IntoResponse, Response},
+};
+use domain::ids::{AppId, Millis};
 use secrecy::SecretString;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// A sender that needs longer than this for a body is cut off; with its headers that makes 25 seconds at most.

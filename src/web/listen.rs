@@ -1,29 +1,27 @@
 //! Accepting connections: there is a ceiling on them, slow headers are cut off, requests in flight are finished before the
 //! process ends.
 
-use crate::web::connections::Connections;
-use crate::web::connections::Place;
+use crate::web::connections::{Connections, Place};
 use axum::Router;
-use hyper::Request;
-use hyper::body::Body;
-use hyper::body::Bytes;
-use hyper::body::Frame;
-use hyper::body::Incoming;
-use hyper::body::SizeHint;
-use hyper::server::conn::http1;
-use hyper::service::Service;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use hyper_util::rt::TokioTimer;
-use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
-use std::io::ErrorKind;
-use std::net::SocketAddr;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::Context;
-use std::task::Poll;
-use std::time::Duration;
+use hyper::{
+    Request,
+    body::{Body, Bytes, Frame, Incoming, SizeHint},
+    server::conn::http1,
+    service::{Service, service_fn},
+};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
+use std::{
+    io::ErrorKind,
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -186,8 +184,7 @@ impl Body for Arriving {
 mod tests {
     use super::Listener;
     use futures_util::FutureExt;
-    use std::io::ErrorKind;
-    use std::net::SocketAddr;
+    use std::{io::ErrorKind, net::SocketAddr};
 
     #[tokio::test(start_paused = true)]
     async fn an_address_that_is_let_go_of_is_taken_and_another_is_not_waited_for_long() {

@@ -1,25 +1,21 @@
 //! `GET /metrics`: what runs of agents cost and how they ended, for Prometheus. Opened by the administrator's token.
 
-use crate::store::ProviderTrouble;
-use crate::store::RunTotal;
-use crate::store::Store;
-use crate::store::StoreError;
-use crate::store::Tally;
-use crate::web::Inbox;
-use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::http::StatusCode;
-use axum::http::header::AUTHORIZATION;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::IntoResponse;
-use axum::response::Response;
+use crate::{
+    store::{ProviderTrouble, RunTotal, Store, StoreError, Tally},
+    web::Inbox,
+};
+use axum::{
+    extract::State,
+    http::{
+        HeaderMap, StatusCode,
+        header::{AUTHORIZATION, CONTENT_TYPE},
+    },
+    response::{IntoResponse, Response},
+};
 use domain::ids::Millis;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
-use sha2::Digest;
-use sha2::Sha256;
-use std::fmt::Write;
-use std::sync::Arc;
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use std::{fmt::Write, sync::Arc};
 
 /// The exposition format of Prometheus.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";

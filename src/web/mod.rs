@@ -9,16 +9,14 @@ mod inbox;
 mod listen;
 mod metrics;
 
-pub use inbox::BODY_PATIENCE;
-pub use inbox::Inbox;
-pub use listen::HEADER_PATIENCE;
-pub use listen::Listener;
-pub use listen::serve;
+pub use inbox::{BODY_PATIENCE, Inbox};
+pub use listen::{HEADER_PATIENCE, Listener, serve};
 
-use axum::Router;
-use axum::extract::DefaultBodyLimit;
-use axum::routing::get;
-use axum::routing::post;
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    routing::{get, post},
+};
 use std::sync::Arc;
 
 /// GitHub sends nothing larger than 25 MB.

@@ -1,10 +1,11 @@
 //! The service ends while an agent or the tests run.
 
-use crate::picture;
-use crate::play::WATCHDOG;
-use crate::play::assert_looks;
-use crate::story::Story;
-use crate::world::World;
+use crate::{
+    picture,
+    play::{WATCHDOG, assert_looks},
+    story::Story,
+    world::World,
+};
 
 /// Of the mended story, the run of the tests that is the first wave gate's: pre-flight and two turns come before.
 const FIRST_AT_A_WAVE: usize = 4;

@@ -1,22 +1,17 @@
 //! Deliveries that come while nobody listens, twice, late, or again when all is over.
 
-use crate::beside::MONA;
-use crate::beside::REPO;
-use crate::picture;
-use crate::play::WATCHDOG;
-use crate::play::assert_looks;
-use crate::play::calm;
-use crate::play::go_on;
-use crate::play::undisturbed;
-use crate::story::ISSUE;
-use crate::story::Move;
-use crate::story::Story;
-use crate::world::World;
-use forge::HookFault;
-use forge::HookMishap;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use crate::{
+    beside::{MONA, REPO},
+    picture,
+    play::{WATCHDOG, assert_looks, calm, go_on, undisturbed},
+    story::{ISSUE, Move, Story},
+    world::World,
+};
+use forge::{HookFault, HookMishap};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 const EVERY: usize = 10_000;
 

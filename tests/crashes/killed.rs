@@ -1,17 +1,12 @@
 //! SIGKILL before and after every kind of call, and answers that are lost.
 
-use crate::calls::Kind;
-use crate::play::Calm;
-use crate::play::WATCHDOG;
-use crate::play::assert_looks;
-use crate::play::calm;
-use crate::play::difference;
-use crate::play::go_on;
-use crate::story::Story;
-use crate::world::World;
-use forge::Fault;
-use forge::FaultOrder;
-use forge::Mishap;
+use crate::{
+    calls::Kind,
+    play::{Calm, WATCHDOG, assert_looks, calm, difference, go_on},
+    story::Story,
+    world::World,
+};
+use forge::{Fault, FaultOrder, Mishap};
 use futures_util::StreamExt;
 use std::collections::BTreeMap;
 

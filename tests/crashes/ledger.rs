@@ -3,15 +3,10 @@
 //!
 //! Where exactly it is killed is held by its own database: a write that must not come down never ends.
 
-use crate::play::WATCHDOG;
-use crate::story::Story;
-use crate::world::World;
+use crate::{play::WATCHDOG, story::Story, world::World};
 use domain::budget::dollars;
-use sqlx::Connection;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteConnectOptions;
-use std::collections::BTreeMap;
-use std::time::Duration;
+use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use std::{collections::BTreeMap, time::Duration};
 
 /// What each run of a role says that it used, in millionths of a dollar; as in [`Story::paid`].
 const USED: [(&str, i64); 3] = [("planner", 30_000), ("player", 250_000), ("coach", 70_000)];

@@ -1,14 +1,13 @@
 //! What the service says in its log, its figures and to a collector at its most talkative: never a secret.
 
-use crate::beside::SECRET;
-use crate::play::WATCHDOG;
-use crate::play::go_on;
-use crate::story::Story;
-use crate::world::World;
-use forge::Fault;
-use forge::Mishap;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
+use crate::{
+    beside::SECRET,
+    play::{WATCHDOG, go_on},
+    story::Story,
+    world::World,
+};
+use forge::{Fault, Mishap};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const ADMIN: &str = "admin-Token-0123456789-of-this-test";
 const KEY: &str = "sk-ant-api03-Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYt";

@@ -1,13 +1,12 @@
 //! All that people can see in the end, without what differs from run to run: ids, commits' names, times.
 
-use crate::beside::REPO;
-use crate::world::World;
+use crate::{beside::REPO, world::World};
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::hash::DefaultHasher;
-use std::hash::Hash;
-use std::hash::Hasher;
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 /// Takes the picture.
 pub async fn take(world: &World) -> String {

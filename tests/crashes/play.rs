@@ -1,15 +1,17 @@
 //! How stories are played and compared.
 
-use crate::calls::Kind;
-use crate::calls::kinds;
-use crate::picture;
-use crate::story::Story;
-use crate::world::World;
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::time::Duration;
+use crate::{
+    calls::{Kind, kinds},
+    picture,
+    story::Story,
+    world::World,
+};
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 use tokio::sync::OnceCell;
 
 /// No story takes this long, unless it hangs.

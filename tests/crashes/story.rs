@@ -1,9 +1,9 @@
 //! The stories: their repository, their agents, and what people do whenever everything rests.
 
-use crate::beside::MONA;
-use crate::beside::REPO;
-use crate::world::EVE;
-use crate::world::World;
+use crate::{
+    beside::{MONA, REPO},
+    world::{EVE, World},
+};
 use std::path::Path;
 
 /// The number of the issue.

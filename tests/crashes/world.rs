@@ -1,17 +1,11 @@
 //! A forge, and the service beside it as a process that can be killed.
 
-use crate::beside::Beside;
-use crate::pipes::Pipes;
-use crate::story::Story;
+use crate::{beside::Beside, pipes::Pipes, story::Story};
 use forge::FeedEvent;
 use secrecy::ExposeSecret;
-use sqlx::Connection;
-use sqlx::SqliteConnection;
-use std::ops::Deref;
-use std::path::PathBuf;
-use std::time::Duration;
-use tokio::process::Child;
-use tokio::sync::broadcast;
+use sqlx::{Connection, SqliteConnection};
+use std::{ops::Deref, path::PathBuf, time::Duration};
+use tokio::{process::Child, sync::broadcast};
 
 /// Who may not label, resume or merge.
 pub const EVE: &str = "eve";

@@ -23,14 +23,15 @@
 //! ```
 
 use crate::expectation::Expectation;
-use domain::plan::Check;
-use domain::plan::Criterion;
-use domain::plan::TaskType;
-use domain::task::Origin;
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use domain::{
+    plan::{Check, Criterion, TaskType},
+    task::Origin,
+};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Everything that is written in the folder.
 pub struct Library {

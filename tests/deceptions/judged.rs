@@ -1,20 +1,14 @@
 //! What came of a case, in words that can be compared.
 
-use crate::cases::Case;
-use crate::expectation::Expectation;
-use domain::contract::Judgement;
-use domain::decision::Outcome;
-use domain::decision::Severity;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::evidence::Profile;
-use domain::evidence::Weight;
-use domain::evidence::profile;
-use domain::integrity::Rule;
-use domain::plan::TaskType;
-use std::collections::BTreeSet;
-use std::time::Duration;
+use crate::{cases::Case, expectation::Expectation};
+use domain::{
+    contract::Judgement,
+    decision::{Outcome, Severity},
+    evidence::{Evidence, Gate, GateReport, Profile, Weight, profile},
+    integrity::Rule,
+    plan::TaskType,
+};
+use std::{collections::BTreeSet, time::Duration};
 
 /// One row of the table.
 pub struct Judged {

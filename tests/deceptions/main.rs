@@ -22,24 +22,23 @@ mod stage;
 mod table;
 mod tree;
 
-use autobuild::config::Offer;
-use autobuild::config::RepositorySettings;
-use cases::Author;
-use cases::Case;
-use cases::Library;
-use domain::evidence::Weight;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use domain::plan::TaskType;
+use autobuild::config::{Offer, RepositorySettings};
+use cases::{Author, Case, Library};
+use domain::{
+    evidence::Weight,
+    integrity::{IntegrityFinding, Rule},
+    plan::TaskType,
+};
 use expectation::Expectation;
 use futures_util::StreamExt;
 use judged::Judged;
 use stage::Stage;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::io::Write;
-use std::path::Path;
-use std::time::Instant;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Write,
+    path::Path,
+    time::Instant,
+};
 
 /// The most cases that may be listed as not decidable by code.
 const MOST_UNDECIDABLE: usize = 5;

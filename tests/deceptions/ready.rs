@@ -1,8 +1,7 @@
 //! The programs that the cases need. They are installed where that is allowed; without them the suite fails, and never
 //! skips a case in silence.
 
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// A program, the words that make it answer, and the commands that bring it: the first that helps.
 type Need = (

@@ -1,54 +1,35 @@
 //! Where cases are judged: one real mirror with every base and every change as a commit, and the Gates over it.
 
-use crate::cases::Author;
-use crate::cases::Case;
-use crate::cases::Library;
-use crate::judged::Judged;
-use crate::tree;
-use crate::tree::Tree;
-use autobuild::config::Offer;
-use autobuild::config::RepositorySettings;
-use autobuild::gates;
-use autobuild::gates::Bench;
-use autobuild::gates::Deadlines;
-use autobuild::gates::Remembered;
-use autobuild::gates::Subject;
-use domain::contract::CheckoutState;
-use domain::contract::TurnFacts;
-use domain::contract::judge;
-use domain::decision::CoachDecision;
-use domain::decision::CriterionFinding;
-use domain::decision::CriterionMet;
-use domain::decision::DecisionKind;
-use domain::evidence::Baseline;
-use domain::evidence::WaivedTest;
-use domain::ids::RepoId;
-use domain::ids::Sha;
-use domain::ids::TaskId;
-use domain::ids::User;
-use domain::ids::UserId;
-use domain::isolation::Level;
-use domain::plan::Check;
-use domain::plan::Criterion;
-use domain::plan::Factors;
-use domain::plan::PlannedTask;
-use domain::plan::TestEffort;
-use domain::secret::Secrets;
-use git::ForgeAccess;
-use git::Mirror;
-use git::Mirrors;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
-use sandbox::egress::Ceiling;
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use crate::{
+    cases::{Author, Case, Library},
+    judged::Judged,
+    tree,
+    tree::Tree,
+};
+use autobuild::{
+    config::{Offer, RepositorySettings},
+    gates,
+    gates::{Bench, Deadlines, Remembered, Subject},
+};
+use domain::{
+    contract::{CheckoutState, TurnFacts, judge},
+    decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind},
+    evidence::{Baseline, WaivedTest},
+    ids::{RepoId, Sha, TaskId, User, UserId},
+    isolation::Level,
+    plan::{Check, Criterion, Factors, PlannedTask, TestEffort},
+    secret::Secrets,
+};
+use git::{ForgeAccess, Mirror, Mirrors};
+use sandbox::{Sandbox, SandboxOptions, egress::Ceiling};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;

@@ -1,10 +1,10 @@
 //! The table for people.
 
-use crate::expectation::Expectation;
-use crate::judged::End;
-use crate::judged::Judged;
-use std::fmt::Write;
-use std::time::Duration;
+use crate::{
+    expectation::Expectation,
+    judged::{End, Judged},
+};
+use std::{fmt::Write, time::Duration};
 
 /// Every case: what was expected, whether it was caught, by what, in what time.
 pub fn table(judged: &[Judged], took: Duration) -> String {

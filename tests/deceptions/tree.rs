@@ -1,19 +1,14 @@
 //! A tree of files, and the steps that change it.
 
-use crate::cases::Case;
-use crate::cases::Library;
-use crate::cases::Step;
+use crate::cases::{Case, Library, Step};
 use autobuild::config::RepositorySettings;
-use domain::integrity::IntegrityFinding;
-use domain::plan::PlannedTask;
-use domain::secret::Secrets;
+use domain::{integrity::IntegrityFinding, plan::PlannedTask, secret::Secrets};
 
-use integrity::Change;
-use integrity::FileChange;
-use integrity::Version;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::path::Path;
+use integrity::{Change, FileChange, Version};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// Paths and contents.
 pub type Tree = BTreeMap<String, String>;

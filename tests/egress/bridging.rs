@@ -1,19 +1,12 @@
 //! The bridge between a loopback port and the door's socket.
 
-use crate::world::Reply;
-use crate::world::World;
-use crate::world::echo;
-use crate::world::echoes;
-use crate::world::read_head;
-use crate::world::rules;
-use crate::world::server;
+use crate::world::{Reply, World, echo, echoes, read_head, rules, server};
 use sandbox::egress::bridge;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
-use tokio::net::UnixListener;
+use std::{net::SocketAddr, path::PathBuf};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpStream, UnixListener},
+};
 
 fn bridged(socket: PathBuf) -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,22 +1,16 @@
 //! A program inside that does everything wrong on purpose.
 
-use crate::world::Reply;
-use crate::world::World;
-use crate::world::echo;
-use crate::world::echoes;
-use crate::world::rules;
-use crate::world::server;
+use crate::world::{Reply, World, echo, echoes, rules, server};
 use proptest::prelude::*;
-use sandbox::egress::Caps;
-use sandbox::egress::Outcome;
-use sandbox::egress::Refusal;
-use sandbox::egress::Rules;
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
+use sandbox::egress::{Caps, Outcome, Refusal, Rules};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// A door to one echoing host with other caps.
 async fn door(caps: Caps) -> World {

@@ -1,25 +1,17 @@
 //! The reverse proxy: the key is added outside, both ways stream, nothing else passes.
 
-use crate::world::Level;
-use crate::world::Reply;
-use crate::world::World;
-use crate::world::read_head;
-use crate::world::server;
-use domain::price;
-use domain::usage::Tokens;
-use domain::usage::Usage;
+use crate::world::{Level, Reply, World, read_head, server};
+use domain::{
+    price,
+    usage::{Tokens, Usage},
+};
 use http::HeaderName;
-use sandbox::egress::Door;
-use sandbox::egress::ModelRoute;
-use sandbox::egress::Rules;
-use sandbox::egress::Terms;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::sync::Mutex;
-use tokio::sync::mpsc;
+use sandbox::egress::{Door, ModelRoute, Rules, Terms};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::{Mutex, mpsc},
+};
 
 const KEY: &str = "sk-the-real-key";
 

@@ -1,23 +1,21 @@
 //! The programs that people use, through the door, against a registry of our own.
 
-use crate::world::Level;
-use crate::world::World;
-use crate::world::read_head;
-use crate::world::rules;
-use std::net::Ipv4Addr;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::process::Output;
-use std::sync::Arc;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpListener;
-use tokio::process::Command;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::crypto::aws_lc_rs;
-use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
+use crate::world::{Level, World, read_head, rules};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    process::Output,
+    sync::Arc,
+};
+use tokio::{io::AsyncWriteExt, net::TcpListener, process::Command};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        crypto::aws_lc_rs,
+        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    },
+};
 
 fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

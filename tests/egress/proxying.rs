@@ -1,15 +1,9 @@
 //! What passes the proxy and what does not. Everything that is refused is also seen to pass where it is allowed.
 
-use crate::world::Level;
-use crate::world::World;
-use crate::world::echo;
-use crate::world::echoes;
-use crate::world::rules;
-use sandbox::egress::Outcome;
-use sandbox::egress::Refusal;
+use crate::world::{Level, World, echo, echoes, rules};
+use sandbox::egress::{Outcome, Refusal};
 use std::os::unix::fs::PermissionsExt;
-use tokio::io::AsyncWriteExt;
-use tokio::net::UnixStream;
+use tokio::{io::AsyncWriteExt, net::UnixStream};
 
 #[tokio::test]
 async fn an_allowed_host_is_reached_and_another_is_not() {

@@ -1,21 +1,16 @@
 //! Doors, servers and clients of the tests.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use sandbox::egress::Caps;
-use sandbox::egress::Decision;
-use sandbox::egress::Door;
-use sandbox::egress::Outcome;
-use sandbox::egress::Rules;
-use std::future::Future;
-use std::net::Ipv4Addr;
-use std::net::SocketAddr;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sandbox::egress::{Caps, Decision, Door, Outcome, Rules};
+use std::{
+    future::Future,
+    net::{Ipv4Addr, SocketAddr},
+};
 use tempfile::TempDir;
-use tokio::io::AsyncRead;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpListener;
-use tokio::net::TcpStream;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
 
 pub use domain::isolation::Level;
 

@@ -1,8 +1,6 @@
 //! Build caches: filled by pre-flight alone, and nothing that a Gate run writes reaches another.
 
-use crate::stage::Case;
-use crate::stage::Stage;
-use crate::stage::finding;
+use crate::stage::{Case, Stage, finding};
 use domain::plan::TaskType;
 
 /// Says how set-up found the place, then prints one result.

@@ -1,19 +1,11 @@
 //! What holds of a task's commit: by name, against what was so before.
 
-use crate::stage::Case;
-use crate::stage::Stage;
-use crate::stage::finding;
-use domain::evidence::Absence;
-use domain::evidence::Evidence;
-use domain::evidence::Excuse;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::evidence::Profile;
-use domain::evidence::Weight;
-use domain::evidence::profile;
-use domain::feature::Mode;
-use domain::plan::Check;
-use domain::plan::TaskType;
+use crate::stage::{Case, Stage, finding};
+use domain::{
+    evidence::{Absence, Evidence, Excuse, Gate, GateReport, Profile, Weight, profile},
+    feature::Mode,
+    plan::{Check, TaskType},
+};
 
 const TESTS: &str = "test: python3 -m unittest discover -s tests\n";
 const CALC: &str = "def add(a, b):\n    return a + b\n";

@@ -1,13 +1,11 @@
 //! Commands are lines as in a CI file: what they mean, and what cannot start.
 
-use crate::stage::Case;
-use crate::stage::Stage;
+use crate::stage::{Case, Stage};
 use autobuild::config::RepositorySettings;
-use domain::evidence::Absence;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::plan::Check;
-use domain::plan::TaskType;
+use domain::{
+    evidence::{Absence, Evidence, Gate},
+    plan::{Check, TaskType},
+};
 
 /// What the repository holds in these tests.
 const FILES: [(&str, Option<&str>); 6] = [

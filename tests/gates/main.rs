@@ -11,16 +11,12 @@ mod rewriting;
 mod stage;
 mod waves;
 
-use autobuild::config::RepositorySettings;
-use autobuild::gates::GateError;
-use autobuild::gates::preflight;
-use domain::evidence::Absence;
-use domain::evidence::Baseline;
-use domain::evidence::Counts;
-use domain::evidence::Evidence;
-use domain::evidence::Finding;
-use stage::Stage;
-use stage::finding;
+use autobuild::{
+    config::RepositorySettings,
+    gates::{GateError, preflight},
+};
+use domain::evidence::{Absence, Baseline, Counts, Evidence, Finding};
+use stage::{Stage, finding};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 

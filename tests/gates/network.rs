@@ -1,10 +1,7 @@
 //! What commands of the Gates may reach: set-up its registries, everything else what the settings allow.
 
-use crate::stage::Case;
-use crate::stage::Stage;
-use crate::stage::finding;
-use domain::evidence::Baseline;
-use domain::plan::TaskType;
+use crate::stage::{Case, Stage, finding};
+use domain::{evidence::Baseline, plan::TaskType};
 use sandbox::egress::Ceiling;
 use std::net::TcpListener;
 

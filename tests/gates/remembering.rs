@@ -1,10 +1,7 @@
 //! Tests of the very same files are not run again where they spoke for the work, and always where they did not.
 
-use crate::stage::Case;
-use crate::stage::Stage;
-use domain::evidence::Gate;
-use domain::ids::Sha;
-use domain::plan::TaskType;
+use crate::stage::{Case, Stage};
+use domain::{evidence::Gate, ids::Sha, plan::TaskType};
 use std::fs;
 
 const TESTS: &str = "test: sh run.sh\n";

@@ -1,12 +1,10 @@
 //! A set-up that rewrites what judges the work: everything is put back before the tests, and told.
 
-use crate::stage::Case;
-use crate::stage::Stage;
-use crate::stage::finding;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::plan::TaskType;
+use crate::stage::{Case, Stage, finding};
+use domain::{
+    evidence::{Evidence, Gate, GateReport},
+    plan::TaskType,
+};
 
 const SETTINGS: &str = "setup: sh setup.sh\ntest: sh tests/run.sh\n";
 const RUN: &str = "echo 1..2; . tests/lib/say.sh; grep -q works f && say 'ok 1 - works' || say 'not ok 1 - works'; \

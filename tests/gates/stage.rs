@@ -1,40 +1,26 @@
 //! A real repository with commits, and a bench that runs real commands on them.
 
-use autobuild::config::Offer;
-use autobuild::config::RepositorySettings;
-use autobuild::gates::Bench;
-use autobuild::gates::Deadlines;
-use autobuild::gates::Remembered;
-use autobuild::gates::Subject;
-use autobuild::gates::preflight;
-use autobuild::gates::verify;
-use domain::evidence::Baseline;
-use domain::evidence::Evidence;
-use domain::evidence::Finding;
-use domain::evidence::GateReport;
-use domain::feature::Mode;
-use domain::ids::RepoId;
-use domain::ids::Sha;
-use domain::isolation::Level;
-use domain::plan::Check;
-use domain::plan::Criterion;
-use domain::plan::Factors;
-use domain::plan::PlannedTask;
-use domain::plan::TaskType;
-use domain::plan::TestEffort;
-use domain::secret::Secrets;
-use domain::task::Origin;
-use git::ForgeAccess;
-use git::Mirror;
-use git::Mirrors;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
-use sandbox::egress::Ceiling;
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::time::Duration;
+use autobuild::{
+    config::{Offer, RepositorySettings},
+    gates::{Bench, Deadlines, Remembered, Subject, preflight, verify},
+};
+use domain::{
+    evidence::{Baseline, Evidence, Finding, GateReport},
+    feature::Mode,
+    ids::{RepoId, Sha},
+    isolation::Level,
+    plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
+    secret::Secrets,
+    task::Origin,
+};
+use git::{ForgeAccess, Mirror, Mirrors};
+use sandbox::{Sandbox, SandboxOptions, egress::Ceiling};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 

@@ -1,15 +1,14 @@
 //! The wave gate, and which merge broke it.
 
 use crate::stage::Stage;
-use autobuild::config::Offer;
-use autobuild::config::RepositorySettings;
-use autobuild::gates::Suspects;
-use autobuild::gates::WaveSubject;
-use autobuild::gates::blame;
-use autobuild::gates::verify_wave;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::plan::TaskType;
+use autobuild::{
+    config::{Offer, RepositorySettings},
+    gates::{Suspects, WaveSubject, blame, verify_wave},
+};
+use domain::{
+    evidence::{Evidence, Gate},
+    plan::TaskType,
+};
 use tokio_util::sync::CancellationToken;
 
 const RUN: &str =

@@ -1,11 +1,8 @@
 //! Histories as they were written over twenty years: taken, unless they attack whoever checks them out.
 
-use crate::origin::World;
-use crate::origin::careless;
-use crate::origin::git;
+use crate::origin::{World, careless, git};
 use git::GitError;
-use std::io::Write;
-use std::process::Stdio;
+use std::{io::Write, process::Stdio};
 
 const PERSON: &str = "A Person <p@example.invalid> 1313584730 +0000";
 

@@ -1,25 +1,15 @@
 //! Agents that plant things in a checkout: nothing of theirs runs, nothing of ours leaks, nothing hangs.
 
-use crate::origin::World;
-use crate::origin::careless;
-use crate::origin::git;
-use crate::origin::request;
-use crate::origin::write;
-use domain::secret::SecretKind;
-use domain::secret::Secrets;
-use git::Lease;
-use git::Policy;
-use git::PolicyFinding;
-use git::Prepared;
-use git::RepoPath;
-use git::TakeOutLimits;
-use git::TreeFinding;
+use crate::origin::{World, careless, git, request, write};
+use domain::secret::{SecretKind, Secrets};
+use git::{Lease, Policy, PolicyFinding, Prepared, RepoPath, TakeOutLimits, TreeFinding};
 use secrecy::SecretString;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::process::Command;
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+    process::Command,
+};
 
 /// Writes an executable script that makes `marker`.
 pub fn trap(file: &Path, marker: &Path) {

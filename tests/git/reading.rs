@@ -1,13 +1,8 @@
 //! Reading a mirror: files, lists, diffs, visible lines, ancestry, merges.
 
-use crate::origin::World;
-use crate::origin::git;
-use crate::origin::request;
+use crate::origin::{World, git, request};
 use domain::ids::Sha;
-use git::ChangedFile;
-use git::FileStatus;
-use git::GitError;
-use git::MergeOutcome;
+use git::{ChangedFile, FileStatus, GitError, MergeOutcome};
 
 async fn child(world: &World, parents: &[&Sha], files: &[(&str, &str)]) -> Sha {
     let files = files

@@ -1,20 +1,13 @@
 //! The forge's side: fetching, leases, refusals, and where the token must never be seen.
 
-use crate::hostile::trap;
-use crate::origin::TOKEN;
-use crate::origin::World;
-use crate::origin::git;
-use crate::origin::request;
+use crate::{
+    hostile::trap,
+    origin::{TOKEN, World, git, request},
+};
 use domain::ids::Sha;
-use git::BranchName;
-use git::ForgeAccess;
-use git::GitError;
-use git::Lease;
-use git::PushError;
-use git::Pushed;
+use git::{BranchName, ForgeAccess, GitError, Lease, PushError, Pushed};
 use secrecy::SecretString;
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 async fn ours(world: &World, content: &str) -> Sha {
     let files = [("f".to_owned(), Some(content.as_bytes().to_vec()))].into();

@@ -1,25 +1,18 @@
 //! One turn: fill a checkout, work in it, take the work out, commit, keep, push.
 
-use crate::origin::World;
-use crate::origin::git;
-use crate::origin::request;
-use crate::origin::write;
+use crate::origin::{World, git, request, write};
 use domain::ids::Sha;
-use git::Change;
-use git::Checkout;
-use git::CommitError;
-use git::Lease;
-use git::MergeOutcome;
-use git::Prepared;
-use git::Pushed;
-use git::RepoPath;
-use git::TakeOutError;
-use git::TakeOutLimits;
-use std::ffi::OsStr;
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::fs::symlink;
+use git::{
+    Change, Checkout, CommitError, Lease, MergeOutcome, Prepared, Pushed, RepoPath, TakeOutError, TakeOutLimits,
+};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{PermissionsExt, symlink},
+    },
+};
 
 async fn commit(world: &World, checkout: &Checkout) -> Option<Prepared> {
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();

@@ -1,21 +1,16 @@
 //! Addresses, pages, redirects and answers of unexpected shape.
 
 use crate::world::*;
-use autobuild::github::AccessLevel;
-use autobuild::github::GithubError;
-use autobuild::github::IssueEdit;
-use autobuild::github::webhook::Inbound;
-use autobuild::github::webhook::parse;
-use domain::ids::CommentId;
-use domain::ids::UserId;
+use autobuild::github::{
+    AccessLevel, GithubError, IssueEdit,
+    webhook::{Inbound, parse},
+};
+use domain::ids::{CommentId, UserId};
 use serde_json::json;
-use wiremock::Mock;
-use wiremock::ResponseTemplate;
-use wiremock::matchers::header;
-use wiremock::matchers::header_exists;
-use wiremock::matchers::method;
-use wiremock::matchers::path;
-use wiremock::matchers::query_param;
+use wiremock::{
+    Mock, ResponseTemplate,
+    matchers::{header, header_exists, method, path, query_param},
+};
 
 const COMMENTS: &str = "/repos/acme/shop/issues/42/comments";
 

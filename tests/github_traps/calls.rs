@@ -1,29 +1,12 @@
 //! Calls whose refusals mean something of their own.
 
 use crate::world::*;
-use autobuild::github::CheckAction;
-use autobuild::github::CheckConclusion;
-use autobuild::github::CheckOutput;
-use autobuild::github::CheckReport;
-use autobuild::github::CreatedRef;
-use autobuild::github::GithubError;
-use autobuild::github::InlineComment;
-use autobuild::github::Merge;
-use autobuild::github::MergeMethod;
-use autobuild::github::MergeRefusal;
-use autobuild::github::NewPull;
-use autobuild::github::NewReview;
-use autobuild::github::OpenedPull;
-use autobuild::github::PostedReview;
-use autobuild::github::PullFilter;
-use autobuild::github::Reaction;
-use autobuild::github::ReactionTarget;
-use autobuild::github::ReviewEvent;
-use domain::ids::CheckRunId;
-use domain::ids::CommentId;
-use domain::ids::PullNumber;
-use serde_json::Value;
-use serde_json::json;
+use autobuild::github::{
+    CheckAction, CheckConclusion, CheckOutput, CheckReport, CreatedRef, GithubError, InlineComment, Merge, MergeMethod,
+    MergeRefusal, NewPull, NewReview, OpenedPull, PostedReview, PullFilter, Reaction, ReactionTarget, ReviewEvent,
+};
+use domain::ids::{CheckRunId, CommentId, PullNumber};
+use serde_json::{Value, json};
 
 const BRANCH: &str = "autobuild/42/task-001-a";
 const PULLS: &str = "/repos/acme/shop/pulls";

@@ -1,15 +1,12 @@
 //! What others say of a commit and of lines, as GitHub tells it.
 
 use crate::world::*;
-use domain::ids::AppId;
-use domain::ids::ReviewId;
-use serde_json::Value;
-use serde_json::json;
-use wiremock::Mock;
-use wiremock::ResponseTemplate;
-use wiremock::matchers::method;
-use wiremock::matchers::path;
-use wiremock::matchers::query_param;
+use domain::ids::{AppId, ReviewId};
+use serde_json::{Value, json};
+use wiremock::{
+    Mock, ResponseTemplate,
+    matchers::{method, path, query_param},
+};
 
 fn runs_path() -> String {
     format!("/repos/acme/shop/commits/{}/check-runs", sha())

@@ -1,17 +1,13 @@
 //! Limits, errors of GitHub's own, lost replies: what is tried again, and by whom.
 
 use crate::world::*;
-use autobuild::github::App;
-use autobuild::github::Client;
-use autobuild::github::GithubError;
-use autobuild::github::GithubUrls;
-use axum::Json;
-use axum::Router;
-use axum::body::Body;
-use axum::routing::get;
-use axum::routing::post;
-use domain::ids::AppId;
-use domain::ids::Millis;
+use autobuild::github::{App, Client, GithubError, GithubUrls};
+use axum::{
+    Json, Router,
+    body::Body,
+    routing::{get, post},
+};
+use domain::ids::{AppId, Millis};
 use secrecy::SecretString;
 use serde_json::json;
 use std::time::Duration;

@@ -3,9 +3,10 @@
 //! One subscriber for the whole process, set before the first request: a scoped one races with other tests for the
 //! callsites that both pass.
 
-use std::io::Write;
-use std::sync::LazyLock;
-use std::sync::Mutex;
+use std::{
+    io::Write,
+    sync::{LazyLock, Mutex},
+};
 
 static RECORD: LazyLock<Mutex<Vec<u8>>> = LazyLock::new(|| {
     let subscriber = tracing_subscriber::fmt()

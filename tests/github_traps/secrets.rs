@@ -1,9 +1,7 @@
 //! Tokens and keys stay out of errors and logs, whatever GitHub answers.
 
-use crate::log;
-use crate::world::*;
-use autobuild::github::GithubError;
-use autobuild::github::Rights;
+use crate::{log, world::*};
+use autobuild::github::{GithubError, Rights};
 use domain::secret::Secrets;
 use secrecy::ExposeSecret;
 use serde_json::json;

@@ -1,22 +1,13 @@
 //! JWTs and installation tokens.
 
 use crate::world::*;
-use autobuild::github::AUTOBUILD_PERMISSIONS;
-use autobuild::github::App;
-use autobuild::github::COACH_PERMISSIONS;
-use autobuild::github::GithubError;
-use autobuild::github::InstallationState;
-use autobuild::github::Rights;
-use autobuild::github::SetupError;
-use autobuild::github::webhook::OwnApps;
-use domain::ids::AppId;
-use domain::ids::RepoId;
-use domain::ids::UserId;
+use autobuild::github::{
+    AUTOBUILD_PERMISSIONS, App, COACH_PERMISSIONS, GithubError, InstallationState, Rights, SetupError, webhook::OwnApps,
+};
+use domain::ids::{AppId, RepoId, UserId};
 use futures_util::future::join_all;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
-use serde_json::Value;
-use serde_json::json;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
 use std::time::Duration;
 use wiremock::ResponseTemplate;
 

@@ -1,32 +1,20 @@
 //! A wiremock server that is GitHub, and a client of it.
 
-use autobuild::github::App;
-use autobuild::github::Client;
-use autobuild::github::GithubUrls;
-use autobuild::github::Repo;
-use aws_lc_rs::encoding::AsDer;
-use aws_lc_rs::encoding::Pkcs8V1Der;
-use aws_lc_rs::rsa::KeyPair;
-use aws_lc_rs::rsa::KeySize;
-use aws_lc_rs::signature::KeyPair as _;
+use autobuild::github::{App, Client, GithubUrls, Repo};
+use aws_lc_rs::{
+    encoding::{AsDer, Pkcs8V1Der},
+    rsa::{KeyPair, KeySize},
+    signature::KeyPair as _,
+};
 use base64::Engine;
-use domain::ids::AppId;
-use domain::ids::InstallationId;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
-use domain::ids::PullNumber;
-use domain::ids::RepoId;
-use domain::ids::Sha;
+use domain::ids::{AppId, InstallationId, IssueNumber, Millis, PullNumber, RepoId, Sha};
 use secrecy::SecretString;
-use serde_json::Value;
-use serde_json::json;
-use std::cell::Cell;
-use std::sync::LazyLock;
-use wiremock::Mock;
-use wiremock::MockServer;
-use wiremock::ResponseTemplate;
-use wiremock::matchers::method;
-use wiremock::matchers::path;
+use serde_json::{Value, json};
+use std::{cell::Cell, sync::LazyLock};
+use wiremock::{
+    Mock, MockServer, ResponseTemplate,
+    matchers::{method, path},
+};
 
 pub const APP: AppId = AppId(7);
 pub const INSTALLATION: InstallationId = InstallationId(11);

@@ -1,20 +1,15 @@
 //! What cannot be tried in this very process: a service that is killed, and a network in which the address of clouds'
 //! metadata is somebody's. Each is this test's own program once more, told by its environment what it is.
 
-use crate::stage::Stage;
-use crate::stage::Way;
-use crate::stage::Who;
-use crate::stage::end;
-use crate::stage::processes_with;
+use crate::stage::{Stage, Way, Who, end, processes_with};
 use domain::isolation::Level;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
-use sandbox::Spec;
-use std::net::TcpListener;
-use std::path::Path;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
+use sandbox::{Sandbox, SandboxOptions, Spec};
+use std::{
+    net::TcpListener,
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
 use tokio_util::sync::CancellationToken;
 
 /// What tells this program what it is.

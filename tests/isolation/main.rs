@@ -19,13 +19,8 @@ mod stage;
 
 use domain::isolation::Level;
 use planted::Plant;
-use sandbox::Exit;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
-use sandbox::StartError;
-use stage::Stage;
-use stage::Way;
-use stage::Who;
+use sandbox::{Exit, Sandbox, SandboxOptions, StartError};
+use stage::{Stage, Way, Who};
 
 /// A thing to try, by its number in the set.
 struct Item {

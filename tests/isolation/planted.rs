@@ -1,34 +1,19 @@
 //! What is planted in a checkout from within the sandbox, and what becomes of it: in the hands of a git without
 //! precautions, and of ours.
 
-use crate::origin::World;
-use crate::origin::careless;
-use crate::origin::git;
-use crate::origin::request;
-use crate::origin::write;
-use crate::stage::Way;
-use crate::stage::end;
-use crate::stage::processes_with;
+use crate::{
+    origin::{World, careless, git, request, write},
+    stage::{Way, end, processes_with},
+};
 use domain::secret::Secrets;
-use git::BranchName;
-use git::Checkout;
-use git::ForgeAccess;
-use git::Lease;
-use git::Policy;
-use git::PolicyFinding;
-use git::Prepared;
-use git::TakeOutLimits;
-use git::TreeFinding;
-use sandbox::Exit;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
-use sandbox::Spec;
-use std::fs;
-use std::io::Write;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Stdio;
+use git::{BranchName, Checkout, ForgeAccess, Lease, Policy, PolicyFinding, Prepared, TakeOutLimits, TreeFinding};
+use sandbox::{Exit, Sandbox, SandboxOptions, Spec};
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 use tokio_util::sync::CancellationToken;
 
 const PLANT: &str = include_str!("plant.sh");

@@ -1,33 +1,29 @@
 //! What is planted around the sandbox, and how one thing is tried with and without it.
 
-use domain::isolation::Level;
-use domain::network::HostName;
-use domain::network::HostRule;
-use sandbox::Exit;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
-use sandbox::Spec;
-use sandbox::StartError;
-use sandbox::egress::Door;
-use sandbox::egress::Rules;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs;
-use std::io::ErrorKind;
-use std::net::TcpListener;
-use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
-use std::os::fd::OwnedFd;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::SocketAddr;
-use std::os::unix::net::UnixListener;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
-use std::sync::Arc;
-use std::time::Duration;
+use domain::{
+    isolation::Level,
+    network::{HostName, HostRule},
+};
+use sandbox::{
+    Exit, Sandbox, SandboxOptions, Spec, StartError,
+    egress::{Door, Rules},
+};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    fs,
+    io::ErrorKind,
+    net::{TcpListener, UdpSocket},
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr, UnixListener},
+    },
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 

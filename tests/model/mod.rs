@@ -6,9 +6,10 @@ mod openai;
 mod wire;
 
 use serde_json::Value;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 

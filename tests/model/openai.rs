@@ -1,10 +1,8 @@
 //! The Responses API.
 
 use super::Reply;
-use serde_json::Value;
-use serde_json::json;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 static IDS: AtomicU64 = AtomicU64::new(1);
 

@@ -1,18 +1,12 @@
 //! HTTP by hand, because a server that breaks off in the middle is what is wanted here.
 
-use super::Reply;
-use super::Seen;
-use super::Shared;
-use super::anthropic;
-use super::openai;
-use serde_json::Value;
-use serde_json::json;
+use super::{Reply, Seen, Shared, anthropic, openai};
+use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio::io::AsyncBufReadExt;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::io::BufReader;
-use tokio::net::TcpStream;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+};
 
 type Socket = BufReader<TcpStream>;
 

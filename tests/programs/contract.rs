@@ -1,16 +1,15 @@
 //! What every back-end keeps, whatever program is behind it. Run by the tests of `main`, each in a process of its own.
 
 use crate::stage::Stage;
-use autobuild::agents::Access;
-use autobuild::agents::Login;
-use autobuild::config::Role;
-use domain::isolation::Bounds;
-use domain::isolation::Level;
-use domain::usage::Usage;
-use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use autobuild::{
+    agents::{Access, Login},
+    config::Role,
+};
+use domain::{
+    isolation::{Bounds, Level},
+    usage::Usage,
+};
+use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// Nobody answers there, and nobody asks: stand-ins speak to no model.

@@ -1,13 +1,11 @@
 //! One whole Feature with the real Claude Code on a real repository: plan, Player, Gates, Coach, merge, in review.
 
-use crate::model::FakeModel;
-use crate::model::Pick;
-use crate::model::Reply;
-use crate::model::Rule;
-use crate::stage::KEY;
+use crate::{
+    model::{FakeModel, Pick, Reply, Rule},
+    stage::KEY,
+};
 use serde_json::json;
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 use tokio::process::Command;
 
 const RUN: &str = "#!/bin/sh\ncd \"$(dirname \"$0\")/..\" || exit 1\ncount=0\nfailed=0\nfor test in tests/*_test.sh; do\n  \

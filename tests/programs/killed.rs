@@ -1,22 +1,16 @@
 //! The service is killed in the middle of a run of the real Claude Code and started again: nothing that it ran is left,
 //! nothing is lost, nothing is counted twice.
 
-use crate::beside::Beside;
-use crate::beside::MONA;
-use crate::beside::REPO;
-use crate::model::FakeModel;
-use crate::model::Pick;
-use crate::model::Reply;
-use crate::model::Rule;
-use crate::stage::KEY;
+use crate::{
+    beside::{Beside, MONA, REPO},
+    model::{FakeModel, Pick, Reply, Rule},
+    stage::KEY,
+};
 use domain::isolation::Level;
 use sandbox::Sandbox;
 use serde_json::json;
 use sqlx::Connection;
-use std::fs;
-use std::ops::Deref;
-use std::path::Path;
-use std::time::Duration;
+use std::{fs, ops::Deref, path::Path, time::Duration};
 use tokio::process::Child;
 
 const LOOK: Duration = Duration::from_millis(50);

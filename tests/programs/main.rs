@@ -25,14 +25,13 @@ mod model;
 mod real;
 mod stage;
 
-use domain::isolation::Bounds;
-use domain::isolation::Level;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::time::Duration;
+use domain::isolation::{Bounds, Level};
+use sandbox::{Sandbox, SandboxOptions};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
 /// Stand-ins and what they print.
 fn stand_ins() -> PathBuf {

@@ -1,18 +1,14 @@
 //! The contract with real programs, wherever they are installed, against a scripted model. Run by the tests of `main`,
 //! each in a process of its own.
 
-use crate::contract::ENDS;
-use crate::model::FakeModel;
-use crate::model::Pick;
-use crate::model::Reply;
-use crate::model::Rule;
-use crate::stage::KEY;
-use crate::stage::Stage;
+use crate::{
+    contract::ENDS,
+    model::{FakeModel, Pick, Reply, Rule},
+    stage::{KEY, Stage},
+};
 use autobuild::config::Role;
-use serde_json::Value;
-use serde_json::json;
-use std::fs;
-use std::time::Duration;
+use serde_json::{Value, json};
+use std::{fs, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 fn rule(holds: &'static str, pick: Pick, replies: Vec<Reply>) -> Rule {

@@ -1,29 +1,19 @@
 //! A checkout, a sandbox, and a question for an agent.
 
-use autobuild::agents::Access;
-use autobuild::agents::Activity;
-use autobuild::agents::Answered;
-use autobuild::agents::Backend;
-use autobuild::agents::RunError;
-use autobuild::agents::RunSpec;
-use autobuild::agents::prompt::Prompt;
-use autobuild::config::AgentCommand;
-use autobuild::config::ModelApi;
-use autobuild::config::ModelSettings;
-use autobuild::config::Role;
-use domain::blocked::AgentFailure;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::isolation::Bounds;
-use domain::isolation::Level;
-use domain::secret::Secrets;
-use domain::usage::Usage;
-use sandbox::Sandbox;
-use sandbox::egress::Rules;
-use serde_json::Value;
-use serde_json::json;
-use std::fs;
-use std::time::Duration;
+use autobuild::{
+    agents::{Access, Activity, Answered, Backend, RunError, RunSpec, prompt::Prompt},
+    config::{AgentCommand, ModelApi, ModelSettings, Role},
+};
+use domain::{
+    blocked::AgentFailure,
+    ids::{TaskId, TurnNumber},
+    isolation::{Bounds, Level},
+    secret::Secrets,
+    usage::Usage,
+};
+use sandbox::{Sandbox, egress::Rules};
+use serde_json::{Value, json};
+use std::{fs, time::Duration};
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;

@@ -4,22 +4,9 @@
 
 mod steering;
 
-use domain::isolation::Bounds;
-use domain::isolation::Level;
-use domain::isolation::Limit;
-use domain::isolation::Limits;
-use sandbox::Exit;
-use sandbox::Finished;
-use sandbox::Live;
-use sandbox::OutputCap;
-use sandbox::Sandbox;
-use sandbox::SandboxOptions;
-use sandbox::Spec;
-use sandbox::StartError;
-use std::ffi::OsString;
-use std::fs;
-use std::path::Path;
-use std::time::Duration;
+use domain::isolation::{Bounds, Level, Limit, Limits};
+use sandbox::{Exit, Finished, Live, OutputCap, Sandbox, SandboxOptions, Spec, StartError};
+use std::{ffi::OsString, fs, path::Path, time::Duration};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 

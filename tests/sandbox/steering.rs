@@ -1,16 +1,10 @@
 //! At L1 a program shares the machine's list of processes with the service: it may set its own limits, priority and
 //! processors, and nobody else's. Programs of all kinds run under that.
 
-use crate::folder;
-use crate::is_offered;
-use crate::sandbox;
+use crate::{folder, is_offered, sandbox};
 use domain::isolation::Level;
-use sandbox::Exit;
-use sandbox::Finished;
-use sandbox::Spec;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use sandbox::{Exit, Finished, Spec};
+use std::{fs, path::Path, process::Command};
 use tokio_util::sync::CancellationToken;
 
 /// Makes each call for the parent, which is the launcher that watches the limits, then for itself; prints how each ended.

@@ -1,14 +1,7 @@
 //! Tasks that AutoBuild adds: repairs of a wave, conflicts with the default branch, people's reviews of the whole.
 
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::WRITER;
-use crate::world::World;
-use domain::ids::TaskId;
-use domain::task::Origin;
+use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
+use domain::{ids::TaskId, task::Origin};
 use forge::InlineRemark;
 
 const INTEGRATION: &str = "autobuild/1/integration";

@@ -1,16 +1,8 @@
 //! What may be spent, what was spent, and what happens when nothing is left.
 
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::WRITER;
-use crate::world::World;
-use autobuild::config::MonthlyBudget;
-use autobuild::config::Role;
-use domain::budget::Limits;
-use domain::ids::TaskId;
+use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
+use autobuild::config::{MonthlyBudget, Role};
+use domain::{budget::Limits, ids::TaskId};
 use serde_json::json;
 
 const TESTS: &str = "test: sh tests/run.sh\n";

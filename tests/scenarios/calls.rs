@@ -1,14 +1,7 @@
 //! The person who labelled the issue hears of each wait once: by a request for a review, a report, or a short comment.
 
-use crate::world::ADMIN;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
-use forge::Fault;
-use forge::Mishap;
+use crate::world::{ADMIN, ISSUE, Plan, REPO, Setup, WRITER, World};
+use forge::{Fault, Mishap};
 
 /// Who is asked for a review of a pull request.
 async fn requested(world: &World, pull: u64) -> Vec<String> {

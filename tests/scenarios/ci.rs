@@ -1,19 +1,11 @@
 //! The repository's own CI as evidence.
 
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
-use domain::ci::CiTimes;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateResult;
-use domain::evidence::Weight;
-use forge::Fault;
-use forge::Mishap;
-use forge::NewApp;
-use forge::NewCiJob;
+use crate::world::{Plan, REPO, Setup, WRITER, World};
+use domain::{
+    ci::CiTimes,
+    evidence::{Evidence, Gate, GateResult, Weight},
+};
+use forge::{Fault, Mishap, NewApp, NewCiJob};
 
 const BUILD: NewCiJob<'static> = NewCiJob {
     app: Some("actions"),

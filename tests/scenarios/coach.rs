@@ -1,13 +1,9 @@
 //! Coaches that approve everything, refuse everything, answer nonsense, write where they may only read, or ask for
 //! commands; and Players whose claims do not hold.
 
-use crate::world::Plan;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::World;
+use crate::world::{Plan, Setup, Task, World};
 use autobuild::config::Role;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A shell line that prints an approval with this evidence.
 fn approving(evidence: &str) -> String {

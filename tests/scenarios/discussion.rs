@@ -1,13 +1,6 @@
 //! What people settled below the issue before it was labelled.
 
-use crate::world::ADMIN;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::READER;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::world::{ADMIN, ISSUE, Plan, READER, REPO, Setup, WRITER, World};
 use autobuild::config::Role;
 
 /// A planner that leaves what it was told.

@@ -1,17 +1,11 @@
 //! Stories at the edges: what several people, tools and machines do at the same time.
 
-use crate::pipes::Pipes;
-use crate::world::ADMIN;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::{
+    pipes::Pipes,
+    world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World},
+};
 use autobuild::config::Role;
-use forge::HookFault;
-use forge::HookMishap;
+use forge::{HookFault, HookMishap};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_delivery_twice_changes_nothing() {

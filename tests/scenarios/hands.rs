@@ -1,14 +1,9 @@
 //! What people do by hand to pull requests and branches.
 
-use crate::pipes::Pipes;
-use crate::world::ADMIN;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::{
+    pipes::Pipes,
+    world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World},
+};
 use autobuild::config::Role;
 use serde_json::json;
 

@@ -1,19 +1,7 @@
 //! Labels: what is asked before anything starts, and what they cost that start nothing.
 
-use crate::world::ADMIN;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::READER;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
-use forge::CallKind;
-use forge::HookFault;
-use forge::HookMishap;
-use forge::LoggedCall;
-use forge::RepoSource;
-use forge::Settings;
+use crate::world::{ADMIN, ISSUE, Plan, READER, REPO, Setup, WRITER, World};
+use forge::{CallKind, HookFault, HookMishap, LoggedCall, RepoSource, Settings};
 
 /// What the service asked of the forge since the calls were last cleared.
 fn calls(world: &World) -> Vec<LoggedCall> {

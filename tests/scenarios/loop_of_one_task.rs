@@ -1,10 +1,6 @@
 //! One task, from the label to the merged feature pull request.
 
-use crate::world::ADMIN;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::World;
+use crate::world::{ADMIN, ISSUE, Plan, REPO, World};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_labelled_issue_becomes_a_feature_pull_request_that_a_person_merges() {

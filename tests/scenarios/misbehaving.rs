@@ -1,10 +1,6 @@
 //! Agents that misbehave, and repositories that cannot be tested.
 
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::world::{ISSUE, Plan, Setup, WRITER, World};
 use autobuild::config::Role;
 use serde_json::json;
 

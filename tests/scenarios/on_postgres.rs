@@ -1,22 +1,14 @@
 //! The core stories once more, on PostgreSQL.
 
-use crate::pipes::Pipes;
-use crate::postgres;
-use crate::world::ADMIN;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::WRITER;
-use crate::world::World;
-use autobuild::config::MonthlyBudget;
-use autobuild::config::Role;
+use crate::{
+    pipes::Pipes,
+    postgres,
+    world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World},
+};
+use autobuild::config::{MonthlyBudget, Role};
 use domain::budget::Limits;
-use sqlx::Connection;
-use sqlx::PgConnection;
-use std::collections::BTreeSet;
-use std::time::Duration;
+use sqlx::{Connection, PgConnection};
+use std::{collections::BTreeSet, time::Duration};
 
 async fn world(settings: &str) -> World {
     let database = postgres::database().await;

@@ -1,16 +1,10 @@
 //! GitHub, the network and our own machine fail: what passes is waited out, what is finished is kept, and what must be
 //! mended is called by its name.
 
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::world::{ISSUE, Plan, REPO, Setup, WRITER, World};
 use autobuild::store::EffectState;
 use domain::ids::InstallationId;
-use forge::Fault;
-use forge::Mishap;
+use forge::{Fault, Mishap};
 use sqlx::Connection;
 
 /// More failures in a row than an agent has tries.

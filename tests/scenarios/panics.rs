@@ -1,8 +1,6 @@
 //! A panic while an effect is performed.
 
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
+use crate::world::{REPO, Setup, WRITER};
 use autobuild::store::EffectState;
 use std::time::Duration;
 

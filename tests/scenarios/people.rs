@@ -1,16 +1,11 @@
 //! What people say in reviews and by buttons.
 
-use crate::pipes::Pipes;
-use crate::world::ADMIN;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::STRANGER;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::{
+    pipes::Pipes,
+    world::{ADMIN, Plan, REPO, STRANGER, Setup, WRITER, World},
+};
 use autobuild::config::Role;
-use domain::decision::Severity;
-use domain::feature::Feature;
+use domain::{decision::Severity, feature::Feature};
 use forge::InlineRemark;
 
 /// Says hello and keeps what it was told.

@@ -1,13 +1,6 @@
 //! From the label to a plan that is obeyed.
 
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::READER;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::world::{ISSUE, Plan, READER, REPO, Setup, Task, WRITER, World};
 use autobuild::config::Role;
 use serde_json::json;
 

@@ -1,16 +1,9 @@
 //! Design before the first turn, and Features of one task.
 
-use crate::world::ADMIN;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::world::{ADMIN, ISSUE, Plan, REPO, Setup, WRITER, World};
 use autobuild::config::Role;
 use domain::plan::Check;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// An issue whose check boxes make a task without anyone's help.
 const BOUND: &str = "Please say hello.\n\n- [ ] hello/1.txt says hello (`file: hello/1.txt`)\n- [ ] It reads well `human`\n\

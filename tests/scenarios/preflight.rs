@@ -1,14 +1,7 @@
 //! Before any Player: rules, set-up and tests of the default branch.
 
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::WRITER;
-use crate::world::World;
-use forge::BranchRule;
-use forge::RuleKind;
+use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
+use forge::{BranchRule, RuleKind};
 use serde_json::json;
 
 /// The Feature stands before its first branch and its first Player.

@@ -1,12 +1,9 @@
 //! What a running agent does is shown while it runs, and not longer.
 
-use crate::pipes::Pipes;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::{
+    pipes::Pipes,
+    world::{ISSUE, Plan, REPO, Setup, WRITER, World},
+};
 use autobuild::config::Role;
 use std::time::Duration;
 

@@ -1,13 +1,7 @@
 //! AutoBuild's records under `.autobuild/`: written while it builds, and not what people are asked to merge.
 
-use crate::world::ADMIN;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::World;
-use forge::Fault;
-use forge::Mishap;
+use crate::world::{ADMIN, Plan, REPO, Setup, Task, World};
+use forge::{Fault, Mishap};
 
 const INTEGRATION: &str = "autobuild/1/integration";
 

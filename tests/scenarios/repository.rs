@@ -1,16 +1,11 @@
 //! What happens to the issue, the repository and the installation while a Feature is unfinished.
 
-use crate::pipes::Pipes;
-use crate::world::ADMIN;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::{
+    pipes::Pipes,
+    world::{ADMIN, ISSUE, Plan, REPO, Setup, WRITER, World},
+};
 use autobuild::config::Role;
-use forge::RepoSource;
-use forge::Settings;
+use forge::{RepoSource, Settings};
 
 const PLAYER: &str = r#"echo started > "$WORLD/started"
 read line < "$WORLD/go"

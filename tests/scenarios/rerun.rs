@@ -1,11 +1,6 @@
 //! GitHub's _Re-run_ of one check run and _Re-run all checks_: the commit is checked again.
 
-use crate::world::ADMIN;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::world::{ADMIN, Plan, REPO, Setup, WRITER, World};
 
 /// A task that was given feedback in its only turn.
 async fn blocked_world(settings: &str) -> World {

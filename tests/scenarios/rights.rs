@@ -1,16 +1,7 @@
 //! Who is obeyed, and how others are answered.
 
-use crate::world::ADMIN;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::READER;
-use crate::world::REPO;
-use crate::world::STRANGER;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
-use forge::HookFault;
-use forge::HookMishap;
+use crate::world::{ADMIN, ISSUE, Plan, READER, REPO, STRANGER, Setup, WRITER, World};
+use forge::{HookFault, HookMishap};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_label_by_someone_without_write_access_is_answered_once() {

@@ -1,16 +1,10 @@
 //! Credentials in every place that an agent can write to, and none of them anywhere that anybody reads.
 
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::World;
+use crate::world::{Plan, REPO, Setup, Task, World};
 use autobuild::config::Role;
-use forge::NewApp;
-use forge::NewCiJob;
+use forge::{NewApp, NewCiJob};
 use serde_json::json;
-use std::path::Path;
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 /// The secret of the world's webhooks.
 const OWN: &str = "0123456789abcdef0123456789abcdef";

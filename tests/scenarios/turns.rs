@@ -1,18 +1,12 @@
 //! Turns of one task: feedback, blocked and its ways on.
 
-use crate::pipes::Pipes;
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::READER;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::WRITER;
-use crate::world::World;
+use crate::{
+    pipes::Pipes,
+    world::{ISSUE, Plan, READER, REPO, Setup, Task, WRITER, World},
+};
 use autobuild::config::Role;
 use serde_json::json;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A task that was given feedback in its only turn.
 async fn blocked_world() -> World {

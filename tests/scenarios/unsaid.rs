@@ -1,12 +1,7 @@
 //! What cannot be said as it should be is said otherwise, and the Feature says so; nothing is merged in silence.
 
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::World;
-use forge::Fault;
-use forge::Mishap;
+use crate::world::{ISSUE, Plan, REPO, Setup, World};
+use forge::{Fault, Mishap};
 
 fn refuse(status: u16, message: &str) -> Mishap {
     Mishap::Fail {

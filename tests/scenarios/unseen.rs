@@ -1,13 +1,7 @@
 //! No trigger ends in silence: what could not be looked at is said once, and is done when it is sent again.
 
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::WRITER;
-use crate::world::World;
-use forge::Fault;
-use forge::Mishap;
+use crate::world::{ISSUE, Plan, REPO, Setup, WRITER, World};
+use forge::{Fault, Mishap};
 
 /// Where the head of the default branch is asked for.
 const HEAD: &str = "/repos/*/git/ref/heads/main";

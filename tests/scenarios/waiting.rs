@@ -1,13 +1,10 @@
 //! Models that do not serve: waited for without a try or a turn, or given up at once where waiting is no use.
 
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::SHORT;
-use crate::world::Setup;
-use crate::world::World;
-use autobuild::config::ModelSettings;
-use autobuild::store::EffectState;
-use autobuild::store::StoredRun;
+use crate::world::{ISSUE, Plan, SHORT, Setup, World};
+use autobuild::{
+    config::ModelSettings,
+    store::{EffectState, StoredRun},
+};
 use domain::routing::Waits;
 use serde_json::json;
 use std::time::Duration;

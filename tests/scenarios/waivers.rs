@@ -1,11 +1,7 @@
 //! What a person waives, and what follows for the tasks after it.
 
-use crate::world::Plan;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::WRITER;
-use domain::evidence::Excuse;
-use domain::evidence::Excused;
+use crate::world::{Plan, Setup, Task, WRITER};
+use domain::evidence::{Excuse, Excused};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks() {

@@ -1,14 +1,7 @@
 //! Tasks side by side and one after another: conflicts, the default branch, wave gates, rules.
 
-use crate::world::ISSUE;
-use crate::world::Plan;
-use crate::world::REPO;
-use crate::world::Setup;
-use crate::world::Task;
-use crate::world::WRITER;
-use crate::world::World;
-use forge::BranchRule;
-use forge::RuleKind;
+use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
+use forge::{BranchRule, RuleKind};
 use serde_json::json;
 
 const INTEGRATION: &str = "autobuild/1/integration";

@@ -1,10 +1,7 @@
 //! Baselines: one per commit and commands, replaced by a newer run, dropped with age.
 
-use crate::contract::Database;
-use crate::contract::LATER;
-use crate::contract::NOW;
-use domain::ids::RepoId;
-use domain::ids::Sha;
+use crate::contract::{Database, LATER, NOW};
+use domain::ids::{RepoId, Sha};
 
 on_both! {
     a_baseline_is_that_of_its_commit_and_commands_also_after_a_restart

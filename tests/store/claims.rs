@@ -1,32 +1,10 @@
 //! Claims: whose turn it is, by lane, subject and order.
 
-use crate::contract::Database;
-use crate::contract::Held;
-use crate::contract::LATER;
-use crate::contract::LEASE;
-use crate::contract::NOW;
-use crate::contract::claim;
-use crate::contract::claim_at;
-use crate::contract::claimed_id;
-use crate::contract::effect;
-use crate::contract::feature;
-use crate::contract::key;
-use autobuild::store::CancelRule;
-use autobuild::store::ClaimRequest;
-use autobuild::store::Commit;
-use autobuild::store::Committed;
-use autobuild::store::EffectState;
-use autobuild::store::FeatureRow;
-use autobuild::store::Fenced;
-use autobuild::store::Lane;
-use autobuild::store::LaneLimits;
-use autobuild::store::Lease;
-use autobuild::store::NewEffect;
-use autobuild::store::NewEvent;
-use autobuild::store::Ordered;
-use autobuild::store::Outcome;
-use autobuild::store::Store;
-use autobuild::store::Tally;
+use crate::contract::{Database, Held, LATER, LEASE, NOW, claim, claim_at, claimed_id, effect, feature, key};
+use autobuild::store::{
+    CancelRule, ClaimRequest, Commit, Committed, EffectState, FeatureRow, Fenced, Lane, LaneLimits, Lease, NewEffect,
+    NewEvent, Ordered, Outcome, Store, Tally,
+};
 use domain::ids::Millis;
 
 on_both! {

@@ -1,35 +1,13 @@
 //! Steps: an event, its state and its effects are stored together, once per cause, by one of those who race.
 
-use crate::contract::APP;
-use crate::contract::Database;
-use crate::contract::LATER;
-use crate::contract::LEASE;
-use crate::contract::NOW;
-use crate::contract::claim;
-use crate::contract::claimed_id;
-use crate::contract::delivery;
-use crate::contract::effect;
-use crate::contract::feature;
-use crate::contract::key;
-use crate::contract::step;
-use crate::contract::task;
-use autobuild::store::CancelRule;
-use autobuild::store::Committed;
-use autobuild::store::DeliveryOutcome;
-use autobuild::store::EffectState;
-use autobuild::store::Finish;
-use autobuild::store::Lane;
-use autobuild::store::Lease;
-use autobuild::store::NewEffect;
-use autobuild::store::Outcome;
-use autobuild::store::Store;
-use autobuild::store::TaskRow;
-use autobuild::store::TurnRow;
-use domain::ids::Millis;
-use domain::ids::PullNumber;
-use domain::ids::Sha;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
+use crate::contract::{
+    APP, Database, LATER, LEASE, NOW, claim, claimed_id, delivery, effect, feature, key, step, task,
+};
+use autobuild::store::{
+    CancelRule, Committed, DeliveryOutcome, EffectState, Finish, Lane, Lease, NewEffect, Outcome, Store, TaskRow,
+    TurnRow,
+};
+use domain::ids::{Millis, PullNumber, Sha, TaskId, TurnNumber};
 
 on_both! {
     a_step_is_read_back_as_it_was_stored

@@ -1,32 +1,13 @@
 //! Runs each promise on both databases, and makes the rows that promises are about.
 
-use autobuild::store::ClaimRequest;
-use autobuild::store::Claimed;
-use autobuild::store::Commit;
-use autobuild::store::FeatureRow;
-use autobuild::store::Lane;
-use autobuild::store::LaneLimits;
-use autobuild::store::NewDelivery;
-use autobuild::store::NewEffect;
-use autobuild::store::NewEvent;
-use autobuild::store::OpenOptions;
-use autobuild::store::Ordered;
-use autobuild::store::Source;
-use autobuild::store::Store;
-use autobuild::store::TaskRow;
-use domain::ids::AppId;
-use domain::ids::FeatureKey;
-use domain::ids::InstallationId;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use domain::ids::TaskId;
-use sqlx::ConnectOptions;
-use sqlx::Executor;
-use sqlx::PgConnection;
-use sqlx::SqliteConnection;
-use sqlx::postgres::PgConnectOptions;
-use sqlx::sqlite::SqliteConnectOptions;
+use autobuild::store::{
+    ClaimRequest, Claimed, Commit, FeatureRow, Lane, LaneLimits, NewDelivery, NewEffect, NewEvent, OpenOptions,
+    Ordered, Source, Store, TaskRow,
+};
+use domain::ids::{AppId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, TaskId};
+use sqlx::{
+    ConnectOptions, Executor, PgConnection, SqliteConnection, postgres::PgConnectOptions, sqlite::SqliteConnectOptions,
+};
 use tempfile::TempDir;
 
 /// Stamps each named promise for both databases.

@@ -1,19 +1,7 @@
 //! Deliveries: stored before they are acknowledged, once.
 
-use crate::contract::APP;
-use crate::contract::Database;
-use crate::contract::LATER;
-use crate::contract::NOW;
-use crate::contract::claim_at;
-use crate::contract::delivery;
-use crate::contract::effect;
-use autobuild::store::Accepted;
-use autobuild::store::Fenced;
-use autobuild::store::Lane;
-use autobuild::store::LaneLimits;
-use autobuild::store::MAX_EFFECT_PAYLOAD;
-use autobuild::store::Outcome;
-use autobuild::store::StoreError;
+use crate::contract::{APP, Database, LATER, NOW, claim_at, delivery, effect};
+use autobuild::store::{Accepted, Fenced, Lane, LaneLimits, MAX_EFFECT_PAYLOAD, Outcome, StoreError};
 
 on_both! {
     a_delivery_is_new_once_and_known_ever_after

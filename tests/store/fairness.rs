@@ -1,25 +1,12 @@
 //! Limits are exact and sharing is fair, however many claim at once.
 
-use crate::contract::Database;
-use crate::contract::LEASE;
-use crate::contract::NOW;
-use crate::contract::claim;
-use crate::contract::claim_at;
-use crate::contract::effect;
-use crate::contract::key;
-use autobuild::store::ClaimRequest;
-use autobuild::store::Claimed;
-use autobuild::store::Fenced;
-use autobuild::store::Lane;
-use autobuild::store::LaneLimits;
-use autobuild::store::NewEffect;
-use autobuild::store::Outcome;
-use autobuild::store::Store;
-use domain::ids::InstallationId;
-use domain::ids::RepoId;
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::Mutex;
+use crate::contract::{Database, LEASE, NOW, claim, claim_at, effect, key};
+use autobuild::store::{ClaimRequest, Claimed, Fenced, Lane, LaneLimits, NewEffect, Outcome, Store};
+use domain::ids::{InstallationId, RepoId};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 on_both! {
     the_installation_with_the_fewest_running_goes_first

@@ -1,20 +1,8 @@
 //! Finding: what GitHub names leads to the right Feature, and small facts are kept.
 
-use crate::contract::Database;
-use crate::contract::INSTALLATION;
-use crate::contract::key;
-use crate::contract::step;
-use crate::contract::task;
-use autobuild::store::Committed;
-use autobuild::store::FeatureRow;
-use autobuild::store::Scope;
-use autobuild::store::Store;
-use autobuild::store::TaskRow;
-use domain::ids::InstallationId;
-use domain::ids::IssueNumber;
-use domain::ids::PullNumber;
-use domain::ids::RepoId;
-use domain::ids::TaskId;
+use crate::contract::{Database, INSTALLATION, key, step, task};
+use autobuild::store::{Committed, FeatureRow, Scope, Store, TaskRow};
+use domain::ids::{InstallationId, IssueNumber, PullNumber, RepoId, TaskId};
 
 on_both! {
     an_issue_leads_to_its_runs

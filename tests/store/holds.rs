@@ -1,25 +1,9 @@
 //! Holds: what the one that claimed an effect may do with it, and that nobody else may.
 
-use crate::contract::Database;
-use crate::contract::LATER;
-use crate::contract::LEASE;
-use crate::contract::NOW;
-use crate::contract::claim;
-use crate::contract::claim_at;
-use crate::contract::effect;
-use crate::contract::key;
-use autobuild::store::CancelRule;
-use autobuild::store::EffectState;
-use autobuild::store::Fenced;
-use autobuild::store::Hold;
-use autobuild::store::Lane;
-use autobuild::store::LaneLimits;
-use autobuild::store::Lease;
-use autobuild::store::Outcome;
-use autobuild::store::ParkCause;
-use autobuild::store::ParkTimes;
-use autobuild::store::Store;
-use autobuild::store::StoredEffect;
+use crate::contract::{Database, LATER, LEASE, NOW, claim, claim_at, effect, key};
+use autobuild::store::{
+    CancelRule, EffectState, Fenced, Hold, Lane, LaneLimits, Lease, Outcome, ParkCause, ParkTimes, Store, StoredEffect,
+};
 use domain::ids::Millis;
 
 on_both! {

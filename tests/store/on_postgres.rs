@@ -1,17 +1,7 @@
 //! What only a server can do: serve several processes, and be set to refuse writes.
 
-use crate::contract::Database;
-use crate::contract::LEASE;
-use crate::contract::NOW;
-use crate::contract::claim;
-use crate::contract::delivery;
-use crate::contract::effect;
-use crate::contract::execute;
-use autobuild::store::Lane;
-use autobuild::store::OpenError;
-use autobuild::store::OpenOptions;
-use autobuild::store::Store;
-use autobuild::store::StoreError;
+use crate::contract::{Database, LEASE, NOW, claim, delivery, effect, execute};
+use autobuild::store::{Lane, OpenError, OpenOptions, Store, StoreError};
 
 #[tokio::test]
 async fn processes_that_start_together_make_the_tables_once() {

@@ -1,23 +1,9 @@
 //! What only a file can do: be locked, be damaged, be busy.
 
-use crate::contract::Database;
-use crate::contract::LEASE;
-use crate::contract::NOW;
-use crate::contract::claim;
-use crate::contract::delivery;
-use crate::contract::effect;
-use autobuild::store::Accepted;
-use autobuild::store::Lane;
-use autobuild::store::OpenError;
-use autobuild::store::OpenOptions;
-use autobuild::store::Store;
-use autobuild::store::StoreError;
-use sqlx::ConnectOptions;
-use sqlx::Executor;
-use sqlx::sqlite::SqliteConnectOptions;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::time::Duration;
+use crate::contract::{Database, LEASE, NOW, claim, delivery, effect};
+use autobuild::store::{Accepted, Lane, OpenError, OpenOptions, Store, StoreError};
+use sqlx::{ConnectOptions, Executor, sqlite::SqliteConnectOptions};
+use std::{os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
 fn file(db: &Database) -> PathBuf {
     PathBuf::from(db.url.strip_prefix("sqlite:").unwrap())

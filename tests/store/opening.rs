@@ -1,11 +1,7 @@
 //! Opening: tables are made once and never downgraded.
 
-use crate::contract::Database;
-use crate::contract::delivery;
-use autobuild::store::MIGRATIONS;
-use autobuild::store::OpenError;
-use autobuild::store::OpenOptions;
-use autobuild::store::Store;
+use crate::contract::{Database, delivery};
+use autobuild::store::{MIGRATIONS, OpenError, OpenOptions, Store};
 
 on_both! {
     an_opened_database_opens_again_with_all_it_holds

@@ -1,39 +1,16 @@
 //! The ledger: budgets are drawn on exactly once, by tasks at once, by replicas, and over crashes.
 
-use crate::contract::Database;
-use crate::contract::INSTALLATION;
-use crate::contract::LEASE;
-use crate::contract::NOW;
-use crate::contract::claim;
-use crate::contract::effect;
-use crate::contract::key;
-use autobuild::store::EndedRun;
-use autobuild::store::Fenced;
-use autobuild::store::Hold;
-use autobuild::store::Lane;
-use autobuild::store::MAX_RUN_EVENTS;
-use autobuild::store::NewEffect;
-use autobuild::store::NewRun;
-use autobuild::store::OpenOptions;
-use autobuild::store::RunState;
-use autobuild::store::Started;
-use autobuild::store::Store;
-use domain::at_work::AtWork;
-use domain::at_work::Doing;
-use domain::at_work::Seen;
-use domain::budget::Allowed;
-use domain::budget::Budget;
-use domain::budget::Call;
-use domain::budget::Limits;
-use domain::budget::Month;
-use domain::budget::Tells;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::isolation::Level;
-use domain::usage::Tokens;
-use domain::usage::Usage;
+use crate::contract::{Database, INSTALLATION, LEASE, NOW, claim, effect, key};
+use autobuild::store::{
+    EndedRun, Fenced, Hold, Lane, MAX_RUN_EVENTS, NewEffect, NewRun, OpenOptions, RunState, Started, Store,
+};
+use domain::{
+    at_work::{AtWork, Doing, Seen},
+    budget::{Allowed, Budget, Call, Limits, Month, Tells},
+    ids::{InstallationId, Millis, TaskId, TurnNumber},
+    isolation::Level,
+    usage::{Tokens, Usage},
+};
 
 on_both! {
     a_run_is_written_down_with_its_share_and_ends_with_what_it_used

@@ -1,24 +1,15 @@
 //! A forge with both Apps, and the service beside it as a process that can be killed.
 
-use autobuild::github::AUTOBUILD_EVENTS;
-use autobuild::github::AUTOBUILD_PERMISSIONS;
-use autobuild::github::COACH_PERMISSIONS;
-use forge::AppCredentials;
-use forge::Forge;
-use forge::ForgeOptions;
-use forge::NewApp;
-use forge::RepoSource;
-use forge::Role;
-use forge::Settings;
+use autobuild::github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS};
+use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 use secrecy::ExposeSecret;
-use sqlx::Connection;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteConnectOptions;
-use std::fs::File;
-use std::path::PathBuf;
-use std::process::Stdio;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering;
+use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use std::{
+    fs::File,
+    path::PathBuf,
+    process::Stdio,
+    sync::atomic::{AtomicU32, Ordering},
+};
 use tokio::process::Command;
 
 /// The repository of every story.

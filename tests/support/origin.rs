@@ -1,27 +1,21 @@
 //! A forge with one repository, `o/r`, served by git's own `http-backend` to whoever brings the token.
 
-use axum::body::Body;
-use axum::body::to_bytes;
-use axum::extract::Request;
-use axum::http::StatusCode;
-use axum::response::Response;
+use axum::{
+    body::{Body, to_bytes},
+    extract::Request,
+    http::StatusCode,
+    response::Response,
+};
 use base64::Engine as _;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use domain::ids::Sha;
-use git::Author;
-use git::CommitRequest;
-use git::ForgeAccess;
-use git::Mirror;
-use git::Mirrors;
-use git::Remote;
+use domain::ids::{Millis, RepoId, Sha};
+use git::{Author, CommitRequest, ForgeAccess, Mirror, Mirrors, Remote};
 use secrecy::SecretString;
-use std::fs;
-use std::io::Write;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Stdio;
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 use tempfile::TempDir;
 
 pub const TOKEN: &str = "ghs_theTokenOfThisTest0123456789abcdefgh";

@@ -1,10 +1,10 @@
 //! Named pipes between a story and the programs that it starts: a program says that it runs and waits until it may go on.
 
-use std::path::Path;
-use std::time::Duration;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::net::unix::pipe;
+use std::{path::Path, time::Duration};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::unix::pipe,
+};
 
 /// How long nobody may say anything.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -12,21 +12,17 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use sqlx::ConnectOptions;
-use sqlx::Connection;
-use sqlx::Executor;
-use sqlx::postgres::PgConnectOptions;
-use std::io::BufRead;
-use std::io::BufReader;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::ChildStdin;
-use std::process::Command;
-use std::process::Stdio;
-use std::sync::LazyLock;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
+use sqlx::{ConnectOptions, Connection, Executor, postgres::PgConnectOptions};
+use std::{
+    io::{BufRead, BufReader},
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{ChildStdin, Command, Stdio},
+    sync::{
+        LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 /// The address of a new, empty database.
 pub async fn database() -> String {

@@ -9,11 +9,9 @@
 
 mod service;
 
-use crate::service::Request;
-use crate::service::Service;
+use crate::service::{Request, Service};
 use autobuild::web;
-use futures_util::future::join_all;
-use futures_util::future::select_all;
+use futures_util::future::{join_all, select_all};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(600);

@@ -1,43 +1,36 @@
 //! The real router on a real socket over a real database. No worker runs, so what was stored stays as it came in.
 
-use autobuild::agents::Access;
-use autobuild::cli::assemble;
-use autobuild::cli::assemble::Agents;
-use autobuild::cli::assemble::AppKey;
-use autobuild::cli::assemble::Blueprint;
-use autobuild::config::AgentCommand;
-use autobuild::config::ModelSettings;
-use autobuild::engine::settings::EngineSettings;
-use autobuild::github::Caps;
-use autobuild::web;
-use autobuild::web::Inbox;
-use autobuild::web::Listener;
-use aws_lc_rs::encoding::AsDer;
-use aws_lc_rs::encoding::Pkcs8V1Der;
-use aws_lc_rs::rsa::KeyPair;
-use aws_lc_rs::rsa::KeySize;
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use domain::ids::AppId;
-use domain::isolation::Level;
-use domain::secret::Secrets;
-use hmac::Hmac;
-use hmac::Mac;
+use autobuild::{
+    agents::Access,
+    cli::{
+        assemble,
+        assemble::{Agents, AppKey, Blueprint},
+    },
+    config::{AgentCommand, ModelSettings},
+    engine::settings::EngineSettings,
+    github::Caps,
+    web,
+    web::{Inbox, Listener},
+};
+use aws_lc_rs::{
+    encoding::{AsDer, Pkcs8V1Der},
+    rsa::{KeyPair, KeySize},
+};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use domain::{ids::AppId, isolation::Level, secret::Secrets};
+use hmac::{Hmac, Mac};
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
 use serde_json::json;
 use sha2::Sha256;
-use sqlx::Connection;
-use sqlx::SqliteConnection;
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use sqlx::{Connection, SqliteConnection};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 use tempfile::TempDir;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
-use tokio::task::JoinHandle;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
 
 const SECRET: &str = "the present secret";

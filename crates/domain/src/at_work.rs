@@ -1,8 +1,6 @@
 //! What a running agent does, as people are told while they wait, and how often they are told.
 
-use crate::ids::Millis;
-use crate::ids::TaskId;
-use crate::ids::TurnNumber;
+use crate::ids::{Millis, TaskId, TurnNumber};
 
 /// A run that is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]

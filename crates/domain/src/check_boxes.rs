@@ -2,11 +2,7 @@
 //! whether the criteria make a valid task is `plan`'s part.
 
 use crate::plan::Check;
-use pulldown_cmark::Event;
-use pulldown_cmark::Options;
-use pulldown_cmark::Parser;
-use pulldown_cmark::Tag;
-use pulldown_cmark::TagEnd;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// The most boxes that are read: one more than a task may have criteria, so that too many are refused.
 const MOST: usize = 51;

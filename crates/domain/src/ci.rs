@@ -2,17 +2,12 @@
 //!
 //! How they are read is the adapters' part. Nothing here ever turns what could not be read into a failure.
 
-use crate::decision::Issue;
-use crate::evidence::Absence;
-use crate::evidence::Counts;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::Gate;
-use crate::evidence::GateResult;
-use crate::evidence::Weight;
-use crate::ids::Millis;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    decision::Issue,
+    evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
+    ids::Millis,
+};
+use serde::{Deserialize, Serialize};
 
 /// Whether the repository's own CI is evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,18 +5,13 @@
 mod spelling;
 mod tests_written;
 
-use crate::claims::spelling::spellings;
-use crate::evidence::Counts;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::Gate;
-use crate::evidence::GateReport;
-use crate::mistake::quoted;
-use crate::plan::Check;
-use crate::plan::Criterion;
-use crate::report::ChangedPaths;
-use crate::report::Discrepancy;
-use crate::report::PlayerReport;
+use crate::{
+    claims::spelling::spellings,
+    evidence::{Counts, Evidence, Finding, Gate, GateReport},
+    mistake::quoted,
+    plan::{Check, Criterion},
+    report::{ChangedPaths, Discrepancy, PlayerReport},
+};
 use std::collections::BTreeSet;
 
 /// Discrepancies shown of one report.

@@ -1,7 +1,6 @@
 //! Takes out of a text what cannot be seen: terminal colours, controls, marks that turn the reading direction.
 
-use std::iter::Peekable;
-use std::str::Chars;
+use std::{iter::Peekable, str::Chars};
 
 /// The text without terminal colours and invisible characters, with plain line ends.
 #[must_use]

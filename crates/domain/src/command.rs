@@ -1,12 +1,8 @@
 //! Commands that people write in comments: `/autobuild resume use the existing parser`. Who may give one, and whether it
 //! makes sense now, is decided elsewhere.
 
-use crate::ids::TaskId;
-use crate::markdown;
-use crate::nearest;
-use crate::plan_block;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{ids::TaskId, markdown, nearest, plan_block};
+use serde::{Deserialize, Serialize};
 
 const WORD: &str = "/autobuild";
 

@@ -1,9 +1,7 @@
 //! A command as a person writes it, split into words once.
 
-use serde::Deserialize;
-use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
 
 const MAX_CHARS: usize = 4_000;
 
@@ -164,8 +162,7 @@ impl TryFrom<String> for CommandLine {
 
 #[cfg(test)]
 mod tests {
-    use super::CommandLine;
-    use super::NotACommand;
+    use super::{CommandLine, NotACommand};
 
     #[test]
     fn words_are_split_like_a_shell_does_and_nothing_is_expanded() {

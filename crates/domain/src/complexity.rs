@@ -1,9 +1,9 @@
 //! How hard a task and a Feature are, computed from what the plan names. No agent's own estimate is ever taken.
 
-use crate::plan::Plan;
-use crate::plan::PlannedTask;
-use crate::plan::TestEffort;
-use crate::wave;
+use crate::{
+    plan::{Plan, PlannedTask, TestEffort},
+    wave,
+};
 
 const HIGHEST: usize = 10;
 
@@ -52,10 +52,10 @@ fn at_most_ten(points: usize) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::TaskId;
-    use crate::plan::Factors;
-    use crate::plan::Risk;
-    use crate::plan::TaskType;
+    use crate::{
+        ids::TaskId,
+        plan::{Factors, Risk, TaskType},
+    };
 
     fn planned(id: u16, files: usize, integration_points: u8, tests: TestEffort, risks: &[Risk]) -> PlannedTask {
         PlannedTask {

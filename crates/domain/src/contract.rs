@@ -1,23 +1,15 @@
 //! What code demands of agents, and the one function that turns a Coach's decision into a verdict. A verdict may be lower
 //! than the decision, never higher.
 
-use crate::decision::CoachDecision;
-use crate::decision::DecisionKind;
-use crate::decision::Issue;
-use crate::decision::Outcome;
-use crate::decision::Severity;
-use crate::decision::Verdict;
-use crate::evidence;
-use crate::evidence::GateReport;
-use crate::evidence::Profile;
-use crate::grounds;
-use crate::plan::Criterion;
-use crate::plan::TaskType;
-use serde::Deserialize;
-use serde::Serialize;
-use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
+use crate::{
+    decision::{CoachDecision, DecisionKind, Issue, Outcome, Severity, Verdict},
+    evidence,
+    evidence::{GateReport, Profile},
+    grounds,
+    plan::{Criterion, TaskType},
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeSet, fmt, str::FromStr};
 
 /// A promise that an agent's definition names and that code checks against the turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -305,13 +297,11 @@ fn must_fix_first(mut items: Vec<Issue>) -> Vec<Issue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::CriterionFinding;
-    use crate::decision::CriterionMet;
-    use crate::evidence::Absence;
-    use crate::evidence::Counts;
-    use crate::evidence::Evidence;
-    use crate::evidence::Finding;
-    use crate::plan::Check;
+    use crate::{
+        decision::{CriterionFinding, CriterionMet},
+        evidence::{Absence, Counts, Evidence, Finding},
+        plan::Check,
+    };
     use proptest::prelude::*;
 
     fn tests(exit_code: i32, passed: u32, failed: u32) -> GateReport {
@@ -443,8 +433,7 @@ mod tests {
 
     #[test]
     fn criteria_that_are_not_shown_to_hold_lower_an_approval() {
-        use CriterionMet::Met;
-        use CriterionMet::NotMet;
+        use CriterionMet::{Met, NotMet};
         let good = || finding(1, Met, "src/lib.rs");
         for (findings, broken) in [
             (vec![], "criteria_evidenced: criterion 1 (it parses) was not looked at"),

@@ -1,13 +1,12 @@
 //! What work cost so far, with what is not known about it.
 
-use crate::at_work::AtWork;
-use crate::ids::Millis;
-use crate::ids::TaskId;
-use crate::usage::Tokens;
-use serde::Deserialize;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use std::ops::AddAssign;
+use crate::{
+    at_work::AtWork,
+    ids::{Millis, TaskId},
+    usage::Tokens,
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, ops::AddAssign};
 
 /// What runs of agents cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,10 +1,8 @@
 //! What a Coach says of a Turn, and what stands of it in the end.
 
-pub use crate::decision_parse::parse_decision;
-pub use crate::decision_parse::schema;
+pub use crate::decision_parse::{parse_decision, schema};
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The Coach's answer to one Turn, as parsed from its report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

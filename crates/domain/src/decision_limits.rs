@@ -1,11 +1,10 @@
 //! Keeps a Coach's decision at a size that a row and a review can hold. What is cut is never what speaks against the
 //! work: a criterion that is not met and a `must_fix` stay before all others.
 
-use crate::decision::CoachDecision;
-use crate::decision::CriterionMet;
-use crate::decision::Issue;
-use crate::decision::Severity;
-use crate::shorten;
+use crate::{
+    decision::{CoachDecision, CriterionMet, Issue, Severity},
+    shorten,
+};
 
 const MOST_ISSUES: usize = 100;
 const MOST_FINDINGS: usize = 500;
@@ -86,8 +85,7 @@ fn shorten_to(text: &mut String, most: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::CriterionFinding;
-    use crate::decision::DecisionKind;
+    use crate::decision::{CriterionFinding, DecisionKind};
 
     fn decision() -> CoachDecision {
         CoachDecision {

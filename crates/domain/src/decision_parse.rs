@@ -1,21 +1,13 @@
 //! Reads a Coach's answer. Shape only: whether an approval holds is the contracts' part.
 
-use crate::decision::CoachDecision;
-use crate::decision::CoachTests;
-use crate::decision::CriterionFinding;
-use crate::decision::CriterionMet;
-use crate::decision::DecisionKind;
-use crate::decision::Issue;
-use crate::decision::Probing;
-use crate::decision::Severity;
-use crate::decision_limits::bounded;
-use crate::fields::Field;
-use crate::fields::Fields;
-use crate::fields::ignored;
-use crate::mistake::Mistakes;
-use crate::node::Node;
-use crate::node::Shape;
-use crate::plan::Criterion;
+use crate::{
+    decision::{CoachDecision, CoachTests, CriterionFinding, CriterionMet, DecisionKind, Issue, Probing, Severity},
+    decision_limits::bounded,
+    fields::{Field, Fields, ignored},
+    mistake::Mistakes,
+    node::{Node, Shape},
+    plan::Criterion,
+};
 use serde_json::json;
 
 /// Commands that one probe may ask for.

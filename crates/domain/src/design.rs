@@ -1,19 +1,16 @@
 //! What a designer says of a task before its first turn: a plan of the change, a pattern, and a review of both. It is
 //! advice to the Player and material for people; no verdict rests on it.
 
-use crate::check_boxes::CheckBox;
-use crate::fields::Field;
-use crate::fields::Fields;
-use crate::mistake::Mistakes;
-use crate::node::Node;
-use crate::node::Shape;
-use crate::plan::Check;
-use crate::plan::schema as plan_schema;
-use crate::shorten;
-use serde::Deserialize;
-use serde::Serialize;
-use serde_json::Value;
-use serde_json::json;
+use crate::{
+    check_boxes::CheckBox,
+    fields::{Field, Fields},
+    mistake::Mistakes,
+    node::{Node, Shape},
+    plan::{Check, schema as plan_schema},
+    shorten,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 const MOST_PLAN: usize = 20_000;
 const MOST_TEXT: usize = 4_000;
@@ -286,10 +283,10 @@ pub fn are_enough(boxes: &[CheckBox]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check_boxes::check_boxes;
-    use crate::plan::Plan;
-    use crate::plan::parse::PlanContext;
-    use crate::plan::yaml::PlanHeader;
+    use crate::{
+        check_boxes::check_boxes,
+        plan::{Plan, parse::PlanContext, yaml::PlanHeader},
+    };
 
     #[test]
     fn a_full_design_is_read() {

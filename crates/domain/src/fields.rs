@@ -1,10 +1,10 @@
 //! Takes values out of what someone wrote, noting every wrong type with its key, so that one answer names all mistakes.
 
-use crate::mistake::Mistakes;
-use crate::node::Entry;
-use crate::node::Node;
-use crate::node::Shape;
-use crate::shorten;
+use crate::{
+    mistake::Mistakes,
+    node::{Entry, Node, Shape},
+    shorten,
+};
 
 /// The most names of unknown keys that are kept, and how much of each.
 const MOST_IGNORED: usize = 20;

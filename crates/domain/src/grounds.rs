@@ -4,23 +4,14 @@
 
 mod words;
 
-use crate::contract::TurnFacts;
-use crate::decision::CoachDecision;
-use crate::decision::CriterionFinding;
-use crate::decision::CriterionMet;
-use crate::decision::Issue;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::Gate;
-use crate::evidence::Weight;
-use crate::grounds::words::Place;
-use crate::grounds::words::Word;
-use crate::grounds::words::is_marked;
-use crate::grounds::words::mentions;
-use crate::grounds::words::words;
-use crate::plan::Check;
-use crate::plan::Criterion;
-use crate::shorten;
+use crate::{
+    contract::TurnFacts,
+    decision::{CoachDecision, CriterionFinding, CriterionMet, Issue},
+    evidence::{Evidence, Finding, Gate, Weight},
+    grounds::words::{Place, Word, is_marked, mentions, words},
+    plan::{Check, Criterion},
+    shorten,
+};
 use std::collections::BTreeSet;
 
 /// Wrong numbers that are named; a decision may have any number of them.

@@ -1,9 +1,7 @@
 //! Names of things: numeric ids that GitHub gives, and the ids that AutoBuild makes from them.
 
-use serde::Deserialize;
-use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
 
 macro_rules! numeric_id {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(

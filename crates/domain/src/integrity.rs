@@ -2,12 +2,12 @@
 //!
 //! How things are found is the Gates' part; here stands what follows from them.
 
-use crate::decision::Issue;
-use crate::decision::Severity;
-use crate::evidence::Weight;
-use crate::plan::TaskType;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    decision::{Issue, Severity},
+    evidence::Weight,
+    plan::TaskType,
+};
+use serde::{Deserialize, Serialize};
 
 /// The category of items about integrity.
 const CATEGORY: &str = "integrity";

@@ -1,8 +1,7 @@
 //! How far a foreign program is kept apart from the machine, and what it may use up. How it is done is the sandbox's
 //! part.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A level of isolation, weakest first.

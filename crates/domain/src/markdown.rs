@@ -1,10 +1,6 @@
 //! Reads what people write on GitHub: which lines are speech and which are code. It renders nothing.
 
-use pulldown_cmark::CodeBlockKind;
-use pulldown_cmark::Event;
-use pulldown_cmark::Parser;
-use pulldown_cmark::Tag;
-use pulldown_cmark::TagEnd;
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::ops::Range;
 
 /// The part of `text` from the first line on that starts with `word`, outside code, quotes and HTML comments.

@@ -1,7 +1,6 @@
 //! What is wrong with something that a person or an agent wrote, in words that help to mend it.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Mistakes shown at once; who mends these will find the others.

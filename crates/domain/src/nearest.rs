@@ -1,7 +1,6 @@
 //! Guesses what someone meant who misspelled a command. A guess is only ever shown, never obeyed.
 
-use crate::command::Command;
-use crate::ids::TaskId;
+use crate::{command::Command, ids::TaskId};
 
 /// The form of the command that was probably meant; help if nothing is near.
 #[must_use]

@@ -3,10 +3,8 @@
 //! Only names: what a name resolves to, and whether that address may be reached, is found out where the connection is
 //! made. An address in any spelling is no name.
 
-use serde::Deserialize;
-use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
 
 /// The longest name of the domain name system, in its written form.
 const MAX_NAME: usize = 253;
@@ -167,10 +165,7 @@ pub fn cut<'a>(asked: &'a [HostRule], ceiling: &[HostRule]) -> (Vec<&'a HostRule
 
 #[cfg(test)]
 mod tests {
-    use super::HostName;
-    use super::HostRule;
-    use super::NotAHost;
-    use super::cut;
+    use super::{HostName, HostRule, NotAHost, cut};
     use proptest::prelude::*;
 
     fn rule(text: &str) -> HostRule {

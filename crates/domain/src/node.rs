@@ -1,15 +1,11 @@
 //! A JSON or YAML value as someone wrote it, with its place. It knows no rule of ours but the limits of reading.
 
-use crate::mistake::Mistakes;
-use crate::mistake::Place;
-use crate::mistake::quoted;
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::de::MapAccess;
-use serde::de::SeqAccess;
-use serde::de::Visitor;
-use serde_saphyr::Spanned;
-use serde_saphyr::options::DuplicateKeyPolicy;
+use crate::mistake::{Mistakes, Place, quoted};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, SeqAccess, Visitor},
+};
+use serde_saphyr::{Spanned, options::DuplicateKeyPolicy};
 use std::fmt;
 
 /// A value and where it stands.

@@ -1,8 +1,7 @@
 //! What tokens cost where the program does not say: the table `prices.json`, with its date, and a rule for names that it
 //! does not know. Everything that comes of it is an estimate.
 
-use crate::usage::Tokens;
-use crate::usage::Usage;
+use crate::usage::{Tokens, Usage};
 use serde::Deserialize;
 use std::sync::LazyLock;
 

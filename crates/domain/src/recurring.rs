@@ -1,12 +1,11 @@
 //! What comes up again turn after turn: the sign that a loop is stuck. It compares words, it does not understand them.
 
-use crate::decision::Issue;
-use crate::decision::Severity;
-use crate::ids::TurnNumber;
-use serde::Deserialize;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use crate::{
+    decision::{Issue, Severity},
+    ids::TurnNumber,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Turns with the same issues after which a task is stuck.
 const SAME_ISSUES_TURNS: usize = 3;

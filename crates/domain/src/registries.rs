@@ -140,9 +140,7 @@ pub fn public() -> Vec<HostRule> {
 
 #[cfg(test)]
 mod tests {
-    use super::ECOSYSTEMS;
-    use super::of_paths;
-    use super::public;
+    use super::{ECOSYSTEMS, of_paths, public};
 
     #[test]
     fn every_host_of_the_table_is_a_name() {

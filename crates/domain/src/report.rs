@@ -1,10 +1,7 @@
 //! What a Player says of its turn. A claim, never a fact.
 
-use crate::fields::Fields;
-use crate::mistake::Mistakes;
-use crate::node::Node;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{fields::Fields, mistake::Mistakes, node::Node};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// The Player's own account of its turn. Every field is a claim that code checks against the tree and the Gates.

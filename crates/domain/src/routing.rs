@@ -1,7 +1,6 @@
 //! What follows from the failure of an agent that is not its verdict: wait, try again, go on, or stop. Pure: times are told.
 
-use crate::blocked::AgentFailure;
-use crate::blocked::FailureClass;
+use crate::blocked::{AgentFailure, FailureClass};
 
 /// How long work waits for a model's API, in milliseconds.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,7 @@
 //! A command of a repository: a line as in a CI file, which a shell runs.
 
-use serde::Deserialize;
-use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
 
 const MAX_CHARS: usize = 4_000;
 
@@ -219,8 +217,7 @@ impl TryFrom<String> for ShellCommand {
 
 #[cfg(test)]
 mod tests {
-    use super::NotACommand;
-    use super::ShellCommand;
+    use super::{NotACommand, ShellCommand};
 
     fn command(text: &str) -> ShellCommand {
         text.parse().unwrap()

@@ -1,11 +1,8 @@
 //! What happened during one run of an agent, event by event, in the words of no vendor. Everything in it was said or done
 //! by an agent: a record for people, never a fact to decide by.
 
-use crate::secret::Secrets;
-use crate::shorten;
-use crate::usage::Usage;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{secret::Secrets, shorten, usage::Usage};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Characters of one text of an event that are kept.
@@ -166,14 +163,8 @@ fn shortened(value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::MAX_LINES;
-    use super::TraceEvent;
-    use super::TraceKind;
-    use super::TraceLine;
-    use super::lines;
-    use super::read;
-    use crate::secret::Secrets;
-    use crate::usage::Usage;
+    use super::{MAX_LINES, TraceEvent, TraceKind, TraceLine, lines, read};
+    use crate::{secret::Secrets, usage::Usage};
     use secrecy::SecretString;
 
     fn said(ms: u64, text: &str) -> TraceEvent {

@@ -1,7 +1,6 @@
 //! What running agents used: tokens, money, time. Sums only; what may be used stands with the budgets.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 /// Tokens by how they are priced.

@@ -1,12 +1,11 @@
 //! Which tasks may run in parallel. Waves follow from dependencies and files alone; no given grouping is ever taken.
 
-use crate::ids::TaskId;
-use crate::plan::Plan;
-use crate::plan::PlannedTask;
-use serde::Deserialize;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use crate::{
+    ids::TaskId,
+    plan::{Plan, PlannedTask},
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The waves of a plan, in the order in which they run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,9 +119,7 @@ fn one_edge_per_pair(namers: &BTreeMap<&str, Vec<TaskId>>) -> Vec<AddedEdge> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Factors;
-    use crate::plan::TaskType;
-    use crate::plan::TestEffort;
+    use crate::plan::{Factors, TaskType, TestEffort};
     use proptest::prelude::*;
 
     fn plan(tasks: &[(u16, &[u16], &[&str])]) -> Plan {

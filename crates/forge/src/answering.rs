@@ -1,28 +1,23 @@
 //! From a request to its answer: git, the API or a page.
 
-use super::auth::Caller;
-use super::call::Answer;
-use super::call::Call;
-use super::faults::header_pairs;
-use super::git_http;
-use super::graphql;
-use super::log::CallKind;
-use super::pages;
-use super::refusal::Refusal;
-use super::rest;
-use super::server::Seen;
-use super::server::log;
-use super::site::Site;
+use super::{
+    auth::Caller,
+    call::{Answer, Call},
+    faults::header_pairs,
+    git_http, graphql,
+    log::CallKind,
+    pages,
+    refusal::Refusal,
+    rest,
+    server::{Seen, log},
+    site::Site,
+};
 use axum::body::Body;
 use bytes::Bytes;
-use http::Response;
-use http::StatusCode;
-use http_body_util::BodyExt;
-use http_body_util::Limited;
-use serde_json::Value;
-use serde_json::json;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use http::{Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The largest body of an API call.
 const LARGEST_BODY: usize = 25 * 1024 * 1024;

@@ -1,21 +1,16 @@
 //! Who is calling, and what they may: App JWTs, narrow installation tokens, people's tokens.
 
-use super::clock;
-use super::refusal::Refusal;
-use super::state::Actor;
-use super::state::App;
-use super::state::Permissions;
-use super::state::Role;
-use super::state::State;
-use super::state::Token;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use http::HeaderMap;
-use http::header::AUTHORIZATION;
-use jsonwebtoken::Algorithm;
-use jsonwebtoken::DecodingKey;
-use jsonwebtoken::Validation;
+use super::{
+    clock,
+    refusal::Refusal,
+    state::{Actor, App, Permissions, Role, State, Token},
+};
+use base64::{
+    Engine,
+    prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
+};
+use http::{HeaderMap, header::AUTHORIZATION};
+use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,13 +1,13 @@
 //! One request to the API, taken apart, and its answer.
 
-use super::auth::Caller;
-use super::auth::Right;
-use super::refusal::Refusal;
-use super::site::Site;
-use super::state::Actor;
+use super::{
+    auth::{Caller, Right},
+    refusal::Refusal,
+    site::Site,
+    state::Actor,
+};
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// One request to the API.
 pub(super) struct Call {

@@ -4,10 +4,8 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use git::bare::ServedProcess;
-use http::HeaderMap;
-use http::Response;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
+use http::{HeaderMap, Response};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::io::ReaderStream;
 
 /// A push's answer is short; more than this is cut.

@@ -1,11 +1,7 @@
 //! The forge's only clock: what it stamps on things may tick by itself, what guards tokens is always real time.
 
-use chrono::DateTime;
-use chrono::Duration;
-use chrono::SubsecRound;
-use chrono::Utc;
-use serde::Deserialize;
-use serde::Serialize;
+use chrono::{DateTime, Duration, SubsecRound, Utc};
+use serde::{Deserialize, Serialize};
 
 /// How the forge dates what happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

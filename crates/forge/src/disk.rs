@@ -1,9 +1,7 @@
 //! The file that holds the forge's memory, replaced as a whole.
 
 use super::state::State;
-use std::io;
-use std::io::Write;
-use std::path::Path;
+use std::{io, io::Write, path::Path};
 
 /// Why the forge could not be opened or saved.
 #[derive(Debug, thiserror::Error)]

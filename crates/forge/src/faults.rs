@@ -1,14 +1,14 @@
 //! Orders to mistreat requests: fail them, delay them, obey and lose the reply, limit them.
 
 use super::state::matches;
-use http::HeaderName;
-use http::HeaderValue;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use http::{HeaderName, HeaderValue};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 use tokio::sync::watch;
 
 /// What happens to a request that an order meets.

@@ -1,10 +1,7 @@
 //! What happened on the forge, in plain words, for people who watch.
 
-use super::state::Actor;
-use super::state::Moment;
-use super::state::State;
-use serde::Deserialize;
-use serde::Serialize;
+use super::state::{Actor, Moment, State};
+use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,21 +1,16 @@
 //! git over HTTP: who may fetch and push, git's own back end for the work, and what a push causes.
 
-use super::auth::Caller;
-use super::auth::Right;
-use super::cgi::push;
-use super::cgi::stream;
-use super::cgi::text_answer;
-use super::refusal::Refusal;
-use super::site::Site;
-use super::state::Actor;
-use super::state::Role;
-use super::state::RuleKind;
+use super::{
+    auth::{Caller, Right},
+    cgi::{push, stream, text_answer},
+    refusal::Refusal,
+    site::Site,
+    state::{Actor, Role, RuleKind},
+};
 use axum::body::Body;
-use git::bare::BackendRequest;
-use git::bare::ServedProcess;
+use git::bare::{BackendRequest, ServedProcess};
 use http::Response;
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// Guards each ref of a push; its rules come in the environment.
 const UPDATE_HOOK: &str = include_str!("update-hook.sh");

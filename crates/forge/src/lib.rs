@@ -30,40 +30,25 @@ mod site;
 mod state;
 
 pub use clock::Clock;
-pub use control::AppCredentials;
-pub use control::InlineRemark;
-pub use control::NewApp;
-pub use control::NewCiJob;
-pub use control::Person;
-pub use control::RepoSource;
+pub use control::{AppCredentials, InlineRemark, NewApp, NewCiJob, Person, RepoSource};
 pub use disk::ForgeError;
-pub use faults::Fault;
-pub use faults::FaultOrder;
-pub use faults::Mishap;
-pub use feed::EventOutcome;
-pub use feed::FeedEvent;
-pub use hooks::HookFault;
-pub use hooks::HookMishap;
-pub use hooks::HookOrder;
-pub use log::CallKind;
-pub use log::LoggedCall;
+pub use faults::{Fault, FaultOrder, Mishap};
+pub use feed::{EventOutcome, FeedEvent};
+pub use hooks::{HookFault, HookMishap, HookOrder};
+pub use log::{CallKind, LoggedCall};
 pub use refusal::Refusal;
-pub use state::BranchRule;
-pub use state::Role;
-pub use state::RuleKind;
-pub use state::Settings;
+pub use state::{BranchRule, Role, RuleKind, Settings};
 
 use disk::io_error;
 use hooks::Post;
 use site::Site;
-use state::Actor;
-use state::Outcome;
-use std::net::Ipv4Addr;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use state::{Actor, Outcome};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
+};
+use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 /// How a forge is to run.

@@ -1,7 +1,6 @@
 //! Every call that reached the forge, and those it does not know.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 /// One request.
 #[derive(Clone, Debug, PartialEq, Eq)]

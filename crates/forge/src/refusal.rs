@@ -1,8 +1,7 @@
 //! What the forge answers when it does not do what was asked: GitHub's status codes and texts.
 
 use git::bare::BareError;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A refused call.
 #[derive(Clone, Debug, PartialEq)]

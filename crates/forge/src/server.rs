@@ -1,20 +1,16 @@
 //! The listener: every request is logged, may meet an order, and goes to git, the API or the pages.
 
-use super::answering::failed;
-use super::answering::route;
-use super::answering::whole;
-use super::auth::Caller;
-use super::faults::FaultOrder;
-use super::faults::Mishap;
-use super::log::CallKind;
-use super::log::LoggedCall;
-use super::site::Site;
+use super::{
+    answering::{failed, route, whole},
+    auth::Caller,
+    faults::{FaultOrder, Mishap},
+    log::{CallKind, LoggedCall},
+    site::Site,
+};
 use axum::body::Body;
 use bytes::Bytes;
-use http::Request;
-use http::Response;
-use hyper::body::Incoming;
-use hyper::service::service_fn;
+use http::{Request, Response};
+use hyper::{body::Incoming, service::service_fn};
 use hyper_util::rt::TokioIo;
 use std::sync::Arc;
 use tokio::net::TcpListener;

@@ -1,29 +1,26 @@
 //! The running forge: its memory behind a lock, its folder, and what happens after each change.
 
-use super::disk;
-use super::disk::ForgeError;
-use super::faults::Faults;
-use super::feed::FeedEvent;
-use super::hooks::HookFaults;
-use super::hooks::Post;
-use super::log::CallLog;
-use super::refusal::Refusal;
-use super::state::Outcome;
-use super::state::State;
-use git::bare::BareRepo;
-use git::bare::Comparison;
-use std::collections::HashMap;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-use tokio::sync::Notify;
-use tokio::sync::broadcast;
+use super::{
+    disk,
+    disk::ForgeError,
+    faults::Faults,
+    feed::FeedEvent,
+    hooks::{HookFaults, Post},
+    log::CallLog,
+    refusal::Refusal,
+    state::{Outcome, State},
+};
+use git::bare::{BareRepo, Comparison};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use tokio::sync::{Notify, broadcast};
 
 /// Changes within this time, or longer where saving takes long, are saved together.
 const SAVE_PAUSE: Duration = Duration::from_millis(100);

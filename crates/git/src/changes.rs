@@ -1,16 +1,11 @@
 //! What an agent did in a checkout, found by walking the tree and comparing it with what stood there before.
 
-use crate::checkout::TreeRecord;
-use crate::ignores::Attention;
-use crate::ignores::Ignores;
-use crate::names::RepoPath;
-use crate::names::disguises_dot_git;
-use crate::walk::Kind;
-use crate::walk::Odd;
-use crate::walk::Stamp;
-use crate::walk::WalkError;
-use crate::walk::Walked;
-use crate::walk::walk;
+use crate::{
+    checkout::TreeRecord,
+    ignores::{Attention, Ignores},
+    names::{RepoPath, disguises_dot_git},
+    walk::{Kind, Odd, Stamp, WalkError, Walked, walk},
+};
 use rustix::fd::OwnedFd;
 
 /// The longest target of a link; the kernel's own limit is about the same.

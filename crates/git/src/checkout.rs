@@ -1,37 +1,29 @@
 //! Throw-away checkouts: git fills one before an agent starts, and never looks at it again.
 
-use crate::blocking::blocking;
-use crate::changes::Changes;
-use crate::changes::TakeOutError;
-use crate::changes::TakeOutLimits;
-use crate::changes::take_out;
-use crate::error::GitError;
-use crate::failure::local_failure;
-use crate::ignores::Attention;
-use crate::mirror::Mirror;
-use crate::mirror::Shared;
-use crate::mirror::make_skeleton;
-use crate::names::RepoPath;
-use crate::process::GitCall;
-use crate::process::GitOutput;
-use crate::put::put;
-use crate::read::Blob;
-use crate::walk::Stamp;
-use crate::walk::WalkError;
-use crate::walk::open_root;
-use crate::walk::walk;
+use crate::{
+    blocking::blocking,
+    changes::{Changes, TakeOutError, TakeOutLimits, take_out},
+    error::GitError,
+    failure::local_failure,
+    ignores::Attention,
+    mirror::{Mirror, Shared, make_skeleton},
+    names::RepoPath,
+    process::{GitCall, GitOutput},
+    put::put,
+    read::Blob,
+    walk::{Stamp, WalkError, open_root, walk},
+};
 use domain::ids::Sha;
 use ignore::gitignore::GitignoreBuilder;
 use rustix::fd::OwnedFd;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 /// The largest file that is put in place of another.
 const MAX_LAID: u64 = 4 << 20;

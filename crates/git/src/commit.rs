@@ -1,26 +1,21 @@
 //! Commits that we make: from an agent's work in a repository of its own, and from files that we wrote ourselves.
 
-use crate::changes::Changes;
-use crate::changes::TakeOutError;
-use crate::checkout::Checkout;
-use crate::checkout::TreeRecord;
-use crate::diff::RawChange;
-use crate::diff::raw_between;
-use crate::error::GitError;
-use crate::fast_import::ImportError;
-use crate::fast_import::Source;
-use crate::fast_import::import;
-use crate::mirror::Mirror;
-use crate::mirror::held_ref;
-use crate::mirror::make_bare;
-use crate::names::RepoPath;
-use crate::process::GitCall;
-use domain::ids::Millis;
-use domain::ids::Sha;
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
+use crate::{
+    changes::{Changes, TakeOutError},
+    checkout::{Checkout, TreeRecord},
+    diff::{RawChange, raw_between},
+    error::GitError,
+    fast_import::{ImportError, Source, import},
+    mirror::{Mirror, held_ref, make_bare},
+    names::RepoPath,
+    process::GitCall,
+};
+use domain::ids::{Millis, Sha};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Where a commit stands in its quarantine.
 const TURN_REF: &str = "refs/turns/1";

@@ -1,10 +1,7 @@
 //! What lies between two commits: the raw list of changed paths, the same with renames found, and the text for people
 //! and agents.
 
-use crate::error::GitError;
-use crate::mirror::Mirror;
-use crate::names::RepoPath;
-use crate::process::GitCall;
+use crate::{error::GitError, mirror::Mirror, names::RepoPath, process::GitCall};
 use domain::ids::Sha;
 use std::path::Path;
 

@@ -1,7 +1,6 @@
 //! A git that failed, sorted by what the caller does next.
 
-use crate::error::GitError;
-use crate::process::GitOutput;
+use crate::{error::GitError, process::GitOutput};
 
 /// Words by which failures are told apart, in this order. Those of the other side's machine are its own.
 const FULL: [&str; 3] = ["no space left on device", "disk quota exceeded", "file system is full"];

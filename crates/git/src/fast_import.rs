@@ -1,25 +1,20 @@
 //! The stream that makes one commit: git sees bytes and quoted names, never a folder.
 
-use crate::blocking::blocking;
-use crate::changes::Changes;
-use crate::changes::TakeOutError;
-use crate::commit::CommitRequest;
-use crate::error::GitError;
-use crate::failure::local_failure;
-use crate::names::RepoPath;
-use crate::process::GitCall;
-use crate::quote::quoted;
-use crate::walk::Kind;
-use crate::walk::Stamp;
-use crate::walk::open_file;
-use crate::walk::read_link;
+use crate::{
+    blocking::blocking,
+    changes::{Changes, TakeOutError},
+    commit::CommitRequest,
+    error::GitError,
+    failure::local_failure,
+    names::RepoPath,
+    process::GitCall,
+    quote::quoted,
+    walk::{Kind, Stamp, open_file, read_link},
+};
 use bytes::Bytes;
 use domain::ids::Sha;
-use rustix::fd::OwnedFd;
-use rustix::io::Errno;
-use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::Path;
+use rustix::{fd::OwnedFd, io::Errno};
+use std::{collections::BTreeMap, io::Read, path::Path};
 use tokio::sync::mpsc;
 
 /// Bytes handed to git at once.

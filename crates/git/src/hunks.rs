@@ -1,12 +1,8 @@
 //! Which lines a diff shows, so that an inline comment is only put where the forge accepts one.
 
-use crate::error::GitError;
-use crate::mirror::Mirror;
-use crate::names::RepoPath;
-use crate::quote::unquoted;
+use crate::{error::GitError, mirror::Mirror, names::RepoPath, quote::unquoted};
 use domain::ids::Sha;
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 /// The patch is read up to here; files after it count as not shown.
 const PATCH_CAP: usize = 32 << 20;

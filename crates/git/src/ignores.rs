@@ -1,12 +1,8 @@
 //! Ignore rules: which new files of a tree are not part of the work. Files that the base has are never ignored.
 
-use crate::checkout::TreeRecord;
-use crate::names::RepoPath;
-use ignore::gitignore::Gitignore;
-use ignore::gitignore::GitignoreBuilder;
-use std::cell::OnceCell;
-use std::collections::HashMap;
-use std::path::Path;
+use crate::{checkout::TreeRecord, names::RepoPath};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::{cell::OnceCell, collections::HashMap, path::Path};
 
 /// How much text of rules is compiled for one walk; an agent could write any amount.
 const RULES_CAP: usize = 1 << 20;

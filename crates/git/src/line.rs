@@ -1,8 +1,6 @@
 //! The line of commits that a branch grew by.
 
-use crate::error::GitError;
-use crate::mirror::Mirror;
-use crate::process::GitCall;
+use crate::{error::GitError, mirror::Mirror, process::GitCall};
 use domain::ids::Sha;
 
 impl Mirror {

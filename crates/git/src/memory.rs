@@ -3,11 +3,11 @@
 
 use crate::read::TreeEntry;
 use domain::ids::Sha;
-use std::collections::HashMap;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// The most commits whose files are remembered, of all mirrors together.
 const MOST_LISTS: usize = 32;

@@ -1,11 +1,8 @@
 //! Merging two commits without a working copy, in the mirror.
 
-use crate::commit::CommitRequest;
-use crate::error::GitError;
-use crate::failure::local_failure;
-use crate::mirror::Mirror;
-use crate::names::RepoPath;
-use crate::process::GitCall;
+use crate::{
+    commit::CommitRequest, error::GitError, failure::local_failure, mirror::Mirror, names::RepoPath, process::GitCall,
+};
 use domain::ids::Sha;
 use std::collections::BTreeSet;
 

@@ -2,28 +2,24 @@
 //!
 //! Nothing in a mirror is ever pruned: checkouts borrow its objects.
 
-use crate::error::GitError;
-use crate::failure::remote_failure;
-use crate::memory::Memory;
-use crate::names::BranchName;
-use crate::names::mirror_refspec;
-use crate::process::GitCall;
-use crate::remote::ForgeAccess;
-use crate::remote::Remote;
-use crate::safe::IGNORED_IN_HISTORY;
-use crate::trash::Trash;
-use domain::ids::RepoId;
-use domain::ids::RepoName;
-use domain::ids::Sha;
+use crate::{
+    error::GitError,
+    failure::remote_failure,
+    memory::Memory,
+    names::{BranchName, mirror_refspec},
+    process::GitCall,
+    remote::{ForgeAccess, Remote},
+    safe::IGNORED_IN_HISTORY,
+    trash::Trash,
+};
+use domain::ids::{RepoId, RepoName, Sha};
 use secrecy::SecretString;
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
 use tokio::sync::Semaphore;
 
 /// Most refs that a listing of a remote may return, in bytes of output.

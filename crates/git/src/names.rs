@@ -1,10 +1,6 @@
 //! Names that git and the forge may be given: branches, and paths inside a repository.
 
-use std::ffi::OsStr;
-use std::fmt;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::str::FromStr;
+use std::{ffi::OsStr, fmt, os::unix::ffi::OsStrExt, path::Path, str::FromStr};
 
 /// A text that may not name a branch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,10 +1,6 @@
 //! Files that Git LFS keeps elsewhere: a commit holds a pointer in their place, whatever `.gitattributes` says by now.
 
-use crate::error::GitError;
-use crate::mirror::Mirror;
-use crate::names::RepoPath;
-use crate::process::GitCall;
-use crate::read::Blob;
+use crate::{error::GitError, mirror::Mirror, names::RepoPath, process::GitCall, read::Blob};
 use domain::ids::Sha;
 
 /// How a pointer begins.

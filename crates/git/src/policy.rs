@@ -1,15 +1,8 @@
 //! What a commit may not hold if it is to be pushed.
 
-use crate::commit::Prepared;
-use crate::diff::RawChange;
-use crate::error::GitError;
-use crate::names::RepoPath;
-use crate::read::read_blobs;
-use domain::secret::Found;
-use domain::secret::SecretKind;
-use domain::secret::Secrets;
-use ignore::gitignore::Gitignore;
-use ignore::gitignore::GitignoreBuilder;
+use crate::{commit::Prepared, diff::RawChange, error::GitError, names::RepoPath, read::read_blobs};
+use domain::secret::{Found, SecretKind, Secrets};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::Path;
 
 /// Old versions larger than this are not compared with.

@@ -1,28 +1,22 @@
 //! One run of git: an empty environment with the safe settings, a deadline, a cap on what it prints.
 
-use crate::error::GitError;
-use crate::error::Over;
-use crate::failure::local_failure;
-use crate::remote::Remote;
-use crate::safe::EMPTY_TREE;
-use crate::safe::ENVIRONMENT;
-use crate::safe::SETTINGS;
-use crate::safe::git_program;
-use crate::talk::Group;
-use crate::talk::Input;
-use crate::talk::RawOutput;
-use crate::talk::converse;
+use crate::{
+    error::{GitError, Over},
+    failure::local_failure,
+    remote::Remote,
+    safe::{EMPTY_TREE, ENVIRONMENT, SETTINGS, git_program},
+    talk::{Group, Input, RawOutput, converse},
+};
 use bytes::Bytes;
 use rustix::process::Signal;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::path::Path;
-use std::process::Stdio;
-use std::time::Duration;
-use tokio::process::Command;
-use tokio::sync::mpsc;
+use secrecy::{ExposeSecret, SecretString};
+use std::{
+    ffi::{OsStr, OsString},
+    path::Path,
+    process::Stdio,
+    time::Duration,
+};
+use tokio::{process::Command, sync::mpsc};
 
 /// Where a call that talks to nobody gives up.
 const LOCAL_DEADLINE: Duration = Duration::from_secs(120);

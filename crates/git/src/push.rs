@@ -1,12 +1,13 @@
 //! Pushing one ref with a lease, and reading what the remote answered.
 
-use crate::error::GitError;
-use crate::failure::remote_failure;
-use crate::mirror::Mirror;
-use crate::names::BranchName;
-use crate::process::GitCall;
-use crate::process::GitOutput;
-use crate::remote::Remote;
+use crate::{
+    error::GitError,
+    failure::remote_failure,
+    mirror::Mirror,
+    names::BranchName,
+    process::{GitCall, GitOutput},
+    remote::Remote,
+};
 use domain::ids::Sha;
 
 /// What the remote's branch must be for a push to happen.

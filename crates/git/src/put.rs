@@ -1,14 +1,14 @@
 //! Files put into a working copy in which nobody works: whatever stands in their place, or on the way, is taken away first.
 
-use std::fs;
-use std::io;
-use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::path::PathBuf;
+use std::{
+    fs, io,
+    io::ErrorKind,
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{OpenOptionsExt, PermissionsExt, symlink},
+    },
+    path::{Path, PathBuf},
+};
 
 /// Git's mode of a link.
 const LINK: u32 = 0o120_000;

@@ -1,12 +1,8 @@
 //! Reading a mirror: files, lists, commits and how they are related.
 
-use crate::error::GitError;
-use crate::mirror::Mirror;
-use crate::names::RepoPath;
-use crate::process::GitCall;
+use crate::{error::GitError, mirror::Mirror, names::RepoPath, process::GitCall};
 use domain::ids::Sha;
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// The most that a commit object may be for us to read it.
 const COMMIT_CAP: usize = 4 << 20;

@@ -2,11 +2,9 @@
 
 use base64::Engine as _;
 use domain::ids::RepoName;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
-use url::Host;
-use url::Url;
+use url::{Host, Url};
 
 /// An address that may not be the forge's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,10 @@
 //! What makes a call of git safe: an environment from nothing, and settings above any configuration file.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::{
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 /// The empty tree: as the source of attributes it means that no attribute holds, so bytes land as they are stored.
 pub(crate) const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";

@@ -1,14 +1,12 @@
 //! Feeding and reading one running git, and ending it with all its helpers.
 
 use bytes::Bytes;
-use rustix::process::Pid;
-use rustix::process::Signal;
-use tokio::io::AsyncRead;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::process::Child;
-use tokio::process::ChildStdin;
-use tokio::sync::mpsc;
+use rustix::process::{Pid, Signal};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    process::{Child, ChildStdin},
+    sync::mpsc,
+};
 
 /// What is kept of git's complaints.
 const STDERR_CAP: usize = 16 << 10;

@@ -1,12 +1,12 @@
 //! Folders that are no longer wanted: out of the way at once, deleted in the background.
 
-use std::ffi::OsString;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
+use std::{
+    ffi::OsString,
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 /// A folder on the same disk into which unwanted folders are renamed.
 #[derive(Debug)]

@@ -1,10 +1,8 @@
 //! What a person has changed in a repository of theirs and not committed. It is read with their own settings of what is
 //! ignored, and never written to.
 
-use crate::error::GitError;
-use crate::process::GitCall;
-use std::path::Path;
-use std::path::PathBuf;
+use crate::{error::GitError, process::GitCall};
+use std::path::{Path, PathBuf};
 
 /// The files that differ from the last commit, as people name them: new ones, deleted ones and others.
 pub async fn uncommitted(work_tree: &Path) -> Result<Vec<String>, GitError> {

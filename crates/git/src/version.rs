@@ -1,11 +1,7 @@
 //! Which git is there, and whether it can be worked with. Looked at before anything else runs git.
 
-use crate::error::GitError;
-use crate::process::GitCall;
-use crate::safe::git_on_path;
-use std::fmt;
-use std::path::PathBuf;
-use std::time::Duration;
+use crate::{error::GitError, process::GitCall, safe::git_on_path};
+use std::{fmt, path::PathBuf, time::Duration};
 
 /// The oldest git with everything that is used: `--attr-source` in repositories without a work tree.
 const MINIMUM: (u64, u64) = (2, 43);

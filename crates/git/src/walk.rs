@@ -1,20 +1,12 @@
 //! Our own walk over a checkout: by handles, never following a link, never entering `.git`, never running git.
 
-use crate::ignores::Attention;
-use crate::names::RepoPath;
-use rustix::fd::AsFd;
-use rustix::fd::OwnedFd;
-use rustix::fs::AtFlags;
-use rustix::fs::Dir;
-use rustix::fs::FileType;
-use rustix::fs::Mode;
-use rustix::fs::OFlags;
-use rustix::fs::Stat;
-use rustix::io::Errno;
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use crate::{ignores::Attention, names::RepoPath};
+use rustix::{
+    fd::{AsFd, OwnedFd},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat},
+    io::Errno,
+};
+use std::{collections::BTreeMap, fs::File, io::Read, path::Path};
 
 /// How deep folders may lie. Each level holds a handle open.
 const MAX_DEPTH: usize = 100;

@@ -1,14 +1,11 @@
 //! What needs no knowledge of a language: protected paths, secrets, merge markers, sizes.
 
-use crate::Change;
-use crate::FileChange;
-use crate::Version;
-use crate::finding;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use ignore::Match;
-use ignore::gitignore::Gitignore;
-use ignore::gitignore::GitignoreBuilder;
+use crate::{Change, FileChange, Version, finding};
+use domain::integrity::{IntegrityFinding, Rule};
+use ignore::{
+    Match,
+    gitignore::{Gitignore, GitignoreBuilder},
+};
 use std::path::Path;
 
 pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {

@@ -1,14 +1,14 @@
 //! Tests that check nothing: new ones without any assertion, and tests that a later one of the same name hides.
 
-use crate::finding;
-use crate::language::Role;
-use crate::language::outline::Test;
-use crate::language::outline::Work;
-use crate::reading::Placed;
-use crate::reading::ReadFile;
-use crate::reading::tests;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    finding,
+    language::{
+        Role,
+        outline::{Test, Work},
+    },
+    reading::{Placed, ReadFile, tests},
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Parts of words that a file has whose tests check something, in whatever way, or have it checked elsewhere.
 const HINTS: [&str; 22] = [

@@ -1,13 +1,11 @@
 //! Product code that takes its answers from tests, or is made of their tools.
 
-use crate::Change;
-use crate::finding;
-use crate::language::Role;
-use crate::language::folders;
-use crate::language::role;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    Change, finding,
+    language::{Role, folders, role},
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Folders of what is not shipped: it may know of tests.
 const HELPING: [&str; 9] = [

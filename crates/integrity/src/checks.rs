@@ -1,23 +1,15 @@
 //! What a test checked and what it checks now.
 
-use crate::finding;
-use crate::gone::Gone;
-use crate::language::outline::Check;
-use crate::language::outline::Strength;
-use crate::language::outline::quoted;
-use crate::loosened::asks_less;
-use crate::loosened::is_count;
-use crate::loosened::is_wider;
-use crate::places::Grown;
-use crate::places::Kind;
-use crate::places::is_gone_through;
-use crate::reading::Helper;
-use crate::reading::Placed;
-use crate::words::likeness;
-use crate::words::occurrences;
-use crate::words::values;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    finding,
+    gone::Gone,
+    language::outline::{Check, Strength, quoted},
+    loosened::{asks_less, is_count, is_wider},
+    places::{Grown, Kind, is_gone_through},
+    reading::{Helper, Placed},
+    words::{likeness, occurrences, values},
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// What is needed to weigh two versions of a test against each other.
 pub(super) struct Weighing<'a> {

@@ -1,15 +1,15 @@
 //! Functions that always answer the same, where something was to be computed.
 
-use crate::Change;
-use crate::finding;
-use crate::gone::Gone;
-use crate::language::Role;
-use crate::language::outline::Constant;
-use crate::language::outline::Function;
-use crate::language::outline::is_promise;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    Change, finding,
+    gone::Gone,
+    language::{
+        Role,
+        outline::{Constant, Function, is_promise},
+    },
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// A function of the product that is new or another than before.
 struct Changed<'a> {

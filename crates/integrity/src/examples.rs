@@ -1,13 +1,12 @@
 //! Examples in documentation that ran as tests and are only shown now.
 
-use crate::finding;
-use crate::language::outline::Example;
-use crate::language::outline::Use;
-use crate::language::outline::quoted;
-use crate::reading::ReadFile;
-use crate::words::likeness;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    finding,
+    language::outline::{Example, Use, quoted},
+    reading::ReadFile,
+    words::likeness,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Every example that is still there and not run any more.
 pub(super) fn find(files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {

@@ -1,9 +1,7 @@
 //! Tests put under a function of another file that lets no failure be heard.
 
-use crate::finding;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{finding, reading::ReadFile};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Every function that is new, forgives, and decorates a test of the change.
 pub(super) fn find(files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {

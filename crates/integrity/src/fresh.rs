@@ -1,23 +1,20 @@
 //! New tests that check nothing, do nothing or never run.
 
-use crate::checks::Weighing;
-use crate::finding;
-use crate::language::Role;
-use crate::language::file_name;
-use crate::language::outline::Check as Checked;
-use crate::language::outline::Function;
-use crate::language::outline::Mark;
-use crate::language::outline::Strength;
-use crate::language::outline::Test;
-use crate::language::outline::Work;
-use crate::pairs::Pairs;
-use crate::reading::Placed;
-use crate::reading::ReadFile;
-use crate::tests_changed::titled;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use domain::plan::Check;
-use domain::plan::PlannedTask;
+use crate::{
+    checks::Weighing,
+    finding,
+    language::{
+        Role, file_name,
+        outline::{Check as Checked, Function, Mark, Strength, Test, Work},
+    },
+    pairs::Pairs,
+    reading::{Placed, ReadFile},
+    tests_changed::titled,
+};
+use domain::{
+    integrity::{IntegrityFinding, Rule},
+    plan::{Check, PlannedTask},
+};
 
 /// New tests of which not one checks anything: they only run what they call.
 pub(super) fn nothing_checked(pairs: &Pairs<'_>, weighing: &Weighing<'_>) -> Vec<IntegrityFinding> {

@@ -1,8 +1,9 @@
 //! What the change takes out of the product, and whether the task asked for that: such tests may go.
 
-use crate::language::Role;
-use crate::language::outline::Outline;
-use crate::reading::ReadFile;
+use crate::{
+    language::{Role, outline::Outline},
+    reading::ReadFile,
+};
 use domain::plan::PlannedTask;
 use std::collections::BTreeSet;
 

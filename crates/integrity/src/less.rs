@@ -1,13 +1,13 @@
 //! Tests in languages that have no file of their own: what a file of them no longer tries, and failures that it no longer
 //! tells. Compared line by line: only what is lost without anything in its place says something.
 
-use crate::finding;
-use crate::language::Role;
-use crate::language::outline::quoted;
-use crate::reading::ReadFile;
-use crate::words::added;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    finding,
+    language::{Role, outline::quoted},
+    reading::ReadFile,
+    words::added,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// The first thing that the file does less.
 pub(super) fn find(

@@ -33,14 +33,13 @@ mod tests_changed;
 mod unknown;
 mod words;
 
-pub use snapshots::is_snapshot;
-pub use snapshots::loses_lines;
+pub use snapshots::{is_snapshot, loses_lines};
 
-use domain::integrity::Author;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use domain::plan::PlannedTask;
-use domain::secret::Secrets;
+use domain::{
+    integrity::{Author, IntegrityFinding, Rule},
+    plan::PlannedTask,
+    secret::Secrets,
+};
 use std::collections::BTreeSet;
 
 /// One task's change, as far as integrity looks at it.

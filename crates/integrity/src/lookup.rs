@@ -4,16 +4,15 @@
 //! A table that a task asks for looks alike; its numbers stand in the task, or its keys go up one by one. Tables of words
 //! are left alone: what they say is known, not computed.
 
-use crate::Change;
-use crate::finding;
-use crate::language;
-use crate::language::Role;
-use crate::language::outline::Check;
-use crate::language::outline::Function;
-use crate::language::outline::Strength;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    Change, finding, language,
+    language::{
+        Role,
+        outline::{Check, Function, Strength},
+    },
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Words by which something is computed, or one answer given for many questions.
 const COMPUTES: [&str; 24] = [
@@ -115,8 +114,7 @@ fn are_counted(rows: &[Vec<f64>]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::are_counted;
-    use super::numbers;
+    use super::{are_counted, numbers};
 
     #[test]
     fn numbers_are_read_as_people_write_them() {

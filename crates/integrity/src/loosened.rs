@@ -1,8 +1,9 @@
 //! Whether a check asks for less than the one whose place it took.
 
-use crate::language::outline::Check;
-use crate::words::names;
-use crate::words::values;
+use crate::{
+    language::outline::Check,
+    words::{names, values},
+};
 
 /// Words that compare one thing with another.
 const COMPARES: [&str; 24] = [

@@ -1,9 +1,10 @@
 //! Suspicious places that are new: stubs, exits, skips of whole files, other meanings of assertions, and the like.
 
-use crate::finding;
-use crate::language::Role;
-use crate::language::outline::Mark;
-use crate::reading::ReadFile;
+use crate::{
+    finding,
+    language::{Role, outline::Mark},
+    reading::ReadFile,
+};
 use domain::integrity::IntegrityFinding;
 
 /// Every mark that the change adds; one that only moved to another file is not new.

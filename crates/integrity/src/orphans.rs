@@ -1,13 +1,11 @@
 //! Files of tests that the program no longer takes in: their `mod` is gone, and they are still there.
 
-use crate::Change;
-use crate::finding;
-use crate::language;
-use crate::language::Role;
-use crate::language::role;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    Change, finding, language,
+    language::{Role, role},
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Every file of tests that lost the line that took it in.
 pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {

@@ -1,8 +1,6 @@
 //! Finds each test of the base again: where it was, moved, renamed, or rewritten.
 
-use crate::language::outline::Strength;
-use crate::reading::Placed;
-use crate::words::likeness;
+use crate::{language::outline::Strength, reading::Placed, words::likeness};
 use std::collections::BTreeSet;
 
 /// Tests of both sides, paired.

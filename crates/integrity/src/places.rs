@@ -1,10 +1,9 @@
 //! Places that may have taken in what tests checked elsewhere.
 
-use crate::language::outline::Check;
-use crate::language::outline::Strength;
-use crate::words::names;
-use crate::words::occurrences;
-use crate::words::values;
+use crate::{
+    language::outline::{Check, Strength},
+    words::{names, occurrences, values},
+};
 
 /// A place that may have taken in what was checked elsewhere.
 pub(super) struct Grown<'a> {

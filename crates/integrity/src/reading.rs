@@ -1,16 +1,13 @@
 //! Both versions of every changed file, read once.
 
-use crate::Change;
-use crate::FileChange;
-use crate::Version;
-use crate::finding;
-use crate::language;
-use crate::language::Role;
-use crate::language::outline::Function;
-use crate::language::outline::Outline;
-use crate::language::outline::Test;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    Change, FileChange, Version, finding, language,
+    language::{
+        Role,
+        outline::{Function, Outline, Test},
+    },
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// All that is parsed for one change.
 const MOST_BYTES: usize = 24 << 20;

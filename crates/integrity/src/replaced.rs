@@ -1,13 +1,11 @@
 //! What tests put in the place of the very things that they are about.
 
-use crate::Change;
-use crate::finding;
-use crate::language::Role;
-use crate::language::file_name;
-use crate::language::role;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    Change, finding,
+    language::{Role, file_name, role},
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Everything that is replaced although it is under test.
 pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {

@@ -1,12 +1,7 @@
 //! Results of tests and of coverage that come with the change instead of from a run.
 
-use crate::Change;
-use crate::FileChange;
-use crate::Version;
-use crate::finding;
-use crate::language;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{Change, FileChange, Version, finding, language};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Names under which runners and coverage tools leave what they found.
 const NAMES: [&str; 16] = [
@@ -134,8 +129,7 @@ fn begins_like_results(name: &str, bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::looks_like_results;
-    use crate::FileChange;
-    use crate::Version;
+    use crate::{FileChange, Version};
 
     #[test]
     fn results_are_known_by_name_place_or_beginning_and_test_data_is_none() {

@@ -1,21 +1,15 @@
 //! Rows taken out of the tables that tests go through.
 
-use crate::finding;
-use crate::gone::Gone;
-use crate::language;
-use crate::language::Role;
-use crate::language::folders;
-use crate::language::outline::Table;
-use crate::places::Grown;
-use crate::places::THROUGH;
-use crate::reading::Placed;
-use crate::reading::ReadFile;
-use crate::words::added;
-use crate::words::likeness;
-use crate::words::names;
-use crate::words::values;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    finding,
+    gone::Gone,
+    language,
+    language::{Role, folders, outline::Table},
+    places::{Grown, THROUGH},
+    reading::{Placed, ReadFile},
+    words::{added, likeness, names, values},
+};
+use domain::integrity::{IntegrityFinding, Rule};
 use std::collections::BTreeSet;
 
 /// A test that checks the same of fewer rows.

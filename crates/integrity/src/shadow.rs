@@ -1,12 +1,7 @@
 //! Modules that shadow real ones, as each language knows them.
 
-use crate::Change;
-use crate::FileChange;
-use crate::finding;
-use crate::language;
-use crate::language::Glance;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{Change, FileChange, finding, language, language::Glance};
+use domain::integrity::{IntegrityFinding, Rule};
 
 pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {
     change.files.iter().flat_map(|file| in_file(change, file)).collect()

@@ -1,14 +1,10 @@
 //! Stored snapshots that changed although nothing did that they show.
 
-use crate::Change;
-use crate::FileChange;
-use crate::Version;
-use crate::finding;
-use crate::language;
-use crate::language::Role;
-use crate::language::role;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    Change, FileChange, Version, finding, language,
+    language::{Role, role},
+};
+use domain::integrity::{IntegrityFinding, Rule};
 use std::collections::BTreeSet;
 
 pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {

@@ -1,16 +1,16 @@
 //! Tests that are no longer about the product: they define what they test, take it from a copy, or check by a helper that
 //! checks nothing.
 
-use crate::Change;
-use crate::finding;
-use crate::language::Role;
-use crate::language::outline::Import;
-use crate::language::outline::Outline;
-use crate::language::outline::Strength;
-use crate::language::role;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    Change, finding,
+    language::{
+        Role,
+        outline::{Import, Outline, Strength},
+        role,
+    },
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 use std::collections::BTreeSet;
 
 /// What tests take their assertions from.

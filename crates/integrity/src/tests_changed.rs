@@ -1,32 +1,24 @@
 //! Tests deleted, emptied, renamed away, skipped, or made to check less.
 
-use crate::checks::Weighing;
-use crate::finding;
-use crate::fresh::fresh_test;
-use crate::fresh::nothing_checked;
-use crate::fresh::only_looking;
-use crate::fresh::stand_ins;
-use crate::fresh::waiting;
-use crate::gone::Gone;
-use crate::language::Role;
-use crate::language::outline::Mark;
-use crate::language::outline::Strength;
-use crate::language::outline::Table;
-use crate::language::outline::Work;
-use crate::pairs::Pairs;
-use crate::pairs::pair;
-use crate::places::Grown;
-use crate::places::Kind;
-use crate::reading::Helper;
-use crate::reading::Placed;
-use crate::reading::ReadFile;
-use crate::reading::helpers;
-use crate::reading::tests;
-use crate::rows;
-use crate::words::likeness;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use domain::plan::PlannedTask;
+use crate::{
+    checks::Weighing,
+    finding,
+    fresh::{fresh_test, nothing_checked, only_looking, stand_ins, waiting},
+    gone::Gone,
+    language::{
+        Role,
+        outline::{Mark, Strength, Table, Work},
+    },
+    pairs::{Pairs, pair},
+    places::{Grown, Kind},
+    reading::{Helper, Placed, ReadFile, helpers, tests},
+    rows,
+    words::likeness,
+};
+use domain::{
+    integrity::{IntegrityFinding, Rule},
+    plan::PlannedTask,
+};
 
 /// Everything about the tests of the change.
 pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone, task: &PlannedTask) -> Vec<IntegrityFinding> {

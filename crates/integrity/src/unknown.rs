@@ -1,15 +1,14 @@
 //! Tests in languages that have no file of their own: whole files, and the marks that most runners know.
 
-use crate::Version;
-use crate::finding;
-use crate::gone::Gone;
-use crate::language;
-use crate::language::Role;
-use crate::language::outline::quoted;
-use crate::less;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use crate::{
+    Version, finding,
+    gone::Gone,
+    language,
+    language::{Role, outline::quoted},
+    less,
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 const SKIPS: [&str; 13] = [
     "t.Skip(",

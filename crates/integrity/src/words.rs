@@ -1,7 +1,6 @@
 //! Words of code compared: how alike two pieces are, and whether what one checks is checked by another.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How much of two pieces is the same, from 0 to 1.
 pub(super) fn likeness(one: &[String], other: &[String]) -> f64 {

@@ -3,13 +3,12 @@
 //! born, and ends all of them at one word. The launcher watches as it does everywhere.
 
 use domain::isolation::Limits;
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 /// The controllers without which a group bounds nothing.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];

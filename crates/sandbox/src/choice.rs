@@ -1,17 +1,18 @@
 //! The sandbox as it was chosen for this machine: its level, its programs, and what that means for one program.
 
-use crate::cgroup::Groups;
-use crate::egress::INSIDE_PORT;
-use crate::protocol::Confinement;
-use crate::protocol::Way;
-use crate::spec::Spec;
-use crate::visible;
-use domain::isolation::Level;
-use domain::isolation::Limits;
-use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
+use crate::{
+    cgroup::Groups,
+    egress::INSIDE_PORT,
+    protocol::{Confinement, Way},
+    spec::Spec,
+    visible,
+};
+use domain::isolation::{Level, Limits};
+use std::{
+    os::unix::ffi::OsStringExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// The program that makes namespaces, by its usual name.
 const BUBBLEWRAP: &str = "bwrap";

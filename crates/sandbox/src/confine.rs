@@ -1,8 +1,7 @@
 //! What a foreign program may see, change and reach.
 
 use crate::egress::Door;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 /// What one program may see, change and reach, besides what every program needs: the system's own programs and
 /// libraries, what its `PATH` leads to, and the program itself, all of it for reading only.

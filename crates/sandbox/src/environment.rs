@@ -1,9 +1,10 @@
 //! The environment of a foreign program: empty, then what it needs to find its tools, and a home of its own.
 
-use std::ffi::OsString;
-use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Where programs are looked for if the service itself was told nothing.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";

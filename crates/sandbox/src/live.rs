@@ -1,10 +1,10 @@
 //! A conversation with a running program: its standard output as it comes, and input while it runs.
 
-use crate::protocol::INPUT;
-use crate::protocol::INPUT_END;
-use tokio::io::AsyncWrite;
-use tokio::io::AsyncWriteExt;
-use tokio::sync::mpsc;
+use crate::protocol::{INPUT, INPUT_END};
+use tokio::{
+    io::{AsyncWrite, AsyncWriteExt},
+    sync::mpsc,
+};
 
 /// How many pieces may wait on either side before the other waits too.
 const PIECES: usize = 64;

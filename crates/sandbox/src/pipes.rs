@@ -1,18 +1,14 @@
 //! What a running program prints, as it comes.
 
-use crate::capture::Capture;
-use crate::capture::OutputCap;
+use crate::capture::{Capture, OutputCap};
 use domain::shorten;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
-use tokio::io::AsyncRead;
-use tokio::io::AsyncReadExt;
-use tokio::sync::mpsc;
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    sync::mpsc,
+    time::Instant,
+};
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 /// The longest complaint that is passed on.
 const MAX_COMPLAINT: usize = 500;

@@ -1,19 +1,12 @@
 //! Which level of isolation this machine offers: at each one a canary tries what must be refused.
 
-use crate::choice::Sandbox;
-use crate::choice::SandboxOptions;
-use crate::launcher::CANARY;
-use crate::launcher::LAUNCHER_COMMAND;
-use crate::launcher::Song;
-use crate::spec::Exit;
-use crate::spec::Spec;
-use crate::spec::StartError;
-use domain::isolation::Bounds;
-use domain::isolation::Level;
-use std::io::Write;
-use std::net::TcpListener;
-use std::path::Path;
-use std::time::Duration;
+use crate::{
+    choice::{Sandbox, SandboxOptions},
+    launcher::{CANARY, LAUNCHER_COMMAND, Song},
+    spec::{Exit, Spec, StartError},
+};
+use domain::isolation::{Bounds, Level};
+use std::{io::Write, net::TcpListener, path::Path, time::Duration};
 use tempfile::NamedTempFile;
 
 /// Best first.

@@ -1,14 +1,10 @@
 //! Who is whose child, read from `/proc`.
 
-use rustix::io::Errno;
-use rustix::process::Pid;
-use rustix::process::Signal;
-use std::collections::HashMap;
-use std::fs;
-use std::io;
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal},
+};
+use std::{collections::HashMap, fs, io, io::ErrorKind, os::unix::fs::MetadataExt, path::Path};
 
 /// The flag of a process that ends (`PF_EXITING`).
 const EXITING: u64 = 4;

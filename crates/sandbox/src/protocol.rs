@@ -1,17 +1,9 @@
 //! What the service and its launcher say to each other over one socket, which is also the launcher's lifeline.
 
-use crate::spec::Exit;
-use crate::spec::Spec;
-use crate::spec::StartError;
-use domain::isolation::Level;
-use domain::isolation::Limit;
-use domain::isolation::Limits;
-use serde::Deserialize;
-use serde::Serialize;
-use std::ffi::OsString;
-use std::io::Read;
-use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use crate::spec::{Exit, Spec, StartError};
+use domain::isolation::{Level, Limit, Limits};
+use serde::{Deserialize, Serialize};
+use std::{ffi::OsString, io::Read, os::unix::ffi::OsStringExt, path::PathBuf};
 
 /// The longest order that a launcher accepts: arguments and environment, without the input.
 const ORDER_CAP: u32 = 16 << 20;

@@ -1,40 +1,27 @@
 //! Running one program: order, watch, collect.
 
-use crate::cgroup::Group;
-use crate::choice::Sandbox;
-use crate::launcher::LAUNCHER_COMMAND;
-use crate::live;
-use crate::live::Live;
-use crate::pipes::Pipes;
-use crate::pipes::pump;
-use crate::pipes::with_complaint;
-use crate::process_table::Process;
-use crate::protocol::Confinement;
-use crate::protocol::Order;
-use crate::protocol::Report;
-use crate::protocol::STOP;
-use crate::spec::Exit;
-use crate::spec::Finished;
-use crate::spec::Spec;
-use crate::spec::StartError;
-use crate::strays::Entry;
-use crate::strays::sweep;
+use crate::{
+    cgroup::Group,
+    choice::Sandbox,
+    launcher::LAUNCHER_COMMAND,
+    live,
+    live::Live,
+    pipes::{Pipes, pump, with_complaint},
+    process_table::Process,
+    protocol::{Confinement, Order, Report, STOP},
+    spec::{Exit, Finished, Spec, StartError},
+    strays::{Entry, sweep},
+};
 use domain::isolation::Limit;
-use std::os::fd::OwnedFd;
-use std::process::Stdio;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::io::AsyncBufReadExt;
-use tokio::io::AsyncRead;
-use tokio::io::AsyncWriteExt;
-use tokio::io::BufReader;
-use tokio::net::UnixStream;
-use tokio::process::Child;
-use tokio::process::Command;
-use tokio::sync::mpsc;
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
+use std::{os::fd::OwnedFd, process::Stdio, sync::Arc, time::Duration};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader},
+    net::UnixStream,
+    process::{Child, Command},
+    sync::mpsc,
+    time::Instant,
+};
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 /// How much longer than the grace a launcher may take to kill everything before it is itself taken for lost.
 const LAUNCHER_SLACK: Duration = Duration::from_secs(5);

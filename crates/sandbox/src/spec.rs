@@ -1,13 +1,11 @@
 //! What to run and what became of it.
 
-use crate::capture::Output;
-use crate::capture::OutputCap;
-use crate::confine::Confine;
-use domain::isolation::Level;
-use domain::isolation::Limit;
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
+use crate::{
+    capture::{Output, OutputCap},
+    confine::Confine,
+};
+use domain::isolation::{Level, Limit};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 /// One program to run. Its environment is exactly `env`.
 #[derive(Clone, Debug)]

@@ -3,16 +3,13 @@
 //! The service adopts orphans too. Whatever hangs below a launcher lives in the launcher's session or one of its own,
 //! never in the service's; so a child of the service in a foreign session that is no launcher has lost its launcher.
 
-use crate::process_table;
-use crate::process_table::Process;
-use rustix::process::Pid;
-use rustix::process::Signal;
-use rustix::process::WaitOptions;
-use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
-use std::time::Duration;
+use crate::{process_table, process_table::Process};
+use rustix::process::{Pid, Signal, WaitOptions};
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 /// How often the sweep looks again before it gives up.
 const ROUNDS: usize = 1_000;

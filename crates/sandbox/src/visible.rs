@@ -4,12 +4,11 @@
 //! Never a home folder as a whole, never a folder that holds what is hidden, never a file with credentials.
 
 use crate::spec::Spec;
-use std::ffi::OsStr;
-use std::ffi::OsString;
-use std::fs;
-use std::path::Component;
-use std::path::Path;
-use std::path::PathBuf;
+use std::{
+    ffi::{OsStr, OsString},
+    fs,
+    path::{Component, Path, PathBuf},
+};
 
 /// Programs and libraries of the system, and the settings that they read.
 const SYSTEM: &[&str] = &[

@@ -1,12 +1,12 @@
 //! What an agent may do that it asks for: a Player whatever its sandbox lets it, everyone else read and search what they
 //! were given.
 
-use crate::agents::json::items;
-use crate::agents::json::word;
-use crate::config::Role;
+use crate::{
+    agents::json::{items, word},
+    config::Role,
+};
 use serde_json::Value;
-use std::path::Component;
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// Kinds of tools that change nothing.
 const READING_TOOLS: [&str; 3] = ["read", "search", "think"];

@@ -1,12 +1,14 @@
 //! What an agent says of itself when the conversation begins, and what it is asked to be.
 
-use crate::agents::journal::Journal;
-use crate::agents::json::items;
-use crate::agents::json::word;
-use crate::agents::program::Version;
-use crate::config::Role;
-use domain::blocked::AgentFailure;
-use domain::isolation::Level;
+use crate::{
+    agents::{
+        journal::Journal,
+        json::{items, word},
+        program::Version,
+    },
+    config::Role,
+};
+use domain::{blocked::AgentFailure, isolation::Level};
 use serde_json::Value;
 
 /// Agents that we know by what they call themselves: their programs, and the oldest that were seen to do all that is
@@ -72,12 +74,9 @@ pub(crate) fn mode(session: &Value, role: Role, level: Level) -> Option<&'static
 
 #[cfg(test)]
 mod tests {
-    use super::mode;
-    use super::unfit;
-    use crate::agents::journal::Journal;
-    use crate::config::Role;
-    use domain::isolation::Level;
-    use domain::secret::Secrets;
+    use super::{mode, unfit};
+    use crate::{agents::journal::Journal, config::Role};
+    use domain::{isolation::Level, secret::Secrets};
     use serde_json::json;
 
     #[tokio::test]

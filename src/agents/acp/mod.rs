@@ -7,44 +7,33 @@ mod greeting;
 mod stream;
 mod wire;
 
-use crate::agents::Printed;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::access::Login;
-use crate::agents::access::Provider;
-use crate::agents::acp::stream::Stream;
-use crate::agents::answer;
-use crate::agents::answer::NoAnswer;
-use crate::agents::claude::order::asked;
-use crate::agents::codex;
-use crate::agents::codex::answer::by_words;
-use crate::agents::command::program;
-use crate::agents::ending;
-use crate::agents::ending::Cut;
-use crate::agents::ending::Told;
-use crate::agents::journal::Journal;
-use crate::agents::journal::plain;
-use crate::agents::login::as_the_host;
-use crate::agents::means::Means;
-use crate::agents::means::limit;
-use crate::agents::past;
-use crate::agents::private::Account;
-use crate::agents::private::Private;
-use crate::agents::schema;
-use crate::agents::session::Ended;
-use crate::agents::session::Speech;
-use crate::config::Role;
-use domain::blocked::AgentFailure;
-use domain::command_line::CommandLine;
-use domain::isolation::Level;
-use domain::trace::TraceKind;
-use sandbox::Spec;
-use sandbox::environment;
-use serde_json::Value;
-use serde_json::json;
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
+use crate::{
+    agents::{
+        Printed, RunError, RunSpec,
+        access::{Login, Provider},
+        acp::stream::Stream,
+        answer,
+        answer::NoAnswer,
+        claude::order::asked,
+        codex,
+        codex::answer::by_words,
+        command::program,
+        ending,
+        ending::{Cut, Told},
+        journal::{Journal, plain},
+        login::as_the_host,
+        means::{Means, limit},
+        past,
+        private::{Account, Private},
+        schema,
+        session::{Ended, Speech},
+    },
+    config::Role,
+};
+use domain::{blocked::AgentFailure, command_line::CommandLine, isolation::Level, trace::TraceKind};
+use sandbox::{Spec, environment};
+use serde_json::{Value, json};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// What the program may take to end once its input has ended.

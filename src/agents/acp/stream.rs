@@ -1,24 +1,15 @@
 //! The conversation with an agent, one line at a time: introduce ourselves, open a session, say the prompt, grant or
 //! refuse what the agent asks for, and listen until it stops.
 
-use crate::agents::acp::Script;
-use crate::agents::acp::consent;
-use crate::agents::acp::greeting;
-use crate::agents::acp::wire;
-use crate::agents::codex;
-use crate::agents::journal::Journal;
-use crate::agents::json::is_empty;
-use crate::agents::json::items;
-use crate::agents::json::micros;
-use crate::agents::json::number;
-use crate::agents::json::word;
-use crate::agents::session::Listener;
-use crate::agents::session::Next;
-use domain::blocked::AgentFailure;
-use domain::trace::TraceKind;
-use domain::usage::Tokens;
-use serde_json::Value;
-use serde_json::json;
+use crate::agents::{
+    acp::{Script, consent, greeting, wire},
+    codex,
+    journal::Journal,
+    json::{is_empty, items, micros, number, word},
+    session::{Listener, Next},
+};
+use domain::{blocked::AgentFailure, trace::TraceKind, usage::Tokens};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const MAX_REMEMBERED: usize = 10_000;
@@ -301,15 +292,15 @@ fn tokens(usage: &Value) -> Tokens {
 #[cfg(test)]
 mod tests {
     use super::Stream;
-    use crate::agents::acp::Script;
-    use crate::agents::journal::Journal;
-    use crate::agents::session::Listener;
-    use crate::agents::session::Next;
-    use crate::config::Role;
-    use domain::isolation::Level;
-    use domain::secret::Secrets;
-    use domain::trace::TraceKind;
-    use domain::usage::Usage;
+    use crate::{
+        agents::{
+            acp::Script,
+            journal::Journal,
+            session::{Listener, Next},
+        },
+        config::Role,
+    };
+    use domain::{isolation::Level, secret::Secrets, trace::TraceKind, usage::Usage};
     use serde_json::Value;
 
     struct Talk {

@@ -1,8 +1,7 @@
 //! The part of the Agent Client Protocol that is spoken here: requests that we make, and answers to the agent's.
 
 use crate::agents::acp::greeting::PROTOCOL;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// One message as a line.
 pub(crate) fn line(message: &Value) -> Vec<u8> {

@@ -1,21 +1,18 @@
 //! What a run came to: an answer, or one of the failures that the program is known to end with.
 
-use crate::agents::Printed;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::answer::NoAnswer;
-use crate::agents::claude::stream::Stream;
-use crate::agents::ending;
-use crate::agents::ending::Cut;
-use crate::agents::ending::Told;
-use crate::agents::journal::Journal;
-use crate::agents::journal::plain;
-use crate::agents::json;
-use crate::agents::json::word;
-use crate::agents::session::Ended;
+use crate::agents::{
+    Printed, RunError, RunSpec,
+    answer::NoAnswer,
+    claude::stream::Stream,
+    ending,
+    ending::{Cut, Told},
+    journal::{Journal, plain},
+    json,
+    json::word,
+    session::Ended,
+};
 use domain::blocked::AgentFailure;
-use sandbox::Exit;
-use sandbox::egress::SPENT;
+use sandbox::{Exit, egress::SPENT};
 use serde_json::Value;
 
 const MAX_SAID: usize = 500;

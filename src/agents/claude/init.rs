@@ -1,7 +1,6 @@
 //! What the program says of itself when it starts, held against what it was asked to be.
 
-use crate::agents::access::Login;
-use crate::agents::json::items;
+use crate::agents::{access::Login, json::items};
 use serde_json::Value;
 
 /// Adds the answer's own tool to whatever is asked for.
@@ -59,8 +58,7 @@ pub(crate) fn names(list: Option<&Value>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Asked;
-    use super::difference;
+    use super::{Asked, difference};
     use crate::agents::access::Login;
     use serde_json::json;
 

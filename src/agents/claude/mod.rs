@@ -5,21 +5,19 @@ mod init;
 pub(crate) mod order;
 mod stream;
 
-use crate::agents::Printed;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::access::Provider;
-use crate::agents::claude::stream::Stream;
-use crate::agents::ending::never_ran;
-use crate::agents::journal::Journal;
-use crate::agents::means::Means;
-use crate::agents::past;
-use crate::agents::private::Private;
-use crate::agents::program::Program;
-use crate::agents::program::Version;
-use crate::agents::session::Speech;
-use domain::blocked::AgentFailure;
-use domain::trace::TraceKind;
+use crate::agents::{
+    Printed, RunError, RunSpec,
+    access::Provider,
+    claude::stream::Stream,
+    ending::never_ran,
+    journal::Journal,
+    means::Means,
+    past,
+    private::Private,
+    program::{Program, Version},
+    session::Speech,
+};
+use domain::{blocked::AgentFailure, trace::TraceKind};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 

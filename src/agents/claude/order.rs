@@ -1,18 +1,17 @@
 //! How the program is started for a role: its command line and its environment.
 
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::access::Login;
-use crate::agents::access::Provider;
-use crate::agents::claude::ClaudeAgent;
-use crate::agents::claude::init::Asked;
-use crate::agents::login::as_the_host;
-use crate::agents::means::COMMAND;
-use crate::agents::means::limit;
-use crate::agents::private::Account;
-use crate::agents::private::Private;
-use crate::agents::schema;
-use crate::config::Role;
+use crate::{
+    agents::{
+        RunError, RunSpec,
+        access::{Login, Provider},
+        claude::{ClaudeAgent, init::Asked},
+        login::as_the_host,
+        means::{COMMAND, limit},
+        private::{Account, Private},
+        schema,
+    },
+    config::Role,
+};
 use sandbox::Spec;
 use std::ffi::OsString;
 
@@ -102,14 +101,12 @@ fn dollars(micros: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::args;
-    use super::dollars;
-    use crate::agents::RunSpec;
-    use crate::agents::access::Login;
-    use crate::agents::prompt::Prompt;
-    use crate::config::Role;
-    use domain::ids::TurnNumber;
-    use domain::secret::Secrets;
+    use super::{args, dollars};
+    use crate::{
+        agents::{RunSpec, access::Login, prompt::Prompt},
+        config::Role,
+    };
+    use domain::{ids::TurnNumber, secret::Secrets};
     use sandbox::egress::Rules;
     use serde_json::json;
     use std::time::Duration;

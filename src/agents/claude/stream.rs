@@ -1,18 +1,16 @@
 //! What the program says while it runs, read tolerantly: of every line only what is needed, and anything else ignored.
 
-use crate::agents::access::Login;
-use crate::agents::claude::init;
-use crate::agents::claude::init::ANSWER_TOOL;
-use crate::agents::claude::init::Asked;
-use crate::agents::journal::Journal;
-use crate::agents::json::items;
-use crate::agents::json::number;
-use crate::agents::json::word;
-use crate::agents::session::Listener;
-use crate::agents::session::Next;
-use domain::blocked::AgentFailure;
-use domain::trace::TraceKind;
-use domain::usage::Tokens;
+use crate::agents::{
+    access::Login,
+    claude::{
+        init,
+        init::{ANSWER_TOOL, Asked},
+    },
+    journal::Journal,
+    json::{items, number, word},
+    session::{Listener, Next},
+};
+use domain::{blocked::AgentFailure, trace::TraceKind, usage::Tokens};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

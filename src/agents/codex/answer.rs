@@ -1,18 +1,15 @@
 //! What a run came to. The program names no status of its model's API: failures are told by its words.
 
-use crate::agents::Printed;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::answer;
-use crate::agents::answer::NoAnswer;
-use crate::agents::codex::stream::Stream;
-use crate::agents::ending;
-use crate::agents::ending::Cut;
-use crate::agents::ending::Told;
-use crate::agents::journal::Journal;
-use crate::agents::journal::plain;
-use crate::agents::schema;
-use crate::agents::session::Ended;
+use crate::agents::{
+    Printed, RunError, RunSpec, answer,
+    answer::NoAnswer,
+    codex::stream::Stream,
+    ending,
+    ending::{Cut, Told},
+    journal::{Journal, plain},
+    schema,
+    session::Ended,
+};
 use domain::blocked::AgentFailure;
 use sandbox::egress::SPENT;
 use serde_json::Value;

@@ -4,33 +4,26 @@
 pub(crate) mod answer;
 mod stream;
 
-use crate::agents::Printed;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::access::Login;
-use crate::agents::access::NO_KEY;
-use crate::agents::access::Provider;
-use crate::agents::codex::stream::Stream;
-use crate::agents::ending::never_ran;
-use crate::agents::journal::Journal;
-use crate::agents::login::as_the_host;
-use crate::agents::means::Means;
-use crate::agents::means::limit;
-use crate::agents::past;
-use crate::agents::private::Account;
-use crate::agents::private::Private;
-use crate::agents::program::Program;
-use crate::agents::program::Version;
-use crate::agents::schema;
-use crate::agents::session::Speech;
-use crate::config::Role;
-use domain::blocked::AgentFailure;
-use domain::isolation::Level;
-use domain::trace::TraceKind;
+use crate::{
+    agents::{
+        Printed, RunError, RunSpec,
+        access::{Login, NO_KEY, Provider},
+        codex::stream::Stream,
+        ending::never_ran,
+        journal::Journal,
+        login::as_the_host,
+        means::{Means, limit},
+        past,
+        private::{Account, Private},
+        program::{Program, Version},
+        schema,
+        session::Speech,
+    },
+    config::Role,
+};
+use domain::{blocked::AgentFailure, isolation::Level, trace::TraceKind};
 use sandbox::Spec;
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// The oldest version that was seen to do all that is asked of it.

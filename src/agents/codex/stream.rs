@@ -1,15 +1,13 @@
 //! What the program says while it runs. Commands that fail inside its own sandbox are missing from it: it is no record
 //! to rely on.
 
-use crate::agents::codex::answer::is_unauthorised;
-use crate::agents::journal::Journal;
-use crate::agents::json::number;
-use crate::agents::json::word;
-use crate::agents::session::Listener;
-use crate::agents::session::Next;
-use domain::blocked::AgentFailure;
-use domain::trace::TraceKind;
-use domain::usage::Tokens;
+use crate::agents::{
+    codex::answer::is_unauthorised,
+    journal::Journal,
+    json::{number, word},
+    session::{Listener, Next},
+};
+use domain::{blocked::AgentFailure, trace::TraceKind, usage::Tokens};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -1,19 +1,17 @@
 //! The Coach's prompt.
 
-use crate::agents::definition::Definition;
-use crate::agents::fence::fenced;
-use crate::agents::prompt::InstructionFile;
-use crate::agents::prompt::Prompt;
-use crate::agents::prompt::Snapshot;
-use crate::agents::prompt::evidence;
-use crate::agents::prompt::parts::listed;
-use domain::decision::Issue;
-use domain::decision::Probing;
-use domain::evidence::GateReport;
-use domain::ids::TurnNumber;
-use domain::plan::PlannedTask;
-use domain::report::Discrepancy;
-use domain::report::PlayerReport;
+use crate::agents::{
+    definition::Definition,
+    fence::fenced,
+    prompt::{InstructionFile, Prompt, Snapshot, evidence, parts::listed},
+};
+use domain::{
+    decision::{Issue, Probing},
+    evidence::GateReport,
+    ids::TurnNumber,
+    plan::PlannedTask,
+    report::{Discrepancy, PlayerReport},
+};
 
 const MAX_DIFF: usize = 150_000;
 const MAX_OUTPUT: usize = 8_000;

@@ -1,16 +1,14 @@
 //! The designer's prompt.
 
-use crate::agents::definition::Definition;
-use crate::agents::fence::fenced;
-use crate::agents::prompt::InstructionFile;
-use crate::agents::prompt::MAX_ISSUE;
-use crate::agents::prompt::Prompt;
-use crate::agents::prompt::Snapshot;
-use crate::agents::prompt::parts::check_sentence;
-use crate::agents::prompt::parts::listed;
-use crate::agents::prompt::parts::one_line;
-use domain::check_boxes::CheckBox;
-use domain::plan::PlannedTask;
+use crate::agents::{
+    definition::Definition,
+    fence::fenced,
+    prompt::{
+        InstructionFile, MAX_ISSUE, Prompt, Snapshot,
+        parts::{check_sentence, listed, one_line},
+    },
+};
+use domain::{check_boxes::CheckBox, plan::PlannedTask};
 
 const MAX_FILES: usize = 1_500;
 const MAX_FILES_TEXT: usize = 60_000;

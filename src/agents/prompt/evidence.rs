@@ -1,24 +1,17 @@
 //! What the Gates found, as the Coach is shown it: facts, with what tools printed in fences.
 
-use crate::agents::fence::fenced;
-use crate::agents::prompt::MAX_LIST;
-use crate::agents::prompt::Prompt;
-use crate::agents::prompt::parts::item_line;
-use crate::agents::prompt::parts::listed;
-use crate::agents::prompt::parts::one_line;
-use domain::decision::Issue;
-use domain::decision::Probing;
-use domain::evidence::Absence;
-use domain::evidence::Counts;
-use domain::evidence::Evidence;
-use domain::evidence::Excuse;
-use domain::evidence::Excused;
-use domain::evidence::Finding;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::evidence::GateResult;
-use domain::evidence::Weight;
-use domain::plan::Criterion;
+use crate::agents::{
+    fence::fenced,
+    prompt::{
+        MAX_LIST, Prompt,
+        parts::{item_line, listed, one_line},
+    },
+};
+use domain::{
+    decision::{Issue, Probing},
+    evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, Weight},
+    plan::Criterion,
+};
 use std::fmt::Write;
 
 const MAX_OUTPUT: usize = 8_000;

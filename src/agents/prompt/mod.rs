@@ -10,18 +10,12 @@ mod planner;
 mod player;
 
 pub use coach::CoachInput;
-pub use designer::DesignerInput;
-pub use designer::ToDesign;
+pub use designer::{DesignerInput, ToDesign};
 pub use planner::PlannerInput;
-pub use player::Delivered;
-pub use player::Demands;
-pub use player::PlayerInput;
+pub use player::{Delivered, Demands, PlayerInput};
 
-use crate::agents::fence::fenced;
-use crate::agents::fence::marked;
-use crate::agents::fence::notice;
-use domain::blocked::Cut;
-use domain::feature::SaidBefore;
+use crate::agents::fence::{fenced, marked, notice};
+use domain::{blocked::Cut, feature::SaidBefore};
 use serde_json::Value;
 use std::fmt::Write;
 

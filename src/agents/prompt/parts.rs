@@ -1,21 +1,17 @@
 //! The parts that prompts of several roles share: the issue, the task, findings, instruction files, lists.
 
-use crate::agents::fence::fenced;
-use crate::agents::fence::visible;
-use crate::agents::prompt::InstructionFile;
-use crate::agents::prompt::MAX_ISSUE;
-use crate::agents::prompt::Prompt;
-use crate::agents::prompt::Snapshot;
+use crate::agents::{
+    fence::{fenced, visible},
+    prompt::{InstructionFile, MAX_ISSUE, Prompt, Snapshot},
+};
 use chrono::DateTime;
-use domain::decision::Issue;
-use domain::decision::Severity;
-use domain::feature::SaidBefore;
-use domain::feature::discussion::MOST_CHARACTERS;
-use domain::markdown::with_named_images;
-use domain::plan::Check;
-use domain::plan::PlannedTask;
-use domain::plan::TaskType;
-use domain::shorten;
+use domain::{
+    decision::{Issue, Severity},
+    feature::{SaidBefore, discussion::MOST_CHARACTERS},
+    markdown::with_named_images,
+    plan::{Check, PlannedTask, TaskType},
+    shorten,
+};
 use std::fmt::Write;
 
 const MAX_TITLE: usize = 500;

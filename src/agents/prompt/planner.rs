@@ -1,13 +1,13 @@
 //! The planner's prompt.
 
-use crate::agents::definition::Definition;
-use crate::agents::fence::fenced;
-use crate::agents::prompt::InstructionFile;
-use crate::agents::prompt::MAX_ISSUE;
-use crate::agents::prompt::Prompt;
-use crate::agents::prompt::Snapshot;
-use crate::agents::prompt::parts::listed;
-use crate::agents::prompt::parts::one_line;
+use crate::agents::{
+    definition::Definition,
+    fence::fenced,
+    prompt::{
+        InstructionFile, MAX_ISSUE, Prompt, Snapshot,
+        parts::{listed, one_line},
+    },
+};
 
 const MAX_FILES: usize = 1_500;
 const MAX_FILES_TEXT: usize = 60_000;

@@ -1,21 +1,20 @@
 //! The Player's prompt.
 
-use crate::agents::definition::Definition;
-use crate::agents::fence::fenced;
-use crate::agents::prompt::InstructionFile;
-use crate::agents::prompt::MAX_ISSUE;
-use crate::agents::prompt::MAX_LIST;
-use crate::agents::prompt::Prompt;
-use crate::agents::prompt::Snapshot;
-use crate::agents::prompt::parts::listed;
-use crate::agents::prompt::parts::one_line;
-use domain::decision::Issue;
-use domain::design::Design;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::plan::PlannedTask;
-use domain::plan::TaskType;
-use domain::shorten;
+use crate::agents::{
+    definition::Definition,
+    fence::fenced,
+    prompt::{
+        InstructionFile, MAX_ISSUE, MAX_LIST, Prompt, Snapshot,
+        parts::{listed, one_line},
+    },
+};
+use domain::{
+    decision::Issue,
+    design::Design,
+    ids::{TaskId, TurnNumber},
+    plan::{PlannedTask, TaskType},
+    shorten,
+};
 use std::fmt::Write;
 
 const MAX_DELIVERED: usize = 50;

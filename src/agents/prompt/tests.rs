@@ -1,51 +1,20 @@
-use super::CoachInput;
-use super::Delivered;
-use super::Demands;
-use super::DesignerInput;
-use super::InstructionFile;
-use super::Left;
-use super::PlannerInput;
-use super::PlayerInput;
-use super::Prompt;
-use super::Snapshot;
-use super::ToDesign;
-use crate::agents::definition::Definition;
-use crate::agents::definition::Definitions;
-use domain::blocked::Cut;
-use domain::check_boxes::check_boxes;
-use domain::decision::Issue;
-use domain::decision::Probing;
-use domain::decision::Severity;
-use domain::decision_parse::schema as decision_schema;
-use domain::design::Asked;
-use domain::design::Design;
-use domain::design::schema as design_schema;
-use domain::evidence::Absence;
-use domain::evidence::Counts;
-use domain::evidence::Evidence;
-use domain::evidence::Excuse;
-use domain::evidence::Excused;
-use domain::evidence::Finding;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::evidence::GateResult;
-use domain::evidence::Weight;
-use domain::feature::SaidBefore;
-use domain::ids::Millis;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::ids::User;
-use domain::ids::UserId;
-use domain::plan::Check;
-use domain::plan::Criterion;
-use domain::plan::Factors;
-use domain::plan::PlannedTask;
-use domain::plan::TaskType;
-use domain::plan::TestEffort;
-use domain::plan::schema::schema as plan_schema;
-use domain::report::Discrepancy;
-use domain::report::PlayerReport;
-use domain::report::schema as report_schema;
+use super::{
+    CoachInput, Delivered, Demands, DesignerInput, InstructionFile, Left, PlannerInput, PlayerInput, Prompt, Snapshot,
+    ToDesign,
+};
+use crate::agents::definition::{Definition, Definitions};
+use domain::{
+    blocked::Cut,
+    check_boxes::check_boxes,
+    decision::{Issue, Probing, Severity},
+    decision_parse::schema as decision_schema,
+    design::{Asked, Design, schema as design_schema},
+    evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, Weight},
+    feature::SaidBefore,
+    ids::{Millis, TaskId, TurnNumber, User, UserId},
+    plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort, schema::schema as plan_schema},
+    report::{Discrepancy, PlayerReport, schema as report_schema},
+};
 use serde_json::json;
 
 const ISSUE: Snapshot<'static> = Snapshot {

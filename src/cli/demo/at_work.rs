@@ -1,9 +1,10 @@
 //! Who is at work now, in one line: for which task and turn, for how long, and what it called last.
 
-use crate::config::Role;
-use crate::engine::running::Work;
-use crate::engine::running::Worker;
-use crate::messages::clean;
+use crate::{
+    config::Role,
+    engine::running::{Work, Worker},
+    messages::clean,
+};
 use domain::ids::Millis;
 
 /// What turns in front of a line that moves.

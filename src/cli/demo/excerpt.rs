@@ -1,8 +1,7 @@
 //! What a terminal shows of a text that was written in Markdown: its first sentences, and what an edit changed in it.
 //! Never a character that a terminal would obey.
 
-use crate::cli::demo::wrap;
-use crate::messages::clean;
+use crate::{cli::demo::wrap, messages::clean};
 use std::collections::HashMap;
 
 /// Lines of a text that are shown unless all are asked for, and as many of its fences.

@@ -1,10 +1,10 @@
 //! The demo's human: answers when everything rests.
 
-use crate::cli::demo::rest::Rest;
-use crate::cli::demo::stage::PERSON;
-use crate::cli::demo::stage::Stage;
-use domain::feature::State;
-use domain::ids::PullNumber;
+use crate::cli::demo::{
+    rest::Rest,
+    stage::{PERSON, Stage},
+};
+use domain::{feature::State, ids::PullNumber};
 
 /// What the sample's human writes to a Player that is stuck.
 const GUIDANCE: &str = "sort takes a key of its own for each column: -k1,1nr for the count, then -k2,2 for the word.";

@@ -12,30 +12,32 @@ mod traces;
 mod transcript;
 mod wrap;
 
-use crate::cli::assemble::agents_secrets;
-use crate::cli::demo::human::Human;
-use crate::cli::demo::places::Staying;
-use crate::cli::demo::places::tidy;
-use crate::cli::demo::rest::Ended;
-use crate::cli::demo::rest::Rest;
-use crate::cli::demo::sample::Material;
-use crate::cli::demo::stage::Stage;
-use crate::cli::demo::terminal::Terminal;
-use crate::cli::demo::terminal::Tone;
-use crate::cli::demo::transcript::Transcript;
-use crate::cli::models;
-use crate::cli::serve::start_log;
-use crate::config::LogFormat;
+use crate::{
+    cli::{
+        assemble::agents_secrets,
+        demo::{
+            human::Human,
+            places::{Staying, tidy},
+            rest::{Ended, Rest},
+            sample::Material,
+            stage::Stage,
+            terminal::{Terminal, Tone},
+            transcript::Transcript,
+        },
+        models,
+        serve::start_log,
+    },
+    config::LogFormat,
+};
 use clap::Args;
 use domain::secret::Secrets;
 use git::InstalledGit;
-use std::path::PathBuf;
-use std::process::ExitCode;
-use tokio::signal::unix::Signal;
-use tokio::signal::unix::SignalKind;
-use tokio::signal::unix::signal;
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use std::{path::PathBuf, process::ExitCode};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+    task::JoinHandle,
+};
 
 /// What `demo` takes.
 #[derive(Debug, Args)]

@@ -1,7 +1,6 @@
 //! What the demo leaves on the disk, and what of it stays.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is left behind.
 pub(super) struct Places {

@@ -1,18 +1,17 @@
 //! When a Feature rests, and how the demo ends then.
 
-use crate::cli::demo::excerpt;
-use crate::cli::demo::places::Places;
-use crate::cli::demo::places::Staying;
-use crate::cli::demo::stage::PERSON;
-use crate::cli::demo::stage::Stage;
-use crate::cli::demo::terminal::Terminal;
-use crate::cli::demo::terminal::Tone;
-use crate::messages;
-use crate::messages::clean;
-use domain::feature::Feature;
-use domain::feature::State;
-use std::path::Path;
-use std::process::ExitCode;
+use crate::{
+    cli::demo::{
+        excerpt,
+        places::{Places, Staying},
+        stage::{PERSON, Stage},
+        terminal::{Terminal, Tone},
+    },
+    messages,
+    messages::clean,
+};
+use domain::feature::{Feature, State};
+use std::{path::Path, process::ExitCode};
 
 /// Where everything came to rest.
 pub(super) enum Rest {

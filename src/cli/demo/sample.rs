@@ -1,12 +1,12 @@
 //! What the demo is played with: the sample, or what the arguments name.
 
-use crate::agents::Access;
-use crate::config::AgentCommand;
-use crate::config::ModelSettings;
+use crate::{
+    agents::Access,
+    config::{AgentCommand, ModelSettings},
+};
 
 use anyhow::Context;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The sample's files, as path and text.
 pub(super) const REPOSITORY: &[(&str, &str)] = &[

@@ -1,52 +1,45 @@
 //! The stage: a forge with people and two Apps, and the service beside it.
 
-use crate::cli::assemble;
-use crate::cli::assemble::Agents;
-use crate::cli::assemble::AppKey;
-use crate::cli::assemble::Blueprint;
-use crate::cli::demo::places::Places;
-use crate::cli::demo::places::Staying;
-use crate::cli::demo::sample::Material;
-use crate::cli::demo::sample::REPOSITORY;
-use crate::cli::demo::terminal::Terminal;
-use crate::cli::network;
-use crate::config::SandboxSettings;
-use crate::engine::Engine;
-use crate::engine::settings::Backoff;
-use crate::engine::settings::EngineSettings;
-use crate::github::AUTOBUILD_EVENTS;
-use crate::github::AUTOBUILD_PERMISSIONS;
-use crate::github::COACH_PERMISSIONS;
-use crate::github::Caps;
-use crate::telemetry::TelemetrySettings;
-use crate::web;
-use crate::web::Inbox;
-use crate::web::Listener;
+use crate::{
+    cli::{
+        assemble,
+        assemble::{Agents, AppKey, Blueprint},
+        demo::{
+            places::{Places, Staying},
+            sample::{Material, REPOSITORY},
+            terminal::Terminal,
+        },
+        network,
+    },
+    config::SandboxSettings,
+    engine::{
+        Engine,
+        settings::{Backoff, EngineSettings},
+    },
+    github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
+    telemetry::TelemetrySettings,
+    web,
+    web::{Inbox, Listener},
+};
 use anyhow::Context;
-use domain::ci::CiTimes;
-use domain::feature::Feature;
-use domain::ids::AppId;
-use domain::ids::IssueNumber;
-use domain::ids::RepoId;
-use domain::secret::Secrets;
-use forge::AppCredentials;
-use forge::Forge;
-use forge::ForgeOptions;
-use forge::NewApp;
-use forge::RepoSource;
-use forge::Role;
-use forge::Settings;
+use domain::{
+    ci::CiTimes,
+    feature::Feature,
+    ids::{AppId, IssueNumber, RepoId},
+    secret::Secrets,
+};
+use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
-use std::collections::BTreeMap;
-use std::fs::Permissions;
-use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    fs::Permissions,
+    net::SocketAddr,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

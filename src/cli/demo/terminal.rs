@@ -2,13 +2,11 @@
 //! is no terminal there are plain lines only.
 
 use crate::cli::demo::wrap;
-use std::io;
-use std::io::IsTerminal;
-use std::io::Write;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::{
+    io,
+    io::{IsTerminal, Write},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 /// To the start of the line, and everything on it away.
 const ERASE: &str = "\r\u{1b}[2K";

@@ -1,9 +1,7 @@
 //! What the agents did, run by run, at the end of the transcript: shortened for people, whole in `autobuild trace`.
 
-use crate::cli::demo::stage::Stage;
-use crate::cli::trace::readable;
-use std::fs::OpenOptions;
-use std::io::Write;
+use crate::cli::{demo::stage::Stage, trace::readable};
+use std::{fs::OpenOptions, io::Write};
 
 /// Events of one run that are shown.
 const MOST_EVENTS: usize = 30;

@@ -1,30 +1,29 @@
 //! Who did what, as it happens: one paragraph per event, and of a comment that is edited again and again only what is
 //! new in it. The same is written to a file.
 
-use crate::cli::demo::at_work;
-use crate::cli::demo::excerpt::Change;
-use crate::cli::demo::excerpt::Edited;
-use crate::cli::demo::excerpt::start;
-use crate::cli::demo::excerpt::whole;
-use crate::cli::demo::stage::Stage;
-use crate::cli::demo::terminal::Terminal;
-use crate::cli::demo::terminal::Tone;
-use crate::engine::Engine;
-use crate::messages::clean;
-use forge::EventOutcome;
-use forge::FeedEvent;
+use crate::{
+    cli::demo::{
+        at_work,
+        excerpt::{Change, Edited, start, whole},
+        stage::Stage,
+        terminal::{Terminal, Tone},
+    },
+    engine::Engine,
+    messages::clean,
+};
+use forge::{EventOutcome, FeedEvent};
 use sandbox::Sandbox;
-use std::collections::HashMap;
-use std::collections::HashSet;
-use std::fs::File;
-use std::io::Write;
-use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
-use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::watch;
-use tokio::time::MissedTickBehavior;
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    io::Write,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::{
+    sync::{broadcast, broadcast::error::RecvError, watch},
+    time::MissedTickBehavior,
+};
 use tokio_util::sync::CancellationToken;
 
 /// Below what somebody did stand its address and what was said.

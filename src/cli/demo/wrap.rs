@@ -47,8 +47,7 @@ fn start(text: &str, columns: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
-    use super::rows;
+    use super::{cut, rows};
     use unicode_width::UnicodeWidthStr;
 
     #[test]

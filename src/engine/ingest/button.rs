@@ -1,22 +1,23 @@
 //! A button of one of our check runs: the command that it stands for, with the rights of who pressed it.
 
-use crate::engine::ingest::Scene;
-use crate::engine::ingest::right::refused;
-use crate::engine::ingest::saying::Saying;
-use crate::engine::ingest::saying::permission;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::github::model::ActorKind;
-use crate::github::webhook::PressedCheckRun;
-use domain::command::Command;
-use domain::command::Parsed;
-use domain::effect::ReplyTo;
-use domain::effect::Thread;
-use domain::feature::command::Refusal;
-use domain::feature::event::Target;
-use domain::ids::FeatureKey;
-use domain::ids::TaskId;
-use domain::task::Task;
+use crate::{
+    engine::{
+        ingest::{
+            Scene,
+            right::refused,
+            saying::{Saying, permission},
+        },
+        job::{Done, Undone},
+    },
+    github::{model::ActorKind, webhook::PressedCheckRun},
+};
+use domain::{
+    command::{Command, Parsed},
+    effect::{ReplyTo, Thread},
+    feature::{command::Refusal, event::Target},
+    ids::{FeatureKey, TaskId},
+    task::Task,
+};
 
 /// A button of the check run of a blocked task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,34 +1,27 @@
 //! A comment: a command, or nothing.
 
-use crate::config::Permission;
-use crate::engine::Engine;
-use crate::engine::ingest::Scene;
-use crate::engine::ingest::answers;
-use crate::engine::ingest::newest;
-use crate::engine::ingest::right::refused;
-use crate::engine::ingest::saying::Saying;
-use crate::engine::ingest::saying::permission;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::github::model::ActorKind;
-use crate::github::model::Comment;
-use crate::github::model::Conversation;
-use crate::github::model::Issue;
-use crate::github::webhook::Place;
-use domain::command::Command;
-use domain::command::Parsed;
-use domain::command::parse;
-use domain::effect::Effect;
-use domain::effect::ReactOn;
-use domain::effect::Reaction;
-use domain::effect::Reply;
-use domain::effect::ReplyTo;
-use domain::effect::Thread;
-use domain::feature::Feature;
-use domain::feature::command::Refusal;
-use domain::feature::event::Target;
-use domain::ids::FeatureKey;
-use domain::ids::PullNumber;
+use crate::{
+    config::Permission,
+    engine::{
+        Engine,
+        ingest::{
+            Scene, answers, newest,
+            right::refused,
+            saying::{Saying, permission},
+        },
+        job::{Done, Undone},
+    },
+    github::{
+        model::{ActorKind, Comment, Conversation, Issue},
+        webhook::Place,
+    },
+};
+use domain::{
+    command::{Command, Parsed, parse},
+    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
+    feature::{Feature, command::Refusal, event::Target},
+    ids::{FeatureKey, PullNumber},
+};
 
 /// Someone wrote a comment.
 pub async fn created(scene: &Scene<'_>, issue: &Issue, comment: &Comment) -> Result<Done, Undone> {

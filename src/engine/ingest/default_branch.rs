@@ -1,16 +1,17 @@
 //! Pushes to the default branch: feature pull requests that wait for their human may not merge any more, and settings may
 //! say something else.
 
-use crate::config::SETTINGS_FILE;
-use crate::engine::Engine;
-use crate::engine::ingest::fact;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::github::webhook::Place;
-use crate::github::webhook::Push;
-use crate::store::Scope;
-use domain::feature::State;
-use domain::feature::event::Event;
+use crate::{
+    config::SETTINGS_FILE,
+    engine::{
+        Engine,
+        ingest::fact,
+        job::{Done, Undone},
+    },
+    github::webhook::{Place, Push},
+    store::Scope,
+};
+use domain::feature::{State, event::Event};
 
 /// Tells every Feature in review that the default branch has a new head.
 pub async fn pushed(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {

@@ -1,19 +1,18 @@
 //! The comments that belong to an issue's snapshot: those of people with write access, written before it was labelled and
 //! not edited since. Read from the newest page back, as far as there is room.
 
-use crate::config::Permission;
-use crate::engine::ingest::Scene;
-use crate::engine::ingest::right;
-use crate::engine::ingest::right::Right;
-use crate::engine::job::Undone;
-use crate::github::model::ActorKind;
-use crate::github::model::Comment;
-use crate::github::model::Issue;
-use domain::feature::Discussion;
-use domain::feature::Older;
-use domain::feature::SaidBefore;
-use domain::feature::discussion::said;
-use domain::ids::Millis;
+use crate::{
+    config::Permission,
+    engine::{
+        ingest::{Scene, right, right::Right},
+        job::Undone,
+    },
+    github::model::{ActorKind, Comment, Issue},
+};
+use domain::{
+    feature::{Discussion, Older, SaidBefore, discussion::said},
+    ids::Millis,
+};
 use std::collections::BTreeMap;
 
 /// Pages of a hundred comments that are read.
@@ -119,8 +118,7 @@ mod tests {
     use super::candidate;
     use crate::github::model::Comment;
     use domain::ids::Millis;
-    use serde_json::Value;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     const LABELLED: &str = "2026-01-01T12:00:00Z";
 

@@ -1,27 +1,25 @@
 //! Hands on our pull requests and branches: closed, merged, reopened, pushed.
 
-use crate::engine::Engine;
-use crate::engine::ingest::Scene;
-use crate::engine::ingest::default_branch;
-use crate::engine::ingest::fact;
-use crate::engine::ingest::one;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::github::model::Pull;
-use crate::github::webhook::Place;
-use crate::github::webhook::PullEvent;
-use crate::github::webhook::Push;
-use crate::github::webhook::PushKind;
-use domain::feature::CancelledWhy;
-use domain::feature::Feature;
-use domain::feature::event::Event;
-use domain::feature::event::NewerRun;
-use domain::ids::PullNumber;
-use domain::ids::Sha;
-use domain::ids::TaskId;
-use domain::ids::User;
-use domain::task;
-use domain::task::PersonDid;
+use crate::{
+    engine::{
+        Engine,
+        ingest::{Scene, default_branch, fact, one},
+        job::{Done, Undone},
+    },
+    github::{
+        model::Pull,
+        webhook::{Place, PullEvent, Push, PushKind},
+    },
+};
+use domain::{
+    feature::{
+        CancelledWhy, Feature,
+        event::{Event, NewerRun},
+    },
+    ids::{PullNumber, Sha, TaskId, User},
+    task,
+    task::PersonDid,
+};
 
 /// The Feature of one of our pull requests, and the task where it is a task's.
 pub async fn of_pull(scene: &Scene<'_>, pull: &Pull) -> Result<Option<(Feature, Option<TaskId>)>, Undone> {

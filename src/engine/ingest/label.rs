@@ -1,44 +1,28 @@
 //! A label: the start of a Feature, or the reason why not.
 
-use crate::config::Permission;
-use crate::config::PreLoop;
-use crate::config::RepositorySettings;
-use crate::engine::Engine;
-use crate::engine::apply::Applied;
-use crate::engine::ingest::Scene;
-use crate::engine::ingest::answers;
-use crate::engine::ingest::discussion;
-use crate::engine::ingest::discussion::Writers;
-use crate::engine::ingest::fact;
-use crate::engine::ingest::newest;
-use crate::engine::ingest::one;
-use crate::engine::ingest::right;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::repository::rules;
-use crate::engine::repository_settings::same_label;
-use crate::github::GithubError;
-use crate::github::model::ActorKind;
-use crate::github::model::Conversation;
-use crate::github::model::Issue;
-use crate::github::model::OpenState;
-use crate::github::webhook::Place;
-use domain::check_boxes::check_boxes;
-use domain::design;
-use domain::effect::Effect;
-use domain::effect::Reply;
-use domain::effect::ReplyTo;
-use domain::effect::Thread;
-use domain::feature::Snapshot;
-use domain::feature::Trust;
-use domain::feature::Wanted;
-use domain::feature::command::Refusal;
-use domain::feature::event::Event;
-use domain::ids::FeatureKey;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
-use domain::ids::User;
-use domain::ids::UserId;
+use crate::{
+    config::{Permission, PreLoop, RepositorySettings},
+    engine::{
+        Engine,
+        apply::Applied,
+        ingest::{Scene, answers, discussion, discussion::Writers, fact, newest, one, right},
+        job::{Done, Undone},
+        repository::rules,
+        repository_settings::same_label,
+    },
+    github::{
+        GithubError,
+        model::{ActorKind, Conversation, Issue, OpenState},
+        webhook::Place,
+    },
+};
+use domain::{
+    check_boxes::check_boxes,
+    design,
+    effect::{Effect, Reply, ReplyTo, Thread},
+    feature::{Snapshot, Trust, Wanted, command::Refusal, event::Event},
+    ids::{FeatureKey, IssueNumber, Millis, User, UserId},
+};
 
 /// Whether the label may start something, as far as that is known without asking GitHub.
 pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &str) -> Result<bool, Undone> {

@@ -1,30 +1,24 @@
 //! The life of issues, repositories and installations.
 
-use crate::config::RepositorySettings;
-use crate::engine::Engine;
-use crate::engine::apply::Fact;
-use crate::engine::ingest::Scene;
-use crate::engine::ingest::fact;
-use crate::engine::ingest::label;
-use crate::engine::ingest::newest;
-use crate::engine::ingest::one;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::repository_settings::TASK_LABEL;
-use crate::engine::repository_settings::is_shared;
-use crate::engine::repository_settings::same_label;
-use crate::github::model::Issue;
-use crate::github::webhook::InstallationEvent;
-use crate::github::webhook::IssueEvent;
-use crate::github::webhook::Place;
-use crate::github::webhook::RepositoryEvent;
-use crate::store::Scope;
-use domain::feature::CancelledWhy;
-use domain::feature::Feature;
-use domain::feature::Wanted;
-use domain::feature::event::Event;
-use domain::ids::FeatureKey;
-use domain::ids::InstallationId;
+use crate::{
+    config::RepositorySettings,
+    engine::{
+        Engine,
+        apply::Fact,
+        ingest::{Scene, fact, label, newest, one},
+        job::{Done, Undone},
+        repository_settings::{TASK_LABEL, is_shared, same_label},
+    },
+    github::{
+        model::Issue,
+        webhook::{InstallationEvent, IssueEvent, Place, RepositoryEvent},
+    },
+    store::Scope,
+};
+use domain::{
+    feature::{CancelledWhy, Feature, Wanted, event::Event},
+    ids::{FeatureKey, InstallationId},
+};
 
 /// Something happened to an issue.
 pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Result<Done, Undone> {

@@ -13,31 +13,24 @@ mod right;
 mod saying;
 pub(super) mod unseen;
 
-use crate::engine::Engine;
-use crate::engine::apply::Fact;
-use crate::engine::job::Done;
-use crate::engine::job::Job;
-use crate::engine::job::Undone;
-use crate::github::model::ActorKind;
-use crate::github::webhook::Inbound;
-use crate::github::webhook::IssueEvent;
-use crate::github::webhook::Place;
-use crate::github::webhook::parse;
-use crate::store::Lane;
-use crate::store::NewEffect;
-use crate::store::Ordered;
-use domain::effect::Effect;
-use domain::feature::Feature;
-use domain::feature::event::Event;
-use domain::ids::AppId;
-use domain::ids::FeatureKey;
-use domain::ids::InstallationId;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use domain::ids::User;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    engine::{
+        Engine,
+        apply::Fact,
+        job::{Done, Job, Undone},
+    },
+    github::{
+        model::ActorKind,
+        webhook::{Inbound, IssueEvent, Place, parse},
+    },
+    store::{Lane, NewEffect, Ordered},
+};
+use domain::{
+    effect::Effect,
+    feature::{Feature, event::Event},
+    ids::{AppId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, User},
+};
+use serde::{Deserialize, Serialize};
 
 /// The kind of the effect that reads a delivery.
 pub const KIND: &str = "ingest";

@@ -1,23 +1,25 @@
 //! GitHub's _Re-run_ of one check run and _Re-run all checks_: the commit is checked again, with the rights of who asked.
 
-use crate::engine::ingest::Scene;
-use crate::engine::ingest::fact;
-use crate::engine::ingest::one;
-use crate::engine::ingest::right::refused;
-use crate::engine::ingest::saying::Saying;
-use crate::engine::ingest::saying::permission;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::github::model::ActorKind;
-use crate::store::Scope;
-use domain::effect::ReplyTo;
-use domain::effect::Thread;
-use domain::feature::Feature;
-use domain::feature::event::Event;
-use domain::feature::event::Target;
-use domain::ids::AppId;
-use domain::ids::Sha;
-use domain::ids::User;
+use crate::{
+    engine::{
+        ingest::{
+            Scene, fact, one,
+            right::refused,
+            saying::{Saying, permission},
+        },
+        job::{Done, Undone},
+    },
+    github::model::ActorKind,
+    store::Scope,
+};
+use domain::{
+    effect::{ReplyTo, Thread},
+    feature::{
+        Feature,
+        event::{Event, Target},
+    },
+    ids::{AppId, Sha, User},
+};
 
 /// Somebody wants the checks of a commit again. Each request is a fact of its own: the delivery names it.
 pub async fn wanted(scene: &Scene<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, Undone> {

@@ -1,39 +1,34 @@
 //! People's reviews: feedback, an override, or remarks. Who may do what is asked of GitHub.
 
-use crate::config::Permission;
-use crate::engine::ingest::Scene;
-use crate::engine::ingest::fact;
-use crate::engine::ingest::hands;
-use crate::engine::ingest::right;
-use crate::engine::ingest::right::Right;
-use crate::engine::ingest::saying::Saying;
-use crate::engine::ingest::saying::permission;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::github::model::ActorKind;
-use crate::github::model::LineComment;
-use crate::github::model::Pull;
-use crate::github::model::Review;
-use crate::github::model::ReviewState;
-use crate::github::webhook::ReviewChange;
-use domain::command::Command;
-use domain::command::Parsed;
-use domain::command::parse;
-use domain::decision::Issue;
-use domain::decision::Severity;
-use domain::effect::ReplyTo;
-use domain::effect::Thread;
-use domain::feature::Feature;
-use domain::feature::command::Refusal;
-use domain::feature::event::Event;
-use domain::feature::event::Target;
-use domain::feature::over_task::review_refused;
-use domain::ids::TaskId;
-use domain::ids::User;
-use domain::shorten;
-use domain::task;
-use domain::task::HumanReview;
-use domain::task::PersonDid;
+use crate::{
+    config::Permission,
+    engine::{
+        ingest::{
+            Scene, fact, hands, right,
+            right::Right,
+            saying::{Saying, permission},
+        },
+        job::{Done, Undone},
+    },
+    github::{
+        model::{ActorKind, LineComment, Pull, Review, ReviewState},
+        webhook::ReviewChange,
+    },
+};
+use domain::{
+    command::{Command, Parsed, parse},
+    decision::{Issue, Severity},
+    effect::{ReplyTo, Thread},
+    feature::{
+        Feature,
+        command::Refusal,
+        event::{Event, Target},
+        over_task::review_refused,
+    },
+    ids::{TaskId, User},
+    shorten, task,
+    task::{HumanReview, PersonDid},
+};
 
 /// The longest text of a review that is passed on, in characters.
 const MAX_BODY: usize = 20_000;

@@ -1,9 +1,10 @@
 //! May they? Asked of GitHub at that moment, never read from a payload.
 
-use crate::config::Permission;
-use crate::engine::ingest::Scene;
-use crate::engine::job::Undone;
-use crate::github::AccessLevel;
+use crate::{
+    config::Permission,
+    engine::{ingest::Scene, job::Undone},
+    github::AccessLevel,
+};
 use domain::feature::command::Refusal;
 
 /// How long an error of the question is tried again before it is a no, in milliseconds.

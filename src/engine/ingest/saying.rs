@@ -1,29 +1,25 @@
 //! A command of a person, wherever they say it: in a comment, in a review, or by a button.
 
-use crate::config::Permission;
-use crate::config::RepositorySettings;
-use crate::engine::Engine;
-use crate::engine::ingest::Scene;
-use crate::engine::ingest::fact;
-use crate::engine::ingest::label;
-use crate::engine::ingest::one;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::repository::rules;
-use crate::github::model::Conversation;
-use crate::github::model::Issue;
-use domain::command::Command;
-use domain::command::Parsed;
-use domain::effect::Reply;
-use domain::effect::ReplyTo;
-use domain::effect::Thread;
-use domain::feature::Feature;
-use domain::feature::command::Refusal;
-use domain::feature::event::Commanded;
-use domain::feature::event::Event;
-use domain::feature::event::NewerRun;
-use domain::feature::event::Target;
-use domain::ids::Millis;
+use crate::{
+    config::{Permission, RepositorySettings},
+    engine::{
+        Engine,
+        ingest::{Scene, fact, label, one},
+        job::{Done, Undone},
+        repository::rules,
+    },
+    github::model::{Conversation, Issue},
+};
+use domain::{
+    command::{Command, Parsed},
+    effect::{Reply, ReplyTo, Thread},
+    feature::{
+        Feature,
+        command::Refusal,
+        event::{Commanded, Event, NewerRun, Target},
+    },
+    ids::Millis,
+};
 
 /// Where and how a command is said.
 pub struct Saying<'a> {

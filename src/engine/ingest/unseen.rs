@@ -1,42 +1,25 @@
 //! A trigger that could not be looked at in the end: said once where it was given, so that nobody waits for nothing. What
 //! is no trigger (pushes, other labels, edits) stays silent.
 
-use crate::engine::Engine;
-use crate::engine::ingest::Ingest;
-use crate::engine::ingest::button;
-use crate::engine::ingest::comment;
-use crate::engine::ingest::label;
-use crate::engine::ingest::stored;
-use crate::engine::job::Job;
-use crate::github::model::ActorKind;
-use crate::github::model::Comment;
-use crate::github::model::Conversation;
-use crate::github::model::Issue;
-use crate::github::model::Pull;
-use crate::github::model::Review;
-use crate::github::model::ReviewState;
-use crate::github::webhook::Inbound;
-use crate::github::webhook::IssueEvent;
-use crate::github::webhook::Place;
-use crate::github::webhook::PressedCheckRun;
-use crate::github::webhook::ReviewChange;
-use crate::github::webhook::parse;
-use crate::store::NewEffect;
-use crate::store::StoreError;
-use domain::blocked::BlockReason;
-use domain::command::Parsed;
-use domain::command::parse as parse_command;
-use domain::effect::Effect;
-use domain::effect::ReactOn;
-use domain::effect::Reaction;
-use domain::effect::Reply;
-use domain::effect::ReplyTo;
-use domain::effect::Thread;
-use domain::feature::command::Refusal;
-use domain::feature::command::Trigger;
-use domain::ids::CommentId;
-use domain::ids::FeatureKey;
-use domain::ids::IssueNumber;
+use crate::{
+    engine::{
+        Engine,
+        ingest::{Ingest, button, comment, label, stored},
+        job::Job,
+    },
+    github::{
+        model::{ActorKind, Comment, Conversation, Issue, Pull, Review, ReviewState},
+        webhook::{Inbound, IssueEvent, Place, PressedCheckRun, ReviewChange, parse},
+    },
+    store::{NewEffect, StoreError},
+};
+use domain::{
+    blocked::BlockReason,
+    command::{Parsed, parse as parse_command},
+    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
+    feature::command::{Refusal, Trigger},
+    ids::{CommentId, FeatureKey, IssueNumber},
+};
 
 /// What a person gave, and where they are answered.
 struct Given {

@@ -1,7 +1,6 @@
 use super::*;
 use domain::blocked::Passes;
-use std::io::Error;
-use std::io::ErrorKind;
+use std::io::{Error, ErrorKind};
 
 fn fault(undone: Undone) -> Fault {
     match undone {

@@ -1,19 +1,16 @@
 //! The annotations of a check run, on lines that exist on its commit. GitHub appends what it is given, so a repeat goes on
 //! where the count says that the last try ended: the order is that of the stored verdict, and a request is taken whole.
 
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::github::AnnotationLevel;
-use crate::github::CheckAnnotation;
-use crate::github::CheckOutput;
-use crate::github::MOST_ANNOTATIONS;
-use crate::messages;
-use crate::messages::Annotation;
-use crate::messages::Level;
-use domain::ids::CheckRunId;
-use domain::ids::Sha;
-use domain::task::Task;
-use domain::task::Turn;
+use crate::{
+    engine::{job::Undone, perform::Scene},
+    github::{AnnotationLevel, CheckAnnotation, CheckOutput, MOST_ANNOTATIONS},
+    messages,
+    messages::{Annotation, Level},
+};
+use domain::{
+    ids::{CheckRunId, Sha},
+    task::{Task, Turn},
+};
 use std::collections::HashMap;
 
 /// What is read of a file to count its lines, in bytes.

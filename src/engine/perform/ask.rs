@@ -1,35 +1,24 @@
 //! Asking an agent, and what every agent is given.
 
-use crate::agents::Activity;
-use crate::agents::Backend;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::agents::prompt::InstructionFile;
-use crate::agents::prompt::Left;
-use crate::agents::prompt::Prompt;
-use crate::agents::prompt::Snapshot;
-use crate::config::INSTRUCTION_PATHS;
-use crate::config::RepositorySettings;
-use crate::config::Role;
-use crate::engine::job::Undone;
-use crate::engine::job::of_host;
-use crate::engine::perform::Scene;
-use crate::engine::perform::ledger::Opened;
-use crate::engine::perform::progress::Progress;
-use crate::engine::running::OnBoard;
-use crate::engine::running::Work;
-use crate::engine::running::Worker;
-use domain::blocked::Cut;
-use domain::ids::Millis;
-use domain::ids::Sha;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use git::Checkout;
-use git::Mirror;
-use git::RepoPath;
+use crate::{
+    agents::{
+        Activity, Backend, RunError, RunSpec,
+        prompt::{InstructionFile, Left, Prompt, Snapshot},
+    },
+    config::{INSTRUCTION_PATHS, RepositorySettings, Role},
+    engine::{
+        job::{Undone, of_host},
+        perform::{Scene, ledger::Opened, progress::Progress},
+        running::{OnBoard, Work, Worker},
+    },
+};
+use domain::{
+    blocked::Cut,
+    ids::{Millis, Sha, TaskId, TurnNumber},
+};
+use git::{Checkout, Mirror, RepoPath};
 use serde_json::Value;
-use std::path::Path;
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 /// Files in which a repository instructs agents.
 const INSTRUCTIONS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];

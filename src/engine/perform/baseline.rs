@@ -1,19 +1,22 @@
 //! What was so before: found once per commit and commands, kept in the store, and made again where it is missing.
 
-use crate::config::RepositorySettings;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::commands;
-use crate::gates;
-use crate::gates::Chosen;
-use domain::evidence::Baseline;
-use domain::evidence::WaivedTest;
-use domain::feature::obstacle;
-use domain::ids::Sha;
-use domain::shell_command::ShellCommand;
+use crate::{
+    config::RepositorySettings,
+    engine::{
+        job::Undone,
+        perform::{Scene, commands},
+    },
+    gates,
+    gates::Chosen,
+};
+use domain::{
+    evidence::{Baseline, WaivedTest},
+    feature::obstacle,
+    ids::Sha,
+    shell_command::ShellCommand,
+};
 use git::Mirror;
-use sha2::Digest;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
 /// The baseline of a commit of the default branch: from the store, else by running set-up and tests there.
 pub(super) async fn baseline(scene: &Scene<'_>, mirror: &Mirror, commit: &Sha) -> Result<Baseline, Undone> {
@@ -99,8 +102,7 @@ impl Scene<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Offer;
-    use crate::gates::Repository;
+    use crate::{config::Offer, gates::Repository};
 
     #[test]
     fn whatever_changes_what_pre_flight_finds_asks_for_another_baseline() {

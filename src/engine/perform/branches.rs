@@ -1,28 +1,22 @@
 //! The Feature's branches: made, brought up to date, removed.
 
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::push::moved;
-use crate::engine::perform::records;
-use crate::engine::perform::turn;
-use crate::engine::repository::tip;
-use crate::github::Rights;
-use crate::messages;
-use domain::feature::Feature;
-use domain::feature::Phase;
-use domain::feature::Records;
-use domain::feature::Then;
-use domain::feature::event::DefaultMerge;
-use domain::feature::event::Event;
-use domain::ids::Sha;
-use git::BranchName;
-use git::CommitRequest;
-use git::GitError;
-use git::Lease;
-use git::MergeOutcome;
-use git::Mirror;
-use git::PushError;
+use crate::{
+    engine::{
+        job::{Done, Undone},
+        perform::{Scene, push::moved, records, turn},
+        repository::tip,
+    },
+    github::Rights,
+    messages,
+};
+use domain::{
+    feature::{
+        Feature, Phase, Records, Then,
+        event::{DefaultMerge, Event},
+    },
+    ids::Sha,
+};
+use git::{BranchName, CommitRequest, GitError, Lease, MergeOutcome, Mirror, PushError};
 use std::collections::BTreeMap;
 
 /// Makes the integration branch from the default branch's head, with the plan committed on it.

@@ -1,28 +1,23 @@
 //! The check run `AutoBuild`: the verdict where administrators can require it.
 
-use crate::engine::ingest::button::Button;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::annotations;
-use crate::github::CheckAction;
-use crate::github::CheckAnnotation;
-use crate::github::CheckConclusion;
-use crate::github::CheckOutput;
-use crate::github::CheckReport;
-use crate::github::GithubError;
-use crate::messages;
-use crate::messages::CheckRun;
-use crate::messages::Conclusion;
-use domain::feature::event::Event;
-use domain::feature::unsaid::Instead;
-use domain::feature::unsaid::Saying;
-use domain::feature::unsaid::Unsaid;
-use domain::ids::CheckRunId;
-use domain::ids::IssueNumber;
-use domain::ids::Sha;
-use domain::ids::TurnNumber;
-use domain::task::Task;
+use crate::{
+    engine::{
+        ingest::button::Button,
+        job::{Done, Undone},
+        perform::{Scene, annotations},
+    },
+    github::{CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, GithubError},
+    messages,
+    messages::{CheckRun, Conclusion},
+};
+use domain::{
+    feature::{
+        event::Event,
+        unsaid::{Instead, Saying, Unsaid},
+    },
+    ids::{CheckRunId, IssueNumber, Sha, TurnNumber},
+    task::Task,
+};
 
 /// The name under which the check can be required.
 const NAME: &str = "AutoBuild";

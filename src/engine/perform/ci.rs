@@ -1,22 +1,20 @@
 //! Reading the repository's own CI: what the checks of others say of the turn's commit. It never holds a worker: what is
 //! not there yet is looked at again later.
 
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::turn;
-use crate::github::GithubError;
-use crate::github::SeenCheck;
-use crate::github::SeenStatus;
-use domain::ci;
-use domain::ci::CiCheck;
-use domain::ci::CiReading;
-use domain::ci::CiSays;
-use domain::ids::AppId;
-use domain::ids::Sha;
-use domain::shorten;
-use domain::task;
-use domain::task::Task;
+use crate::{
+    engine::{
+        job::{Done, Undone},
+        perform::{Scene, turn},
+    },
+    github::{GithubError, SeenCheck, SeenStatus},
+};
+use domain::{
+    ci,
+    ci::{CiCheck, CiReading, CiSays},
+    ids::{AppId, Sha},
+    shorten, task,
+    task::Task,
+};
 use std::collections::BTreeMap;
 
 /// The longest output of one check that the Player is shown, in characters.

@@ -1,21 +1,18 @@
 //! The Player's claims against the tree: what the comparison needs to know, read from the mirror.
 
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::commands;
-use crate::engine::perform::sync::fork_of;
-use domain::claims::Known;
-use domain::claims::discrepancies;
-use domain::evidence::GateReport;
-use domain::ids::Sha;
-use domain::report::ChangedPaths;
-use domain::report::Discrepancy;
-use domain::task::Task;
-use domain::task::Turn;
-use git::FileStatus;
-use git::Mirror;
-use ignore::gitignore::Gitignore;
-use ignore::gitignore::GitignoreBuilder;
+use crate::engine::{
+    job::Undone,
+    perform::{Scene, commands, sync::fork_of},
+};
+use domain::{
+    claims::{Known, discrepancies},
+    evidence::GateReport,
+    ids::Sha,
+    report::{ChangedPaths, Discrepancy},
+    task::{Task, Turn},
+};
+use git::{FileStatus, Mirror};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::BTreeSet;
 
 /// Changed files whose text is searched for names of tests.

@@ -1,43 +1,29 @@
 //! The Coach's part of a turn: a fresh checkout, a fresh context, and a decision that code checks.
 
-use crate::agents::prompt::CoachInput;
-use crate::agents::prompt::Prompt;
-use crate::config::RepositorySettings;
-use crate::config::Role;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::job::of_machine;
-use crate::engine::perform::Scene;
-use crate::engine::perform::ask::Question;
-use crate::engine::perform::commands;
-use crate::engine::perform::sync::fork_of;
-use crate::engine::perform::turn;
-use crate::gates;
-use domain::blocked::Fault;
-use domain::contract::CheckoutState;
-use domain::contract::Judgement;
-use domain::contract::TurnFacts;
-use domain::contract::judge;
-use domain::decision::CoachDecision;
-use domain::decision::DecisionKind;
-use domain::decision::Issue;
-use domain::decision::Probing;
-use domain::decision_parse::parse_decision;
-use domain::decision_parse::schema;
-use domain::evidence::GateReport;
-use domain::evidence::GateResult;
-use domain::grounds;
-use domain::ids::Sha;
-use domain::secret::Secrets;
-use domain::shell_command::ShellCommand;
-use domain::task;
-use domain::task::Task;
-use domain::task::Turn;
-use git::Checkout;
-use git::Mirror;
-use git::TakeOutError;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use crate::{
+    agents::prompt::{CoachInput, Prompt},
+    config::{RepositorySettings, Role},
+    engine::{
+        job::{Done, Undone, of_machine},
+        perform::{Scene, ask::Question, commands, sync::fork_of, turn},
+    },
+    gates,
+};
+use domain::{
+    blocked::Fault,
+    contract::{CheckoutState, Judgement, TurnFacts, judge},
+    decision::{CoachDecision, DecisionKind, Issue, Probing},
+    decision_parse::{parse_decision, schema},
+    evidence::{GateReport, GateResult},
+    grounds,
+    ids::Sha,
+    secret::Secrets,
+    shell_command::ShellCommand,
+    task,
+    task::{Task, Turn},
+};
+use git::{Checkout, Mirror, TakeOutError};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest diff that a Coach is shown, in bytes.
 const MAX_DIFF: usize = 200_000;

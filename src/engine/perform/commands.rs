@@ -1,9 +1,6 @@
 //! Which commands the Gates run at a commit: settings first, else what the files tell.
 
-use crate::config::RepositorySettings;
-use crate::engine::job::Undone;
-use crate::gates;
-use crate::gates::Chosen;
+use crate::{config::RepositorySettings, engine::job::Undone, gates, gates::Chosen};
 use domain::ids::Sha;
 use git::Mirror;
 

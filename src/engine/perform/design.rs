@@ -1,28 +1,23 @@
 //! The design of a task before its first turn: a fresh checkout that the designer may only read, and a comparison of it
 //! afterwards.
 
-use crate::agents::prompt::DesignerInput;
-use crate::agents::prompt::ToDesign;
-use crate::config::PreLoop;
-use crate::config::RepositorySettings;
-use crate::config::Role;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::ask::Question;
-use crate::engine::perform::coach::compare;
-use crate::engine::perform::commands;
-use crate::engine::repository::tip;
-use domain::blocked::AgentFailure;
-use domain::contract::CheckoutState;
-use domain::contract::Contract;
-use domain::design::Asked;
-use domain::design::parse_design;
-use domain::design::schema;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::task;
-use domain::task::Task;
+use crate::{
+    agents::prompt::{DesignerInput, ToDesign},
+    config::{PreLoop, RepositorySettings, Role},
+    engine::{
+        job::{Done, Undone},
+        perform::{Scene, ask::Question, coach::compare, commands},
+        repository::tip,
+    },
+};
+use domain::{
+    blocked::AgentFailure,
+    contract::{CheckoutState, Contract},
+    design::{Asked, parse_design, schema},
+    ids::{TaskId, TurnNumber},
+    task,
+    task::Task,
+};
 use git::Checkout;
 use serde_json::Value;
 

@@ -1,16 +1,18 @@
 //! Finished runs of a Player: written down before their commit is pushed, and found again by whoever is to push it.
 
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::ground::Ground;
-use crate::store::Fenced;
-use crate::store::StoredEffect;
-use domain::ids::Sha;
-use domain::report::PlayerReport;
-use domain::task::Task;
-use domain::task::Turn;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    engine::{
+        job::Undone,
+        perform::{Scene, ground::Ground},
+    },
+    store::{Fenced, StoredEffect},
+};
+use domain::{
+    ids::Sha,
+    report::PlayerReport,
+    task::{Task, Turn},
+};
+use serde::{Deserialize, Serialize};
 
 /// What is written down of a run before it is pushed.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,25 +1,17 @@
 //! Running the Gates on a turn's commit.
 
-use crate::agents::Activity;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::job::of_host;
-use crate::engine::perform::Scene;
-use crate::engine::perform::claims;
-use crate::engine::perform::persons;
-use crate::engine::perform::sync::fork_of;
-use crate::engine::perform::turn;
-use crate::engine::running::Work;
-use crate::engine::running::Worker;
-use crate::engine::spans;
-use crate::gates;
-use crate::gates::Bench;
-use crate::gates::Deadlines;
-use crate::gates::GateError;
-use crate::gates::Subject;
-use domain::ids::Sha;
-use domain::task;
-use domain::task::Task;
+use crate::{
+    agents::Activity,
+    engine::{
+        job::{Done, Undone, of_host},
+        perform::{Scene, claims, persons, sync::fork_of, turn},
+        running::{Work, Worker},
+        spans,
+    },
+    gates,
+    gates::{Bench, Deadlines, GateError, Subject},
+};
+use domain::{ids::Sha, task, task::Task};
 use git::Mirror;
 
 pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {

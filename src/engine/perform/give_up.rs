@@ -1,26 +1,25 @@
 //! Effects that are given up: who must know, and what it means to them.
 
-use crate::engine::Engine;
-use crate::engine::apply::Fact;
-use crate::engine::ingest;
-use crate::engine::job::Job;
-use crate::engine::job::Undone;
-use crate::engine::perform::play;
-use crate::engine::perform::read;
-use crate::store::Lane;
-use crate::store::NewEffect;
-use crate::store::StoreError;
-use domain::blocked::BlockReason;
-use domain::blocked::Fault;
-use domain::effect::Effect;
-use domain::effect::TaskWork;
-use domain::feature::event::Event;
-use domain::feature::unsaid::Instead;
-use domain::feature::unsaid::Saying;
-use domain::feature::unsaid::Unsaid;
-use domain::ids::FeatureKey;
-use domain::ids::TaskId;
-use domain::task;
+use crate::{
+    engine::{
+        Engine,
+        apply::Fact,
+        ingest,
+        job::{Job, Undone},
+        perform::{play, read},
+    },
+    store::{Lane, NewEffect, StoreError},
+};
+use domain::{
+    blocked::{BlockReason, Fault},
+    effect::{Effect, TaskWork},
+    feature::{
+        event::Event,
+        unsaid::{Instead, Saying, Unsaid},
+    },
+    ids::{FeatureKey, TaskId},
+    task,
+};
 
 /// Runs of an agent or Gate before its failure counts. What GitHub or the network fails at is no run: it is waited out.
 const AGENT_TRIES: u32 = 3;

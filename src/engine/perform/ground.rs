@@ -1,33 +1,22 @@
 //! Where a Player starts from: the branch as it stands, or the integration branch, or a merge that needs hands.
 
-use crate::agents::prompt::Delivered;
-use crate::agents::prompt::Demands;
-use crate::agents::prompt::InstructionFile;
-use crate::agents::prompt::Left;
-use crate::agents::prompt::PlayerInput;
-use crate::agents::prompt::Prompt;
-use crate::config::CiEvidence;
-use crate::config::Mode;
-use crate::config::RepositorySettings;
-use crate::config::Role;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::branches::branch_name;
-use crate::engine::perform::commands;
-use crate::engine::perform::play::PARTIAL;
-use crate::engine::repository::tip;
-use crate::gates::Chosen;
-use domain::decision::Issue;
-use domain::evidence::Baseline;
-use domain::evidence::Evidence;
-use domain::ids::Sha;
-use domain::task::Origin;
-use domain::task::Task;
-use domain::task::Turn;
-use domain::task::TurnKind;
-use git::Checkout;
-use git::MergeOutcome;
-use git::Mirror;
+use crate::{
+    agents::prompt::{Delivered, Demands, InstructionFile, Left, PlayerInput, Prompt},
+    config::{CiEvidence, Mode, RepositorySettings, Role},
+    engine::{
+        job::Undone,
+        perform::{Scene, branches::branch_name, commands, play::PARTIAL},
+        repository::tip,
+    },
+    gates::Chosen,
+};
+use domain::{
+    decision::Issue,
+    evidence::{Baseline, Evidence},
+    ids::Sha,
+    task::{Origin, Task, Turn, TurnKind},
+};
+use git::{Checkout, MergeOutcome, Mirror};
 
 /// What a Player starts from.
 pub(super) struct Ground {

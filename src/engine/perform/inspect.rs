@@ -1,16 +1,14 @@
 //! What forbids to push a commit, as items for the Player. Never a secret's value.
 
-use crate::config::RepositorySettings;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::ground::Ground;
-use domain::decision::Issue;
-use domain::secret::Secrets;
-use git::Policy;
-use git::PolicyFinding;
-use git::Prepared;
-use git::RepoPath;
-use git::TreeFinding;
+use crate::{
+    config::RepositorySettings,
+    engine::{
+        job::Undone,
+        perform::{Scene, ground::Ground},
+    },
+};
+use domain::{decision::Issue, secret::Secrets};
+use git::{Policy, PolicyFinding, Prepared, RepoPath, TreeFinding};
 use std::collections::BTreeSet;
 
 /// How much of a file is searched for conflict markers, in bytes.

@@ -1,37 +1,24 @@
 //! Around every run of an agent: a share of the budget before it, what it used after it.
 
-use crate::agents::Answered;
-use crate::agents::Backend;
-use crate::agents::Record;
-use crate::agents::RunError;
-use crate::config::RepositorySettings;
-use crate::config::Role;
-use crate::engine::job::LimitedBy;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::ask::Question;
-use crate::engine::perform::provider::provider_of;
-use crate::store::EndedRun;
-use crate::store::NewRun;
-use crate::store::Started;
-use crate::store::WaitsOn;
-use domain::blocked::FailureClass;
-use domain::budget;
-use domain::budget::Allowed;
-use domain::budget::Budget;
-use domain::budget::Call;
-use domain::budget::Known;
-use domain::budget::Share;
-use domain::budget::Tells;
-use domain::complexity;
-use domain::cost;
-use domain::cost::Estimate;
-use domain::cost::Spending;
-use domain::cost::Waiting;
-use domain::ids::Millis;
-use domain::price;
-use domain::trace;
-use domain::usage::Usage;
+use crate::{
+    agents::{Answered, Backend, Record, RunError},
+    config::{RepositorySettings, Role},
+    engine::{
+        job::{LimitedBy, Undone},
+        perform::{Scene, ask::Question, provider::provider_of},
+    },
+    store::{EndedRun, NewRun, Started, WaitsOn},
+};
+use domain::{
+    blocked::FailureClass,
+    budget,
+    budget::{Allowed, Budget, Call, Known, Share, Tells},
+    complexity, cost,
+    cost::{Estimate, Spending, Waiting},
+    ids::Millis,
+    price, trace,
+    usage::Usage,
+};
 use std::time::Duration;
 
 /// How far back a repository's history tells what its tasks cost: 90 days.

@@ -1,19 +1,19 @@
 //! Merging a task's pull request into the integration branch, by its head.
 
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::sync;
-use crate::engine::repository::tip;
-use crate::github::Merge;
-use crate::github::MergeMethod;
-use crate::github::MergeRefusal;
-use crate::github::model::Repository;
-use crate::messages;
-use domain::blocked::Fault;
-use domain::task;
-use domain::task::Origin;
-use domain::task::Task;
+use crate::{
+    engine::{
+        job::{Done, Undone},
+        perform::{Scene, sync},
+        repository::tip,
+    },
+    github::{Merge, MergeMethod, MergeRefusal, model::Repository},
+    messages,
+};
+use domain::{
+    blocked::Fault,
+    task,
+    task::{Origin, Task},
+};
 use git::MergeOutcome;
 
 /// Merges an approved task. What resolves a conflict with the default branch lands with both parents instead.

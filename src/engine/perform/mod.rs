@@ -37,24 +37,23 @@ mod turn;
 mod waits;
 mod wave_gate;
 
-use crate::engine::Engine;
-use crate::engine::apply::Fact;
-use crate::engine::ingest;
-use crate::engine::job::Done;
-use crate::engine::job::Job;
-use crate::engine::job::LimitedBy;
-use crate::engine::job::Undone;
-use crate::github::GithubError;
-use crate::github::Repo;
-use crate::messages::Links;
-use domain::effect::Effect;
-use domain::effect::TaskWork;
-use domain::feature::Feature;
-use domain::feature::event::Event;
-use domain::ids::FeatureKey;
-use domain::ids::TaskId;
-use domain::task;
-use domain::task::Task;
+use crate::{
+    engine::{
+        Engine,
+        apply::Fact,
+        ingest,
+        job::{Done, Job, LimitedBy, Undone},
+    },
+    github::{GithubError, Repo},
+    messages::Links,
+};
+use domain::{
+    effect::{Effect, TaskWork},
+    feature::{Feature, event::Event},
+    ids::{FeatureKey, TaskId},
+    task,
+    task::Task,
+};
 use std::time::Duration;
 
 /// The longest that the second write of an effect waits in its worker; a longer wait is the database's.

@@ -1,25 +1,26 @@
 //! The plan of a Feature of one task: from the check boxes, and from the designer where they do not say enough.
 
-use crate::agents::prompt::DesignerInput;
-use crate::agents::prompt::ToDesign;
-use crate::config;
-use crate::engine::job::FailedRun;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::design::ask;
-use crate::engine::repository::DefaultBranch;
-use crate::engine::repository_settings::Settings;
-use domain::blocked::AgentFailure;
-use domain::check_boxes::CheckBox;
-use domain::check_boxes::check_boxes;
-use domain::design;
-use domain::design::Asked;
-use domain::design::PreLoop;
-use domain::design::parse_design;
-use domain::ids::TaskId;
-use domain::plan::Plan;
-use domain::plan::parse::Checked;
-use domain::plan::parse::PlanContext;
+use crate::{
+    agents::prompt::{DesignerInput, ToDesign},
+    config,
+    engine::{
+        job::{FailedRun, Undone},
+        perform::{Scene, design::ask},
+        repository::DefaultBranch,
+        repository_settings::Settings,
+    },
+};
+use domain::{
+    blocked::AgentFailure,
+    check_boxes::{CheckBox, check_boxes},
+    design,
+    design::{Asked, PreLoop, parse_design},
+    ids::TaskId,
+    plan::{
+        Plan,
+        parse::{Checked, PlanContext},
+    },
+};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

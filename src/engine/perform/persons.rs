@@ -1,11 +1,11 @@
 //! What persons pushed to a task's branch: everything that AutoBuild itself did not commit.
 
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::turn;
+use crate::engine::{
+    job::Undone,
+    perform::{Scene, turn},
+};
 use domain::ids::Sha;
-use git::CommitInfo;
-use git::Mirror;
+use git::{CommitInfo, Mirror};
 
 /// How many commits of a branch are looked at: more than all turns of a task make.
 const MOST: usize = 300;

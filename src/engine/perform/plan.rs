@@ -1,35 +1,34 @@
 //! Making a plan: from the block that a person gave, or by the planner.
 
-use crate::agents::prompt::PlannerInput;
-use crate::config;
-use crate::config::RepositorySettings;
-use crate::config::Role;
-use crate::engine::job::Done;
-use crate::engine::job::FailedRun;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::ask::Question;
-use crate::engine::perform::commands;
-use crate::engine::perform::one_task::one_task;
-use crate::engine::repository::DefaultBranch;
-use crate::engine::repository::rules;
-use crate::engine::repository_settings::Settings;
-use domain::blocked::AgentFailure;
-use domain::blocked::BlockReason;
-use domain::design::PreLoop;
-use domain::feature::Feature;
-use domain::feature::Wanted;
-use domain::feature::event::Event;
-use domain::feature::event::Planned;
-use domain::ids::TurnNumber;
-use domain::isolation::Level;
-use domain::plan::Plan;
-use domain::plan::parse::Checked;
-use domain::plan::parse::PlanContext;
-use domain::plan::plan_hash;
-use domain::plan::schema::schema;
-use domain::plan::yaml::PlanHeader;
-use domain::plan_block::find_plan_block;
+use crate::{
+    agents::prompt::PlannerInput,
+    config,
+    config::{RepositorySettings, Role},
+    engine::{
+        job::{Done, FailedRun, Undone},
+        perform::{Scene, ask::Question, commands, one_task::one_task},
+        repository::{DefaultBranch, rules},
+        repository_settings::Settings,
+    },
+};
+use domain::{
+    blocked::{AgentFailure, BlockReason},
+    design::PreLoop,
+    feature::{
+        Feature, Wanted,
+        event::{Event, Planned},
+    },
+    ids::TurnNumber,
+    isolation::Level,
+    plan::{
+        Plan,
+        parse::{Checked, PlanContext},
+        plan_hash,
+        schema::schema,
+        yaml::PlanHeader,
+    },
+    plan_block::find_plan_block,
+};
 use std::collections::BTreeSet;
 
 pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {

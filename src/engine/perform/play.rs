@@ -2,38 +2,35 @@
 //!
 //! What a Player made is kept in the mirror and written down before it is pushed, so that no crash costs a run twice.
 
-use crate::agents::prompt::Left;
-use crate::config::RepositorySettings;
-use crate::config::Role;
-use crate::engine::Engine;
-use crate::engine::job::Done;
-use crate::engine::job::Job;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::ask::Question;
-use crate::engine::perform::finished;
-use crate::engine::perform::finished::Finished;
-use crate::engine::perform::finished::Recorded;
-use crate::engine::perform::ground::Found;
-use crate::engine::perform::ground::Ground;
-use crate::engine::perform::ground::ground;
-use crate::engine::perform::inspect;
-use crate::engine::perform::push::Landed;
-use crate::engine::perform::push::push;
-use crate::engine::perform::turn;
-use crate::messages;
-use crate::messages::CommitKind;
-use domain::blocked::BlockReason;
-use domain::blocked::Cut;
-use domain::decision::Issue;
-use domain::report;
-use domain::report::PlayerReport;
-use domain::task;
-use domain::task::Played;
-use domain::task::Task;
-use domain::task::Turn;
-use git::CommitRequest;
-use git::Prepared;
+use crate::{
+    agents::prompt::Left,
+    config::{RepositorySettings, Role},
+    engine::{
+        Engine,
+        job::{Done, Job, Undone},
+        perform::{
+            Scene,
+            ask::Question,
+            finished,
+            finished::{Finished, Recorded},
+            ground::{Found, Ground, ground},
+            inspect,
+            push::{Landed, push},
+            turn,
+        },
+    },
+    messages,
+    messages::CommitKind,
+};
+use domain::{
+    blocked::{BlockReason, Cut},
+    decision::Issue,
+    report,
+    report::PlayerReport,
+    task,
+    task::{Played, Task, Turn},
+};
+use git::{CommitRequest, Prepared};
 use std::time::Duration;
 
 /// The trailer of a commit that holds what a run left that was not done.

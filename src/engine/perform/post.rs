@@ -1,24 +1,20 @@
 //! A review is said in the best form that GitHub takes: by the Coach App, else as a comment review by the AutoBuild App, else
 //! as a comment on the pull request, else on the issue. A form that is not the usual one is told to the Feature.
 
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::give_up;
-use crate::github::GithubError;
-use crate::github::InlineComment;
-use crate::github::NewReview;
-use crate::github::PostedReview;
-use crate::github::Repo;
-use crate::github::ReviewEvent;
-use domain::feature::event::Event;
-use domain::feature::unsaid::Instead;
-use domain::feature::unsaid::Saying;
-use domain::feature::unsaid::Unsaid;
-use domain::ids::IssueNumber;
-use domain::ids::PullNumber;
-use domain::ids::Sha;
-use domain::ids::TaskId;
+use crate::{
+    engine::{
+        job::{Done, Undone},
+        perform::{Scene, give_up},
+    },
+    github::{GithubError, InlineComment, NewReview, PostedReview, Repo, ReviewEvent},
+};
+use domain::{
+    feature::{
+        event::Event,
+        unsaid::{Instead, Saying, Unsaid},
+    },
+    ids::{IssueNumber, PullNumber, Sha, TaskId},
+};
 
 /// A review that is to be posted, in whatever form.
 pub(super) struct Post<'a> {

@@ -1,17 +1,17 @@
 //! Pre-flight: what forbids the work or makes it impossible, found before any agent costs money.
 
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::baseline::baseline;
-use crate::github::GithubError;
-use crate::github::Rule;
-use domain::blocked::BlockReason;
-use domain::feature::PreFlight;
-use domain::feature::PreFlown;
-use domain::feature::event::Event;
-use domain::feature::obstacle;
-use domain::ids::Sha;
+use crate::{
+    engine::{
+        job::{Done, Undone},
+        perform::{Scene, baseline::baseline},
+    },
+    github::{GithubError, Rule},
+};
+use domain::{
+    blocked::BlockReason,
+    feature::{PreFlight, PreFlown, event::Event, obstacle},
+    ids::Sha,
+};
 use git::Mirror;
 use std::collections::BTreeSet;
 

@@ -1,15 +1,17 @@
 //! While an agent runs: what it is seen to do is written down now and then, and shown in the living comment.
 
-use crate::agents::Activity;
-use crate::agents::RunSpec;
-use crate::engine::perform::Scene;
-use crate::engine::perform::ledger::Opened;
-use crate::engine::schedule;
-use crate::store::NewEffect;
-use domain::at_work::Doing;
-use domain::at_work::Pace;
-use domain::at_work::Seen;
-use domain::ids::Millis;
+use crate::{
+    agents::{Activity, RunSpec},
+    engine::{
+        perform::{Scene, ledger::Opened},
+        schedule,
+    },
+    store::NewEffect,
+};
+use domain::{
+    at_work::{Doing, Pace, Seen},
+    ids::Millis,
+};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;

@@ -1,23 +1,21 @@
 //! The API of a run's model: who waits for it and how long, and where its failures lead. Where the fallback model was
 //! asked as well, two of them have something to say.
 
-use crate::agents::Record;
-use crate::engine::job::ApiWait;
-use crate::engine::job::FailedRun;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::ledger::Opened;
-use crate::store::Trouble;
-use domain::blocked::AgentFailure;
-use domain::blocked::Cut;
-use domain::blocked::FailureClass;
-use domain::ids::Millis;
-use domain::ids::TaskId;
-use domain::routing;
-use domain::routing::Before;
-use domain::routing::Got;
-use domain::routing::Route;
-use domain::shorten;
+use crate::{
+    agents::Record,
+    engine::{
+        job::{ApiWait, FailedRun, Undone},
+        perform::{Scene, ledger::Opened},
+    },
+    store::Trouble,
+};
+use domain::{
+    blocked::{AgentFailure, Cut, FailureClass},
+    ids::{Millis, TaskId},
+    routing,
+    routing::{Before, Got, Route},
+    shorten,
+};
 
 /// Runs that may meet a limit of their own before a person is asked: the second one goes on from where the first was
 /// stopped.

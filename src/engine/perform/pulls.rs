@@ -1,21 +1,20 @@
 //! Pull requests: opened or adopted, marked ready, closed.
 
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::records;
-use crate::github::NewPull;
-use crate::github::OpenedPull;
-use crate::github::PullChange;
-use crate::github::PullFilter;
-use crate::github::model::OpenState;
-use crate::messages;
-use domain::effect::ClosedWhy;
-use domain::feature::event::Event;
-use domain::ids::IssueNumber;
-use domain::ids::PullNumber;
-use domain::task;
-use domain::task::Task;
+use crate::{
+    engine::{
+        job::{Done, Undone},
+        perform::{Scene, records},
+    },
+    github::{NewPull, OpenedPull, PullChange, PullFilter, model::OpenState},
+    messages,
+};
+use domain::{
+    effect::ClosedWhy,
+    feature::event::Event,
+    ids::{IssueNumber, PullNumber},
+    task,
+    task::Task,
+};
 
 /// Opens the pull request of a task into the integration branch, as a draft where drafts exist.
 pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {

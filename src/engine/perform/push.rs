@@ -1,16 +1,14 @@
 //! Pushing a commit with a lease on where its branch stood.
 
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::branches::branch_name;
-use crate::github::Rights;
-use domain::blocked::Fault;
-use domain::ids::Sha;
-use domain::task::Task;
-use git::BranchName;
-use git::Lease;
-use git::PushError;
-use git::Pushed;
+use crate::{
+    engine::{
+        job::Undone,
+        perform::{Scene, branches::branch_name},
+    },
+    github::Rights,
+};
+use domain::{blocked::Fault, ids::Sha, task::Task};
+use git::{BranchName, Lease, PushError, Pushed};
 
 /// Where a pushed commit came down.
 pub(super) enum Landed {

@@ -1,19 +1,22 @@
 //! AutoBuild's records on the integration branch: the plan and a page per task, under `.autobuild/`. They are bookkeeping
 //! of the work: unless the settings keep them, they are gone before the feature pull request shows its diff.
 
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::branches::branch_name;
-use crate::engine::perform::branches::push;
-use crate::engine::perform::branches::request;
-use crate::engine::repository::tip;
-use crate::messages;
-use domain::feature::Records;
-use domain::feature::event::OpenedOn;
-use domain::ids::Sha;
-use git::FileStatus;
-use git::Lease;
-use git::Mirror;
+use crate::{
+    engine::{
+        job::Undone,
+        perform::{
+            Scene,
+            branches::{branch_name, push, request},
+        },
+        repository::tip,
+    },
+    messages,
+};
+use domain::{
+    feature::{Records, event::OpenedOn},
+    ids::Sha,
+};
+use git::{FileStatus, Lease, Mirror};
 use std::collections::BTreeMap;
 
 /// The longest file of the default branch that is put back where a record of ours took its place.

@@ -1,25 +1,20 @@
 //! Verdicts and blocked reports as pull request reviews.
 
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::coach::fork_point;
-use crate::engine::perform::post;
-use crate::engine::perform::post::Post;
-use crate::engine::perform::say::comment_once;
-use crate::github::InlineComment;
-use crate::github::ReviewEvent;
-use crate::github::model::ReviewState;
-use crate::messages;
-use crate::messages::Links;
-use crate::messages::Shown;
-use domain::effect::DismissedWhy;
-use domain::effect::Thread;
-use domain::feature::unsaid::Saying;
-use domain::ids::TurnNumber;
-use domain::ids::User;
-use domain::task::Task;
-use domain::task::Turn;
+use crate::{
+    engine::{
+        job::{Done, Undone},
+        perform::{Scene, coach::fork_point, post, post::Post, say::comment_once},
+    },
+    github::{InlineComment, ReviewEvent, model::ReviewState},
+    messages,
+    messages::{Links, Shown},
+};
+use domain::{
+    effect::{DismissedWhy, Thread},
+    feature::unsaid::Saying,
+    ids::{TurnNumber, User},
+    task::{Task, Turn},
+};
 use git::Mirror;
 
 /// Posts the verdict of a turn, from its row alone.

@@ -1,31 +1,27 @@
 //! What AutoBuild says on issues: reactions, replies, the living comment, the blocked Feature.
 
-use crate::engine::Engine;
-use crate::engine::job::Done;
-use crate::engine::job::Job;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::schedule;
-use crate::github;
-use crate::github::GithubError;
-use crate::github::ReactionTarget;
-use crate::github::Repo;
-use crate::messages;
-use crate::messages::Links;
-use domain::cost::Spending;
-use domain::effect::Effect;
-use domain::effect::ReactOn;
-use domain::effect::Reaction;
-use domain::effect::Reply;
-use domain::effect::Thread;
-use domain::feature::Feature;
-use domain::feature::event::Event;
-use domain::feature::unsaid::Instead;
-use domain::feature::unsaid::Saying;
-use domain::feature::unsaid::Unsaid;
-use domain::ids::CommentId;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
+use crate::{
+    engine::{
+        Engine,
+        job::{Done, Job, Undone},
+        perform::Scene,
+        schedule,
+    },
+    github,
+    github::{GithubError, ReactionTarget, Repo},
+    messages,
+    messages::Links,
+};
+use domain::{
+    cost::Spending,
+    effect::{Effect, ReactOn, Reaction, Reply, Thread},
+    feature::{
+        Feature,
+        event::Event,
+        unsaid::{Instead, Saying, Unsaid},
+    },
+    ids::{CommentId, IssueNumber, Millis},
+};
 
 /// An answer to something that belongs to no Feature.
 pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<Done, Undone> {

@@ -1,25 +1,26 @@
 //! A conflict with the default branch: found, given to a task, and landed with both parents.
 
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::branches::branch_name;
-use crate::engine::perform::coach::fork_point;
-use crate::engine::perform::push::Landed;
-use crate::engine::perform::push::moved;
-use crate::engine::perform::push::push_to;
-use crate::engine::perform::turn;
-use crate::engine::repository::tip;
-use crate::messages;
-use domain::feature::event::Event;
-use domain::ids::Sha;
-use domain::task;
-use domain::task::Origin;
-use domain::task::Task;
-use git::Author;
-use git::CommitRequest;
-use git::MergeOutcome;
-use git::Mirror;
+use crate::{
+    engine::{
+        job::{Done, Undone},
+        perform::{
+            Scene,
+            branches::branch_name,
+            coach::fork_point,
+            push::{Landed, moved, push_to},
+            turn,
+        },
+        repository::tip,
+    },
+    messages,
+};
+use domain::{
+    feature::event::Event,
+    ids::Sha,
+    task,
+    task::{Origin, Task},
+};
+use git::{Author, CommitRequest, MergeOutcome, Mirror};
 
 /// Whether the default branch still merges into the integration branch; nothing is moved.
 pub(super) async fn compare_default(scene: &Scene<'_>) -> Result<Done, Undone> {

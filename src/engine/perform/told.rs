@@ -1,10 +1,9 @@
 //! Telling the collector of an agent's run, where there is a collector.
 
-use crate::agents::Answered;
-use crate::agents::RunError;
-use crate::agents::RunSpec;
-use crate::engine::perform::Scene;
-use crate::engine::spans;
+use crate::{
+    agents::{Answered, RunError, RunSpec},
+    engine::{perform::Scene, spans},
+};
 use domain::ids::Millis;
 
 impl Scene<'_> {

@@ -1,10 +1,10 @@
 //! What the commits of a Feature have in common.
 
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use domain::ids::Sha;
-use domain::task::Task;
-use domain::task::Turn;
+use crate::engine::{job::Undone, perform::Scene};
+use domain::{
+    ids::Sha,
+    task::{Task, Turn},
+};
 use git::Author;
 
 /// The App's bot as author, as GitHub itself writes it.

@@ -1,14 +1,14 @@
 //! The person who labelled the issue is told that something waits for them: once for each wait.
 
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::perform::say::comment_once;
-use crate::github::ReviewRequest;
-use crate::messages;
-use domain::effect::Thread;
-use domain::feature::Wait;
-use domain::ids::PullNumber;
+use crate::{
+    engine::{
+        job::{Done, Undone},
+        perform::{Scene, say::comment_once},
+    },
+    github::ReviewRequest,
+    messages,
+};
+use domain::{effect::Thread, feature::Wait, ids::PullNumber};
 
 /// Requests a review where the wait is for one, and mentions the person in a comment where that is not possible or not the
 /// point. A wait that is over by now is not told of.

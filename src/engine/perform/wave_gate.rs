@@ -1,21 +1,20 @@
 //! The wave gate: the Gates on the integration branch, and which merge broke what fails there.
 
-use crate::config::RepositorySettings;
-use crate::engine::job::Done;
-use crate::engine::job::Undone;
-use crate::engine::perform::Scene;
-use crate::engine::repository::tip;
-use crate::gates;
-use crate::gates::Suspects;
-use crate::gates::WaveSubject;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::evidence::Profile;
-use domain::evidence::profile;
-use domain::feature::event::Event;
-use domain::feature::flow::strictest;
-use domain::ids::Sha;
+use crate::{
+    config::RepositorySettings,
+    engine::{
+        job::{Done, Undone},
+        perform::Scene,
+        repository::tip,
+    },
+    gates,
+    gates::{Suspects, WaveSubject},
+};
+use domain::{
+    evidence::{Evidence, Gate, GateReport, Profile, profile},
+    feature::{event::Event, flow::strictest},
+    ids::Sha,
+};
 use git::Mirror;
 
 pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {

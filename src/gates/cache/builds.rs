@@ -1,12 +1,11 @@
 //! What Cargo keeps of its builds: where, from which sources, and how it is made to forget a package.
 
-use crate::gates::cache::packages::MANIFEST;
-use crate::gates::files;
-use std::collections::BTreeSet;
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use crate::gates::{cache::packages::MANIFEST, files};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 /// The folder in which Cargo notes what is fresh.
 const FINGERPRINTS: &str = ".fingerprint";

@@ -1,18 +1,13 @@
 //! Copies of folders as they are: sharing blocks where the file system can, keeping times, following no link.
 
-use rustix::fs::AtFlags;
-use rustix::fs::CWD;
-use rustix::fs::Timespec;
-use rustix::fs::Timestamps;
-use std::fs;
-use std::fs::File;
-use std::fs::Metadata;
-use std::fs::OpenOptions;
-use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Component;
-use std::path::Path;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
+use std::{
+    fs,
+    fs::{File, Metadata, OpenOptions},
+    io,
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    path::{Component, Path},
+};
 
 /// The most files, and bytes, of one copy.
 const MOST_FILES: u64 = 400_000;
@@ -157,12 +152,11 @@ fn keep_times(meta: &Metadata, to: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::Copier;
-    use super::Timespec;
-    use super::Timestamps;
-    use std::fs;
-    use std::os::unix::fs::MetadataExt;
-    use std::os::unix::fs::symlink;
+    use super::{Copier, Timespec, Timestamps};
+    use std::{
+        fs,
+        os::unix::fs::{MetadataExt, symlink},
+    };
 
     #[test]
     fn a_copy_keeps_times_and_follows_no_link() {

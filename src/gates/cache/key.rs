@@ -1,15 +1,13 @@
 //! What a cache belongs to: the repository, what its lock files say, the commands, and the commit it was built on.
 
-use crate::gates::bench::GateError;
-use crate::gates::commands;
-use crate::gates::commands::Chosen;
+use crate::gates::{bench::GateError, commands, commands::Chosen};
 use domain::ids::Sha;
 use git::Mirror;
-use sha2::Digest;
-use sha2::Sha256;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::path::PathBuf;
+use sha2::{Digest, Sha256};
+use std::{
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
 
 /// Files that say which packages are used.
 const LOCKS: [&str; 16] = [

@@ -1,13 +1,12 @@
 //! What commands left in a checkout that the commit does not have.
 
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
+use crate::gates::bench::{GateError, host};
 use git::blocking;
-use std::collections::BTreeSet;
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 /// The file by which a folder says that it is a cache.
 const TAG: &str = "CACHEDIR.TAG";

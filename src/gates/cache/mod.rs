@@ -17,25 +17,26 @@ mod times;
 
 pub(crate) use leavings::Leavings;
 
-use crate::gates::bench::Bench;
-use crate::gates::bench::GateError;
-use crate::gates::bench::host;
-use crate::gates::cache::copy::Copier;
-use crate::gates::cache::key::Key;
-use crate::gates::cache::notes::Notes;
-use crate::gates::cache::packages::Packages;
-use crate::gates::cache::packages::Since;
-use crate::gates::commands;
-use crate::gates::commands::Chosen;
-use crate::gates::overlay::Overlay;
-use crate::gates::place::Place;
+use crate::gates::{
+    bench::{Bench, GateError, host},
+    cache::{
+        copy::Copier,
+        key::Key,
+        notes::Notes,
+        packages::{Packages, Since},
+    },
+    commands,
+    commands::Chosen,
+    overlay::Overlay,
+    place::Place,
+};
 use domain::ids::Sha;
-use git::Mirror;
-use git::blocking;
-use std::collections::BTreeSet;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use git::{Mirror, blocking};
+use std::{
+    collections::BTreeSet,
+    io,
+    path::{Path, PathBuf},
+};
 
 /// Where the folders of an entry lie.
 const CHECKOUT: &str = "checkout";

@@ -1,15 +1,12 @@
 //! What is noted beside an entry's folders when it is made.
 
-use crate::gates::cache::builds::Builds;
-use crate::gates::cache::packages::Packages;
-use crate::gates::cache::times;
-use serde::Deserialize;
-use serde::Serialize;
-use std::collections::BTreeSet;
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use crate::gates::cache::{builds::Builds, packages::Packages, times};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 const NOTES: &str = "notes.json";
 

@@ -3,8 +3,7 @@
 //! Cargo tells what is fresh by files' times, and a fresh checkout makes every file new. A package may look as old as it
 //! is only if nothing that could have changed what is built of it has changed: in doubt it does not.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The file that makes a folder a package.
 pub(super) const MANIFEST: &str = "Cargo.toml";

@@ -1,11 +1,11 @@
 //! How many caches there may be, and how large all of them together: the longest unused go.
 
-use crate::gates::cache::copy::MOST_BYTES;
-use crate::gates::cache::notes::Notes;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::path::PathBuf;
+use crate::gates::cache::{copy::MOST_BYTES, notes::Notes};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
 
 /// The most entries of all repositories together.
 const MOST_ENTRIES: usize = 24;

@@ -1,15 +1,8 @@
 //! Times of a checkout's files: those of packages that are as they were look as old as they are.
 
 use crate::gates::cache::packages::Packages;
-use rustix::fs::AtFlags;
-use rustix::fs::CWD;
-use rustix::fs::Timespec;
-use rustix::fs::Timestamps;
-use std::collections::BTreeSet;
-use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
+use std::{collections::BTreeSet, fs, io, os::unix::fs::MetadataExt, path::Path};
 
 /// The one time that every unchanged file has, where a cache is filled and where it is used: before any cache, and after
 /// the first that archives can name.

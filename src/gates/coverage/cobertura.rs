@@ -1,10 +1,10 @@
 //! Cobertura's XML, which many tools write.
 
-use crate::gates::coverage::Measured;
-use crate::gates::coverage::TooMuch;
-use crate::gates::xml;
-use crate::gates::xml::Element;
-use crate::gates::xml::Part;
+use crate::gates::{
+    coverage::{Measured, TooMuch},
+    xml,
+    xml::{Element, Part},
+};
 
 pub(super) fn read(bytes: &[u8]) -> Result<Measured, String> {
     let mut report = Report::default();

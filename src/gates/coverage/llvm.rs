@@ -1,14 +1,11 @@
 //! The JSON that `cargo llvm-cov --json` and `llvm-cov export` write: segments that begin at a line and column.
 
-use crate::gates::coverage::Measured;
-use crate::gates::coverage::TooMuch;
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::de::Error;
-use serde::de::SeqAccess;
-use serde::de::Visitor;
-use std::fmt;
-use std::marker::PhantomData;
+use crate::gates::coverage::{Measured, TooMuch};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, SeqAccess, Visitor},
+};
+use std::{fmt, marker::PhantomData};
 
 /// The most entries of one list.
 const MOST_ENTRIES: usize = 8_000_000;

@@ -4,23 +4,15 @@ mod cobertura;
 mod lcov;
 mod llvm;
 
-use crate::gates::bench::GateError;
-use crate::gates::files;
-use crate::gates::said;
-use crate::gates::stand::Stand;
-use crate::gates::subject::Subject;
-use domain::decision::Issue;
-use domain::evidence::Absence;
-use domain::evidence::Evidence;
-use domain::evidence::Gate;
-use domain::evidence::GateResult;
-use domain::evidence::Weight;
-use domain::plan::TaskType;
+use crate::gates::{bench::GateError, files, said, stand::Stand, subject::Subject};
+use domain::{
+    decision::Issue,
+    evidence::{Absence, Evidence, Gate, GateResult, Weight},
+    plan::TaskType,
+};
 use git::blocking;
-use integrity::language::Role;
-use integrity::language::role;
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use integrity::language::{Role, role};
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 /// The largest coverage file that is read.
 const MAX_FILE: u64 = 128 * 1024 * 1024;

@@ -1,9 +1,5 @@
-use super::Measured;
-use super::Sum;
-use super::ranges;
-use super::spelled;
-use domain::evidence::Evidence;
-use domain::evidence::Weight;
+use super::{Measured, Sum, ranges, spelled};
+use domain::evidence::{Evidence, Weight};
 
 fn hits(measured: &Measured, path: &str) -> Vec<(u32, u64)> {
     let lines = measured.of(path, "/build").unwrap();

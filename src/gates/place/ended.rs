@@ -1,22 +1,19 @@
 //! What a finished command is evidence of: its exit code, what it printed, and the results file that it wrote.
 
-use crate::gates::bench::GateError;
-use crate::gates::files;
-use crate::gates::output;
-use crate::gates::place::Order;
-use crate::gates::place::Place;
-use crate::gates::results;
-use crate::gates::results::Read;
-use domain::evidence::Absence;
-use domain::evidence::Counts;
-use domain::evidence::Evidence;
-use domain::evidence::Finding;
-use domain::evidence::TestNames;
-use domain::shell_command::ShellCommand;
-use domain::shorten;
+use crate::gates::{
+    bench::GateError,
+    files, output,
+    place::{Order, Place},
+    results,
+    results::Read,
+};
+use domain::{
+    evidence::{Absence, Counts, Evidence, Finding, TestNames},
+    shell_command::ShellCommand,
+    shorten,
+};
 use git::blocking;
-use sandbox::Exit;
-use sandbox::Finished;
+use sandbox::{Exit, Finished};
 
 /// The largest results file that is read.
 const MAX_REPORT: u64 = 64 * 1024 * 1024;

@@ -1,8 +1,6 @@
 //! `go test`, with and without `-v`.
 
-use crate::gates::results::tally::Outcome;
-use crate::gates::results::tally::Tally;
-use crate::gates::results::tally::Uncounted;
+use crate::gates::results::tally::{Outcome, Tally, Uncounted};
 
 /// Names of tests stand on `--- FAIL: TestX (0.00s)` lines; without `-v` those that pass are not printed at all, and a
 /// package that passes is one line: `ok  <TAB>pkg<TAB>0.01s`.

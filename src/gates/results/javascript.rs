@@ -1,8 +1,9 @@
 //! jest, vitest and mocha.
 
-use crate::gates::results::before;
-use crate::gates::results::tally::Outcome;
-use crate::gates::results::tally::Tally;
+use crate::gates::results::{
+    before,
+    tally::{Outcome, Tally},
+};
 
 /// `Tests:       1 failed, 1 skipped, 2 passed, 4 total`; with `--verbose` one line per test below its file.
 pub(super) fn jest(text: &str) -> Option<Tally> {

@@ -1,12 +1,13 @@
 //! JUnit's XML, which many runners can write. Whoever wrote the file is not believed to have written it well.
 
-use crate::gates::results::Read;
-use crate::gates::results::tally::Outcome;
-use crate::gates::results::tally::Tally;
-use crate::gates::xml;
-use crate::gates::xml::Element;
-use crate::gates::xml::NotXml;
-use crate::gates::xml::Part;
+use crate::gates::{
+    results::{
+        Read,
+        tally::{Outcome, Tally},
+    },
+    xml,
+    xml::{Element, NotXml, Part},
+};
 use domain::shorten;
 
 /// The longest name of a test that is kept, in characters.
@@ -114,9 +115,7 @@ fn outcome(case: &Element<'_>) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::NotAReport;
-    use super::NotXml;
-    use super::read;
+    use super::{NotAReport, NotXml, read};
     use domain::evidence::Counts;
 
     #[test]

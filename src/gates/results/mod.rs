@@ -12,8 +12,7 @@ mod tap;
 mod unittest;
 
 use crate::gates::results::tally::Tally;
-use domain::evidence::Counts;
-use domain::evidence::TestNames;
+use domain::evidence::{Counts, TestNames};
 
 pub(crate) use junit::read as junit;
 

@@ -1,7 +1,6 @@
 //! Node's own runner, as lines of the Test Anything Protocol and in the readable form.
 
-use crate::gates::results::tally::Outcome;
-use crate::gates::results::tally::Tally;
+use crate::gates::results::tally::{Outcome, Tally};
 
 /// `# pass 2` in the Test Anything Protocol, `ℹ pass 2` in the readable form.
 pub(super) fn node(text: &str) -> Option<Tally> {

@@ -1,8 +1,9 @@
 //! pytest.
 
-use crate::gates::results::before;
-use crate::gates::results::tally::Outcome;
-use crate::gates::results::tally::Tally;
+use crate::gates::results::{
+    before,
+    tally::{Outcome, Tally},
+};
 use std::collections::HashSet;
 
 /// The last line: `=== 1 failed, 2 passed in 0.12s ===`, with `-q` without the frame.

@@ -1,9 +1,9 @@
 //! `cargo test` and `cargo nextest`.
 
-use crate::gates::results::before;
-use crate::gates::results::tally::Outcome;
-use crate::gates::results::tally::Tally;
-use crate::gates::results::tally::Uncounted;
+use crate::gates::results::{
+    before,
+    tally::{Outcome, Tally, Uncounted},
+};
 
 /// Where in the output of a test binary we are.
 #[derive(Clone, Copy, PartialEq, Eq)]

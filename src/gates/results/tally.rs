@@ -1,10 +1,8 @@
 //! What one runner's reader found: numbers, and each test by name as far as the runner names them.
 
 use crate::gates::results::Read;
-use domain::evidence::Counts;
-use domain::evidence::TestNames;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use domain::evidence::{Counts, TestNames};
+use std::collections::{HashMap, HashSet};
 
 /// More failing names than anyone is shown.
 const MOST_FAILING: usize = 100;

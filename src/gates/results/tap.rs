@@ -1,8 +1,9 @@
 //! The Test Anything Protocol, and `prove`, which sums it up.
 
-use crate::gates::results::after;
-use crate::gates::results::tally::Outcome;
-use crate::gates::results::tally::Tally;
+use crate::gates::results::{
+    after,
+    tally::{Outcome, Tally},
+};
 
 /// `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.
 pub(super) fn prove(text: &str) -> Option<Tally> {

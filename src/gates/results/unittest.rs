@@ -1,7 +1,6 @@
 //! Python's unittest.
 
-use crate::gates::results::tally::Outcome;
-use crate::gates::results::tally::Tally;
+use crate::gates::results::tally::{Outcome, Tally};
 
 /// `Ran 3 tests in 0.001s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`; with `-v` one line per test before.
 pub(super) fn unittest(text: &str) -> Option<Tally> {

@@ -2,13 +2,8 @@
 
 mod words;
 
-use crate::gates::shell::words::Change;
-use crate::gates::shell::words::Line;
-use crate::gates::shell::words::Named;
-use crate::gates::shell::words::Pipe;
-use std::ffi::OsString;
-use std::fmt::Write;
-use std::path::Path;
+use crate::gates::shell::words::{Change, Line, Named, Pipe};
+use std::{ffi::OsString, fmt::Write, path::Path};
 
 /// The code with which the shell that is asked says that the line is no line for it.
 const NOT_A_LINE: i32 = 3;
@@ -142,8 +137,7 @@ fn asked(named: &Named, number: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Question;
-    use super::Shell;
+    use super::{Question, Shell};
 
     #[test]
     fn a_line_is_an_argument_of_its_own() {

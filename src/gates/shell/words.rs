@@ -3,8 +3,7 @@
 //! Only what is written out is told. A word with a variable in it, what a function or a sourced script does, and lines
 //! that the grammar cannot read are left to the shell.
 
-use integrity::language::syntax;
-use integrity::language::syntax::At;
+use integrity::language::{syntax, syntax::At};
 
 /// The deepest `sh -c 'sh -c …'` that is looked into.
 const DEEPEST: usize = 3;
@@ -282,8 +281,7 @@ fn changed_by(at: At<'_>, name: &str) -> Option<Change> {
 
 #[cfg(test)]
 mod tests {
-    use super::Change;
-    use super::read;
+    use super::{Change, read};
 
     fn words(line: &str) -> Vec<String> {
         read(line).named.into_iter().map(|named| named.word).collect()

@@ -1,16 +1,11 @@
 //! Fields that GitHub spells in more than one way, each read in one place.
 
-use super::OpenState;
-use super::ReviewState;
-use domain::ids::AppId;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use domain::ids::RepoName;
-use domain::ids::Sha;
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::de::Error as _;
-use serde::de::IgnoredAny;
+use super::{OpenState, ReviewState};
+use domain::ids::{AppId, Millis, RepoId, RepoName, Sha};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, IgnoredAny},
+};
 
 pub(in crate::github) fn repo_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RepoName, D::Error> {
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)

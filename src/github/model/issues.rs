@@ -1,16 +1,11 @@
 //! Issues and comments.
 
-use super::Actor;
-use super::fields::app_id;
-use super::fields::open_state;
-use super::fields::text;
-use super::fields::time;
-use domain::ids::AppId;
-use domain::ids::CommentId;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use super::{
+    Actor,
+    fields::{app_id, open_state, text, time},
+};
+use domain::ids::{AppId, CommentId, IssueNumber, Millis};
+use serde::{Deserialize, de::IgnoredAny};
 
 /// Whether an issue or pull request is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,23 +7,11 @@ mod fields;
 mod issues;
 mod pulls;
 
-pub(in crate::github) use fields::app_id;
-pub(in crate::github) use fields::text;
-pub(in crate::github) use fields::time;
-pub use issues::Comment;
-pub use issues::Conversation;
-pub use issues::Issue;
-pub use issues::OpenState;
-pub use pulls::LineComment;
-pub use pulls::Pull;
-pub use pulls::PullEnd;
-pub use pulls::Review;
-pub use pulls::ReviewState;
+pub(in crate::github) use fields::{app_id, text, time};
+pub use issues::{Comment, Conversation, Issue, OpenState};
+pub use pulls::{LineComment, Pull, PullEnd, Review, ReviewState};
 
-use domain::ids::RepoId;
-use domain::ids::RepoName;
-use domain::ids::User;
-use domain::ids::UserId;
+use domain::ids::{RepoId, RepoName, User, UserId};
 use serde::Deserialize;
 
 /// Whether an account is a person.

@@ -1,18 +1,10 @@
 //! Pull requests and reviews.
 
-use super::Actor;
-use super::OpenState;
-use super::fields::open_state;
-use super::fields::repo_id;
-use super::fields::review_state;
-use super::fields::sha;
-use super::fields::text;
-use super::fields::time;
-use domain::ids::Millis;
-use domain::ids::PullNumber;
-use domain::ids::RepoId;
-use domain::ids::ReviewId;
-use domain::ids::Sha;
+use super::{
+    Actor, OpenState,
+    fields::{open_state, repo_id, review_state, sha, text, time},
+};
+use domain::ids::{Millis, PullNumber, RepoId, ReviewId, Sha};
 use serde::Deserialize;
 
 /// One end of a pull request.

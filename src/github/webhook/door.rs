@@ -1,18 +1,11 @@
 //! What is stored at all. The rest is acknowledged and dropped before it costs anything.
 
-use super::inbound::Inbound;
-use super::inbound::IssueEvent;
-use super::inbound::Place;
-use super::parse::WebhookError;
-use super::parse::parse;
-use crate::github::Client;
-use crate::github::model::Pull;
-use domain::ids::AppId;
-use domain::ids::InstallationId;
-use domain::ids::IssueNumber;
-use domain::ids::RepoId;
-use domain::ids::User;
-use domain::ids::UserId;
+use super::{
+    inbound::{Inbound, IssueEvent, Place},
+    parse::{WebhookError, parse},
+};
+use crate::github::{Client, model::Pull};
+use domain::ids::{AppId, InstallationId, IssueNumber, RepoId, User, UserId};
 
 /// Where every branch of AutoBuild lies.
 const OUR_BRANCHES: &str = "autobuild/";

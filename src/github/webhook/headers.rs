@@ -1,8 +1,7 @@
 //! The headers of a delivery.
 
 use domain::ids::AppId;
-use http::HeaderMap;
-use http::header::CONTENT_TYPE;
+use http::{HeaderMap, header::CONTENT_TYPE};
 
 /// No event name and no delivery id of GitHub is longer.
 const MAX_NAME: usize = 100;

@@ -1,17 +1,7 @@
 //! What a delivery says, once it is read.
 
-use crate::github::model::Actor;
-use crate::github::model::Comment;
-use crate::github::model::Issue;
-use crate::github::model::Pull;
-use crate::github::model::Repository;
-use crate::github::model::RepositoryRef;
-use crate::github::model::Review;
-use domain::ids::AppId;
-use domain::ids::CheckRunId;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::Sha;
+use crate::github::model::{Actor, Comment, Issue, Pull, Repository, RepositoryRef, Review};
+use domain::ids::{AppId, CheckRunId, InstallationId, Millis, Sha};
 use std::collections::BTreeSet;
 
 /// Where something happened and who did it.

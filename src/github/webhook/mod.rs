@@ -13,25 +13,11 @@ mod signature;
 #[cfg(test)]
 mod tests;
 
-pub use door::Door;
-pub use door::DropReason;
-pub use door::OwnApps;
-pub use door::Summary;
-pub use door::door;
-pub use headers::DeliveryHeaders;
-pub use headers::HeaderError;
-pub use inbound::Inbound;
-pub use inbound::InstallationEvent;
-pub use inbound::IssueEvent;
-pub use inbound::Place;
-pub use inbound::PressedCheckRun;
-pub use inbound::PullEvent;
-pub use inbound::Push;
-pub use inbound::PushKind;
-pub use inbound::RepositoryEvent;
-pub use inbound::ReviewChange;
-pub use parse::WebhookError;
-pub use parse::parse;
-pub use signature::Signature;
-pub use signature::SignatureError;
-pub use signature::verify;
+pub use door::{Door, DropReason, OwnApps, Summary, door};
+pub use headers::{DeliveryHeaders, HeaderError};
+pub use inbound::{
+    Inbound, InstallationEvent, IssueEvent, Place, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,
+    ReviewChange,
+};
+pub use parse::{WebhookError, parse};
+pub use signature::{Signature, SignatureError, verify};

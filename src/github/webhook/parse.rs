@@ -1,20 +1,12 @@
 //! From raw bytes to [`Inbound`].
 
-use super::inbound::Inbound;
-use super::inbound::InstallationEvent;
-use super::inbound::IssueEvent;
-use super::inbound::Place;
-use super::inbound::PressedCheckRun;
-use super::inbound::PullEvent;
-use super::inbound::Push;
-use super::inbound::PushKind;
-use super::inbound::RepositoryEvent;
-use super::inbound::ReviewChange;
-use super::payload::CommitWire;
-use super::payload::Payload;
-use super::payload::action;
-use super::payload::check_shape;
-use super::payload::decode;
+use super::{
+    inbound::{
+        Inbound, InstallationEvent, IssueEvent, Place, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,
+        ReviewChange,
+    },
+    payload::{CommitWire, Payload, action, check_shape, decode},
+};
 use crate::github::model::Actor;
 use domain::ids::Sha;
 use std::collections::BTreeSet;

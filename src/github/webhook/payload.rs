@@ -1,25 +1,12 @@
 //! The raw payload: what it may look like at all, and the fields that we read.
 
 use super::parse::WebhookError;
-use crate::github::model::Actor;
-use crate::github::model::Comment;
-use crate::github::model::Issue;
-use crate::github::model::Pull;
-use crate::github::model::Repository;
-use crate::github::model::RepositoryRef;
-use crate::github::model::Review;
-use crate::github::model::app_id;
-use crate::github::model::time;
-use domain::ids::AppId;
-use domain::ids::CheckRunId;
-use domain::ids::InstallationId;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use domain::ids::Sha;
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::de::DeserializeOwned;
-use serde::de::IgnoredAny;
+use crate::github::model::{Actor, Comment, Issue, Pull, Repository, RepositoryRef, Review, app_id, time};
+use domain::ids::{AppId, CheckRunId, InstallationId, Millis, RepoId, Sha};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::error::Category;
 
 /// GitHub's payloads are about ten levels deep.

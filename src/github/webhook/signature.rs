@@ -1,9 +1,7 @@
 //! The signature of a delivery: HMAC-SHA256 over the raw bytes, compared in constant time.
 
-use hmac::Hmac;
-use hmac::Mac;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
+use hmac::{Hmac, Mac};
+use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 
 /// Why a delivery is not believed.

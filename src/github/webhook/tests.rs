@@ -1,19 +1,8 @@
 use super::*;
-use crate::github::model::ActorKind;
-use crate::github::model::Conversation;
-use crate::github::model::OpenState;
-use crate::github::model::ReviewState;
-use domain::ids::AppId;
-use domain::ids::InstallationId;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
-use domain::ids::PullNumber;
-use domain::ids::RepoId;
-use domain::ids::User;
-use domain::ids::UserId;
+use crate::github::model::{ActorKind, Conversation, OpenState, ReviewState};
+use domain::ids::{AppId, InstallationId, IssueNumber, Millis, PullNumber, RepoId, User, UserId};
 use proptest::prelude::*;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const SHA: &str = "0123456789abcdef0123456789abcdef01234567";
 const NEXT: &str = "89abcdef0123456789abcdef0123456789abcdef";

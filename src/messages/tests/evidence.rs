@@ -1,38 +1,24 @@
 //! What every Gate can say, to speak about; every text of others comes from one place.
 
-use super::snapshot;
-use super::world;
-use super::world::Words;
-use super::world::decent;
-use crate::messages;
-use crate::messages::Level;
-use crate::messages::MAX_CHARS;
-use domain::blocked::BlockReason;
-use domain::cost::Cost;
-use domain::cost::Spending;
-use domain::decision::Issue;
-use domain::decision::Severity;
-use domain::evidence::Absence;
-use domain::evidence::Counts;
-use domain::evidence::Evidence;
-use domain::evidence::Excuse;
-use domain::evidence::Excused;
-use domain::evidence::Finding;
-use domain::evidence::Gate;
-use domain::evidence::GateReport;
-use domain::evidence::GateResult;
-use domain::evidence::TestNames;
-use domain::evidence::Weight;
-use domain::feature::Before;
-use domain::feature::PreFlight;
-use domain::ids::ReviewId;
-use domain::ids::TaskId;
-use domain::plan::Check;
-use domain::plan::Criterion;
-use domain::task;
-use domain::task::Origin;
-use domain::task::Task;
-use domain::task::Turn;
+use super::{
+    snapshot, world,
+    world::{Words, decent},
+};
+use crate::{
+    messages,
+    messages::{Level, MAX_CHARS},
+};
+use domain::{
+    blocked::BlockReason,
+    cost::{Cost, Spending},
+    decision::{Issue, Severity},
+    evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, TestNames, Weight},
+    feature::{Before, PreFlight},
+    ids::{ReviewId, TaskId},
+    plan::{Check, Criterion},
+    task,
+    task::{Origin, Task, Turn},
+};
 
 /// Failures that are not held against the work, for each of the three reasons.
 pub(super) fn excused(say: Words<'_>) -> Vec<Excused> {
@@ -84,8 +70,7 @@ fn known(passed: u32, failed: u32, skipped: u32) -> Counts {
 
 /// Every Gate where the work holds.
 pub(super) fn held(say: Words<'_>) -> Vec<GateResult> {
-    use Weight::Demanded;
-    use Weight::Shown;
+    use Weight::{Demanded, Shown};
     vec![
         result(
             Gate::BaseTests,
@@ -135,8 +120,7 @@ pub(super) fn held(say: Words<'_>) -> Vec<GateResult> {
 /// Every Gate where it does not, or could not be looked at.
 #[allow(clippy::too_many_lines, reason = "one of each Gate")]
 pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
-    use Weight::Demanded;
-    use Weight::Shown;
+    use Weight::{Demanded, Shown};
     let names = TestNames {
         passed: vec![say("a::one")],
         failed: vec![say("a::two"), say("legacy::old_date")],

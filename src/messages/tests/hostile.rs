@@ -1,34 +1,25 @@
 //! Whatever others write, it lands in text and code: it starts no block, mentions nobody, refers to nothing, gives no
 //! command, hides nothing, and fits.
 
-use super::sentences;
-use super::world;
-use crate::messages;
-use crate::messages::CommitKind;
-use crate::messages::MAX_CHARS;
-use crate::messages::tests::world::Words;
-use crate::messages::untrusted;
-use domain::blocked::BlockReason;
-use domain::command;
-use domain::command::Parsed;
-use domain::cost::Cost;
-use domain::cost::Spending;
-use domain::decision::Outcome;
-use domain::effect::Reply;
-use domain::feature::ApprovalWhy;
-use domain::feature::Feature;
-use domain::feature::Phase;
-use domain::feature::State;
-use domain::ids::TurnNumber;
-use domain::task;
+use super::{sentences, world};
+use crate::{
+    messages,
+    messages::{CommitKind, MAX_CHARS, tests::world::Words, untrusted},
+};
+use domain::{
+    blocked::BlockReason,
+    command,
+    command::Parsed,
+    cost::{Cost, Spending},
+    decision::Outcome,
+    effect::Reply,
+    feature::{ApprovalWhy, Feature, Phase, State},
+    ids::TurnNumber,
+    task,
+};
 use proptest::prelude::*;
-use pulldown_cmark::Event;
-use pulldown_cmark::Options;
-use pulldown_cmark::Parser;
-use pulldown_cmark::Tag;
-use pulldown_cmark::TagEnd;
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use std::{collections::BTreeMap, sync::LazyLock};
 
 /// Everything that AutoBuild may say of one Feature in which all foreign text is the given one.
 #[allow(clippy::too_many_lines, reason = "one of each text")]

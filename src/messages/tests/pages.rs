@@ -1,39 +1,23 @@
 //! Whole comments, reviews, check runs and pull requests.
 
-use super::snapshot;
-use super::world;
-use crate::messages;
-use crate::messages::MAX_CHARS;
-use crate::messages::tests::world::decent;
-use domain::at_work::AtWork;
-use domain::at_work::Doing;
-use domain::at_work::Seen;
-use domain::blocked::BlockReason;
-use domain::cost::Cost;
-use domain::cost::Spending;
-use domain::cost::Waiting;
-use domain::cost::WaitsOn;
-use domain::decision::Outcome;
-use domain::evidence::Absence;
-use domain::evidence::Evidence;
-use domain::evidence::GateReport;
-use domain::feature::ApprovalWhy;
-use domain::feature::CancelledWhy;
-use domain::feature::Feature;
-use domain::feature::Phase;
-use domain::feature::State;
-use domain::feature::Suspension;
-use domain::feature::Then;
-use domain::ids::Millis;
-use domain::ids::PullNumber;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::plan::Plan;
-use domain::plan::parse::PlanContext;
-use domain::plan::yaml::PlanHeader;
-use domain::plan_block::find_plan_block;
-use domain::task;
-use domain::task::Work;
+use super::{snapshot, world};
+use crate::{
+    messages,
+    messages::{MAX_CHARS, tests::world::decent},
+};
+use domain::{
+    at_work::{AtWork, Doing, Seen},
+    blocked::BlockReason,
+    cost::{Cost, Spending, Waiting, WaitsOn},
+    decision::Outcome,
+    evidence::{Absence, Evidence, GateReport},
+    feature::{ApprovalWhy, CancelledWhy, Feature, Phase, State, Suspension, Then},
+    ids::{Millis, PullNumber, TaskId, TurnNumber},
+    plan::{Plan, parse::PlanContext, yaml::PlanHeader},
+    plan_block::find_plan_block,
+    task,
+    task::Work,
+};
 
 fn living(feature: &Feature) -> String {
     messages::living(feature, &Spending::default(), &world::links())

@@ -1,8 +1,6 @@
 //! The README says of integrity what the code does.
 
-use domain::evidence::Weight;
-use domain::integrity::Rule;
-use domain::plan::TaskType;
+use domain::{evidence::Weight, integrity::Rule, plan::TaskType};
 
 const README: &str = include_str!("../../../README.md");
 

@@ -1,37 +1,23 @@
 //! Every reason, refusal and answer, one snapshot for each kind.
 
-use super::snapshot;
-use super::world;
-use super::world::decent;
-use crate::messages;
-use crate::messages::CommitKind;
-use crate::messages::reasons;
-use crate::messages::words;
-use domain::blocked::AgentFailure;
-use domain::blocked::BlockReason;
-use domain::blocked::Fault;
-use domain::cost::Spending;
-use domain::effect::ClosedWhy;
-use domain::effect::DismissedWhy;
-use domain::effect::Reply;
-use domain::feature::ApprovalWhy;
-use domain::feature::CancelledWhy;
-use domain::feature::State;
-use domain::feature::Wait;
-use domain::feature::command::Refusal;
-use domain::feature::command::Trigger;
-use domain::feature::unsaid::Instead;
-use domain::feature::unsaid::Saying;
-use domain::feature::unsaid::Unsaid;
-use domain::ids::FeatureKey;
-use domain::ids::PullNumber;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::task;
-use domain::task::Approval;
-use domain::task::MergeState;
-use domain::task::MergedBy;
-use domain::task::Stage;
+use super::{snapshot, world, world::decent};
+use crate::{
+    messages,
+    messages::{CommitKind, reasons, words},
+};
+use domain::{
+    blocked::{AgentFailure, BlockReason, Fault},
+    cost::Spending,
+    effect::{ClosedWhy, DismissedWhy, Reply},
+    feature::{
+        ApprovalWhy, CancelledWhy, State, Wait,
+        command::{Refusal, Trigger},
+        unsaid::{Instead, Saying, Unsaid},
+    },
+    ids::{FeatureKey, PullNumber, TaskId, TurnNumber},
+    task,
+    task::{Approval, MergeState, MergedBy, Stage},
+};
 
 fn text(word: &str) -> String {
     word.to_owned()

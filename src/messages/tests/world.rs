@@ -1,67 +1,22 @@
 //! Features, tasks and turns to speak about; every text of others comes from one place.
 
-use crate::messages::Links;
-use crate::messages::tests::evidence;
-use domain::ci::CiPolicy;
-use domain::decision::CoachDecision;
-use domain::decision::CriterionFinding;
-use domain::decision::CriterionMet;
-use domain::decision::DecisionKind;
-use domain::decision::Issue;
-use domain::decision::Outcome;
-use domain::decision::Severity;
-use domain::decision::Verdict;
-use domain::evidence::Counts;
-use domain::evidence::Evidence;
-use domain::evidence::Finding;
-use domain::evidence::GateReport;
-use domain::feature::Discussion;
-use domain::feature::Feature;
-use domain::feature::Integration;
-use domain::feature::Living;
-use domain::feature::Mode;
-use domain::feature::Phase;
-use domain::feature::PlanApproval;
-use domain::feature::PlanRequest;
-use domain::feature::PlanVersion;
-use domain::feature::Rules;
-use domain::feature::Snapshot;
-use domain::feature::State;
-use domain::feature::Suspension;
-use domain::feature::Trust;
-use domain::feature::Wanted;
-use domain::feature::WaveGate;
-use domain::ids::CommentId;
-use domain::ids::FeatureKey;
-use domain::ids::InstallationId;
-use domain::ids::IssueNumber;
-use domain::ids::Millis;
-use domain::ids::RepoId;
-use domain::ids::Sha;
-use domain::ids::TaskId;
-use domain::ids::TurnNumber;
-use domain::ids::User;
-use domain::ids::UserId;
-use domain::isolation::Level;
-use domain::plan::Check;
-use domain::plan::Criterion;
-use domain::plan::Factors;
-use domain::plan::Plan;
-use domain::plan::PlannedTask;
-use domain::plan::Risk;
-use domain::plan::TaskType;
-use domain::plan::TestEffort;
-use domain::report::Discrepancy;
-use domain::report::PlayerReport;
-use domain::task;
-use domain::task::MergePolicy;
-use domain::task::NextTurn;
-use domain::task::Task;
-use domain::task::Turn;
-use domain::task::TurnKind;
-use domain::task::Waiver;
-use domain::task::Work;
-use domain::wave;
+use crate::messages::{Links, tests::evidence};
+use domain::{
+    ci::CiPolicy,
+    decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind, Issue, Outcome, Severity, Verdict},
+    evidence::{Counts, Evidence, Finding, GateReport},
+    feature::{
+        Discussion, Feature, Integration, Living, Mode, Phase, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot,
+        State, Suspension, Trust, Wanted, WaveGate,
+    },
+    ids::{CommentId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, Sha, TaskId, TurnNumber, User, UserId},
+    isolation::Level,
+    plan::{Check, Criterion, Factors, Plan, PlannedTask, Risk, TaskType, TestEffort},
+    report::{Discrepancy, PlayerReport},
+    task,
+    task::{MergePolicy, NextTurn, Task, Turn, TurnKind, Waiver, Work},
+    wave,
+};
 
 /// Gives every text that issues, agents, tools and people write.
 pub(super) type Words<'a> = &'a dyn Fn(&str) -> String;

@@ -1,11 +1,11 @@
 //! What scripted agents do: a plan, files, decisions; written as the YAML that `scripted:` reads.
 
-use serde_json::Value;
-use serde_json::json;
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Mutex;
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
 
 /// A script that grows while the story goes on.
 pub struct Script {

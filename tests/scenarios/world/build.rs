@@ -1,53 +1,38 @@
 //! How a world is put together.
 
-use super::ADMIN;
-use super::READER;
-use super::REPO;
-use super::STRANGER;
-use super::WRITER;
-use super::World;
-use super::agents::Script;
-use autobuild::agents::Access;
-use autobuild::cli::assemble;
-use autobuild::cli::assemble::Agents;
-use autobuild::cli::assemble::AppKey;
-use autobuild::cli::assemble::Blueprint;
-use autobuild::config::AgentCommand;
-use autobuild::config::ModelSettings;
-use autobuild::config::MonthlyBudget;
-use autobuild::config::Role;
-use autobuild::engine::Engine;
-use autobuild::engine::settings::Backoff;
-use autobuild::engine::settings::EngineSettings;
-use autobuild::github::AUTOBUILD_EVENTS;
-use autobuild::github::AUTOBUILD_PERMISSIONS;
-use autobuild::github::COACH_PERMISSIONS;
-use autobuild::github::Caps;
-use autobuild::web;
-use autobuild::web::Inbox;
-use autobuild::web::Listener;
-use domain::ci::CiTimes;
-use domain::ids::AppId;
-use domain::ids::RepoId;
-use domain::isolation::Bounds;
-use domain::isolation::Level;
-use domain::routing::Waits;
-use domain::secret::Secrets;
-use forge::AppCredentials;
-use forge::Clock;
-use forge::Forge;
-use forge::ForgeOptions;
-use forge::NewApp;
-use forge::RepoSource;
-use forge::Settings;
+use super::{ADMIN, READER, REPO, STRANGER, WRITER, World, agents::Script};
+use autobuild::{
+    agents::Access,
+    cli::{
+        assemble,
+        assemble::{Agents, AppKey, Blueprint},
+    },
+    config::{AgentCommand, ModelSettings, MonthlyBudget, Role},
+    engine::{
+        Engine,
+        settings::{Backoff, EngineSettings},
+    },
+    github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Caps},
+    web,
+    web::{Inbox, Listener},
+};
+use domain::{
+    ci::CiTimes,
+    ids::{AppId, RepoId},
+    isolation::{Bounds, Level},
+    routing::Waits,
+    secret::Secrets,
+};
+use forge::{AppCredentials, Clock, Forge, ForgeOptions, NewApp, RepoSource, Settings};
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 use tokio_util::sync::CancellationToken;
 
 /// As the product's, a thousand times shorter and more.

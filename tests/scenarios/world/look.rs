@@ -1,7 +1,6 @@
 //! What people see on the forge.
 
-use super::REPO;
-use super::World;
+use super::{REPO, World};
 use serde_json::Value;
 
 impl World {

@@ -5,21 +5,17 @@ mod build;
 mod look;
 mod transcript;
 
-pub use agents::Plan;
-pub use agents::Task;
-pub use build::SHORT;
-pub use build::Setup;
+pub use agents::{Plan, Task};
+pub use build::{SHORT, Setup};
 
 use agents::Script;
 use autobuild::engine::Engine;
-use domain::feature::Feature;
-use domain::ids::IssueNumber;
-use domain::ids::RepoId;
-use forge::Forge;
-use forge::Person;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use domain::{
+    feature::Feature,
+    ids::{IssueNumber, RepoId},
+};
+use forge::{Forge, Person};
+use std::{path::Path, sync::Arc, time::Duration};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 

@@ -1,7 +1,6 @@
 //! What happened, as a text; the one for snapshots is the same at every run: addresses, shas, ids and times are masked.
 
-use super::World;
-use super::look::text;
+use super::{World, look::text};
 use serde_json::Value;
 use std::fmt::Write;
 

@@ -44,8 +44,7 @@ impl Cut {
 #[cfg(test)]
 mod tests {
     use super::Cut;
-    use crate::blocked::AgentFailure;
-    use crate::blocked::FailureClass;
+    use crate::blocked::{AgentFailure, FailureClass};
 
     #[test]
     fn the_words_of_limits_are_those_of_their_failures() {

@@ -1,7 +1,6 @@
 //! Failures that are neither an agent's nor a verdict on its work: GitHub's, the repository's, our own machine's.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What failed, by who can mend it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]

@@ -6,19 +6,18 @@ mod fault;
 mod report;
 mod word;
 
-pub use crate::blocked::class::FailureClass;
-pub use crate::blocked::cut::Cut;
-pub use crate::blocked::fault::Fault;
-pub use crate::blocked::fault::Passes;
-pub use crate::blocked::report::Approvable;
-pub use crate::blocked::report::BlockedReport;
-pub use crate::blocked::report::Way;
-pub use crate::cost::Cost;
-use crate::ids::TaskId;
-use crate::ids::User;
-pub use crate::recurring::same_issues_three_turns;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::ids::{TaskId, User};
+pub use crate::{
+    blocked::{
+        class::FailureClass,
+        cut::Cut,
+        fault::{Fault, Passes},
+        report::{Approvable, BlockedReport, Way},
+    },
+    cost::Cost,
+    recurring::same_issues_three_turns,
+};
+use serde::{Deserialize, Serialize};
 
 /// Why a Task or a Feature cannot go on by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]

@@ -1,20 +1,19 @@
 //! The blocked report: what a person gets when a Task or a Feature cannot go on, as data.
 
-use crate::blocked::BlockReason;
-use crate::blocked::Severity;
-use crate::cost::Cost;
-use crate::decision::Issue;
-use crate::evidence::GateReport;
-use crate::feature::Feature;
-use crate::ids::TurnNumber;
-use crate::recurring;
-use crate::recurring::Recurring;
-use crate::remedy;
-use crate::remedy::Stopped;
-use crate::task::State;
-use crate::task::Task;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    blocked::{BlockReason, Severity},
+    cost::Cost,
+    decision::Issue,
+    evidence::GateReport,
+    feature::Feature,
+    ids::TurnNumber,
+    recurring,
+    recurring::Recurring,
+    remedy,
+    remedy::Stopped,
+    task::{State, Task},
+};
+use serde::{Deserialize, Serialize};
 
 /// Whether a person can approve the work as it is, over the Coach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,9 +173,10 @@ fn approvable(task: &Task) -> Approvable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocked::AgentFailure;
-    use crate::evidence::Absence;
-    use crate::evidence::Evidence;
+    use crate::{
+        blocked::AgentFailure,
+        evidence::{Absence, Evidence},
+    };
 
     #[test]
     fn a_report_survives_storage_and_is_printable_as_yaml() {

@@ -8,17 +8,12 @@ mod figures;
 mod month;
 mod settled;
 
-pub use figures::dollars;
-pub use figures::hours;
-pub use figures::tokens;
+pub use figures::{dollars, hours, tokens};
 pub use month::Month;
-pub use settled::Known;
-pub use settled::settled;
+pub use settled::{Known, settled};
 
-use serde::Deserialize;
-use serde::Serialize;
-use std::fmt;
-use std::ops::AddAssign;
+use serde::{Deserialize, Serialize};
+use std::{fmt, ops::AddAssign};
 
 /// A share is not cut below this, in millionths of a US dollar: less is not enough for a useful run.
 const LEAST_MICROS: u64 = 500_000;

@@ -1,9 +1,7 @@
 //! Calendar months in UTC, from a time that is told.
 
 use crate::ids::Millis;
-use chrono::DateTime;
-use chrono::Datelike;
-use chrono::NaiveDate;
+use chrono::{DateTime, Datelike, NaiveDate};
 use std::fmt;
 
 /// One calendar month, UTC.

@@ -1,9 +1,9 @@
 //! What an ended run is counted with, where its program did not tell all of it.
 
-use crate::budget::Share;
-use crate::budget::Tells;
-use crate::usage::Tokens;
-use crate::usage::Usage;
+use crate::{
+    budget::{Share, Tells},
+    usage::{Tokens, Usage},
+};
 
 /// What is known of what a run used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,5 @@
 use super::*;
-use crate::evidence::Absence;
-use crate::evidence::Excuse;
-use crate::evidence::Excused;
-use crate::evidence::GateResult;
-use crate::evidence::TestNames;
-use crate::evidence::Weight;
+use crate::evidence::{Absence, Excuse, Excused, GateResult, TestNames, Weight};
 use proptest::prelude::*;
 
 fn strings(texts: &[&str]) -> Vec<String> {

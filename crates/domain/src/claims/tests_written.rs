@@ -1,13 +1,10 @@
 //! Tests that a report says were written, against the tests and files that the commit has.
 
-use crate::claims::Known;
-use crate::claims::MOST_CLAIMS;
-use crate::claims::contradiction;
-use crate::claims::spelling::spellings;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::report::Discrepancy;
-use crate::report::PlayerReport;
+use crate::{
+    claims::{Known, MOST_CLAIMS, contradiction, spelling::spellings},
+    evidence::{Evidence, Finding},
+    report::{Discrepancy, PlayerReport},
+};
 
 /// What separates the parts of a test's name in one runner or another.
 const SEPARATORS: [&str; 4] = ["::", " > ", " › ", "#"];

@@ -3,21 +3,15 @@
 mod say;
 mod task_work;
 
-pub use crate::effect::say::ReactOn;
-pub use crate::effect::say::Reaction;
-pub use crate::effect::say::Reply;
-pub use crate::effect::say::ReplyTo;
-pub use crate::effect::say::Thread;
-pub use crate::effect::task_work::ClosedWhy;
-pub use crate::effect::task_work::DismissedWhy;
-pub use crate::effect::task_work::TaskWork;
-use crate::feature::Wait;
-use crate::ids::FeatureKey;
-use crate::ids::PullNumber;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use serde::Deserialize;
-use serde::Serialize;
+pub use crate::effect::{
+    say::{ReactOn, Reaction, Reply, ReplyTo, Thread},
+    task_work::{ClosedWhy, DismissedWhy, TaskWork},
+};
+use crate::{
+    feature::Wait,
+    ids::{FeatureKey, PullNumber, Sha, TaskId},
+};
+use serde::{Deserialize, Serialize};
 
 /// One thing to do for a Feature. `run` numbers the emissions of its task or Feature: it makes the effect's id and lets
 /// a late result be told from the one that is waited for.

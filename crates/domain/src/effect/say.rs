@@ -1,11 +1,10 @@
 //! Reactions and replies: where they go and what they say.
 
-use crate::feature::command::Refusal;
-use crate::ids::CommentId;
-use crate::ids::IssueNumber;
-use crate::ids::PullNumber;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    feature::command::Refusal,
+    ids::{CommentId, IssueNumber, PullNumber},
+};
+use serde::{Deserialize, Serialize};
 
 /// Where a reaction goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

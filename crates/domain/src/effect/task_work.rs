@@ -1,11 +1,7 @@
 //! What is to be done for one task.
 
-use crate::ids::PullNumber;
-use crate::ids::Sha;
-use crate::ids::TurnNumber;
-use crate::ids::User;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::ids::{PullNumber, Sha, TurnNumber, User};
+use serde::{Deserialize, Serialize};
 
 /// Something to do for one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,13 +1,10 @@
 //! What was so before: the tests of a commit of the default branch, as pre-flight found them.
 
-use crate::evidence::Counts;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::TestNames;
-use crate::ids::Sha;
-use crate::ids::User;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    evidence::{Counts, Evidence, Finding, TestNames},
+    ids::{Sha, User},
+};
+use serde::{Deserialize, Serialize};
 
 /// What set-up and tests find on a commit before anyone changed anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,14 +1,13 @@
 //! One report per commit: set-up, tests, and every other Gate with what it weighs.
 
-use crate::decision::Issue;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::ids::User;
-use crate::isolation::Level;
-use serde::Deserialize;
-use serde::Serialize;
-use std::collections::BTreeSet;
-use std::fmt;
+use crate::{
+    decision::Issue,
+    evidence::{Evidence, Finding},
+    ids::User,
+    isolation::Level,
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeSet, fmt};
 
 /// Everything that the Gates found on one commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,23 +6,15 @@ mod names;
 mod profile;
 mod repeats;
 
-pub use crate::evidence::baseline::Baseline;
-pub use crate::evidence::baseline::Ground;
-pub use crate::evidence::baseline::WaivedTest;
-pub use crate::evidence::gate::Excuse;
-pub use crate::evidence::gate::Excused;
-pub use crate::evidence::gate::Gate;
-pub use crate::evidence::gate::GateReport;
-pub use crate::evidence::gate::GateResult;
-pub use crate::evidence::gate::Weight;
-pub use crate::evidence::names::TestNames;
-pub use crate::evidence::profile::Profile;
-pub use crate::evidence::profile::items;
-pub use crate::evidence::profile::profile;
-pub use crate::evidence::repeats::repeats;
+pub use crate::evidence::{
+    baseline::{Baseline, Ground, WaivedTest},
+    gate::{Excuse, Excused, Gate, GateReport, GateResult, Weight},
+    names::TestNames,
+    profile::{Profile, items, profile},
+    repeats::repeats,
+};
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The outcome of one Gate on one commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

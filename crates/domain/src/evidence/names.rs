@@ -1,8 +1,7 @@
 //! Results by name.
 
 use crate::evidence::Counts;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The names of the tests that ran, each as its runner spells it, in the runner's order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

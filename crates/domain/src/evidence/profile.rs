@@ -1,16 +1,11 @@
 //! What the Gates of a task say together.
 
-use crate::decision::Issue;
-use crate::evidence::Absence;
-use crate::evidence::Counts;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::GateReport;
-use crate::evidence::GateResult;
-use crate::evidence::Weight;
-use crate::plan::TaskType;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    decision::Issue,
+    evidence::{Absence, Counts, Evidence, Finding, GateReport, GateResult, Weight},
+    plan::TaskType,
+};
+use serde::{Deserialize, Serialize};
 
 /// What the Gates of a task type say together: the only thing that an approval may rest on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,9 @@
 //! One failing test is one failure: the check of a criterion that is bound to it says the same once more.
 
-use crate::evidence::Evidence;
-use crate::evidence::Gate;
-use crate::evidence::GateReport;
-use crate::evidence::GateResult;
-use crate::plan::Check;
-use crate::plan::Criterion;
+use crate::{
+    evidence::{Evidence, Gate, GateReport, GateResult},
+    plan::{Check, Criterion},
+};
 
 /// The checks of criteria that failed because of a test that the tests name as failing already, each with its
 /// criterion's number, from 1.
@@ -34,9 +32,7 @@ pub fn repeats<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::Counts;
-    use crate::evidence::Finding;
-    use crate::evidence::Weight;
+    use crate::evidence::{Counts, Finding, Weight};
 
     fn failed(names: &[&str]) -> Evidence {
         Evidence::Failed(Finding {

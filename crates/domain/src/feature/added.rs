@@ -1,27 +1,14 @@
 //! Tasks that AutoBuild adds to a plan: what they are asked to do, and what shows that it is done.
 
-use crate::decision::Issue;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::GateReport;
-use crate::evidence::GateResult;
-use crate::evidence::Weight;
-use crate::feature::Feature;
-use crate::feature::Records;
-use crate::feature::flow::strictest;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::plan::Check;
-use crate::plan::Criterion;
-use crate::plan::Factors;
-use crate::plan::PlannedTask;
-use crate::plan::TaskType;
-use crate::plan::TestEffort;
-use crate::shorten;
-use crate::task::Conflict;
-use crate::task::HumanReview;
-use crate::task::Origin;
-use crate::task::Task;
+use crate::{
+    decision::Issue,
+    evidence::{Evidence, Finding, GateReport, GateResult, Weight},
+    feature::{Feature, Records, flow::strictest},
+    ids::{Sha, TaskId},
+    plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
+    shorten,
+    task::{Conflict, HumanReview, Origin, Task},
+};
 
 /// The most criteria that a task of AutoBuild's own has.
 const MOST_CRITERIA: usize = 30;

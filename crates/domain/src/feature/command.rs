@@ -1,42 +1,23 @@
 //! What commands do, and when they are refused.
 
-use crate::blocked::BlockReason;
-use crate::command::Command;
-use crate::effect::Effect;
-use crate::effect::ReactOn;
-use crate::effect::Reaction;
-use crate::effect::Reply;
-use crate::effect::ReplyTo;
-use crate::feature::Ahead;
-use crate::feature::CancelledWhy;
-use crate::feature::Feature;
-use crate::feature::Phase;
-use crate::feature::PlanRequest;
-use crate::feature::Snapshot;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::StopScope;
-use crate::feature::event::Commanded;
-use crate::feature::event::NewerRun;
-use crate::feature::event::Target;
-use crate::feature::flow;
-use crate::feature::gate;
-use crate::feature::over_task::over_task;
-use crate::feature::people;
-use crate::feature::planning;
-use crate::feature::preflight;
-pub use crate::feature::refusal::Refusal;
-pub use crate::feature::refusal::Trigger;
-use crate::feature::step::answered;
-use crate::feature::step::tell;
-use crate::feature::step::unchanged;
-use crate::feature::waves;
-use crate::ids::Millis;
-use crate::ids::TaskId;
-use crate::ids::User;
-use crate::task;
-use crate::task::PersonDid;
-use crate::task::Task;
+pub use crate::feature::refusal::{Refusal, Trigger};
+use crate::{
+    blocked::BlockReason,
+    command::Command,
+    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo},
+    feature::{
+        Ahead, CancelledWhy, Feature, Phase, PlanRequest, Snapshot, State, Step, StopScope,
+        event::{Commanded, NewerRun, Target},
+        flow, gate,
+        over_task::over_task,
+        people, planning, preflight,
+        step::{answered, tell, unchanged},
+        waves,
+    },
+    ids::{Millis, TaskId, User},
+    task,
+    task::{PersonDid, Task},
+};
 
 /// Obeys or refuses: 👀 and 🚀, or 😕 with one reply. Only comments can be reacted to.
 pub(super) fn commanded(feature: Feature, commanded: Commanded, at: Millis) -> Step {

@@ -1,12 +1,11 @@
 //! What people with write access settled below an issue before it was labelled: the newest comments that fit.
 
-use crate::command;
-use crate::ids::Millis;
-use crate::ids::User;
-use crate::markdown;
-use crate::shorten;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    command,
+    ids::{Millis, User},
+    markdown, shorten,
+};
+use serde::{Deserialize, Serialize};
 
 /// The most that is kept, in characters.
 pub const MOST_CHARACTERS: usize = 20_000;

@@ -1,29 +1,18 @@
 //! What happens to a Feature.
 
-use crate::blocked::BlockReason;
-use crate::command::Command;
-use crate::design::PreLoop;
-use crate::effect::Reply;
-use crate::effect::ReplyTo;
-use crate::effect::Thread;
-use crate::evidence::GateReport;
-use crate::feature::CancelledWhy;
-use crate::feature::PreFlown;
-use crate::feature::Rules;
-use crate::feature::Snapshot;
-use crate::feature::unsaid::Unsaid;
-use crate::ids::CommentId;
-use crate::ids::FeatureKey;
-use crate::ids::Millis;
-use crate::ids::PullNumber;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::ids::User;
-use crate::plan::Plan;
-use crate::task;
-use crate::task::HumanReview;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    blocked::BlockReason,
+    command::Command,
+    design::PreLoop,
+    effect::{Reply, ReplyTo, Thread},
+    evidence::GateReport,
+    feature::{CancelledWhy, PreFlown, Rules, Snapshot, unsaid::Unsaid},
+    ids::{CommentId, FeatureKey, Millis, PullNumber, Sha, TaskId, User},
+    plan::Plan,
+    task,
+    task::HumanReview,
+};
+use serde::{Deserialize, Serialize};
 
 /// The integration branch as the feature pull request shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,31 +1,19 @@
 //! How a Feature goes from wave to wave, and from the last wave to its pull request.
 
-use crate::blocked::BlockReason;
-use crate::effect::Effect;
-use crate::feature::Ahead;
-use crate::feature::CancelledWhy;
-use crate::feature::Feature;
-use crate::feature::Integration;
-use crate::feature::Phase;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::Then;
-use crate::feature::event::DefaultMerge;
-use crate::feature::event::OpenedOn;
-use crate::feature::gate;
 pub use crate::feature::gate::strictest;
-use crate::feature::people;
-use crate::feature::planning;
-use crate::feature::preflight;
-use crate::feature::state::Reach;
-use crate::feature::step::blocked;
-use crate::feature::step::emit;
-use crate::feature::step::unchanged;
-use crate::feature::syncing;
-use crate::feature::waves;
-use crate::ids::Millis;
-use crate::ids::PullNumber;
-use crate::ids::Sha;
+use crate::{
+    blocked::BlockReason,
+    effect::Effect,
+    feature::{
+        Ahead, CancelledWhy, Feature, Integration, Phase, State, Step, Then,
+        event::{DefaultMerge, OpenedOn},
+        gate, people, planning, preflight,
+        state::Reach,
+        step::{blocked, emit, unchanged},
+        syncing, waves,
+    },
+    ids::{Millis, PullNumber, Sha},
+};
 
 /// The first step after pre-flight.
 pub(super) fn open_branch(mut step: Step) -> Step {

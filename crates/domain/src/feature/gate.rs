@@ -1,27 +1,18 @@
 //! The wave gate: what was merged is tested together.
 
-use crate::blocked::BlockReason;
-use crate::effect::Effect;
-use crate::evidence::GateReport;
-use crate::evidence::Profile;
-use crate::evidence::profile;
-use crate::feature::Feature;
-use crate::feature::Phase;
-use crate::feature::Step;
-use crate::feature::StopScope;
-use crate::feature::Then;
-use crate::feature::WaveGate;
-use crate::feature::added;
-use crate::feature::flow;
-use crate::feature::step::blocked;
-use crate::feature::step::emit;
-use crate::feature::step::unchanged;
-use crate::feature::waves;
-use crate::ids::Millis;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::plan::TaskType;
-use crate::task::Task;
+use crate::{
+    blocked::BlockReason,
+    effect::Effect,
+    evidence::{GateReport, Profile, profile},
+    feature::{
+        Feature, Phase, Step, StopScope, Then, WaveGate, added, flow,
+        step::{blocked, emit, unchanged},
+        waves,
+    },
+    ids::{Millis, Sha, TaskId},
+    plan::TaskType,
+    task::Task,
+};
 
 /// How many repairs a wave has by itself, and how many more a person's word allows.
 pub(super) const FIXES: u32 = 2;

@@ -22,44 +22,24 @@ pub mod unsaid;
 mod waits;
 mod waves;
 
-use crate::effect::Effect;
-pub use crate::feature::discussion::Discussion;
-pub use crate::feature::discussion::Older;
-pub use crate::feature::discussion::SaidBefore;
-pub use crate::feature::preflight::Before;
-pub use crate::feature::preflight::PreFlight;
-pub use crate::feature::preflight::PreFlown;
-pub use crate::feature::preflight::obstacle;
-pub use crate::feature::records::ApprovalWhy;
-pub use crate::feature::records::Commands;
-pub use crate::feature::records::Integration;
-pub use crate::feature::records::Living;
-pub use crate::feature::records::Mode;
-pub use crate::feature::records::PlanApproval;
-pub use crate::feature::records::PlanRequest;
-pub use crate::feature::records::PlanVersion;
-pub use crate::feature::records::Records;
-pub use crate::feature::records::Rules;
-pub use crate::feature::records::Snapshot;
-pub use crate::feature::records::Trust;
-pub use crate::feature::records::Wanted;
-pub use crate::feature::records::WaveGate;
-pub use crate::feature::state::Ahead;
-pub use crate::feature::state::CancelledWhy;
-pub use crate::feature::state::Phase;
-pub use crate::feature::state::State;
-pub use crate::feature::state::Suspension;
-pub use crate::feature::state::Then;
-use crate::feature::unsaid::Unsaid;
-pub use crate::feature::waits::Wait;
-use crate::ids::FeatureKey;
-use crate::ids::InstallationId;
-use crate::ids::PullNumber;
-use crate::ids::TaskId;
-use crate::task;
-use crate::task::Task;
-use serde::Deserialize;
-use serde::Serialize;
+pub use crate::feature::{
+    discussion::{Discussion, Older, SaidBefore},
+    preflight::{Before, PreFlight, PreFlown, obstacle},
+    records::{
+        ApprovalWhy, Commands, Integration, Living, Mode, PlanApproval, PlanRequest, PlanVersion, Records, Rules,
+        Snapshot, Trust, Wanted, WaveGate,
+    },
+    state::{Ahead, CancelledWhy, Phase, State, Suspension, Then},
+    waits::Wait,
+};
+use crate::{
+    effect::Effect,
+    feature::unsaid::Unsaid,
+    ids::{FeatureKey, InstallationId, PullNumber, TaskId},
+    task,
+    task::Task,
+};
+use serde::{Deserialize, Serialize};
 
 /// A Feature with everything that was said and done about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,18 +1,15 @@
 //! Commands over one task, and when they do not fit it.
 
-use crate::feature::Feature;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::command::Refusal;
-use crate::feature::command::not_now;
-use crate::feature::step::on_task;
-use crate::ids::Millis;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::ids::User;
-use crate::task;
-use crate::task::PersonDid;
-use crate::task::Task;
+use crate::{
+    feature::{
+        Feature, State, Step,
+        command::{Refusal, not_now},
+        step::on_task,
+    },
+    ids::{Millis, Sha, TaskId, User},
+    task,
+    task::{PersonDid, Task},
+};
 
 pub(super) fn over_task(
     feature: Feature,

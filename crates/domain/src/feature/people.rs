@@ -1,34 +1,20 @@
 //! What people do to a Feature outside of commands: labels, closing, merging, reopening, pushing.
 
-use crate::effect::Effect;
-use crate::effect::Reply;
-use crate::effect::ReplyTo;
-use crate::effect::Thread;
-use crate::feature::CancelledWhy;
-use crate::feature::Feature;
-use crate::feature::Phase;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::StopScope;
-use crate::feature::added;
-use crate::feature::command::Refusal;
-use crate::feature::event::NewerRun;
-use crate::feature::flow;
-use crate::feature::gate;
-use crate::feature::state::Reach;
-use crate::feature::step::emit;
-use crate::feature::step::tell;
-use crate::feature::step::unchanged;
-use crate::feature::waves;
-use crate::ids::Millis;
-use crate::ids::PullNumber;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::ids::User;
-use crate::task;
-use crate::task::HumanReview;
-use crate::task::Origin;
-use crate::task::Task;
+use crate::{
+    effect::{Effect, Reply, ReplyTo, Thread},
+    feature::{
+        CancelledWhy, Feature, Phase, State, Step, StopScope, added,
+        command::Refusal,
+        event::NewerRun,
+        flow, gate,
+        state::Reach,
+        step::{emit, tell, unchanged},
+        waves,
+    },
+    ids::{Millis, PullNumber, Sha, TaskId, User},
+    task,
+    task::{HumanReview, Origin, Task},
+};
 
 /// Ends an unfinished Feature with all its tasks. What someone did to the issue, the label or the branches says so;
 /// an App that was removed says nothing more.

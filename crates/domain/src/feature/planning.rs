@@ -1,37 +1,21 @@
 //! From the label to a plan in force.
 
-use crate::complexity;
-use crate::design::PreLoop;
-use crate::effect::Effect;
-use crate::effect::ReactOn;
-use crate::effect::Reaction;
-use crate::feature::Ahead;
-use crate::feature::ApprovalWhy;
-use crate::feature::Commands;
-use crate::feature::Feature;
-use crate::feature::Living;
-use crate::feature::Phase;
-use crate::feature::PlanApproval;
-use crate::feature::PlanRequest;
-use crate::feature::PlanVersion;
-use crate::feature::Rules;
-use crate::feature::Snapshot;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::Suspension;
-use crate::feature::Trust;
-use crate::feature::event::Planned;
-use crate::feature::preflight;
-use crate::feature::step::emit;
-use crate::feature::step::unchanged;
-use crate::ids::CommentId;
-use crate::ids::FeatureKey;
-use crate::ids::InstallationId;
-use crate::ids::Millis;
-use crate::plan::Check;
-use crate::plan::Plan;
-use crate::task::Task;
-use crate::wave;
+use crate::{
+    complexity,
+    design::PreLoop,
+    effect::{Effect, ReactOn, Reaction},
+    feature::{
+        Ahead, ApprovalWhy, Commands, Feature, Living, Phase, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot,
+        State, Step, Suspension, Trust,
+        event::Planned,
+        preflight,
+        step::{emit, unchanged},
+    },
+    ids::{CommentId, FeatureKey, InstallationId, Millis},
+    plan::{Check, Plan},
+    task::Task,
+    wave,
+};
 
 /// Makes the Feature of a labelled issue.
 #[must_use]

@@ -1,25 +1,16 @@
 //! Pre-flight: what is so before a Player runs, on a commit of the default branch.
 
-use crate::blocked::BlockReason;
-use crate::effect::Effect;
-use crate::evidence::Absence;
-use crate::evidence::Baseline;
-use crate::evidence::Counts;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::Ground;
-use crate::feature::Ahead;
-use crate::feature::Feature;
-use crate::feature::Phase;
-use crate::feature::Step;
-use crate::feature::flow;
-use crate::feature::step::blocked;
-use crate::feature::step::emit;
-use crate::feature::step::unchanged;
-use crate::ids::Millis;
-use crate::ids::Sha;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    blocked::BlockReason,
+    effect::Effect,
+    evidence::{Absence, Baseline, Counts, Evidence, Finding, Ground},
+    feature::{
+        Ahead, Feature, Phase, Step, flow,
+        step::{blocked, emit, unchanged},
+    },
+    ids::{Millis, Sha},
+};
+use serde::{Deserialize, Serialize};
 
 /// The most names of failing tests that a Feature keeps for people; the baseline itself has all.
 const MOST_FAILING: usize = 20;

@@ -1,17 +1,14 @@
 //! What a Feature remembers: the issue, the rules, the plan, the integration branch, what Gates found.
 
-use crate::ci::CiPolicy;
-use crate::evidence::GateReport;
-use crate::feature::discussion::Discussion;
-use crate::ids::CommentId;
-use crate::ids::Millis;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::ids::User;
-use crate::plan::Plan;
-use crate::task;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    ci::CiPolicy,
+    evidence::GateReport,
+    feature::discussion::Discussion,
+    ids::{CommentId, Millis, Sha, TaskId, User},
+    plan::Plan,
+    task,
+};
+use serde::{Deserialize, Serialize};
 
 /// The issue as it was when it was labelled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,10 @@
 //! Why a command or label is not obeyed.
 
-use crate::blocked::BlockReason;
-use crate::ids::FeatureKey;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    blocked::BlockReason,
+    ids::{FeatureKey, Sha, TaskId},
+};
+use serde::{Deserialize, Serialize};
 
 /// What a person gives to have something done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,20 +1,15 @@
 //! GitHub's _Re-run_ and _Re-run all checks_: a person wants the checks of a commit again.
 
-use crate::feature::Feature;
-use crate::feature::Phase;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::gate;
-use crate::feature::step::tell;
-use crate::feature::step::unchanged;
-use crate::feature::waves;
-use crate::ids::Millis;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::ids::User;
-use crate::task;
-use crate::task::PersonDid;
-use crate::task::Task;
+use crate::{
+    feature::{
+        Feature, Phase, State, Step, gate,
+        step::{tell, unchanged},
+        waves,
+    },
+    ids::{Millis, Sha, TaskId, User},
+    task,
+    task::{PersonDid, Task},
+};
 
 impl Feature {
     /// Whether one of our check runs is, or will be, on this commit.

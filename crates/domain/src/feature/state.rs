@@ -1,10 +1,10 @@
 //! The states of a Feature, each with exactly what it needs.
 
-use crate::blocked::BlockReason;
-use crate::ids::TaskId;
-use crate::ids::User;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    blocked::BlockReason,
+    ids::{TaskId, User},
+};
+use serde::{Deserialize, Serialize};
 
 /// The states of a Feature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,35 +1,16 @@
 //! What happens to a Feature. One function per event.
 
-use crate::blocked::BlockReason;
-use crate::effect::Effect;
-use crate::effect::ReactOn;
-use crate::effect::Reaction;
-use crate::effect::Reply;
-use crate::effect::ReplyTo;
-use crate::effect::Thread;
-use crate::feature::Feature;
-use crate::feature::Phase;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::StopScope;
-use crate::feature::Suspension;
-use crate::feature::command;
-use crate::feature::event::Event;
-use crate::feature::flow;
-use crate::feature::gate;
-use crate::feature::people;
-use crate::feature::planning;
 pub use crate::feature::planning::labelled;
-use crate::feature::preflight;
-use crate::feature::rerun;
-use crate::feature::state::Reach;
-use crate::feature::syncing;
-use crate::feature::unsaid;
-use crate::feature::waits;
-use crate::feature::waves;
-use crate::ids::Millis;
-use crate::ids::TaskId;
-use crate::task;
+use crate::{
+    blocked::BlockReason,
+    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
+    feature::{
+        Feature, Phase, State, Step, StopScope, Suspension, command, event::Event, flow, gate, people, planning,
+        preflight, rerun, state::Reach, syncing, unsaid, waits, waves,
+    },
+    ids::{Millis, TaskId},
+    task,
+};
 
 /// Applies `event`; a late or repeated event leaves the Feature as it was. Whatever people can see of a change becomes
 /// one edit of the living comment, and whatever it now waits for a person for is asked of the person.

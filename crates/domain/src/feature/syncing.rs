@@ -1,25 +1,16 @@
 //! A conflict with the default branch: one task resolves it, alone, and then the step that it interrupted goes on.
 
-use crate::blocked::BlockReason;
-use crate::effect::Effect;
-use crate::feature::Feature;
-use crate::feature::Phase;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::StopScope;
-use crate::feature::Then;
-use crate::feature::added;
-use crate::feature::flow;
-use crate::feature::step::blocked;
-use crate::feature::step::emit;
-use crate::feature::step::tell;
-use crate::feature::step::unchanged;
-use crate::ids::Millis;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::task;
-use crate::task::Origin;
-use crate::task::Task;
+use crate::{
+    blocked::BlockReason,
+    effect::Effect,
+    feature::{
+        Feature, Phase, State, Step, StopScope, Then, added, flow,
+        step::{blocked, emit, tell, unchanged},
+    },
+    ids::{Millis, Sha, TaskId},
+    task,
+    task::{Origin, Task},
+};
 
 /// Adds the task that merges `other` in. No other task starts before it has landed.
 pub(super) fn start(mut step: Step, files: Vec<String>, other: Sha, then: Then, at: Millis) -> Step {

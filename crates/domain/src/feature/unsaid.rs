@@ -1,15 +1,15 @@
 //! What AutoBuild could not say as it should: it is said otherwise, or the work stops; the Feature tells of both.
 
-use crate::blocked::BlockReason;
-use crate::feature::Feature;
-use crate::feature::Step;
-use crate::feature::step::on_task;
-use crate::feature::step::unchanged;
-use crate::ids::Millis;
-use crate::ids::TaskId;
-use crate::task;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    blocked::BlockReason,
+    feature::{
+        Feature, Step,
+        step::{on_task, unchanged},
+    },
+    ids::{Millis, TaskId},
+    task,
+};
+use serde::{Deserialize, Serialize};
 
 /// The most that is remembered of one Feature.
 const MOST: usize = 20;

@@ -2,19 +2,14 @@
 //!
 //! A block is no wait of this list: its report calls the person itself.
 
-use crate::effect::Effect;
-use crate::feature::Feature;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::step::emit;
-use crate::feature::unsaid::Saying;
-use crate::ids::PullNumber;
-use crate::ids::TaskId;
-use crate::ids::TurnNumber;
-use crate::task;
-use crate::task::MergeState;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    effect::Effect,
+    feature::{Feature, State, Step, step::emit, unsaid::Saying},
+    ids::{PullNumber, TaskId, TurnNumber},
+    task,
+    task::MergeState,
+};
+use serde::{Deserialize, Serialize};
 
 /// Something that only a person can do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,20 +1,12 @@
 //! The tasks of the open waves: which start, which block, and when a wave is over.
 
-use crate::blocked::BlockReason;
-use crate::feature::Feature;
-use crate::feature::Phase;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::StopScope;
-use crate::feature::Then;
-use crate::feature::flow;
-use crate::feature::gate;
-use crate::feature::step::tell;
-use crate::feature::syncing;
-use crate::ids::Millis;
-use crate::ids::TaskId;
-use crate::task;
-use crate::task::Task;
+use crate::{
+    blocked::BlockReason,
+    feature::{Feature, Phase, State, Step, StopScope, Then, flow, gate, step::tell, syncing},
+    ids::{Millis, TaskId},
+    task,
+    task::Task,
+};
 
 /// Opens the present wave: starts every task that may start.
 pub(super) fn run(mut step: Step, at: Millis) -> Step {

@@ -1,11 +1,10 @@
 use super::*;
-use crate::contract::CheckoutState;
-use crate::decision::DecisionKind;
-use crate::evidence::Counts;
-use crate::evidence::GateReport;
-use crate::evidence::GateResult;
-use crate::evidence::TestNames;
-use crate::plan::TaskType;
+use crate::{
+    contract::CheckoutState,
+    decision::DecisionKind,
+    evidence::{Counts, GateReport, GateResult, TestNames},
+    plan::TaskType,
+};
 use proptest::prelude::*;
 
 fn ran(command: &str, output: &str, names: Option<TestNames>) -> Finding {

@@ -1,12 +1,11 @@
 //! Checks what the tasks of a plan say of each other: ids, dependencies, files. Shapes are `read`'s part.
 
-use crate::ids::TaskId;
-use crate::mistake::Mistakes;
-use crate::mistake::quoted;
-use crate::plan::Check;
-use crate::plan::read::TaskSketch;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use crate::{
+    ids::TaskId,
+    mistake::{Mistakes, quoted},
+    plan::{Check, read::TaskSketch},
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 type Needs = BTreeMap<TaskId, BTreeSet<TaskId>>;
 

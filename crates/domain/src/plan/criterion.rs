@@ -1,14 +1,11 @@
 //! Reads acceptance criteria: each a sentence bound to a check.
 
-use crate::fields::Field;
-use crate::fields::Fields;
-use crate::mistake::Mistakes;
-use crate::mistake::Place;
-use crate::node::Shape;
-use crate::plan::Check;
-use crate::plan::Criterion;
-use crate::plan::read;
-use crate::plan::value;
+use crate::{
+    fields::{Field, Fields},
+    mistake::{Mistakes, Place},
+    node::Shape,
+    plan::{Check, Criterion, read, value},
+};
 
 const MOST_CRITERIA: usize = 50;
 const FORMS: &str = "human, or one of {test: name}, {command: line} or {file: path}";

@@ -13,10 +13,8 @@ pub mod value;
 pub mod yaml;
 
 use crate::ids::TaskId;
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest;
-use sha2::Sha256;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// The tasks that make a Feature, as checked: every rule of the product holds for a value of this type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

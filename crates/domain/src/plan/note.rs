@@ -1,16 +1,16 @@
 //! What AutoBuild replaced or added in a plan, so that its author can see it.
 
-use crate::complexity;
-use crate::node::Node;
-use crate::node::Shape;
-use crate::plan::Plan;
-use crate::plan::read::Sketch;
-use crate::plan::yaml::PlanHeader;
-use crate::plan::yaml::groups_text;
-use crate::wave::AddedEdge;
-use crate::wave::Waves;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    complexity,
+    node::{Node, Shape},
+    plan::{
+        Plan,
+        read::Sketch,
+        yaml::{PlanHeader, groups_text},
+    },
+    wave::{AddedEdge, Waves},
+};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Something in a plan that is not as it was given.

@@ -1,17 +1,11 @@
 //! From text or an agent's answer to a plan of which every rule of the product holds.
 
-use crate::mistake::Mistakes;
-use crate::node::Node;
-use crate::plan::Plan;
-use crate::plan::PlannedTask;
-use crate::plan::check;
-use crate::plan::note;
-use crate::plan::note::PlanNote;
-use crate::plan::read;
-use crate::plan::read::Sketch;
-use crate::plan::yaml;
-use crate::plan::yaml::PlanHeader;
-use crate::wave;
+use crate::{
+    mistake::Mistakes,
+    node::Node,
+    plan::{Plan, PlannedTask, check, note, note::PlanNote, read, read::Sketch, yaml, yaml::PlanHeader},
+    wave,
+};
 
 /// The most characters of a plan's YAML.
 pub const MOST_CHARACTERS: usize = 40_000;

@@ -1,16 +1,12 @@
 //! Reads a plan's keys: names, types, required values and lengths. What tasks say of each other is checked in `check`.
 
-use crate::fields::Field;
-use crate::fields::Fields;
-use crate::ids::TaskId;
-use crate::mistake::Mistakes;
-use crate::mistake::Place;
-use crate::mistake::quoted;
-use crate::node::Node;
-use crate::plan::PlannedTask;
-use crate::plan::TaskType;
-use crate::plan::criterion;
-use crate::plan::value;
+use crate::{
+    fields::{Field, Fields},
+    ids::TaskId,
+    mistake::{Mistakes, Place, quoted},
+    node::Node,
+    plan::{PlannedTask, TaskType, criterion, value},
+};
 
 /// A plan as written, before its tasks are compared with each other.
 pub struct Sketch<'a> {

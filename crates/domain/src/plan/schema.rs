@@ -1,7 +1,6 @@
 //! The JSON Schema of a plan, for agents that answer one.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The schema of the planner's answer. Keys that AutoBuild computes are left out: nobody is asked for them.
 #[must_use]

@@ -1,27 +1,18 @@
 //! Plans in and out: every refusal, every replaced value, and the way back.
 
-use crate::ids::TaskId;
-use crate::mistake::Mistakes;
-use crate::plan::Check;
-use crate::plan::Criterion;
-use crate::plan::Factors;
-use crate::plan::Plan;
-use crate::plan::PlannedTask;
-use crate::plan::Risk;
-use crate::plan::TaskType;
-use crate::plan::TestEffort;
-use crate::plan::parse::Checked;
-use crate::plan::parse::MOST_CHARACTERS;
-use crate::plan::parse::PlanContext;
-use crate::plan::path;
-use crate::plan::plan_hash;
-use crate::plan::yaml::PlanHeader;
-use crate::plan::yaml::PlanStatus;
-use crate::plan::yaml::plan_yaml;
-use crate::shell_command::ShellCommand;
+use crate::{
+    ids::TaskId,
+    mistake::Mistakes,
+    plan::{
+        Check, Criterion, Factors, Plan, PlannedTask, Risk, TaskType, TestEffort,
+        parse::{Checked, MOST_CHARACTERS, PlanContext},
+        path, plan_hash,
+        yaml::{PlanHeader, PlanStatus, plan_yaml},
+    },
+    shell_command::ShellCommand,
+};
 use proptest::prelude::*;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The example of product section 3.
 const EXAMPLE: &str = r#"id: FEAT-42

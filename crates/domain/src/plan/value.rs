@@ -1,16 +1,11 @@
 //! Reads single values of a plan: names, texts, commands, paths and factors, each with its limit.
 
-use crate::fields::Field;
-use crate::fields::Fields;
-use crate::mistake::Mistakes;
-use crate::mistake::Place;
-use crate::mistake::quoted;
-use crate::plan::Factors;
-use crate::plan::Risk;
-use crate::plan::TestEffort;
-use crate::plan::path;
-use crate::plan::read::keep_unknown;
-use crate::shell_command::ShellCommand;
+use crate::{
+    fields::{Field, Fields},
+    mistake::{Mistakes, Place, quoted},
+    plan::{Factors, Risk, TestEffort, path, read::keep_unknown},
+    shell_command::ShellCommand,
+};
 
 const LONGEST_NAME: usize = 200;
 const LONGEST_TEXT: usize = 20_000;

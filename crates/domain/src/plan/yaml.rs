@@ -1,16 +1,12 @@
 //! Writes a plan as YAML that every reader understands alike: free text in double quotes, escaped, one line each.
 
-use crate::complexity;
-use crate::ids::TaskId;
-use crate::plan::Check;
-use crate::plan::Plan;
-use crate::plan::PlannedTask;
-use crate::plan::Risk;
-use crate::plan::TaskType;
-use crate::plan::TestEffort;
-use crate::wave;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    complexity,
+    ids::TaskId,
+    plan::{Check, Plan, PlannedTask, Risk, TaskType, TestEffort},
+    wave,
+};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What stands in a plan's YAML besides the plan: AutoBuild's own keys.

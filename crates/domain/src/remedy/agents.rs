@@ -1,8 +1,9 @@
 //! What a person can do when an agent gave no usable result.
 
-use crate::blocked::AgentFailure;
-use crate::remedy::code;
-use crate::remedy::plain;
+use crate::{
+    blocked::AgentFailure,
+    remedy::{code, plain},
+};
 
 const COMPARE_VERSIONS: &str =
     "Ask whoever runs AutoBuild to compare the agent program's version with the one that is supported";

@@ -1,9 +1,9 @@
 //! What can be done about failures of GitHub, of the repository and of our own machine.
 
-use crate::blocked::Fault;
-use crate::remedy::code;
-use crate::remedy::fixed;
-use crate::remedy::plain;
+use crate::{
+    blocked::Fault,
+    remedy::{code, fixed, plain},
+};
 
 /// What can be done where GitHub said no.
 pub(super) fn refused() -> Vec<String> {

@@ -1,19 +1,12 @@
 //! What a person can do about a Gate that failed, or that could not run: one rule per Gate and reason.
 
-use crate::decision::Issue;
-use crate::decision::Severity;
-use crate::evidence::Absence;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::Gate;
-use crate::evidence::GateReport;
-use crate::evidence::GateResult;
-use crate::evidence::Weight;
-use crate::evidence::repeats;
-use crate::integrity::Rule;
-use crate::plan::Criterion;
-use crate::remedy::code;
-use crate::remedy::plain;
+use crate::{
+    decision::{Issue, Severity},
+    evidence::{Absence, Evidence, Finding, Gate, GateReport, GateResult, Weight, repeats},
+    integrity::Rule,
+    plan::Criterion,
+    remedy::{code, plain},
+};
 
 /// Gates that are spoken of; the others stand in the table.
 const MOST_GATES: usize = 3;

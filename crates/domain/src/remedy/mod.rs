@@ -5,11 +5,12 @@ mod agents;
 mod faults;
 mod gates;
 
-use crate::blocked::Approvable;
-use crate::blocked::BlockReason;
-use crate::evidence::GateReport;
-use crate::ids::TaskId;
-use crate::plan::Criterion;
+use crate::{
+    blocked::{Approvable, BlockReason},
+    evidence::GateReport,
+    ids::TaskId,
+    plan::Criterion,
+};
 
 /// The most actions that are suggested; nobody reads more.
 const MOST: usize = 6;

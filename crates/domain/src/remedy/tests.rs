@@ -1,17 +1,10 @@
 use super::*;
-use crate::blocked::AgentFailure;
-use crate::blocked::Fault;
-use crate::decision::Issue;
-use crate::evidence::Absence;
-use crate::evidence::Counts;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::Gate;
-use crate::evidence::GateResult;
-use crate::evidence::Weight;
-use crate::ids::TaskId;
-use crate::ids::User;
-use crate::ids::UserId;
+use crate::{
+    blocked::{AgentFailure, Fault},
+    decision::Issue,
+    evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
+    ids::{TaskId, User, UserId},
+};
 use std::collections::BTreeSet;
 
 fn ada() -> User {

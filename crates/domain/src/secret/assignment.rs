@@ -1,14 +1,8 @@
 //! Values that are given to names like `api_key`, `password` or `client_secret` and are too random to be words. The rule
 //! is careful: what only looks random (hashes, ids, generated files, examples, code) is none.
 
-use crate::secret::SecretKind;
-use crate::secret::Span;
-use crate::secret::Sure;
-use crate::secret::entropy;
-use crate::secret::is_stand_in;
-use crate::secret::shapes::is_variable;
-use aho_corasick::AhoCorasick;
-use aho_corasick::AhoCorasickBuilder;
+use crate::secret::{SecretKind, Span, Sure, entropy, is_stand_in, shapes::is_variable};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 use std::sync::LazyLock;
 
 const NAMES: [&str; 21] = [

@@ -1,20 +1,16 @@
 //! Credentials of a known form in base 64 and base 16: found by what becomes of their beginnings, wherever these stand in
 //! the encoded text, then decoded and looked at like any other.
 
-use crate::secret::Span;
-use crate::secret::forms;
-use crate::secret::shapes;
+use crate::secret::{Span, forms, shapes};
 use aho_corasick::AhoCorasick;
-use base64::Engine;
-use base64::alphabet;
-use base64::engine::DecodePaddingMode;
-use base64::engine::GeneralPurpose;
-use base64::engine::GeneralPurposeConfig;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use std::fmt::Write;
-use std::ops::Range;
-use std::sync::LazyLock;
+use base64::{
+    Engine, alphabet,
+    engine::{
+        DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig,
+        general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+    },
+};
+use std::{fmt::Write, ops::Range, sync::LazyLock};
 
 /// Of shorter beginnings too little is left to search for.
 const LEAST: usize = 4;

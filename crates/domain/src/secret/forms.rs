@@ -1,11 +1,7 @@
 //! The forms in which services print their credentials, as these services and the makers of secret scanners document them:
 //! how each begins, which characters follow, and how many at least.
 
-use crate::secret::SecretKind;
-use crate::secret::Span;
-use crate::secret::Sure;
-use crate::secret::begins;
-use crate::secret::names_stand_in;
+use crate::secret::{SecretKind, Span, Sure, begins, names_stand_in};
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
@@ -255,8 +251,7 @@ fn is_random(beginning: &str, value: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::BEGINNINGS;
-    use super::FORMS;
+    use super::{BEGINNINGS, FORMS};
     use std::collections::BTreeSet;
 
     #[test]

@@ -13,16 +13,14 @@ mod spelling;
 mod view;
 mod wide;
 
-use crate::ids::Millis;
-use crate::secret::own::Own;
-use crate::secret::passing::Passing;
+use crate::{
+    ids::Millis,
+    secret::{own::Own, passing::Passing},
+};
 use secrecy::SecretString;
 use serde_json::Value;
-use sha2::Digest;
-use sha2::Sha256;
-use std::fmt;
-use std::ops::Range;
-use std::sync::Arc;
+use sha2::{Digest, Sha256};
+use std::{fmt, ops::Range, sync::Arc};
 
 /// What stands in place of a credential.
 pub const MASK: &str = "[masked]";

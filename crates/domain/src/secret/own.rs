@@ -3,10 +3,8 @@
 
 use crate::secret::spelling;
 use aho_corasick::AhoCorasick;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
-use std::collections::BTreeMap;
-use std::ops::Range;
+use secrecy::{ExposeSecret, SecretString};
+use std::{collections::BTreeMap, ops::Range};
 
 /// How much of a spelling is looked for first; none is shorter.
 const BEGINNING: usize = spelling::LEAST;

@@ -1,12 +1,8 @@
 //! Secrets that come while the service runs and end by themselves, as the tokens do that it is given for an hour.
 
-use crate::ids::Millis;
-use crate::secret::own::Own;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use crate::{ids::Millis, secret::own::Own};
+use secrecy::{ExposeSecret, SecretString};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Those that have not ended.
 #[derive(Default)]

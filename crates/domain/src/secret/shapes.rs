@@ -1,17 +1,9 @@
 //! Credentials that have a shape instead of a beginning: keys in PEM form, signed tokens, passwords in addresses, headers.
 
-use crate::secret::MASK;
-use crate::secret::SecretKind;
-use crate::secret::Span;
-use crate::secret::Sure;
-use crate::secret::begins;
-use crate::secret::entropy;
-use crate::secret::is_stand_in;
+use crate::secret::{MASK, SecretKind, Span, Sure, begins, entropy, is_stand_in};
 use aho_corasick::AhoCorasick;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use std::ops::Range;
-use std::sync::LazyLock;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use std::{ops::Range, sync::LazyLock};
 
 const MARKS: [&str; 7] = [
     "-----BEGIN ",

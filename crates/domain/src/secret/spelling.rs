@@ -1,9 +1,10 @@
 //! The ways in which a known secret may be written: as it is, line by line, escaped for JSON, HTML or an address, in
 //! base 16 and base 64, also in the middle of something else that was encoded.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+};
 use std::fmt::Write;
 
 /// Values and pieces shorter than this are found by chance.

@@ -1,5 +1,4 @@
-use super::SecretKind;
-use super::Secrets;
+use super::{SecretKind, Secrets};
 use crate::ids::Millis;
 use proptest::prelude::*;
 use secrecy::SecretString;

@@ -1,19 +1,15 @@
 //! Where a Task stops until a person decides.
 
-use crate::blocked::BlockReason;
-use crate::decision::Outcome;
-use crate::effect::TaskWork;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::task::Asked;
-use crate::task::State;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::Turn;
-use crate::task::Work;
-use crate::task::step::ask;
-use crate::task::step::unchanged;
+use crate::{
+    blocked::BlockReason,
+    decision::Outcome,
+    effect::TaskWork,
+    ids::{Sha, TaskId},
+    task::{
+        Asked, State, Step, Stop, Task, Turn, Work,
+        step::{ask, unchanged},
+    },
+};
 
 /// A task that someone paused stops where the next agent, Gate or merge would start.
 pub(super) fn paused(before: &State, mut after: Step) -> Step {

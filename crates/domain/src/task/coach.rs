@@ -1,37 +1,22 @@
 //! What happens when Gates and Coach end: approval, the next turn, or a block.
 
-use crate::blocked::BlockReason;
-use crate::ci;
-use crate::ci::CiPolicy;
-use crate::contract::Judgement;
-use crate::decision::Issue;
-use crate::decision::Outcome;
-use crate::effect::TaskWork;
-use crate::evidence::GateReport;
-use crate::evidence::GateResult;
-use crate::evidence::Profile;
-use crate::evidence::profile;
-use crate::ids::Millis;
-use crate::ids::Sha;
-use crate::ids::TurnNumber;
-use crate::recurring::same_issues_three_turns;
-use crate::report::Discrepancy;
-use crate::task::Approval;
-use crate::task::Asked;
-use crate::task::MergePolicy;
-use crate::task::MergeState;
-use crate::task::Origin;
-use crate::task::Rules;
-use crate::task::Stage;
-use crate::task::State;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::TurnKind;
-use crate::task::blocking::block;
-use crate::task::step::ask;
-use crate::task::step::start_turn;
-use crate::task::step::unchanged;
+use crate::{
+    blocked::BlockReason,
+    ci,
+    ci::CiPolicy,
+    contract::Judgement,
+    decision::{Issue, Outcome},
+    effect::TaskWork,
+    evidence::{GateReport, GateResult, Profile, profile},
+    ids::{Millis, Sha, TurnNumber},
+    recurring::same_issues_three_turns,
+    report::Discrepancy,
+    task::{
+        Approval, Asked, MergePolicy, MergeState, Origin, Rules, Stage, State, Step, Stop, Task, TurnKind,
+        blocking::block,
+        step::{ask, start_turn, unchanged},
+    },
+};
 
 pub(super) fn gated(
     mut task: Task,

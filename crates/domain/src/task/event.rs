@@ -1,22 +1,16 @@
 //! What happens to a Task.
 
-use crate::blocked::AgentFailure;
-use crate::blocked::BlockReason;
-use crate::contract::Judgement;
-use crate::decision::Issue;
-use crate::design::Design;
-use crate::evidence::GateReport;
-use crate::evidence::GateResult;
-use crate::ids::PullNumber;
-use crate::ids::ReviewId;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::ids::User;
-use crate::report::Discrepancy;
-use crate::report::PlayerReport;
-use crate::task::HumanReview;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    blocked::{AgentFailure, BlockReason},
+    contract::Judgement,
+    decision::Issue,
+    design::Design,
+    evidence::{GateReport, GateResult},
+    ids::{PullNumber, ReviewId, Sha, TaskId, User},
+    report::{Discrepancy, PlayerReport},
+    task::HumanReview,
+};
+use serde::{Deserialize, Serialize};
 
 /// What happens to a Task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,27 +1,17 @@
 //! What follows from people's hands on a task's branch and pull request: pushes, reviews, closing, merging.
 
-use crate::blocked::BlockReason;
-use crate::ids::Millis;
-use crate::ids::PullNumber;
-use crate::ids::Sha;
-use crate::ids::User;
-use crate::task::MergedBy;
-use crate::task::Rules;
-use crate::task::State;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::TurnKind;
-use crate::task::blocking::block;
-use crate::task::blocking::moved;
-use crate::task::blocking::take_back_turn;
-use crate::task::people::dismiss;
-use crate::task::player::overtaken;
-use crate::task::resuming::Left;
-use crate::task::resuming::go_on;
-use crate::task::resuming::left;
-use crate::task::step::start_turn;
-use crate::task::step::unchanged;
+use crate::{
+    blocked::BlockReason,
+    ids::{Millis, PullNumber, Sha, User},
+    task::{
+        MergedBy, Rules, State, Step, Stop, Task, TurnKind,
+        blocking::{block, moved, take_back_turn},
+        people::dismiss,
+        player::overtaken,
+        resuming::{Left, go_on, left},
+        step::{start_turn, unchanged},
+    },
+};
 
 pub(super) fn pull_closed(mut task: Task, by: &User, pull: PullNumber) -> Step {
     if task.is_over() || task.pull != Some(pull) {

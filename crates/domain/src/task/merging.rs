@@ -1,23 +1,14 @@
 //! What becomes of a task's pull request when AutoBuild opens or merges it.
 
-use crate::effect::ClosedWhy;
-use crate::effect::TaskWork;
-use crate::ids::Millis;
-use crate::ids::PullNumber;
-use crate::ids::Sha;
-use crate::task::Asked;
-use crate::task::Conflict;
-use crate::task::MergeState;
-use crate::task::MergedBy;
-use crate::task::State;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::TurnKind;
-use crate::task::blocking::is_told_by_review;
-use crate::task::step::ask;
-use crate::task::step::start_turn;
-use crate::task::step::unchanged;
+use crate::{
+    effect::{ClosedWhy, TaskWork},
+    ids::{Millis, PullNumber, Sha},
+    task::{
+        Asked, Conflict, MergeState, MergedBy, State, Step, Stop, Task, TurnKind,
+        blocking::is_told_by_review,
+        step::{ask, start_turn, unchanged},
+    },
+};
 
 /// Asks for the pull request of a pushed branch, unless it is there or being opened.
 pub(super) fn open_missing_pull(task: &mut Task) -> Option<Asked> {

@@ -17,36 +17,22 @@ mod state;
 pub mod step;
 mod turn;
 
-use crate::ci::CiPolicy;
-use crate::decision::Verdict;
-use crate::design::PreLoop;
-use crate::effect::TaskWork;
-use crate::ids::PullNumber;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::ids::TurnNumber;
-use crate::ids::User;
-use crate::plan::PlannedTask;
-use crate::task::branch::branch_name;
-pub use crate::task::event::Event;
-pub use crate::task::event::PersonDid;
-pub use crate::task::event::Played;
-pub use crate::task::origin::Origin;
-pub use crate::task::state::Approval;
-pub use crate::task::state::MergeState;
-pub use crate::task::state::MergedBy;
-pub use crate::task::state::Stage;
-pub use crate::task::state::State;
-pub use crate::task::turn::Conflict;
-pub use crate::task::turn::Guidance;
-pub use crate::task::turn::HumanReview;
-pub use crate::task::turn::NextTurn;
-pub use crate::task::turn::Turn;
-pub use crate::task::turn::TurnKind;
-pub use crate::task::turn::Waiver;
-pub use crate::task::turn::Work;
-use serde::Deserialize;
-use serde::Serialize;
+pub use crate::task::{
+    event::{Event, PersonDid, Played},
+    origin::Origin,
+    state::{Approval, MergeState, MergedBy, Stage, State},
+    turn::{Conflict, Guidance, HumanReview, NextTurn, Turn, TurnKind, Waiver, Work},
+};
+use crate::{
+    ci::CiPolicy,
+    decision::Verdict,
+    design::PreLoop,
+    effect::TaskWork,
+    ids::{PullNumber, Sha, TaskId, TurnNumber, User},
+    plan::PlannedTask,
+    task::branch::branch_name,
+};
+use serde::{Deserialize, Serialize};
 
 /// One task of a Feature with everything that was said and done about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,10 +1,7 @@
 //! Where a task comes from: the plan, or AutoBuild itself.
 
-use crate::ids::ReviewId;
-use crate::ids::Sha;
-use crate::ids::User;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::ids::{ReviewId, Sha, User};
+use serde::{Deserialize, Serialize};
 
 /// Where a task comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

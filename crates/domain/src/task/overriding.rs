@@ -1,26 +1,17 @@
 //! A person's word over the Coach: on which commit it counts, what it waives, and what it cannot waive.
 
-use crate::decision::Issue;
-use crate::decision::Severity;
-use crate::effect::DismissedWhy;
-use crate::effect::TaskWork;
-use crate::evidence::Evidence;
-use crate::evidence::Gate;
-use crate::evidence::Profile;
-use crate::evidence::profile;
-use crate::ids::Millis;
-use crate::ids::TurnNumber;
-use crate::ids::User;
-use crate::integrity::Rule;
-use crate::task::Approval;
-use crate::task::Rules;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::Waiver;
-use crate::task::coach::approve;
-use crate::task::step::ask;
-use crate::task::step::unchanged;
+use crate::{
+    decision::{Issue, Severity},
+    effect::{DismissedWhy, TaskWork},
+    evidence::{Evidence, Gate, Profile, profile},
+    ids::{Millis, TurnNumber, User},
+    integrity::Rule,
+    task::{
+        Approval, Rules, Step, Stop, Task, Waiver,
+        coach::approve,
+        step::{ask, unchanged},
+    },
+};
 
 impl Task {
     /// The turn that a person may approve over the Coach: the newest one with a commit, once there is a pull request.

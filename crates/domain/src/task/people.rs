@@ -1,31 +1,21 @@
 //! What people say to a Task: its commands.
 
-use crate::blocked::BlockReason;
-use crate::decision::Outcome;
-use crate::effect::ClosedWhy;
-use crate::effect::DismissedWhy;
-use crate::effect::TaskWork;
-use crate::ids::Millis;
-use crate::ids::User;
-use crate::task::Asked;
-use crate::task::Guidance;
-use crate::task::PersonDid;
-use crate::task::Rules;
-use crate::task::State;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::blocking::block;
-use crate::task::blocking::take_back_turn;
-use crate::task::branch::branch_name;
-use crate::task::coach::approve;
-use crate::task::hands;
-use crate::task::overriding;
-use crate::task::rerun;
-use crate::task::resuming::go_on;
-use crate::task::reviews;
-use crate::task::step::ask;
-use crate::task::step::unchanged;
+use crate::{
+    blocked::BlockReason,
+    decision::Outcome,
+    effect::{ClosedWhy, DismissedWhy, TaskWork},
+    ids::{Millis, User},
+    task::{
+        Asked, Guidance, PersonDid, Rules, State, Step, Stop, Task,
+        blocking::{block, take_back_turn},
+        branch::branch_name,
+        coach::approve,
+        hands, overriding, rerun,
+        resuming::go_on,
+        reviews,
+        step::{ask, unchanged},
+    },
+};
 
 pub(super) fn did(task: Task, by: User, did: PersonDid, at: Millis, rules: &Rules) -> Step {
     match did {

@@ -1,32 +1,20 @@
 //! What happens when the designer or the Player ends.
 
-use crate::blocked::BlockReason;
-use crate::contract;
-use crate::decision::Issue;
-use crate::decision::Verdict;
-use crate::design::Design;
-use crate::design::PreLoop;
-use crate::ids::Millis;
-use crate::ids::Sha;
-use crate::ids::TurnNumber;
-use crate::report::PlayerReport;
-use crate::task::Asked;
-use crate::task::Played;
-use crate::task::State;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::TurnKind;
-use crate::task::Work;
-use crate::task::blocking::block;
-use crate::task::blocking::take_back_turn;
-use crate::task::coach::announce;
-use crate::task::coach::next_or_blocked;
-use crate::task::merging::open_missing_pull;
-use crate::task::step::play;
-use crate::task::step::start_turn;
-use crate::task::step::unchanged;
-use crate::task::step::verify;
+use crate::{
+    blocked::BlockReason,
+    contract,
+    decision::{Issue, Verdict},
+    design::{Design, PreLoop},
+    ids::{Millis, Sha, TurnNumber},
+    report::PlayerReport,
+    task::{
+        Asked, Played, State, Step, Stop, Task, TurnKind, Work,
+        blocking::{block, take_back_turn},
+        coach::{announce, next_or_blocked},
+        merging::open_missing_pull,
+        step::{play, start_turn, unchanged, verify},
+    },
+};
 
 pub(super) fn designed(mut task: Task, run: u64, design: Option<Box<Design>>, at: Millis) -> Step {
     if task.state != (State::PreLoop { run }) {

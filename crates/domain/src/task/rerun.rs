@@ -1,22 +1,16 @@
 //! GitHub's _Re-run_: a person wants the checks of a commit again.
 
-use crate::effect::TaskWork;
-use crate::ids::Millis;
-use crate::ids::Sha;
-use crate::task::MergeState;
-use crate::task::State;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::TurnKind;
-use crate::task::blocking::take_back_turn;
-use crate::task::merging::open_missing_pull;
-use crate::task::resuming::Left;
-use crate::task::resuming::left;
-use crate::task::step::ask;
-use crate::task::step::start_turn;
-use crate::task::step::unchanged;
-use crate::task::step::verify;
+use crate::{
+    effect::TaskWork,
+    ids::{Millis, Sha},
+    task::{
+        MergeState, State, Step, Stop, Task, TurnKind,
+        blocking::take_back_turn,
+        merging::open_missing_pull,
+        resuming::{Left, left},
+        step::{ask, start_turn, unchanged, verify},
+    },
+};
 
 /// Gates and Coach look again at a head that waits for a person. On every other commit the verdict that stands is said
 /// again: GitHub shows a check that was asked for again as queued until its App says something.

@@ -1,22 +1,16 @@
 //! How a Task that rested goes on. Resuming is the same path as starting.
 
-use crate::decision::Outcome;
-use crate::ids::Millis;
-use crate::ids::TurnNumber;
-use crate::task::Approval;
-use crate::task::Asked;
-use crate::task::Rules;
-use crate::task::State;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::TurnKind;
-use crate::task::blocking::take_back_turn;
-use crate::task::coach::announce;
-use crate::task::coach::approve;
-use crate::task::merging::open_missing_pull;
-use crate::task::step::start_turn;
-use crate::task::step::verify;
+use crate::{
+    decision::Outcome,
+    ids::{Millis, TurnNumber},
+    task::{
+        Approval, Asked, Rules, State, Step, Stop, Task, TurnKind,
+        blocking::take_back_turn,
+        coach::{announce, approve},
+        merging::open_missing_pull,
+        step::{start_turn, verify},
+    },
+};
 
 /// What is left to do for the newest turn.
 pub(super) enum Left {

@@ -1,28 +1,17 @@
 //! What follows from people's reviews of a task's pull request.
 
-use crate::blocked::BlockReason;
-use crate::ids::Millis;
-use crate::ids::ReviewId;
-use crate::ids::Sha;
-use crate::ids::User;
-use crate::task::HumanReview;
-use crate::task::MergeState;
-use crate::task::Rules;
-use crate::task::Stage;
-use crate::task::State;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::TurnKind;
-use crate::task::blocking::take_back_turn;
-use crate::task::coach::approve;
-use crate::task::overriding::overridden;
-use crate::task::resuming::Left;
-use crate::task::resuming::approve_again;
-use crate::task::resuming::left;
-use crate::task::resuming::next_kind;
-use crate::task::step::start_turn;
-use crate::task::step::unchanged;
+use crate::{
+    blocked::BlockReason,
+    ids::{Millis, ReviewId, Sha, User},
+    task::{
+        HumanReview, MergeState, Rules, Stage, State, Step, Stop, Task, TurnKind,
+        blocking::take_back_turn,
+        coach::approve,
+        overriding::overridden,
+        resuming::{Left, approve_again, left, next_kind},
+        step::{start_turn, unchanged},
+    },
+};
 
 /// The most remarks that wait for the next Coach: anyone may write them.
 const MOST_REMARKS: usize = 20;

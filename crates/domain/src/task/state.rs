@@ -1,11 +1,10 @@
 //! The states of a Task, each with exactly what it needs.
 
-use crate::blocked::BlockReason;
-use crate::ids::Sha;
-use crate::ids::TurnNumber;
-use crate::ids::User;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    blocked::BlockReason,
+    ids::{Sha, TurnNumber, User},
+};
+use serde::{Deserialize, Serialize};
 
 /// The states of a Task, each with exactly what it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

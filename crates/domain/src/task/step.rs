@@ -1,27 +1,15 @@
 //! What happens to a Task. One function per event.
 
-use crate::blocked::BlockReason;
-use crate::design::PreLoop;
-use crate::effect::TaskWork;
-use crate::ids::Millis;
-use crate::ids::TurnNumber;
-use crate::task::Asked;
-use crate::task::Event;
-use crate::task::Rules;
-use crate::task::Stage;
-use crate::task::State;
-use crate::task::Step;
-use crate::task::Stop;
-use crate::task::Task;
-use crate::task::Turn;
-use crate::task::TurnKind;
-use crate::task::Work;
-use crate::task::blocking;
-use crate::task::coach;
-use crate::task::merging;
-use crate::task::people;
-use crate::task::player;
-use crate::task::resuming::next_kind;
+use crate::{
+    blocked::BlockReason,
+    design::PreLoop,
+    effect::TaskWork,
+    ids::{Millis, TurnNumber},
+    task::{
+        Asked, Event, Rules, Stage, State, Step, Stop, Task, Turn, TurnKind, Work, blocking, coach, merging, people,
+        player, resuming::next_kind,
+    },
+};
 
 /// Applies `event`; a late or repeated event leaves the task as it was.
 #[must_use]

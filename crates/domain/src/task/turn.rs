@@ -1,17 +1,12 @@
 //! One turn of a Task: what it was told and what came of it.
 
-use crate::decision::Issue;
-use crate::decision::Verdict;
-use crate::evidence::GateReport;
-use crate::ids::Millis;
-use crate::ids::ReviewId;
-use crate::ids::Sha;
-use crate::ids::TurnNumber;
-use crate::ids::User;
-use crate::report::Discrepancy;
-use crate::report::PlayerReport;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::{
+    decision::{Issue, Verdict},
+    evidence::GateReport,
+    ids::{Millis, ReviewId, Sha, TurnNumber, User},
+    report::{Discrepancy, PlayerReport},
+};
+use serde::{Deserialize, Serialize};
 
 /// One turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

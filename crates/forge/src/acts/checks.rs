@@ -1,16 +1,13 @@
 //! Check runs and statuses.
 
-use super::super::feed::EventOutcome;
-use super::super::feed::Telling;
-use super::super::hooks::Audience;
-use super::super::hooks::Occasion;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::CheckRun;
-use super::super::state::State;
-use serde_json::Value;
-use serde_json::json as object;
+use super::super::{
+    feed::{EventOutcome, Telling},
+    hooks::{Audience, Occasion},
+    json,
+    refusal::Refusal,
+    state::{Actor, CheckRun, State},
+};
+use serde_json::{Value, json as object};
 
 /// GitHub's limit for summary and text.
 const LONGEST_OUTPUT: usize = 65_535;

@@ -1,12 +1,12 @@
 //! The CI of a repository: checks that appear on every commit pushed to a branch, as an App or a service reports them.
 
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::CiJob;
-use super::super::state::State;
-use super::super::state::Status;
-use super::super::state::matches;
-use super::CheckRunChange;
+use super::{
+    super::{
+        refusal::Refusal,
+        state::{Actor, CiJob, State, Status, matches},
+    },
+    CheckRunChange,
+};
 use serde_json::json as object;
 
 /// What a status says, in the four words that GitHub has for it.

@@ -1,19 +1,16 @@
 //! Comments and reactions.
 
-use super::super::feed::EventOutcome;
-use super::super::feed::Telling;
-use super::super::hooks::Occasion;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::Comment;
-use super::super::state::Edit;
-use super::super::state::Reaction;
-use super::super::state::State;
-use super::check_body;
-use super::check_writable;
-use serde_json::Value;
-use serde_json::json;
+use super::{
+    super::{
+        feed::{EventOutcome, Telling},
+        hooks::Occasion,
+        json,
+        refusal::Refusal,
+        state::{Actor, Comment, Edit, Reaction, State},
+    },
+    check_body, check_writable,
+};
+use serde_json::{Value, json};
 
 /// What a reaction is put on.
 #[derive(Clone, Copy, Debug)]

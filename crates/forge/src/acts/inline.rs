@@ -1,14 +1,15 @@
 //! Comments on lines of a diff: where they may stand.
 
-use super::super::diff;
-use super::super::diff::DiffLine;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::InlineComment;
-use super::super::state::Side;
-use super::super::state::State;
-use super::LONGEST_BODY;
+use super::{
+    super::{
+        diff,
+        diff::DiffLine,
+        json,
+        refusal::Refusal,
+        state::{Actor, InlineComment, Side, State},
+    },
+    LONGEST_BODY,
+};
 use git::bare::FileChange;
 use serde_json::json as object;
 

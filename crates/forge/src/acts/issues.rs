@@ -1,18 +1,16 @@
 //! Opening, changing, closing and removing issues.
 
-use super::super::feed::EventOutcome;
-use super::super::feed::Telling;
-use super::super::hooks::Occasion;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::Edit;
-use super::super::state::Issue;
-use super::super::state::State;
-use super::check_body;
-use super::check_writable;
-use serde_json::Value;
-use serde_json::json;
+use super::{
+    super::{
+        feed::{EventOutcome, Telling},
+        hooks::Occasion,
+        json,
+        refusal::Refusal,
+        state::{Actor, Edit, Issue, State},
+    },
+    check_body, check_writable,
+};
+use serde_json::{Value, json};
 
 /// What is to change on an issue; what is none stays.
 #[derive(Clone, Debug, Default)]

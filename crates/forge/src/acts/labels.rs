@@ -1,11 +1,13 @@
 //! Putting labels on and taking them off.
 
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::Label;
-use super::super::state::State;
-use super::check_writable;
+use super::{
+    super::{
+        json,
+        refusal::Refusal,
+        state::{Actor, Label, State},
+    },
+    check_writable,
+};
 use serde_json::json;
 
 impl State {

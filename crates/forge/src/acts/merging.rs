@@ -1,16 +1,14 @@
 //! Merging pull requests, and all the reasons not to.
 
-use super::super::refusal::Refusal;
-use super::super::site::Site;
-use super::super::state::Actor;
-use super::super::state::ReviewState;
-use super::super::state::Role;
-use super::super::state::RuleKind;
-use super::super::state::State;
-use super::check_writable;
-use git::bare::Ident;
-use git::bare::Merged;
-use git::bare::Replayed;
+use super::{
+    super::{
+        refusal::Refusal,
+        site::Site,
+        state::{Actor, ReviewState, Role, RuleKind, State},
+    },
+    check_writable,
+};
+use git::bare::{Ident, Merged, Replayed};
 use std::collections::BTreeMap;
 
 /// How a pull request is to be merged.

@@ -27,8 +27,7 @@ pub(super) use pulls::NewPull;
 
 pub(super) use reviews::NewReview;
 
-use super::refusal::Refusal;
-use super::state::Repo;
+use super::{refusal::Refusal, state::Repo};
 
 /// GitHub refuses longer texts.
 pub(super) const LONGEST_BODY: usize = 65_536;

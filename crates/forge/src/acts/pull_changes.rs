@@ -1,14 +1,16 @@
 //! Changing pull requests: title, state, base, head, draft.
 
-use super::super::feed::EventOutcome;
-use super::super::feed::Telling;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::site::Site;
-use super::super::state::Actor;
-use super::IssueChange;
-use super::pulls::size;
-use super::pulls::tip;
+use super::{
+    super::{
+        feed::{EventOutcome, Telling},
+        json,
+        refusal::Refusal,
+        site::Site,
+        state::Actor,
+    },
+    IssueChange,
+    pulls::{size, tip},
+};
 use serde_json::json;
 
 /// What is to change on a pull request; what is none stays.

@@ -1,16 +1,15 @@
 //! Opening and changing pull requests.
 
-use super::super::hooks::Occasion;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::site::Site;
-use super::super::state::Actor;
-use super::super::state::Pull;
-use super::super::state::Repo;
-use super::super::state::Size;
-use super::super::state::State;
-use super::check_body;
-use super::check_writable;
+use super::{
+    super::{
+        hooks::Occasion,
+        json,
+        refusal::Refusal,
+        site::Site,
+        state::{Actor, Pull, Repo, Size, State},
+    },
+    check_body, check_writable,
+};
 use git::bare::Comparison;
 use serde_json::json;
 

@@ -1,18 +1,15 @@
 //! What follows when branches move: push events, pull requests that grow, close or turn out merged.
 
-use super::super::feed::EventOutcome;
-use super::super::feed::Telling;
-use super::super::hooks::Occasion;
-use super::super::refusal::Refusal;
-use super::super::site::Site;
-use super::super::state::Actor;
-use super::super::state::Merge;
-use git::bare::ChangeKind;
-use git::bare::CommitFacts;
-use serde_json::Value;
-use serde_json::json;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use super::super::{
+    feed::{EventOutcome, Telling},
+    hooks::Occasion,
+    refusal::Refusal,
+    site::Site,
+    state::{Actor, Merge},
+};
+use git::bare::{ChangeKind, CommitFacts};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 const NOTHING: &str = "0000000000000000000000000000000000000000";
 /// GitHub lists at most this many commits in a push event.

@@ -1,17 +1,15 @@
 //! Repositories as things: made, renamed, moved, archived, removed; and branches written by people.
 
-use super::super::feed::EventOutcome;
-use super::super::feed::Telling;
-use super::super::hooks::Audience;
-use super::super::hooks::Occasion;
-use super::super::refusal::Refusal;
-use super::super::site::Site;
-use super::super::state::Actor;
-use super::super::state::Repo;
-use super::super::state::Selection;
-use super::super::state::Settings;
-use super::super::state::State;
-use super::merging::ident;
+use super::{
+    super::{
+        feed::{EventOutcome, Telling},
+        hooks::{Audience, Occasion},
+        refusal::Refusal,
+        site::Site,
+        state::{Actor, Repo, Selection, Settings, State},
+    },
+    merging::ident,
+};
 use git::bare::NewCommit;
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -1,13 +1,10 @@
 //! Asking people for a review, and taking that back.
 
-use super::super::feed::EventOutcome;
-use super::super::feed::Telling;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::Repo;
-use super::super::state::State;
-use super::super::state::User;
-use super::super::state::UserKind;
+use super::super::{
+    feed::{EventOutcome, Telling},
+    refusal::Refusal,
+    state::{Actor, Repo, State, User, UserKind},
+};
 use serde_json::json;
 
 impl State {

@@ -1,17 +1,16 @@
 //! Reviews, comments on lines, dismissals.
 
-use super::super::feed::EventOutcome;
-use super::super::feed::Telling;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::site::Site;
-use super::super::state::Actor;
-use super::super::state::Review;
-use super::super::state::ReviewState;
-use super::super::state::State;
-use super::LONGEST_BODY;
-use super::NewInline;
-use super::inline::place;
+use super::{
+    super::{
+        feed::{EventOutcome, Telling},
+        json,
+        refusal::Refusal,
+        site::Site,
+        state::{Actor, Review, ReviewState, State},
+    },
+    LONGEST_BODY, NewInline,
+    inline::place,
+};
 use serde_json::json as object;
 
 /// A review to be made.

@@ -1,13 +1,12 @@
 //! Check suites: the check runs of one App on one commit, asked for by pushes and by people.
 
-use super::super::hooks::Audience;
-use super::super::hooks::Occasion;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::site::Site;
-use super::super::state::Actor;
-use super::super::state::CheckSuite;
-use super::super::state::State;
+use super::super::{
+    hooks::{Audience, Occasion},
+    json,
+    refusal::Refusal,
+    site::Site,
+    state::{Actor, CheckSuite, State},
+};
 use serde_json::json as object;
 use std::collections::BTreeSet;
 

@@ -1,27 +1,21 @@
 //! Apps and where they are installed.
 
-use super::super::Forge;
-use super::super::ForgeError;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::App;
-use super::super::state::Hook;
-use super::super::state::Installation;
-use super::super::state::Permissions;
-use super::super::state::Selection;
-use super::super::state::State;
-use super::super::state::UserKind;
-use aws_lc_rs::encoding::AsDer;
-use aws_lc_rs::encoding::Pkcs8V1Der;
-use aws_lc_rs::rsa::KeyPair;
-use aws_lc_rs::rsa::KeySize;
-use aws_lc_rs::signature::KeyPair as _;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
+use super::super::{
+    Forge, ForgeError,
+    refusal::Refusal,
+    state::{Actor, App, Hook, Installation, Permissions, Selection, State, UserKind},
+};
+use aws_lc_rs::{
+    encoding::{AsDer, Pkcs8V1Der},
+    rsa::{KeyPair, KeySize},
+    signature::KeyPair as _,
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
 use secrecy::SecretString;
-use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
 
 /// An App to be registered.
 #[derive(Clone, Debug)]

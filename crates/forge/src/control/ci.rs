@@ -1,11 +1,10 @@
 //! CI at work: what Apps and services report of commits.
 
-use super::super::Forge;
-use super::super::ForgeError;
-use super::super::state::CiJob;
-use super::Person;
-use super::people::Done;
-use super::people::WRITE;
+use super::{
+    super::{Forge, ForgeError, state::CiJob},
+    Person,
+    people::{Done, WRITE},
+};
 
 /// A check that appears on every commit pushed to a branch that matches.
 #[derive(Clone, Copy, Debug)]

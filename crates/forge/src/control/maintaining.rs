@@ -1,11 +1,10 @@
 //! What people with more rights do: merging, pushing, looking after the repository.
 
-use super::super::acts::MergeOrder;
-use super::Person;
-use super::people::ADMIN;
-use super::people::Done;
-use super::people::EVERYONE;
-use super::people::WRITE;
+use super::{
+    super::acts::MergeOrder,
+    Person,
+    people::{ADMIN, Done, EVERYONE, WRITE},
+};
 use std::collections::BTreeMap;
 
 impl Person<'_> {

@@ -7,15 +7,12 @@ mod people;
 mod setup;
 mod watch;
 
-pub use apps::AppCredentials;
-pub use apps::NewApp;
+pub use apps::{AppCredentials, NewApp};
 pub use ci::NewCiJob;
-pub use people::InlineRemark;
-pub use people::Person;
+pub use people::{InlineRemark, Person};
 pub use setup::RepoSource;
 
-use super::Forge;
-use super::ForgeError;
+use super::{Forge, ForgeError};
 
 impl Forge {
     /// The id of the repository called `owner/name`, now or formerly.

@@ -1,20 +1,12 @@
 //! People at work: what a person does in a browser or with git, with the rights they have.
 
-use super::super::Forge;
-use super::super::ForgeError;
-use super::super::acts::IssueChange;
-use super::super::acts::NewInline;
-use super::super::acts::NewPull;
-use super::super::acts::NewReview;
-use super::super::acts::PullChange;
-use super::super::acts::Target;
-use super::super::auth::Caller;
-use super::super::auth::Right;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::Role;
-use super::super::state::Side;
-use super::super::state::State;
+use super::super::{
+    Forge, ForgeError,
+    acts::{IssueChange, NewInline, NewPull, NewReview, PullChange, Target},
+    auth::{Caller, Right},
+    refusal::Refusal,
+    state::{Actor, Role, Side, State},
+};
 
 /// A remark on a line of a pull request's diff, on its new side.
 #[derive(Clone, Debug)]

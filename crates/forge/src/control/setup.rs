@@ -1,20 +1,12 @@
 //! Accounts, repositories, rights and rules.
 
-use super::super::Forge;
-use super::super::ForgeError;
-use super::super::Refusal;
-use super::super::state::BranchRule;
-use super::super::state::Role;
-use super::super::state::Settings;
-use super::super::state::Token;
-use super::super::state::User;
-use super::super::state::UserKind;
-use git::bare::BareRepo;
-use git::bare::Ident;
-use git::bare::NewCommit;
+use super::super::{
+    Forge, ForgeError, Refusal,
+    state::{BranchRule, Role, Settings, Token, User, UserKind},
+};
+use git::bare::{BareRepo, Ident, NewCommit};
 use secrecy::SecretString;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 /// What a new repository starts from.
 #[derive(Clone, Copy, Debug)]

@@ -1,20 +1,18 @@
 //! Looking at what happens on the forge, and ordering what should go wrong.
 
-use super::super::Forge;
-use super::super::ForgeError;
-use super::super::auth::Caller;
-use super::super::call::Call;
-use super::super::faults::Fault;
-use super::super::faults::FaultOrder;
-use super::super::feed::FeedEvent;
-use super::super::hooks::HookFault;
-use super::super::hooks::HookOrder;
-use super::super::log::LoggedCall;
-use super::super::refusal::Refusal;
-use super::super::rest;
+use super::super::{
+    Forge, ForgeError,
+    auth::Caller,
+    call::Call,
+    faults::{Fault, FaultOrder},
+    feed::FeedEvent,
+    hooks::{HookFault, HookOrder},
+    log::LoggedCall,
+    refusal::Refusal,
+    rest,
+};
 use serde_json::Value;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 use tokio::sync::broadcast;
 
 impl Forge {

@@ -2,20 +2,13 @@
 
 mod given;
 
-use super::schema::Schema;
-use super::schema::inner;
-use super::schema::is_builtin;
-use graphql_parser::Pos;
-use graphql_parser::query::Field;
-use graphql_parser::query::FragmentDefinition;
-use graphql_parser::query::Selection;
-use graphql_parser::query::SelectionSet;
-use graphql_parser::query::TypeCondition;
-use graphql_parser::query::VariableDefinition;
-use serde_json::Value;
-use serde_json::json;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use super::schema::{Schema, inner, is_builtin};
+use graphql_parser::{
+    Pos,
+    query::{Field, FragmentDefinition, Selection, SelectionSet, TypeCondition, VariableDefinition},
+};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The fragments of a document, by name.
 pub(super) type Fragments<'a> = BTreeMap<&'a str, &'a FragmentDefinition<'static, String>>;

@@ -9,31 +9,21 @@ mod tests;
 mod things;
 mod values;
 
-use self::check::Fragments;
-use self::check::Operation;
-use self::check::check;
-use self::run::Run;
-use self::schema::Schema;
-use self::things::Held;
-use self::things::Thing;
-use self::values::Variables;
-use self::values::arguments;
-use self::values::variables;
-use super::auth::Right;
-use super::call::Answer;
-use super::call::Answered;
-use super::call::Call;
-use super::refusal::Refusal;
-use super::state::Actor;
-use super::state::Role;
-use super::state::State;
-use graphql_parser::query::Definition;
-use graphql_parser::query::Document;
-use graphql_parser::query::Field;
-use graphql_parser::query::OperationDefinition;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json as object;
+use self::{
+    check::{Fragments, Operation, check},
+    run::Run,
+    schema::Schema,
+    things::{Held, Thing},
+    values::{Variables, arguments, variables},
+};
+use super::{
+    auth::Right,
+    call::{Answer, Answered, Call},
+    refusal::Refusal,
+    state::{Actor, Role, State},
+};
+use graphql_parser::query::{Definition, Document, Field, OperationDefinition};
+use serde_json::{Map, Value, json as object};
 
 const WRITE: Right = Right::write(&["pull_requests"], Role::Write);
 const READ: Right = Right::read(&["issues", "pull_requests"]);

@@ -1,23 +1,17 @@
 //! Answers a checked document: one field after the other, with what could not be had as `null` and an error.
 
-use super::Failure;
-use super::Served;
-use super::check::Fragments;
-use super::schema::Schema;
-use super::things::Held;
-use super::things::Thing;
-use super::values::Variables;
-use super::values::arguments;
-use super::values::literal;
-use graphql_parser::Pos;
-use graphql_parser::query::Directive;
-use graphql_parser::query::Field;
-use graphql_parser::query::Selection;
-use graphql_parser::query::SelectionSet;
-use graphql_parser::query::TypeCondition;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use super::{
+    Failure, Served,
+    check::Fragments,
+    schema::Schema,
+    things::{Held, Thing},
+    values::{Variables, arguments, literal},
+};
+use graphql_parser::{
+    Pos,
+    query::{Directive, Field, Selection, SelectionSet, TypeCondition},
+};
+use serde_json::{Map, Value, json};
 
 /// GitHub's limit for one page of a connection.
 const MOST: u64 = 100;

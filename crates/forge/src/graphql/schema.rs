@@ -1,15 +1,10 @@
 //! The types that documents are held against.
 
-use graphql_parser::query::Type;
-use graphql_parser::schema::Definition;
-use graphql_parser::schema::Document;
-use graphql_parser::schema::EnumType;
-use graphql_parser::schema::Field;
-use graphql_parser::schema::InputObjectType;
-use graphql_parser::schema::InputValue;
-use graphql_parser::schema::TypeDefinition;
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use graphql_parser::{
+    query::Type,
+    schema::{Definition, Document, EnumType, Field, InputObjectType, InputValue, TypeDefinition},
+};
+use std::{collections::BTreeMap, sync::LazyLock};
 
 /// A type as documents and the schema write it.
 pub(super) type Kind = Type<'static, String>;

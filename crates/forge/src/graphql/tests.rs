@@ -1,5 +1,4 @@
-use super::check::Fragments;
-use super::*;
+use super::{check::Fragments, *};
 
 /// What is wrong with a document: `<code> <message>` of each error.
 fn wrong(text: &str) -> Vec<String> {

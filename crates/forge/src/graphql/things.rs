@@ -1,21 +1,14 @@
 //! The objects of the schema, and what their fields hold.
 
-use super::super::json;
-use super::super::state::Actor;
-use super::super::state::Comment;
-use super::super::state::Edit;
-use super::super::state::Issue;
-use super::super::state::Label;
-use super::super::state::Moment;
-use super::super::state::Pull;
-use super::super::state::Repo;
-use super::super::state::State;
-use super::super::state::UserKind;
-use super::Failure;
-use super::Served;
-use super::values::Variables;
-use serde_json::Value;
-use serde_json::json as object;
+use super::{
+    super::{
+        json,
+        state::{Actor, Comment, Edit, Issue, Label, Moment, Pull, Repo, State, UserKind},
+    },
+    Failure, Served,
+    values::Variables,
+};
+use serde_json::{Value, json as object};
 
 /// An object of the schema.
 #[derive(Clone, Copy)]

@@ -1,14 +1,8 @@
 //! Values of arguments and variables: literals and JSON, held against their types.
 
-use super::schema::InputDef;
-use super::schema::Kind;
-use super::schema::Schema;
-use graphql_parser::query::Type;
-use graphql_parser::query::Value as Literal;
-use graphql_parser::query::VariableDefinition;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json;
+use super::schema::{InputDef, Kind, Schema};
+use graphql_parser::query::{Type, Value as Literal, VariableDefinition};
+use serde_json::{Map, Value, json};
 
 /// The values of variables, by name.
 pub(super) type Variables = Map<String, Value>;

@@ -1,23 +1,25 @@
 //! Carries deliveries to their receivers: in order for each App, one at a time, each tried once.
 
-use super::super::site::Site;
-use super::super::state::Delivery;
-use super::super::state::Hook;
-use super::super::state::Outcome;
-use super::HookMishap;
-use hmac::Hmac;
-use hmac::Mac;
+use super::{
+    super::{
+        site::Site,
+        state::{Delivery, Hook, Outcome},
+    },
+    HookMishap,
+};
+use hmac::{Hmac, Mac};
 use http_body_util::Full;
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
+};
 use sha2::Sha256;
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::Weak;
-use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio::sync::watch;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+use tokio::sync::{mpsc, watch};
 
 /// GitHub waits this long for a receiver.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,14 +1,10 @@
 //! From something that happened to the deliveries it causes.
 
-use super::super::refusal::Refusal;
-use super::super::state::Delivery;
-use super::super::state::Installation;
-use super::super::state::Outcome;
-use super::super::state::Selection;
-use super::super::state::State;
-use super::super::state::UserKind;
-use serde_json::Value;
-use serde_json::json;
+use super::super::{
+    refusal::Refusal,
+    state::{Delivery, Installation, Outcome, Selection, State, UserKind},
+};
+use serde_json::{Value, json};
 
 /// Something that happened, as webhooks tell it.
 pub(crate) struct Occasion<'a> {

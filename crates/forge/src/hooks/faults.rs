@@ -1,11 +1,10 @@
 //! Orders to mistreat deliveries: lose them, send them twice, hold them back.
 
 use super::super::state::Delivery;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering;
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 use tokio::sync::watch;
 
 /// What happens to a delivery that an order meets.

@@ -4,12 +4,8 @@ mod courier;
 mod emit;
 mod faults;
 
-pub use faults::HookFault;
-pub use faults::HookMishap;
-pub use faults::HookOrder;
+pub use faults::{HookFault, HookMishap, HookOrder};
 
-pub(super) use courier::Post;
-pub(super) use courier::headers as delivery_headers;
-pub(super) use emit::Audience;
-pub(super) use emit::Occasion;
+pub(super) use courier::{Post, headers as delivery_headers};
+pub(super) use emit::{Audience, Occasion};
 pub(super) use faults::HookFaults;

@@ -1,17 +1,8 @@
 //! Accounts, Apps and installations.
 
-use super::extend;
-use super::links;
-use super::time;
-use super::time_or_null;
-use crate::state::App;
-use crate::state::Installation;
-use crate::state::Selection;
-use crate::state::State;
-use crate::state::User;
-use crate::state::UserKind;
-use serde_json::Value;
-use serde_json::json;
+use super::{extend, links, time, time_or_null};
+use crate::state::{App, Installation, Selection, State, User, UserKind};
+use serde_json::{Value, json};
 
 const USER_LINKS: [(&str, &str); 9] = [
     ("followers_url", "/followers"),

@@ -1,16 +1,9 @@
 //! Check runs, their suites, and statuses.
 
-use super::extend;
-use super::time;
-use super::time_or_null;
-use crate::state::CheckRun;
-use crate::state::CheckSuite;
-use crate::state::Repo;
-use crate::state::State;
-use crate::state::Status;
+use super::{extend, time, time_or_null};
+use crate::state::{CheckRun, CheckSuite, Repo, State, Status};
 use git::bare::CommitFacts;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(crate) fn check_run(state: &State, repo: &Repo, run: &CheckRun) -> Value {
     let url = format!("{}/check-runs/{}", state.repo_api(repo), run.id);

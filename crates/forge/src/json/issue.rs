@@ -1,18 +1,8 @@
 //! Issues, comments, labels, reactions.
 
-use super::time;
-use super::time_or_null;
-use crate::state::Comment;
-use crate::state::Issue;
-use crate::state::Label;
-use crate::state::Pull;
-use crate::state::Reaction;
-use crate::state::Repo;
-use crate::state::Role;
-use crate::state::State;
-use crate::state::UserKind;
-use serde_json::Value;
-use serde_json::json;
+use super::{time, time_or_null};
+use crate::state::{Comment, Issue, Label, Pull, Reaction, Repo, Role, State, UserKind};
+use serde_json::{Value, json};
 
 const REACTIONS: [&str; 8] = ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"];
 

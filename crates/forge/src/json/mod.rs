@@ -6,25 +6,12 @@ mod issue;
 mod pull;
 mod repo;
 
-pub(super) use check::check_run;
-pub(super) use check::check_suite;
-pub(super) use check::head_commit;
-pub(super) use check::simple_check_suite;
-pub(super) use check::status;
-pub(super) use issue::comment;
-pub(super) use issue::issue;
-pub(super) use issue::label;
-pub(super) use issue::reaction;
-pub(super) use pull::Computed;
-pub(super) use pull::inline_comment;
-pub(super) use pull::pull;
-pub(super) use pull::requested;
-pub(super) use pull::review;
-pub(super) use pull::review_state_lower;
+pub(super) use check::{check_run, check_suite, head_commit, simple_check_suite, status};
+pub(super) use issue::{comment, issue, label, reaction};
+pub(super) use pull::{Computed, inline_comment, pull, requested, review, review_state_lower};
 
 use super::state::Moment;
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A moment as GitHub writes it: `2026-01-15T10:30:00Z`.
 pub(super) fn time(at: Moment) -> Value {

@@ -1,19 +1,12 @@
 //! Pull requests, reviews, comments on lines.
 
-use super::extend;
-use super::issue::association;
-use super::issue::labels;
-use super::time;
-use super::time_or_null;
-use crate::state::InlineComment;
-use crate::state::Issue;
-use crate::state::Pull;
-use crate::state::Repo;
-use crate::state::Review;
-use crate::state::ReviewState;
-use crate::state::State;
-use serde_json::Value;
-use serde_json::json;
+use super::{
+    extend,
+    issue::{association, labels},
+    time, time_or_null,
+};
+use crate::state::{InlineComment, Issue, Pull, Repo, Review, ReviewState, State};
+use serde_json::{Value, json};
 
 /// What only git can tell of a pull request.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,13 +1,8 @@
 //! Repositories.
 
-use super::extend;
-use super::links;
-use super::time;
-use crate::state::Repo;
-use crate::state::Role;
-use crate::state::State;
-use serde_json::Value;
-use serde_json::json;
+use super::{extend, links, time};
+use crate::state::{Repo, Role, State};
+use serde_json::{Value, json};
 
 const REPO_LINKS: [(&str, &str); 37] = [
     ("url", ""),

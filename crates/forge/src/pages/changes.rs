@@ -1,19 +1,19 @@
 //! Commits and the lines they change.
 
-use super::super::diff;
-use super::super::diff::DiffLine;
-use super::super::site::Site;
-use super::super::state::InlineComment;
-use super::super::state::State;
-use super::conversation::remark_box;
-use super::layout;
-use super::layout::boxed;
-use super::layout::time;
-use super::lists::short;
-use git::bare::CommitFacts;
-use git::bare::FileChange;
-use maud::Markup;
-use maud::html;
+use super::{
+    super::{
+        diff,
+        diff::DiffLine,
+        site::Site,
+        state::{InlineComment, State},
+    },
+    conversation::remark_box,
+    layout,
+    layout::{boxed, time},
+    lists::short,
+};
+use git::bare::{CommitFacts, FileChange};
+use maud::{Markup, html};
 use std::sync::Arc;
 
 /// Diffs longer than this are left out of the page.

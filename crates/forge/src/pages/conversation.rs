@@ -1,22 +1,16 @@
 //! What was said and done on an issue or pull request, in the order it happened.
 
-use super::super::feed::FeedEvent;
-use super::super::state::Comment;
-use super::super::state::InlineComment;
-use super::super::state::Issue;
-use super::super::state::Reaction;
-use super::super::state::Repo;
-use super::super::state::Review;
-use super::super::state::State;
-use super::layout;
-use super::layout::badge;
-use super::layout::boxed;
-use super::layout::time;
-use super::lists::short;
-use super::lists::state_badge;
-use super::markdown;
-use maud::Markup;
-use maud::html;
+use super::{
+    super::{
+        feed::FeedEvent,
+        state::{Comment, InlineComment, Issue, Reaction, Repo, Review, State},
+    },
+    layout,
+    layout::{badge, boxed, time},
+    lists::{short, state_badge},
+    markdown,
+};
+use maud::{Markup, html};
 
 /// The page of an issue.
 pub(super) fn issue_page(state: &State, repo: u64, number: u64) -> Option<Markup> {

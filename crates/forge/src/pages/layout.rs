@@ -1,10 +1,7 @@
 //! What all pages share: the frame, the style, small parts.
 
 use super::super::state::Moment;
-use maud::DOCTYPE;
-use maud::Markup;
-use maud::PreEscaped;
-use maud::html;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
 

@@ -1,13 +1,11 @@
 //! The list of repositories, and what is in one.
 
-use super::super::state::Issue;
-use super::super::state::Repo;
-use super::super::state::State;
-use super::layout;
-use super::layout::badge;
-use super::layout::time;
-use maud::Markup;
-use maud::html;
+use super::{
+    super::state::{Issue, Repo, State},
+    layout,
+    layout::{badge, time},
+};
+use maud::{Markup, html};
 
 /// All repositories.
 pub(super) fn index(state: &State) -> Markup {

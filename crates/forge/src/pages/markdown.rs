@@ -1,14 +1,7 @@
 //! Markdown as GitHub shows it, as far as reading needs it. Raw HTML is shown as text but for a few harmless tags.
 
-use maud::Markup;
-use maud::PreEscaped;
-use pulldown_cmark::CodeBlockKind;
-use pulldown_cmark::CowStr;
-use pulldown_cmark::Event;
-use pulldown_cmark::Options;
-use pulldown_cmark::Parser;
-use pulldown_cmark::Tag;
-use pulldown_cmark::TagEnd;
+use maud::{Markup, PreEscaped};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
 
 /// Tags that may stand in a text as they are, without attributes.
 const HARMLESS: [&str; 9] = ["details", "summary", "sub", "sup", "br", "kbd", "b", "i", "hr"];

@@ -9,11 +9,8 @@ mod pull;
 
 use super::site::Site;
 use axum::body::Body;
-use http::HeaderValue;
-use http::Response;
-use http::StatusCode;
-use maud::Markup;
-use maud::html;
+use http::{HeaderValue, Response, StatusCode};
+use maud::{Markup, html};
 use std::sync::Arc;
 
 /// The page of a path; none: there is no such page.

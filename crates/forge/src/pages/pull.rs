@@ -1,23 +1,17 @@
 //! The page of a pull request: conversation, checks, commits, changed files.
 
-use super::super::site::Site;
-use super::super::state::CheckRun;
-use super::super::state::Issue;
-use super::super::state::Pull;
-use super::super::state::Repo;
-use super::super::state::State;
-use super::changes;
-use super::conversation;
-use super::layout;
-use super::layout::badge;
-use super::layout::boxed;
-use super::layout::time;
-use super::lists::short;
-use super::markdown;
-use git::bare::CommitFacts;
-use git::bare::Comparison;
-use maud::Markup;
-use maud::html;
+use super::{
+    super::{
+        site::Site,
+        state::{CheckRun, Issue, Pull, Repo, State},
+    },
+    changes, conversation, layout,
+    layout::{badge, boxed, time},
+    lists::short,
+    markdown,
+};
+use git::bare::{CommitFacts, Comparison};
+use maud::{Markup, html};
 use std::sync::Arc;
 
 pub(super) async fn page(site: &Arc<Site>, repo: u64, number: u64) -> Option<Markup> {

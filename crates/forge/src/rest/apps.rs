@@ -1,20 +1,18 @@
 //! Apps, installations and their tokens.
 
-use super::super::auth::Caller;
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::clock;
-use super::super::refusal::Refusal;
-use super::super::state::Permissions;
-use super::super::state::State;
-use super::super::state::Token;
-use super::number;
-use base64::Engine;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use super::{
+    super::{
+        auth::Caller,
+        call::{Answer, Answered, Call},
+        clock,
+        refusal::Refusal,
+        state::{Permissions, State, Token},
+    },
+    number,
+};
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use chrono::Duration;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 pub(super) fn answer(call: &Call, method: &str, parts: &[&str]) -> Option<Answered> {

@@ -1,22 +1,18 @@
 //! Check runs and commit statuses.
 
-use super::super::acts::CheckRunChange;
-use super::super::auth::Right;
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::CheckSuite;
-use super::super::state::Repo;
-use super::super::state::Role;
-use super::super::state::State;
-use super::super::state::Status;
-use super::contents::resolve;
-use super::number;
-use serde_json::Value;
-use serde_json::json as object;
+use super::{
+    super::{
+        acts::CheckRunChange,
+        auth::Right,
+        call::{Answer, Answered, Call},
+        json,
+        refusal::Refusal,
+        state::{Actor, CheckSuite, Repo, Role, State, Status},
+    },
+    contents::resolve,
+    number,
+};
+use serde_json::{Value, json as object};
 use std::collections::BTreeMap;
 
 const READ: Right = Right::read(&["checks"]);

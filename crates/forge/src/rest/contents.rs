@@ -1,19 +1,17 @@
 //! Files, commits and comparisons.
 
-use super::super::auth::Right;
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::json as github;
-use super::super::refusal::Refusal;
-use super::super::state::Repo;
-use super::super::state::State;
-use super::file_contents::contents;
-use git::bare::ChangeKind;
-use git::bare::CommitFacts;
-use git::bare::FileChange;
-use serde_json::Value;
-use serde_json::json;
+use super::{
+    super::{
+        auth::Right,
+        call::{Answer, Answered, Call},
+        json as github,
+        refusal::Refusal,
+        state::{Repo, State},
+    },
+    file_contents::contents,
+};
+use git::bare::{ChangeKind, CommitFacts, FileChange};
+use serde_json::{Value, json};
 
 const READ: Right = Right::read(&["contents"]);
 /// GitHub leaves longer patches out.

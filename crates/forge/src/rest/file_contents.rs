@@ -1,19 +1,18 @@
 //! What stands at a path, in the shapes of GitHub's contents API: JSON with base64, raw, a folder's list, a link, a
 //! submodule, and the sizes from which it gives less.
 
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::json as github;
-use super::super::refusal::Refusal;
-use super::super::state::Repo;
-use super::super::state::State;
-use super::contents::resolve;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
+use super::{
+    super::{
+        call::{Answer, Answered, Call},
+        json as github,
+        refusal::Refusal,
+        state::{Repo, State},
+    },
+    contents::resolve,
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
 use git::bare::BareRepo;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// From this size on the JSON shape leaves the content out.
 const INLINE: u64 = 1_048_576;
@@ -224,8 +223,7 @@ fn entry(state: &State, repo: &Repo, at: &str, path: &str, kind: &str, id: &str,
 
 #[cfg(test)]
 mod tests {
-    use super::Media;
-    use super::followed;
+    use super::{Media, followed};
 
     #[test]
     fn a_link_is_followed_within_the_repository_only() {

@@ -1,17 +1,16 @@
 //! The log of webhook deliveries and their redelivery, for the App they belong to.
 
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::hooks::delivery_headers;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::state::Delivery;
-use super::super::state::Outcome;
-use super::number;
-use serde_json::Map;
-use serde_json::Value;
-use serde_json::json as object;
+use super::{
+    super::{
+        call::{Answer, Answered, Call},
+        hooks::delivery_headers,
+        json,
+        refusal::Refusal,
+        state::{Delivery, Outcome},
+    },
+    number,
+};
+use serde_json::{Map, Value, json as object};
 
 pub(super) fn answer(call: &Call, method: &str, parts: &[&str]) -> Option<Answered> {
     Some(match (method, parts) {

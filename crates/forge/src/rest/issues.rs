@@ -1,18 +1,16 @@
 //! Issues, their comments, labels and reactions.
 
-use super::super::acts::IssueChange;
-use super::super::acts::Target;
-use super::super::auth::Right;
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::Issue;
-use super::super::state::Role;
-use super::super::state::State;
-use super::number;
+use super::{
+    super::{
+        acts::{IssueChange, Target},
+        auth::Right,
+        call::{Answer, Answered, Call},
+        json,
+        refusal::Refusal,
+        state::{Actor, Issue, Role, State},
+    },
+    number,
+};
 use serde_json::Value;
 
 const READ: Right = Right::read(&["issues", "pull_requests"]);

@@ -13,8 +13,7 @@ mod repos;
 mod reviews;
 mod users;
 
-use super::call::Answered;
-use super::call::Call;
+use super::call::{Answered, Call};
 
 /// Whether a path without `/api/v3` belongs to the API rather than to the pages.
 pub(super) fn is_api(parts: &[&str]) -> bool {

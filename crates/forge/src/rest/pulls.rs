@@ -1,20 +1,17 @@
 //! Pull requests.
 
-use super::super::acts::MergeOrder;
-use super::super::acts::NewPull;
-use super::super::acts::PullChange;
-use super::super::auth::Right;
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::Role;
-use super::contents;
-use super::number;
-use serde_json::Value;
-use serde_json::json as object;
+use super::{
+    super::{
+        acts::{MergeOrder, NewPull, PullChange},
+        auth::Right,
+        call::{Answer, Answered, Call},
+        json,
+        refusal::Refusal,
+        state::{Actor, Role},
+    },
+    contents, number,
+};
+use serde_json::{Value, json as object};
 
 const READ: Right = Right::read(&["pull_requests"]);
 const WRITE: Right = Right::write(&["pull_requests"], Role::Read);

@@ -1,19 +1,16 @@
 //! Refs, branches, rules.
 
-use super::super::auth::Right;
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::Repo;
-use super::super::state::Role;
-use super::super::state::RuleKind;
-use super::super::state::State;
-use super::contents;
+use super::{
+    super::{
+        auth::Right,
+        call::{Answer, Answered, Call},
+        refusal::Refusal,
+        state::{Actor, Repo, Role, RuleKind, State},
+    },
+    contents,
+};
 use git::bare::BareError;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const READ: Right = Right::read(&["contents"]);
 const WRITE: Right = Right::write(&["contents"], Role::Write);

@@ -1,12 +1,11 @@
 //! Repositories and who may do what in them.
 
-use super::super::auth::Caller;
-use super::super::auth::Right;
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::refusal::Refusal;
-use super::super::state::Role;
+use super::super::{
+    auth::{Caller, Right},
+    call::{Answer, Answered, Call},
+    refusal::Refusal,
+    state::Role,
+};
 use serde_json::json;
 
 const METADATA: Right = Right::read(&["metadata"]);

@@ -1,18 +1,16 @@
 //! Reviews and comments on lines.
 
-use super::super::acts::NewInline;
-use super::super::acts::NewReview;
-use super::super::auth::Right;
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::json;
-use super::super::refusal::Refusal;
-use super::super::state::Actor;
-use super::super::state::ReviewState;
-use super::super::state::Role;
-use super::super::state::Side;
-use super::number;
+use super::{
+    super::{
+        acts::{NewInline, NewReview},
+        auth::Right,
+        call::{Answer, Answered, Call},
+        json,
+        refusal::Refusal,
+        state::{Actor, ReviewState, Role, Side},
+    },
+    number,
+};
 use serde_json::Value;
 
 const READ: Right = Right::read(&["pull_requests"]);

@@ -1,11 +1,13 @@
 //! Accounts and the rate limit.
 
-use super::super::call::Answer;
-use super::super::call::Answered;
-use super::super::call::Call;
-use super::super::clock;
-use super::super::refusal::Refusal;
-use super::number;
+use super::{
+    super::{
+        call::{Answer, Answered, Call},
+        clock,
+        refusal::Refusal,
+    },
+    number,
+};
 use serde_json::json;
 
 pub(super) fn answer(call: &Call, method: &str, parts: &[&str]) -> Option<Answered> {

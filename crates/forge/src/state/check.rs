@@ -1,9 +1,7 @@
 //! Check runs and commit statuses.
 
-use super::Moment;
-use super::Repo;
-use serde::Deserialize;
-use serde::Serialize;
+use super::{Moment, Repo};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

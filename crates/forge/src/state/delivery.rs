@@ -1,8 +1,7 @@
 //! Webhook deliveries, sent or due.
 
 use super::Moment;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One attempt to tell an App of an event.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,8 +1,7 @@
 //! Issues and pull requests with all that is said on them.
 
 use super::Moment;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// An issue, or a pull request seen as one.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -12,15 +12,10 @@ pub use delivery::*;
 pub use issue::*;
 pub use repo::*;
 
-use super::clock::Clock;
-use super::feed::FeedEvent;
-use super::refusal::Refusal;
-use chrono::DateTime;
-use chrono::Utc;
-use serde::Deserialize;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use std::collections::VecDeque;
+use super::{clock::Clock, feed::FeedEvent, refusal::Refusal};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
 
 /// A moment, in whole seconds.
 pub type Moment = DateTime<Utc>;

@@ -1,14 +1,7 @@
 //! Repositories, their settings, labels, rules and refs.
 
-use super::CheckRun;
-use super::CheckSuite;
-use super::CiJob;
-use super::Issue;
-use super::Moment;
-use super::Role;
-use super::Status;
-use serde::Deserialize;
-use serde::Serialize;
+use super::{CheckRun, CheckSuite, CiJob, Issue, Moment, Role, Status};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

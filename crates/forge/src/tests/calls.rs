@@ -1,8 +1,7 @@
 //! One story through the whole API, read by octocrab's own models.
 
 use super::world::*;
-use octocrab::models;
-use octocrab::params;
+use octocrab::{models, params};
 use serde_json::json;
 
 #[expect(clippy::too_many_lines, reason = "one story, told in order")]

@@ -3,8 +3,7 @@
 use super::world::*;
 use crate::Settings;
 use secrecy::ExposeSecret;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn jwt(world: &World, claims: &Value) -> String {
     let key = jsonwebtoken::EncodingKey::from_rsa_pem(world.worker.private_key.expose_secret().as_bytes()).unwrap();

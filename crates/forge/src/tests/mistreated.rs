@@ -1,10 +1,8 @@
 //! Orders to mistreat requests.
 
 use super::world::*;
-use crate::Fault;
-use crate::Mishap;
-use serde_json::Value;
-use serde_json::json;
+use crate::{Fault, Mishap};
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_lost_reply_is_obeyed_and_a_lost_request_is_not() {

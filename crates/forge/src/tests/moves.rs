@@ -1,10 +1,8 @@
 //! What git does to the forge: pushes, their refusals, and what follows from them.
 
 use super::world::*;
-use crate::BranchRule;
-use crate::RuleKind;
-use serde_json::Value;
-use serde_json::json;
+use crate::{BranchRule, RuleKind};
+use serde_json::{Value, json};
 
 async fn clone(world: &World, token: &str) -> std::path::PathBuf {
     git_ok(world.dir.path(), &["clone", "-q", &world.remote(token), "work"]).await;

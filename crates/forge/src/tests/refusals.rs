@@ -1,10 +1,8 @@
 //! What GitHub refuses, with its codes and texts.
 
 use super::world::*;
-use crate::BranchRule;
-use crate::RuleKind;
-use serde_json::Value;
-use serde_json::json;
+use crate::{BranchRule, RuleKind};
+use serde_json::{Value, json};
 
 /// A world with the branch `work`, one commit ahead, and a pull request by the App.
 async fn with_pull() -> (World, String, u64, String) {

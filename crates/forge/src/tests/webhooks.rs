@@ -1,13 +1,9 @@
 //! Webhooks as receivers see them, their log, and what a restart leaves.
 
 use super::world::*;
-use crate::Forge;
-use crate::ForgeOptions;
-use crate::HookFault;
-use crate::HookMishap;
+use crate::{Forge, ForgeOptions, HookFault, HookMishap};
 use hmac::Mac;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn deliveries_are_signed_and_named() {

@@ -1,21 +1,14 @@
 //! A forge with one repository, three people and two Apps, and what tests do to it.
 
-use crate::AppCredentials;
-use crate::Clock;
-use crate::Forge;
-use crate::ForgeOptions;
-use crate::NewApp;
-use crate::RepoSource;
-use crate::Role;
-use crate::Settings;
+use crate::{AppCredentials, Clock, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 use octocrab::Octocrab;
 use secrecy::ExposeSecret;
-use serde_json::Value;
-use serde_json::json;
-use std::path::Path;
-use std::process::Output;
-use std::sync::Arc;
-use std::sync::Mutex;
+use serde_json::{Value, json};
+use std::{
+    path::Path,
+    process::Output,
+    sync::{Arc, Mutex},
+};
 use tokio::net::TcpListener;
 
 pub(super) const REPO: &str = "acme/shop";

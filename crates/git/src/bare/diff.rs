@@ -1,7 +1,6 @@
 //! What changes between two commits, file by file, as GitHub's answers show it.
 
-use super::BareError;
-use super::BareRepo;
+use super::{BareError, BareRepo};
 use std::collections::BTreeMap;
 
 /// What became of a file.

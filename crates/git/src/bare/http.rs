@@ -1,15 +1,8 @@
 //! git's own HTTP back end as a CGI process, for one request.
 
-use super::BareError;
-use super::BareRepo;
-use super::process::git;
-use std::ffi::OsStr;
-use std::path::Path;
-use std::process::Stdio;
-use tokio::process::Child;
-use tokio::process::ChildStderr;
-use tokio::process::ChildStdin;
-use tokio::process::ChildStdout;
+use super::{BareError, BareRepo, process::git};
+use std::{ffi::OsStr, path::Path, process::Stdio};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
 /// One HTTP request as the CGI convention names its parts.
 #[derive(Clone, Debug)]

@@ -1,9 +1,6 @@
 //! Merging without a work tree: merge commits, squashes, rebases.
 
-use super::BareError;
-use super::BareRepo;
-use super::Ident;
-use super::process::finish;
+use super::{BareError, BareRepo, Ident, process::finish};
 
 /// Two commits put together.
 #[derive(Clone, Debug, PartialEq, Eq)]

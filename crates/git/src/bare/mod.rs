@@ -10,20 +10,14 @@ mod process;
 mod refs;
 mod write;
 
-pub use diff::ChangeKind;
-pub use diff::Comparison;
-pub use diff::FileChange;
-pub use http::BackendRequest;
-pub use http::ServedProcess;
-pub use merge::Merged;
-pub use merge::Replayed;
+pub use diff::{ChangeKind, Comparison, FileChange};
+pub use http::{BackendRequest, ServedProcess};
+pub use merge::{Merged, Replayed};
 pub use process::BareError;
 pub use refs::CommitFacts;
-pub use write::Ident;
-pub use write::NewCommit;
+pub use write::{Ident, NewCommit};
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One bare repository on disk.
 #[derive(Clone, Debug)]

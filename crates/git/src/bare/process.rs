@@ -2,12 +2,11 @@
 
 use super::BareRepo;
 use crate::safe::git_program;
-use std::ffi::OsStr;
-use std::io;
-use std::process::Stdio;
-use tokio::io::AsyncReadExt;
-use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use std::{ffi::OsStr, io, process::Stdio};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    process::Command,
+};
 
 /// More output than this from one git process is cut off.
 const OUTPUT_CAP: u64 = 64 * 1024 * 1024;

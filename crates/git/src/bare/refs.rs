@@ -1,8 +1,6 @@
 //! Reading and moving refs, and what commits say of themselves.
 
-use super::BareError;
-use super::BareRepo;
-use super::process::finish;
+use super::{BareError, BareRepo, process::finish};
 use std::collections::BTreeMap;
 
 /// The value of a ref that does not exist.

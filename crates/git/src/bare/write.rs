@@ -1,12 +1,10 @@
 //! Making repositories: empty, copied from elsewhere, or from given files.
 
-use super::BareError;
-use super::BareRepo;
-use super::process::finish;
-use super::process::git;
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::path::Path;
+use super::{
+    BareError, BareRepo,
+    process::{finish, git},
+};
+use std::{collections::BTreeMap, ffi::OsStr, path::Path};
 
 /// How a repository on this disk is read that belongs to another user, as one that is mounted into a container does: it was
 /// named by whoever started us. Git runs nothing there that such a repository could name.

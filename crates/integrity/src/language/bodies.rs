@@ -86,8 +86,7 @@ pub fn hollowed(text: &str, bodies: &[&Body], which: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Body;
-    use super::hollowed;
+    use super::{Body, hollowed};
     use crate::language;
 
     /// The file with both kinds of answers, and the values that it says outside of functions.

@@ -1,7 +1,6 @@
 //! Whether a statement is reached, and whether its failure is heard.
 
-use crate::language::outline::Strength;
-use crate::language::syntax::At;
+use crate::language::{outline::Strength, syntax::At};
 
 /// How a language writes what decides over the flow of a program.
 pub struct Flow {

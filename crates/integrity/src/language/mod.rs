@@ -15,14 +15,8 @@ mod rust;
 pub mod settings;
 pub mod syntax;
 
-pub use glance::Glance;
-pub use glance::Shadow;
-pub use role::Role;
-pub use role::file_name;
-pub use role::folders;
-pub use role::in_support_folder;
-pub use role::in_test_folder;
-pub use role::role;
+pub use glance::{Glance, Shadow};
+pub use role::{Role, file_name, folders, in_support_folder, in_test_folder, role};
 
 use std::collections::BTreeSet;
 

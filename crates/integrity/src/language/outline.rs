@@ -1,7 +1,6 @@
 //! What a file holds, as far as integrity asks: the same shape for every language.
 
-use crate::language::Role;
-use crate::language::syntax::At;
+use crate::language::{Role, syntax::At};
 use domain::integrity::Rule;
 use std::ops::Range;
 

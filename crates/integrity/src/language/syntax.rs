@@ -1,11 +1,7 @@
 //! Syntax trees of hostile files: parsed within limits, copied flat, walked without recursion.
 
-use std::ops::ControlFlow;
-use std::ops::Range;
-use tree_sitter::ParseOptions;
-use tree_sitter::ParseState;
-use tree_sitter::Parser;
-use tree_sitter::Tree;
+use std::ops::{ControlFlow, Range};
+use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
 /// Larger files are not parsed.
 const MOST_BYTES: usize = 1 << 20;

@@ -1,11 +1,8 @@
 //! Settings of Codecov that ask for less.
 
-use super::lines::more;
-use super::lines::text;
-use crate::finding;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use super::lines::{more, text};
+use crate::{finding, reading::ReadFile};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// What a changed file of Codecov's asks for no longer.
 pub(super) fn in_file(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {

@@ -1,20 +1,17 @@
 //! Whether one changed value of a settings file does less than before.
 
-use super::command::runs_less;
-use super::options::weak_options;
-use crate::Change;
-use crate::Version;
-use crate::finding;
-use crate::language::Role;
-use crate::language::file_name;
-use crate::language::outline::Setting;
-use crate::language::outline::quoted;
-use crate::language::role;
-use crate::language::settings::Less;
-use crate::language::settings::Watched;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use super::{command::runs_less, options::weak_options};
+use crate::{
+    Change, Version, finding,
+    language::{
+        Role, file_name,
+        outline::{Setting, quoted},
+        role,
+        settings::{Less, Watched},
+    },
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 use ignore::gitignore::GitignoreBuilder;
 use std::path::Path;
 

@@ -1,19 +1,16 @@
 //! Scripts, make files and CI that do less: compared line by line, because each has a language of its own.
 
-use super::codecov;
-use super::command::runs_checks;
-use super::command::runs_less;
-use super::command::runs_tests;
-use super::command::weakness;
-use super::kinds::is_ci;
-use super::kinds::is_script;
-use crate::Version;
-use crate::finding;
-use crate::language::file_name;
-use crate::language::outline::quoted;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use super::{
+    codecov,
+    command::{runs_checks, runs_less, runs_tests, weakness},
+    kinds::{is_ci, is_script},
+};
+use crate::{
+    Version, finding,
+    language::{file_name, outline::quoted},
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 use std::borrow::Cow;
 
 /// What makes CI tolerate, or not run at all.

@@ -1,18 +1,13 @@
 //! Make files that do less: another one in front, flags, conditions, second recipes.
 
-use super::lines::more;
-use super::lines::text;
-use crate::Change;
-use crate::Version;
-use crate::finding;
-use crate::language::file_name;
-use crate::language::outline::quoted;
-use crate::make::FILES;
-use crate::make::TARGETS;
-use crate::make::rules;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use super::lines::{more, text};
+use crate::{
+    Change, Version, finding,
+    language::{file_name, outline::quoted},
+    make::{FILES, TARGETS, rules},
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Flags with which make goes on after failures, or only shows what it would do.
 const CALM: [&str; 12] = [

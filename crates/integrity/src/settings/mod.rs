@@ -11,12 +11,11 @@ mod moved;
 mod options;
 mod runs;
 
-use crate::Change;
-use crate::language::ALL;
-use crate::language::Role;
-use crate::language::outline::Setting;
-use crate::language::settings::Watched;
-use crate::reading::ReadFile;
+use crate::{
+    Change,
+    language::{ALL, Role, outline::Setting, settings::Watched},
+    reading::ReadFile,
+};
 use domain::integrity::IntegrityFinding;
 use moved::Sides;
 

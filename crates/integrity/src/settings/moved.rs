@@ -1,11 +1,7 @@
 //! Settings that went from one file to another, as from `pytest.ini` to `pyproject.toml`: they are compared across both.
 
-use super::flat::flatten;
-use super::named;
-use super::watched;
-use crate::Version;
-use crate::language::outline::Setting;
-use crate::reading::ReadFile;
+use super::{flat::flatten, named, watched};
+use crate::{Version, language::outline::Setting, reading::ReadFile};
 
 /// What a file of settings said, and what it says now.
 pub(super) struct Sides<'f> {

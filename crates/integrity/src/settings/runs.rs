@@ -1,19 +1,15 @@
 //! Scripts that run tests or are tests: what they no longer run, and failures that they no longer tell.
 
-use super::judge;
-use super::lines::more;
-use super::lines::text;
-use crate::Change;
-use crate::Version;
-use crate::finding;
-use crate::language;
-use crate::language::Role;
-use crate::language::file_name;
-use crate::language::outline::quoted;
-use crate::language::role;
-use crate::reading::ReadFile;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
+use super::{
+    judge,
+    lines::{more, text},
+};
+use crate::{
+    Change, Version, finding, language,
+    language::{Role, file_name, outline::quoted, role},
+    reading::ReadFile,
+};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Programs that tests are run and judged with: one of the repository's own with such a name is taken for the real one.
 const REAL: [&str; 20] = [

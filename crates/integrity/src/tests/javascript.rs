@@ -1,7 +1,6 @@
 //! JavaScript and TypeScript.
 
-use super::all_caught;
-use super::all_honest;
+use super::{all_caught, all_honest};
 use domain::integrity::Rule;
 
 const T: &str = "import { add, parse } from './calc';\n\ndescribe('calc', () => {\n  it('adds', () => {\n    expect(add(2, 2)).toBe(4);\n    expect(add(-1, 1)).toBe(0);\n  });\n\n  it('parses', () => {\n    const got = parse('7');\n    expect(got).toEqual(7);\n  });\n});\n";

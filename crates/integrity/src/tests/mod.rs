@@ -7,20 +7,13 @@ mod python;
 mod rust;
 mod settings;
 
-use crate::Change;
-use crate::FileChange;
-use crate::Version;
-use crate::inspect;
-use domain::ids::TaskId;
-use domain::integrity::IntegrityFinding;
-use domain::integrity::Rule;
-use domain::plan::Check;
-use domain::plan::Criterion;
-use domain::plan::Factors;
-use domain::plan::PlannedTask;
-use domain::plan::TaskType;
-use domain::plan::TestEffort;
-use domain::secret::Secrets;
+use crate::{Change, FileChange, Version, inspect};
+use domain::{
+    ids::TaskId,
+    integrity::{IntegrityFinding, Rule},
+    plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
+    secret::Secrets,
+};
 use std::collections::BTreeSet;
 
 /// A file before and after; an empty text is no file.

@@ -1,7 +1,6 @@
 //! Python.
 
-use super::all_caught;
-use super::all_honest;
+use super::{all_caught, all_honest};
 use domain::integrity::Rule;
 
 const T: &str = "import pytest\nfrom app.calc import add, parse\n\n\ndef test_adds():\n    assert add(2, 2) == 4\n    assert add(-1, 1) == 0\n\n\ndef test_parses():\n    got = parse(\"7\")\n    assert got == 7\n";

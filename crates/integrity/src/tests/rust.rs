@@ -1,7 +1,6 @@
 //! Rust.
 
-use super::all_caught;
-use super::all_honest;
+use super::{all_caught, all_honest};
 use domain::integrity::Rule;
 
 const T: &str = "#[test]\nfn adds() {\n    assert_eq!(add(2, 2), 4);\n    assert_eq!(add(-1, 1), 0);\n}\n\n#[test]\nfn parses() {\n    let got = parse(\"7\").unwrap();\n    assert_eq!(got, 7);\n}\n";

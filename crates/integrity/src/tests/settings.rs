@@ -1,8 +1,6 @@
 //! Settings, scripts, CI, results, snapshots, and modules that shadow others.
 
-use super::all_caught;
-use super::all_honest;
-use super::inspected;
+use super::{all_caught, all_honest, inspected};
 use domain::integrity::Rule;
 
 const PYPROJECT: &str = "[tool.pytest.ini_options]\naddopts = \"-q --strict-markers\"\ntestpaths = [\"tests\", \"more\"]\n\n[tool.coverage.report]\nfail_under = 80\n";

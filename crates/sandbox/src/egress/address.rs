@@ -3,9 +3,7 @@
 //! <https://www.iana.org/assignments/iana-ipv4-special-registry>,
 //! <https://www.iana.org/assignments/iana-ipv6-special-registry>.
 
-use std::net::IpAddr;
-use std::net::Ipv4Addr;
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Networks that are not public, each with the length of its prefix.
 const SPECIAL_V4: [(Ipv4Addr, u32); 17] = [

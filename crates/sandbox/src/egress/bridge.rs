@@ -3,18 +3,15 @@
 //! One thread and no run-time, so that the launcher can be it: it holds two small buffers per connection and nothing
 //! else. What passes is not looked at; all rules are kept at the door.
 
-use rustix::event::PollFd;
-use rustix::event::PollFlags;
-use rustix::event::poll;
-use std::io;
-use std::io::Read;
-use std::io::Write;
-use std::net::Shutdown;
-use std::net::TcpListener;
-use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
-use std::path::Path;
-use std::time::Duration;
+use rustix::event::{PollFd, PollFlags, poll};
+use std::{
+    io,
+    io::{Read, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    os::unix::net::UnixStream,
+    path::Path,
+    time::Duration,
+};
 
 const MAX_CONNECTIONS: usize = 64;
 const BUFFER: usize = 32 * 1024;

@@ -1,12 +1,11 @@
 //! The server's bound on what repositories may ask for.
 
 use crate::egress::rules::Rules;
-use domain::network::HostName;
-use domain::network::HostRule;
-use domain::network::cut;
-use domain::registries;
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use domain::{
+    network::{HostName, HostRule, cut},
+    registries,
+};
+use std::{collections::BTreeMap, net::SocketAddr};
 
 /// The most that any run may reach besides its model.
 #[derive(Clone, Debug)]

@@ -1,26 +1,24 @@
 //! CONNECT: a tunnel to an allowed host, at an address that was checked.
 
-use crate::egress::address::is_public;
-use crate::egress::errors;
-use crate::egress::errors::Body;
-use crate::egress::log::Outcome;
-use crate::egress::log::Refusal;
-use crate::egress::meter::Meter;
-use crate::egress::rules::PORT;
-use crate::egress::rules::Rules;
-use crate::egress::serve::Shared;
-use crate::egress::target;
-use crate::egress::target::Target;
+use crate::egress::{
+    address::is_public,
+    errors,
+    errors::Body,
+    log::{Outcome, Refusal},
+    meter::Meter,
+    rules::{PORT, Rules},
+    serve::Shared,
+    target,
+    target::Target,
+};
 use domain::network::HostName;
-use http::Request;
-use http::Response;
-use http::header::CONTENT_LENGTH;
-use http::header::TRANSFER_ENCODING;
+use http::{
+    Request, Response,
+    header::{CONTENT_LENGTH, TRANSFER_ENCODING},
+};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::net::TcpStream;
 
 /// Addresses of one host that are tried.

@@ -1,41 +1,36 @@
 //! A run's door: two listeners, one set of rules, one token.
 
-use crate::egress::environment;
-use crate::egress::log::Decision;
-use crate::egress::log::Log;
-use crate::egress::meter::Allowance;
-use crate::egress::rules::Rules;
-use crate::egress::serve::Shared;
-use crate::egress::serve::serve;
-use domain::isolation::Level;
-use domain::usage::Tokens;
-use rustix::fs::Mode;
-use rustix::fs::OFlags;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
-use std::ffi::OsString;
-use std::fs;
-use std::fs::Permissions;
-use std::io;
-use std::net::Ipv4Addr;
-use std::net::SocketAddr;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use crate::egress::{
+    environment,
+    log::{Decision, Log},
+    meter::Allowance,
+    rules::Rules,
+    serve::{Shared, serve},
+};
+use domain::{isolation::Level, usage::Tokens};
+use rustix::fs::{Mode, OFlags};
+use secrecy::{ExposeSecret, SecretString};
+use std::{
+    ffi::OsString,
+    fs,
+    fs::Permissions,
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    os::{fd::AsRawFd, unix::fs::PermissionsExt},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 use tempfile::TempDir;
-use tokio::net::TcpListener;
-use tokio::net::TcpStream;
-use tokio::net::UnixListener;
-use tokio::net::UnixStream;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::Semaphore;
-use tokio_util::either::Either;
-use tokio_util::sync::CancellationToken;
-use tokio_util::sync::DropGuard;
-use tokio_util::task::TaskTracker;
+use tokio::{
+    net::{TcpListener, TcpStream, UnixListener, UnixStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
+use tokio_util::{
+    either::Either,
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 /// The loopback port inside a network namespace of its own, where the launcher's bridge listens. Below the ports that
 /// the kernel gives away by itself, and nobody's usual one.

@@ -1,18 +1,20 @@
 //! Listens to the calls of models: what each used, what it was refused with, how long it was silent.
 
-use crate::egress::pace::Pace;
-use crate::egress::places::Place;
-use crate::egress::tally::MAX_MODEL;
-use crate::egress::tally::Tally;
+use crate::egress::{
+    pace::Pace,
+    places::Place,
+    tally::{MAX_MODEL, Tally},
+};
 use domain::usage::Tokens;
 use http::StatusCode;
 use serde_json::Value;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 /// An answer, or one event of it, that is longer than this is not read.
 const MAX_HEARD: usize = 16 << 20;
@@ -342,9 +344,7 @@ fn tokens(usage: &Value) -> Tokens {
 
 #[cfg(test)]
 mod tests {
-    use super::Ear;
-    use super::Form;
-    use super::Tally;
+    use super::{Ear, Form, Tally};
     use domain::usage::Tokens;
     use http::StatusCode;
     use std::sync::Arc;

@@ -2,8 +2,7 @@
 
 use crate::egress::rules::Rules;
 use domain::network::HostName;
-use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::{ffi::OsString, net::SocketAddr};
 
 /// What programs reach without the proxy: servers of their own on loopback, and the reverse proxy.
 const DIRECT: &str = "localhost,127.0.0.1,::1";

@@ -1,16 +1,12 @@
 //! What the door answers by itself.
 
-use crate::egress::log::Refusal;
-use crate::egress::rules::Rules;
+use crate::egress::{log::Refusal, rules::Rules};
 use bytes::Bytes;
-use http::HeaderValue;
-use http::Response;
-use http::StatusCode;
-use http::header::CONTENT_TYPE;
-use http::header::PROXY_AUTHENTICATE;
-use http_body_util::BodyExt;
-use http_body_util::Full;
-use http_body_util::combinators::BoxBody;
+use http::{
+    HeaderValue, Response, StatusCode,
+    header::{CONTENT_TYPE, PROXY_AUTHENTICATE},
+};
+use http_body_util::{BodyExt, Full, combinators::BoxBody};
 use serde_json::json;
 use std::error::Error;
 

@@ -1,9 +1,6 @@
 //! Which headers pass the reverse proxy.
 
-use http::HeaderMap;
-use http::HeaderName;
-use http::HeaderValue;
-use http::header::CONNECTION;
+use http::{HeaderMap, HeaderName, HeaderValue, header::CONNECTION};
 
 /// Headers between two neighbours, never passed on (RFC 9110, section 7.6.1), and those that hyper makes itself.
 const BETWEEN_NEIGHBOURS: [&str; 12] = [
@@ -108,11 +105,8 @@ fn named_by_connection(headers: &HeaderMap) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::inward;
-    use super::outward;
-    use http::HeaderMap;
-    use http::HeaderName;
-    use http::HeaderValue;
+    use super::{inward, outward};
+    use http::{HeaderMap, HeaderName, HeaderValue};
 
     fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
         let pair = |(name, value): &(&str, &str)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap());

@@ -3,14 +3,12 @@
 
 use crate::egress::pace::Pace;
 use bytes::Bytes;
-use hyper::body::Body;
-use hyper::body::Frame;
-use hyper::body::Incoming;
-use hyper::body::SizeHint;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::Context;
-use std::task::Poll;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 /// A body, and who looks at its pieces.
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 //! What was decided at a door.
 
-use std::fmt;
-use std::net::IpAddr;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::{
+    fmt,
+    net::IpAddr,
+    sync::{Mutex, PoisonError},
+};
 
 /// Different decisions that are kept; what comes after is no longer told apart.
 const MAX_DECISIONS: usize = 500;
@@ -130,10 +131,7 @@ impl Log {
 
 #[cfg(test)]
 mod tests {
-    use super::Log;
-    use super::MAX_DECISIONS;
-    use super::Outcome;
-    use super::Refusal;
+    use super::{Log, MAX_DECISIONS, Outcome, Refusal};
 
     #[test]
     fn a_log_counts_and_does_not_grow_without_end() {

@@ -1,20 +1,20 @@
 //! Counts what goes through a connection, and ends it when it is silent or old or the run's share is used up.
 
 use crate::egress::rules::Caps;
-use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
-use std::task::Context;
-use std::task::Poll;
-use tokio::io::AsyncRead;
-use tokio::io::AsyncWrite;
-use tokio::io::ReadBuf;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::Instant;
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    sync::OwnedSemaphorePermit,
+    time::Instant,
+};
 
 /// What a whole run may still send and receive.
 #[derive(Debug)]

@@ -32,13 +32,7 @@ mod within;
 
 pub use bridge::bridge;
 pub use ceiling::Ceiling;
-pub use door::Door;
-pub use door::INSIDE_PORT;
-pub use log::Decision;
-pub use log::Outcome;
-pub use log::Refusal;
+pub use door::{Door, INSIDE_PORT};
+pub use log::{Decision, Outcome, Refusal};
 pub use models::SPENT;
-pub use rules::Caps;
-pub use rules::ModelRoute;
-pub use rules::Rules;
-pub use rules::Terms;
+pub use rules::{Caps, ModelRoute, Rules, Terms};

@@ -1,36 +1,27 @@
 //! The reverse proxy: `/<token>/<route>/…` becomes a request to the model's API with the key, streamed both ways.
 
-use crate::egress::ear::Ear;
-use crate::egress::ear::Form;
-use crate::egress::ear::Untold;
-use crate::egress::errors;
-use crate::egress::errors::Body;
-use crate::egress::headers;
-use crate::egress::heard::Heard;
-use crate::egress::log::Outcome;
-use crate::egress::log::ROUTE;
-use crate::egress::log::Refusal;
-use crate::egress::patience;
-use crate::egress::reach::OutOfReach;
-use crate::egress::rules::ModelRoute;
-use crate::egress::rules::Terms;
-use crate::egress::serve::Shared;
-use crate::egress::upstream;
-use crate::egress::upstream::NoAnswer;
-use crate::egress::within::Within;
+use crate::egress::{
+    ear::{Ear, Form, Untold},
+    errors,
+    errors::Body,
+    headers,
+    heard::Heard,
+    log::{Outcome, ROUTE, Refusal},
+    patience,
+    reach::OutOfReach,
+    rules::{ModelRoute, Terms},
+    serve::Shared,
+    upstream,
+    upstream::NoAnswer,
+    within::Within,
+};
 use bytes::Bytes;
-use http::HeaderValue;
-use http::Method;
-use http::Request;
-use http::Response;
-use http::StatusCode;
-use http::Uri;
-use http::header::ACCEPT_ENCODING;
-use http::header::CONTENT_ENCODING;
-use http::header::CONTENT_TYPE;
+use http::{
+    HeaderValue, Method, Request, Response, StatusCode, Uri,
+    header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE},
+};
 use http_body_util::BodyExt;
-use hyper::body::Body as _;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
 
@@ -210,11 +201,8 @@ fn address(route: &ModelRoute, rest: &str, query: Option<&str>) -> Option<Uri> {
 
 #[cfg(test)]
 mod tests {
-    use super::address;
-    use super::is_allowed;
-    use super::without;
-    use crate::egress::rules::ModelRoute;
-    use crate::egress::rules::Terms;
+    use super::{address, is_allowed, without};
+    use crate::egress::rules::{ModelRoute, Terms};
 
     #[test]
     fn only_what_is_named_passes_and_what_lies_below_a_slash() {

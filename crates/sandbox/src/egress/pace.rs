@@ -1,10 +1,10 @@
 //! How a body comes: whether its sender is waited for, and since when. That tells an API that says nothing from a program
 //! that sends nothing, or takes nothing.
 
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
-use std::time::Duration;
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 use tokio::time::Instant;
 
 /// The way of one body.

@@ -36,10 +36,8 @@ fn until(moment: &str, answered: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::MOST;
-    use super::asked_for;
-    use http::HeaderMap;
-    use http::HeaderName;
+    use super::{MOST, asked_for};
+    use http::{HeaderMap, HeaderName};
 
     fn asked(pairs: &[(&'static str, &str)]) -> Option<u64> {
         let pair = |(name, value): &(&'static str, &str)| (HeaderName::from_static(name), value.parse().unwrap());

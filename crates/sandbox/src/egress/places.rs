@@ -1,10 +1,7 @@
 //! How many calls of models a run may have under way at once: as many as what is left of its share may pay for, and always
 //! one. What a call costs is known only when it is over, so that many at once could all begin before any is counted.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// What an answer may come to, in millionths of a dollar: 32,000 tokens of a strong model.
@@ -80,8 +77,7 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::ANSWER;
-    use super::Places;
+    use super::{ANSWER, Places};
     use std::sync::Arc;
 
     #[tokio::test]

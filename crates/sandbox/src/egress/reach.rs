@@ -325,9 +325,7 @@ impl Reach {
 
 #[cfg(test)]
 mod tests {
-    use super::OutOfReach;
-    use super::Reach;
-    use super::Terms;
+    use super::{OutOfReach, Reach, Terms};
 
     fn read(request: &str) -> Result<(), OutOfReach> {
         let whole = Reach::default().read(request.as_bytes());

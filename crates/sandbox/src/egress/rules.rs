@@ -1,15 +1,14 @@
 //! What a run may reach.
 
-use domain::network::HostName;
-use domain::network::HostRule;
+use domain::network::{HostName, HostRule};
 use http::HeaderName;
 use secrecy::SecretString;
-use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::net::SocketAddr;
-use std::time::Duration;
-use url::Host;
-use url::Url;
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+use url::{Host, Url};
 
 /// The one port that the proxy connects to.
 pub(super) const PORT: u16 = 443;
@@ -145,8 +144,7 @@ impl Default for Caps {
 
 #[cfg(test)]
 mod tests {
-    use super::ModelRoute;
-    use super::UnfitRoute;
+    use super::{ModelRoute, UnfitRoute};
 
     fn route(name: &str, upstream: &str) -> Result<(), UnfitRoute> {
         let route = ModelRoute {

@@ -1,39 +1,26 @@
 //! One connection at the door: which of the two proxies a request is for.
 
-use crate::egress::connect;
-use crate::egress::errors;
-use crate::egress::errors::Body;
-use crate::egress::log::Log;
-use crate::egress::log::Outcome;
-use crate::egress::log::Refusal;
-use crate::egress::meter::Allowance;
-use crate::egress::meter::Meter;
-use crate::egress::meter::Metered;
-use crate::egress::models;
-use crate::egress::places::Places;
-use crate::egress::rules::Rules;
-use crate::egress::tally::Tally;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use http::HeaderMap;
-use http::Method;
-use http::Request;
-use http::Response;
-use http::header::PROXY_AUTHORIZATION;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use hyper_util::rt::TokioTimer;
-use secrecy::ExposeSecret;
-use secrecy::SecretString;
-use std::convert::Infallible;
-use std::sync::Arc;
-use tokio::io::AsyncRead;
-use tokio::io::AsyncWrite;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use crate::egress::{
+    connect, errors,
+    errors::Body,
+    log::{Log, Outcome, Refusal},
+    meter::{Allowance, Meter, Metered},
+    models,
+    places::Places,
+    rules::Rules,
+    tally::Tally,
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http::{HeaderMap, Method, Request, Response, header::PROXY_AUTHORIZATION};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use secrecy::{ExposeSecret, SecretString};
+use std::{convert::Infallible, sync::Arc};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::OwnedSemaphorePermit,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// The head of a request, in bytes and in headers.
 const MAX_HEAD: usize = 64 * 1024;

@@ -1,17 +1,15 @@
 //! What a run's calls of models used, as the models' own answers tell it: also those that something made which the run's
 //! program started, and that the program knows nothing of.
 
-use domain::price;
-use domain::usage::Tokens;
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::OnceLock;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use domain::{price, usage::Tokens};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 /// So many models are told apart.
 pub(super) const MAX_MODELS: usize = 50;

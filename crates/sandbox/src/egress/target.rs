@@ -1,7 +1,6 @@
 //! The target of a CONNECT request: a name and a port, in one spelling.
 
-use domain::network::HostName;
-use domain::network::NotAHost;
+use domain::network::{HostName, NotAHost};
 
 const MAX_TARGET: usize = 300;
 

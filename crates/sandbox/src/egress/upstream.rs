@@ -1,19 +1,14 @@
 //! The one client that speaks to models' APIs, for all doors.
 
-use crate::egress::errors;
-use crate::egress::errors::Body;
-use http::Request;
-use http::Response;
-use http::StatusCode;
+use crate::egress::{errors, errors::Body};
+use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
-use hyper_rustls::HttpsConnector;
-use hyper_rustls::HttpsConnectorBuilder;
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
-use hyper_util::rt::TokioTimer;
-use std::sync::OnceLock;
-use std::time::Duration;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
+use std::{sync::OnceLock, time::Duration};
 
 type Upstream = Client<HttpsConnector<HttpConnector>, Body>;
 

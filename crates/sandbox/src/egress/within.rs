@@ -1,20 +1,19 @@
 //! The body of a request that breaks off where it asks for what may not be reached: an API that did not get the end of a
 //! request does nothing.
 
-use crate::egress::ear::Sent;
-use crate::egress::reach::OutOfReach;
-use crate::egress::reach::Reach;
-use crate::egress::rules::Terms;
+use crate::egress::{
+    ear::Sent,
+    reach::{OutOfReach, Reach},
+    rules::Terms,
+};
 use bytes::Bytes;
-use hyper::body::Body;
-use hyper::body::Frame;
-use hyper::body::SizeHint;
-use std::error::Error;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::OnceLock;
-use std::task::Context;
-use std::task::Poll;
+use hyper::body::{Body, Frame, SizeHint};
+use std::{
+    error::Error,
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    task::{Context, Poll},
+};
 
 /// A body that is read on its way.
 #[derive(Debug)]

@@ -1,14 +1,13 @@
 //! The canary: a harmless program that tries what a sandbox must refuse, and says what it could do.
 
-use rustix::process::Pid;
-use rustix::process::Resource;
-use serde::Deserialize;
-use serde::Serialize;
-use std::net::SocketAddr;
-use std::net::TcpStream;
-use std::path::Path;
-use std::process::ExitCode;
-use std::time::Duration;
+use rustix::process::{Pid, Resource};
+use serde::{Deserialize, Serialize};
+use std::{
+    net::{SocketAddr, TcpStream},
+    path::Path,
+    process::ExitCode,
+    time::Duration,
+};
 
 const PATIENCE: Duration = Duration::from_secs(2);
 

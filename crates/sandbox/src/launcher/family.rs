@@ -1,10 +1,8 @@
 //! Every process below the launcher: told to end, held, killed.
 
-use crate::launcher::started::Started;
-use crate::process_table;
+use crate::{launcher::started::Started, process_table};
 use domain::isolation::Level;
-use rustix::process::Pid;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 use std::collections::HashSet;
 
 /// How often the launcher looks for new processes before it kills what grows too fast to be counted.

@@ -1,28 +1,15 @@
 //! Which files a foreign program may read and change, which ports it may connect to, and whom it may signal: Landlock.
 
-use crate::launcher::syscalls::Sockets;
-use crate::protocol::Confinement;
-use crate::protocol::Way;
+use crate::{
+    launcher::syscalls::Sockets,
+    protocol::{Confinement, Way},
+};
 use domain::isolation::Level;
-use landlock::ABI;
-use landlock::Access;
-use landlock::AccessFs;
-use landlock::AccessNet;
-use landlock::BitFlags;
-use landlock::CompatLevel;
-use landlock::Compatible;
-use landlock::LandlockStatus;
-use landlock::NetPort;
-use landlock::Ruleset;
-use landlock::RulesetAttr;
-use landlock::RulesetCreated;
-use landlock::RulesetCreatedAttr;
-use landlock::RulesetError;
-use landlock::RulesetStatus;
-use landlock::Scope;
-use landlock::path_beneath_rules;
-use std::path::Path;
-use std::path::PathBuf;
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, NetPort, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+};
+use std::path::{Path, PathBuf};
 
 /// The newest rights that this program knows; an older kernel gives what it has.
 const NEWEST: ABI = ABI::V9;

@@ -1,12 +1,11 @@
 //! Which file a program's name stands for.
 
-use crate::protocol::Order;
-use crate::protocol::Report;
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::path::PathBuf;
+use crate::protocol::{Order, Report};
+use std::{
+    fs,
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
+    path::{Path, PathBuf},
+};
 
 /// The folder to start in and the file to execute: a name with a slash is a path, any other is looked for along `PATH`.
 pub(super) fn find(order: &Order) -> Result<(PathBuf, PathBuf), Report> {

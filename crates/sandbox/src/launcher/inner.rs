@@ -1,36 +1,27 @@
 //! The inner launcher: the last process of ours before a foreign program, behind the wall where there is one. It gives up
 //! every right that the program may not have, and starts it.
 
-use crate::egress;
-use crate::launcher::ending;
-use crate::launcher::files;
-use crate::launcher::find;
-use crate::launcher::open_numbers;
-use crate::launcher::priority_of_session;
-use crate::launcher::say;
-use crate::launcher::syscalls;
-use crate::process_table;
-use crate::protocol::Confinement;
-use crate::protocol::Order;
-use crate::protocol::Report;
-use crate::protocol::Way;
+use crate::{
+    egress,
+    launcher::{ending, files, find, open_numbers, priority_of_session, say, syscalls},
+    process_table,
+    protocol::{Confinement, Order, Report, Way},
+};
 use domain::isolation::Level;
-use rustix::process::Resource;
-use rustix::process::Rlimit;
-use rustix::process::Signal;
-use rustix::process::WaitOptions;
-use rustix::thread::CapabilitySet;
-use rustix::thread::CapabilitySets;
-use std::fs::File;
-use std::net::TcpListener;
-use std::os::fd::AsFd;
-use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::Child;
-use std::process::Command;
-use std::process::ExitCode;
+use rustix::{
+    process::{Resource, Rlimit, Signal, WaitOptions},
+    thread::{CapabilitySet, CapabilitySets},
+};
+use std::{
+    fs::File,
+    net::TcpListener,
+    os::{
+        fd::{AsFd, AsRawFd},
+        unix::{net::UnixStream, process::CommandExt},
+    },
+    path::PathBuf,
+    process::{Child, Command, ExitCode},
+};
 
 /// The most handles that a program may have open.
 const MOST_FILES: u64 = 65_536;

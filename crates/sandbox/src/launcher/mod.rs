@@ -13,34 +13,30 @@ mod wall;
 
 pub(crate) use canary::Song;
 
-use crate::launcher::family::ask_everything_to_end;
-use crate::launcher::family::kill_everything;
-use crate::launcher::family::stop_growing;
-use crate::launcher::started::Started;
-use crate::launcher::started::start;
-use crate::protocol::Confinement;
-use crate::protocol::Order;
-use crate::protocol::Report;
-use crate::protocol::Said;
-use domain::isolation::Level;
-use domain::isolation::Limit;
-use rustix::fs::MemfdFlags;
-use rustix::process::Resource;
-use rustix::process::Rlimit;
-use rustix::process::WaitOptions;
-use rustix::process::WaitStatus;
-use std::fs;
-use std::fs::File;
-use std::io::Read;
-use std::io::Seek;
-use std::io::Write;
-use std::os::fd::AsFd;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::process::ExitCode;
-use std::sync::mpsc;
-use std::time::Duration;
-use std::time::Instant;
+use crate::{
+    launcher::{
+        family::{ask_everything_to_end, kill_everything, stop_growing},
+        started::{Started, start},
+    },
+    protocol::{Confinement, Order, Report, Said},
+};
+use domain::isolation::{Level, Limit};
+use rustix::{
+    fs::MemfdFlags,
+    process::{Resource, Rlimit, WaitOptions, WaitStatus},
+};
+use std::{
+    fs,
+    fs::File,
+    io::{Read, Seek, Write},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::net::UnixStream,
+    },
+    process::ExitCode,
+    sync::mpsc,
+    time::{Duration, Instant},
+};
 
 /// The hidden subcommand of our own binary that is the launcher.
 pub const LAUNCHER_COMMAND: &str = "sandbox-exec";

@@ -1,17 +1,18 @@
 //! Starting the program, and what its end says of it.
 
-use crate::launcher::find;
-use crate::launcher::wall;
-use crate::process_table::Process;
-use crate::protocol::Order;
-use crate::protocol::Report;
+use crate::{
+    launcher::{find, wall},
+    process_table::Process,
+    protocol::{Order, Report},
+};
 use domain::isolation::Level;
 use rustix::process::Signal;
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::{
+    fs::File,
+    io::Read,
+    os::unix::{net::UnixStream, process::CommandExt},
+    process::Command,
+};
 
 /// What was started.
 pub(super) struct Started {

@@ -2,14 +2,11 @@
 //! processes, change the kernel, or open sockets of other families than it needs.
 
 use domain::isolation::Level;
-use seccompiler::BpfProgram;
-use seccompiler::SeccompAction;
-use seccompiler::SeccompCmpArgLen::Dword;
-use seccompiler::SeccompCmpArgLen::Qword;
-use seccompiler::SeccompCmpOp;
-use seccompiler::SeccompCondition;
-use seccompiler::SeccompFilter;
-use seccompiler::SeccompRule;
+use seccompiler::{
+    BpfProgram, SeccompAction,
+    SeccompCmpArgLen::{Dword, Qword},
+    SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
 use std::collections::BTreeMap;
 
 /// Refused whatever the arguments.

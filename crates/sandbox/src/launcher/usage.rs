@@ -3,19 +3,16 @@
 //! Looking costs at most a fiftieth of one processor, but where processes grow in number it does not wait. What is over
 //! the limit between two looks is found at the next. Who cannot be looked at does not go on.
 
-use crate::process_table;
-use crate::process_table::Process;
-use domain::isolation::Level;
-use domain::isolation::Limit;
-use domain::isolation::Limits;
-use std::collections::HashSet;
-use std::fs;
-use std::io;
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use crate::{process_table, process_table::Process};
+use domain::isolation::{Level, Limit, Limits};
+use std::{
+    collections::HashSet,
+    fs, io,
+    io::ErrorKind,
+    os::unix::fs::MetadataExt,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 /// The least time between two looks at the processes, and at the files.
 const LOOK_AT_PROCESSES: Duration = Duration::from_millis(50);

@@ -1,29 +1,28 @@
 //! The root that a foreign program sees at the upper levels: bubblewrap's namespaces, an empty file system, and in it
 //! what was allowed by name.
 
-use crate::launcher::INNER;
-use crate::launcher::LAUNCHER_COMMAND;
-use crate::protocol::Confinement;
-use crate::protocol::Order;
+use crate::{
+    launcher::{INNER, LAUNCHER_COMMAND},
+    protocol::{Confinement, Order},
+};
 use domain::isolation::Level;
-use rustix::fs::MemfdFlags;
-use rustix::fs::Mode;
-use rustix::fs::OFlags;
-use rustix::io::FdFlags;
-use std::ffi::OsString;
-use std::fs;
-use std::fs::File;
-use std::io;
-use std::io::Seek;
-use std::io::Write;
-use std::os::fd::AsRawFd;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
+use rustix::{
+    fs::{MemfdFlags, Mode, OFlags},
+    io::FdFlags,
+};
+use std::{
+    ffi::OsString,
+    fs,
+    fs::File,
+    io,
+    io::{Seek, Write},
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::{ffi::OsStringExt, net::UnixStream, process::CommandExt},
+    },
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 /// How much may be kept in `/tmp` and in `/dev/shm`, each.
 const SCRATCH: &str = "1073741824";
@@ -149,8 +148,7 @@ fn placed(confinement: &Confinement) -> Vec<(PathBuf, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::LINKED;
-    use super::beyond_link;
+    use super::{LINKED, beyond_link};
     use std::path::Path;
 
     #[test]

@@ -1,33 +1,21 @@
 //! Tasks that AutoBuild adds, pre-flight, and what people's words do to both.
 
-use crate::blocked::BlockReason;
-use crate::command::Command;
-use crate::effect::Effect;
-use crate::evidence::Absence;
-use crate::evidence::Baseline;
-use crate::evidence::Counts;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::TestNames;
-use crate::feature::Before;
-use crate::feature::Phase;
-use crate::feature::PreFlight;
-use crate::feature::PreFlown;
-use crate::feature::State;
-use crate::feature::Then;
-use crate::feature::event::DefaultMerge;
-use crate::feature::event::Event;
-use crate::feature::event::Target;
-use crate::feature::obstacle;
-use crate::feature::tests::samples::*;
-use crate::feature::tests::table::command;
-use crate::ids::TaskId;
-use crate::plan::Check;
-use crate::task;
-use crate::task::MergePolicy;
-use crate::task::Origin;
-use crate::task::PersonDid;
-use crate::task::TurnKind;
+use crate::{
+    blocked::BlockReason,
+    command::Command,
+    effect::Effect,
+    evidence::{Absence, Baseline, Counts, Evidence, Finding, TestNames},
+    feature::{
+        Before, Phase, PreFlight, PreFlown, State, Then,
+        event::{DefaultMerge, Event, Target},
+        obstacle,
+        tests::{samples::*, table::command},
+    },
+    ids::TaskId,
+    plan::Check,
+    task,
+    task::{MergePolicy, Origin, PersonDid, TurnKind},
+};
 
 const FIX: TaskId = TaskId::Fix(1);
 const SYNC: TaskId = TaskId::Sync(1);

@@ -1,21 +1,17 @@
 //! The loop: turns, waves, gates, and what stops them.
 
-use crate::blocked::BlockReason;
-use crate::feature::CancelledWhy;
-use crate::feature::Phase;
-use crate::feature::State;
-use crate::feature::event::DefaultMerge;
-use crate::feature::event::Event;
-use crate::feature::tests::samples::*;
-use crate::feature::unsaid::Instead;
-use crate::feature::unsaid::Saying;
-use crate::feature::unsaid::Unsaid;
-use crate::ids::TurnNumber;
-use crate::task;
-use crate::task::MergeState;
-use crate::task::PersonDid;
-use crate::task::Played;
-use crate::task::TurnKind;
+use crate::{
+    blocked::BlockReason,
+    feature::{
+        CancelledWhy, Phase, State,
+        event::{DefaultMerge, Event},
+        tests::samples::*,
+        unsaid::{Instead, Saying, Unsaid},
+    },
+    ids::TurnNumber,
+    task,
+    task::{MergeState, PersonDid, Played, TurnKind},
+};
 
 fn one() -> Story {
     Story::building(plan(vec![planned_task(ONE, &[])]), rules())

@@ -1,26 +1,19 @@
 //! Commands: what each does, and when it is refused. The table has every command in every state.
 
-use crate::blocked::BlockReason;
-use crate::blocked::Way;
-use crate::command::Command;
-use crate::effect::Effect;
-use crate::effect::Reply;
-use crate::effect::ReplyTo;
-use crate::effect::Thread;
-use crate::feature::Phase;
-use crate::feature::PlanApproval;
-use crate::feature::State;
-use crate::feature::command::Refusal;
-use crate::feature::event::Commanded;
-use crate::feature::event::Event;
-use crate::feature::event::NewerRun;
-use crate::feature::event::Target;
-use crate::feature::tests::samples::*;
-use crate::ids::CommentId;
-use crate::ids::IssueNumber;
-use crate::ids::Millis;
-use crate::task;
-use crate::task::PersonDid;
+use crate::{
+    blocked::{BlockReason, Way},
+    command::Command,
+    effect::{Effect, Reply, ReplyTo, Thread},
+    feature::{
+        Phase, PlanApproval, State,
+        command::Refusal,
+        event::{Commanded, Event, NewerRun, Target},
+        tests::samples::*,
+    },
+    ids::{CommentId, IssueNumber, Millis},
+    task,
+    task::PersonDid,
+};
 
 fn said(command: Command, on: Target) -> Commanded {
     Commanded {

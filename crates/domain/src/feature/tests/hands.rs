@@ -1,21 +1,18 @@
 //! What people do, and what follows: one promise per row of the product's table, and reviews.
 
-use crate::blocked::BlockReason;
-use crate::effect::Effect;
-use crate::effect::Reply;
-use crate::feature::CancelledWhy;
-use crate::feature::State;
-use crate::feature::command::Refusal;
-use crate::feature::event::Event;
-use crate::feature::event::NewerRun;
-use crate::feature::tests::samples::*;
-use crate::ids::ReviewId;
-use crate::ids::TurnNumber;
-use crate::task;
-use crate::task::HumanReview;
-use crate::task::MergedBy;
-use crate::task::PersonDid;
-use crate::task::TurnKind;
+use crate::{
+    blocked::BlockReason,
+    effect::{Effect, Reply},
+    feature::{
+        CancelledWhy, State,
+        command::Refusal,
+        event::{Event, NewerRun},
+        tests::samples::*,
+    },
+    ids::{ReviewId, TurnNumber},
+    task,
+    task::{HumanReview, MergedBy, PersonDid, TurnKind},
+};
 
 fn one() -> Story {
     Story::building(plan(vec![planned_task(ONE, &[])]), rules())

@@ -1,15 +1,16 @@
 //! Design before the first turn.
 
-use crate::blocked::AgentFailure;
-use crate::blocked::BlockReason;
-use crate::design::Design;
-use crate::design::PreLoop;
-use crate::feature::event::Event;
-use crate::feature::event::Planned;
-use crate::feature::tests::samples::*;
-use crate::ids::TurnNumber;
-use crate::task;
-use crate::task::PersonDid;
+use crate::{
+    blocked::{AgentFailure, BlockReason},
+    design::{Design, PreLoop},
+    feature::{
+        event::{Event, Planned},
+        tests::samples::*,
+    },
+    ids::TurnNumber,
+    task,
+    task::PersonDid,
+};
 
 /// One task that is to be designed, or was.
 fn building(pre_loop: PreLoop) -> Story {

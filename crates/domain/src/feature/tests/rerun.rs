@@ -1,15 +1,12 @@
 //! GitHub's _Re-run_: what is checked again, and what is only said again.
 
-use crate::effect::Effect;
-use crate::feature::Rules;
-use crate::feature::State;
-use crate::feature::event::Event;
-use crate::feature::tests::samples::*;
-use crate::ids::TurnNumber;
-use crate::task;
-use crate::task::MergePolicy;
-use crate::task::PersonDid;
-use crate::task::TurnKind;
+use crate::{
+    effect::Effect,
+    feature::{Rules, State, event::Event, tests::samples::*},
+    ids::TurnNumber,
+    task,
+    task::{MergePolicy, PersonDid, TurnKind},
+};
 
 fn one(rules: Rules) -> Story {
     Story::building(plan(vec![planned_task(ONE, &[])]), rules)

@@ -1,28 +1,18 @@
 //! People's reviews, what they waive, and CI between the Gates and the Coach.
 
-use crate::blocked::BlockReason;
-use crate::ci;
-use crate::ci::CiPolicy;
-use crate::ci::CiSays;
-use crate::effect::Effect;
-use crate::evidence::Gate;
-use crate::evidence::GateReport;
-use crate::evidence::GateResult;
-use crate::feature::command::Refusal;
-use crate::feature::over_task::review_refused;
-use crate::feature::tests::samples::*;
-use crate::ids::ReviewId;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::integrity::Author;
-use crate::integrity::IntegrityFinding;
-use crate::integrity::Rule;
-use crate::plan::TaskType;
-use crate::task;
-use crate::task::HumanReview;
-use crate::task::MergeState;
-use crate::task::PersonDid;
-use crate::task::Stage;
+use crate::{
+    blocked::BlockReason,
+    ci,
+    ci::{CiPolicy, CiSays},
+    effect::Effect,
+    evidence::{Gate, GateReport, GateResult},
+    feature::{command::Refusal, over_task::review_refused, tests::samples::*},
+    ids::{ReviewId, Sha, TaskId},
+    integrity::{Author, IntegrityFinding, Rule},
+    plan::TaskType,
+    task,
+    task::{HumanReview, MergeState, PersonDid, Stage},
+};
 
 fn one() -> Story {
     Story::building(plan(vec![planned_task(ONE, &[])]), rules())

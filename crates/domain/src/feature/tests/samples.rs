@@ -1,64 +1,24 @@
 //! Features and tasks in every state, reached through the machine itself wherever it leads there.
 
-use crate::ci;
-use crate::ci::CiCheck;
-use crate::ci::CiPolicy;
-use crate::ci::CiReading;
-use crate::ci::CiSays;
-use crate::ci::CiTimes;
-use crate::contract::Judgement;
-use crate::decision::Issue;
-use crate::decision::Outcome;
-use crate::decision::Verdict;
-use crate::design::PreLoop;
-use crate::effect::Effect;
-use crate::evidence::Absence;
-use crate::evidence::Baseline;
-use crate::evidence::Counts;
-use crate::evidence::Evidence;
-use crate::evidence::Finding;
-use crate::evidence::GateReport;
-use crate::evidence::GateResult;
-use crate::feature::Discussion;
-use crate::feature::Feature;
-use crate::feature::Mode;
-use crate::feature::PlanApproval;
-use crate::feature::PreFlight;
-use crate::feature::PreFlown;
-use crate::feature::Rules;
-use crate::feature::Snapshot;
-use crate::feature::Step;
-use crate::feature::Trust;
-use crate::feature::Wanted;
-use crate::feature::event::DefaultMerge;
-use crate::feature::event::Event;
-use crate::feature::event::Planned;
-use crate::feature::step::labelled;
-use crate::feature::step::step;
-use crate::ids::FeatureKey;
-use crate::ids::InstallationId;
-use crate::ids::IssueNumber;
-use crate::ids::Millis;
-use crate::ids::PullNumber;
-use crate::ids::RepoId;
-use crate::ids::ReviewId;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::ids::User;
-use crate::ids::UserId;
-use crate::plan::Check;
-use crate::plan::Criterion;
-use crate::plan::Factors;
-use crate::plan::Plan;
-use crate::plan::PlannedTask;
-use crate::plan::TaskType;
-use crate::plan::TestEffort;
-use crate::report::PlayerReport;
-use crate::task;
-use crate::task::HumanReview;
-use crate::task::MergePolicy;
-use crate::task::PersonDid;
-use crate::task::Played;
+use crate::{
+    ci,
+    ci::{CiCheck, CiPolicy, CiReading, CiSays, CiTimes},
+    contract::Judgement,
+    decision::{Issue, Outcome, Verdict},
+    design::PreLoop,
+    effect::Effect,
+    evidence::{Absence, Baseline, Counts, Evidence, Finding, GateReport, GateResult},
+    feature::{
+        Discussion, Feature, Mode, PlanApproval, PreFlight, PreFlown, Rules, Snapshot, Step, Trust, Wanted,
+        event::{DefaultMerge, Event, Planned},
+        step::{labelled, step},
+    },
+    ids::{FeatureKey, InstallationId, IssueNumber, Millis, PullNumber, RepoId, ReviewId, Sha, TaskId, User, UserId},
+    plan::{Check, Criterion, Factors, Plan, PlannedTask, TaskType, TestEffort},
+    report::PlayerReport,
+    task,
+    task::{HumanReview, MergePolicy, PersonDid, Played},
+};
 
 pub const AT: Millis = Millis(1_000);
 pub const ONE: TaskId = TaskId::Planned(1);

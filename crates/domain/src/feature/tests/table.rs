@@ -2,38 +2,22 @@
 
 #![expect(clippy::too_many_lines, reason = "one row per state or event")]
 
-use crate::blocked::AgentFailure;
-use crate::blocked::BlockReason;
-use crate::command::Command;
-use crate::contract::Judgement;
-use crate::effect::Effect;
-use crate::effect::ReplyTo;
-use crate::effect::Thread;
-use crate::evidence::GateReport;
-use crate::feature::CancelledWhy;
-use crate::feature::Feature;
-use crate::feature::Phase;
-use crate::feature::PreFlown;
-use crate::feature::State;
-use crate::feature::event::Commanded;
-use crate::feature::event::DefaultMerge;
-use crate::feature::event::Event;
-use crate::feature::event::NewerRun;
-use crate::feature::event::Target;
-use crate::feature::step::step;
-use crate::feature::tests::samples::*;
-use crate::ids::CommentId;
-use crate::ids::IssueNumber;
-use crate::ids::ReviewId;
-use crate::ids::TaskId;
-use crate::task;
-use crate::task::HumanReview;
-use crate::task::MergePolicy;
-use crate::task::MergeState;
-use crate::task::PersonDid;
-use crate::task::Played;
-use crate::task::Stage;
-use crate::task::Task;
+use crate::{
+    blocked::{AgentFailure, BlockReason},
+    command::Command,
+    contract::Judgement,
+    effect::{Effect, ReplyTo, Thread},
+    evidence::GateReport,
+    feature::{
+        CancelledWhy, Feature, Phase, PreFlown, State,
+        event::{Commanded, DefaultMerge, Event, NewerRun, Target},
+        step::step,
+        tests::samples::*,
+    },
+    ids::{CommentId, IssueNumber, ReviewId, TaskId},
+    task,
+    task::{HumanReview, MergePolicy, MergeState, PersonDid, Played, Stage, Task},
+};
 use std::fmt::Write;
 
 fn failure() -> AgentFailure {

@@ -3,46 +3,25 @@
 
 #![expect(clippy::too_many_lines, reason = "one arm per effect or promise")]
 
-use crate::blocked::AgentFailure;
-use crate::blocked::BlockReason;
-use crate::ci;
-use crate::ci::CiPolicy;
-use crate::ci::CiSays;
-use crate::command::Command;
-use crate::contract::Judgement;
-use crate::effect::Effect;
-use crate::effect::ReplyTo;
-use crate::effect::TaskWork;
-use crate::effect::Thread;
-use crate::evidence::Profile;
-use crate::evidence::profile;
-use crate::feature::CancelledWhy;
-use crate::feature::Feature;
-use crate::feature::PreFlown;
-use crate::feature::State;
-use crate::feature::Step;
-use crate::feature::StopScope;
-use crate::feature::event::Commanded;
-use crate::feature::event::DefaultMerge;
-use crate::feature::event::Event;
-use crate::feature::event::NewerRun;
-use crate::feature::event::Target;
-use crate::feature::flow::strictest;
-use crate::feature::step::step;
-use crate::feature::tests::samples::*;
-use crate::ids::CommentId;
-use crate::ids::IssueNumber;
-use crate::ids::PullNumber;
-use crate::ids::ReviewId;
-use crate::ids::Sha;
-use crate::ids::TaskId;
-use crate::task;
-use crate::task::HumanReview;
-use crate::task::MergePolicy;
-use crate::task::Origin;
-use crate::task::PersonDid;
-use crate::task::Played;
-use crate::task::Task;
+use crate::{
+    blocked::{AgentFailure, BlockReason},
+    ci,
+    ci::{CiPolicy, CiSays},
+    command::Command,
+    contract::Judgement,
+    effect::{Effect, ReplyTo, TaskWork, Thread},
+    evidence::{Profile, profile},
+    feature::{
+        CancelledWhy, Feature, PreFlown, State, Step, StopScope,
+        event::{Commanded, DefaultMerge, Event, NewerRun, Target},
+        flow::strictest,
+        step::step,
+        tests::samples::*,
+    },
+    ids::{CommentId, IssueNumber, PullNumber, ReviewId, Sha, TaskId},
+    task,
+    task::{HumanReview, MergePolicy, Origin, PersonDid, Played, Task},
+};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -1,16 +1,16 @@
 //! What is given to fields, directives and input objects: known, complete, and of the right type.
 
-use super::super::schema::FieldDef;
-use super::super::schema::InputDef;
-use super::super::schema::Kind;
-use super::super::schema::is_optional;
-use super::super::values::literal_fits;
-use super::Checker;
-use graphql_parser::Pos;
-use graphql_parser::query::Directive;
-use graphql_parser::query::Field;
-use graphql_parser::query::Type;
-use graphql_parser::query::Value as Literal;
+use super::{
+    super::{
+        schema::{FieldDef, InputDef, Kind, is_optional},
+        values::literal_fits,
+    },
+    Checker,
+};
+use graphql_parser::{
+    Pos,
+    query::{Directive, Field, Type, Value as Literal},
+};
 use serde_json::json;
 use std::collections::BTreeMap;
 

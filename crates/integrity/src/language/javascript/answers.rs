@@ -1,10 +1,10 @@
 //! JavaScript tests that put an answer in the place of a method, and then check that very answer.
 
-use crate::language::Role;
-use crate::language::outline::Mark;
-use crate::language::outline::Source;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use crate::language::{
+    Role,
+    outline::{Mark, Source, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 const ANSWERS: [&str; 5] = [

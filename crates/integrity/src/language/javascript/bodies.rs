@@ -1,9 +1,7 @@
 //! JavaScript and TypeScript functions that are made to do nothing.
 
 use super::FUNCTIONS;
-use crate::language::bodies::Doing;
-use crate::language::outline::Source;
-use crate::language::syntax::At;
+use crate::language::{bodies::Doing, outline::Source, syntax::At};
 
 const CLASSES: [&str; 3] = ["class_declaration", "class", "abstract_class_declaration"];
 

@@ -1,20 +1,16 @@
 //! The tests that JavaScript calls define, and whether their definitions are reached.
 
-use super::FLOW;
-use super::FUNCTIONS;
-use super::calls::callback;
-use super::calls::callee;
-use super::calls::makes_test;
-use super::calls::suites_around;
-use super::calls::title;
-use super::checks;
-use super::names::is_empty;
-use super::skips::skips_of_test;
-use crate::language::outline::Function;
-use crate::language::outline::Outline;
-use crate::language::outline::Test;
-use crate::language::outline::Work;
-use crate::language::syntax::At;
+use super::{
+    FLOW, FUNCTIONS,
+    calls::{callback, callee, makes_test, suites_around, title},
+    checks,
+    names::is_empty,
+    skips::skips_of_test,
+};
+use crate::language::{
+    outline::{Function, Outline, Test, Work},
+    syntax::At,
+};
 
 /// A call that may define a test.
 pub(super) fn call(at: At<'_>, outline: &mut Outline) {

@@ -1,20 +1,16 @@
 //! What a JavaScript test checks, and how much.
 
-use super::FLOW;
-use super::names::is_imported;
-use super::stored::is_written_first;
-use super::strength::by_pattern;
-use super::strength::condition;
-use super::strength::equality;
-use super::strength::is_constant;
-use super::strength::matched;
-use crate::language::flow::heard;
-use crate::language::outline::Check;
-use crate::language::outline::Failing;
-use crate::language::outline::Mark;
-use crate::language::outline::Strength;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use super::{
+    FLOW,
+    names::is_imported,
+    stored::is_written_first,
+    strength::{by_pattern, condition, equality, is_constant, matched},
+};
+use crate::language::{
+    flow::heard,
+    outline::{Check, Failing, Mark, Strength, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 /// Every check of a body.

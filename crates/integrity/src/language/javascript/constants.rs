@@ -1,15 +1,14 @@
 //! JavaScript functions that always answer the same, and classes that put something in the place of a method.
 
-use super::hollow::is_of_idle_class;
-use super::hollow::is_of_made_class;
-use super::hollow::is_on_purpose;
-use super::strength::is_constant;
-use super::stubs::is_abstract;
-use super::stubs::named;
-use crate::language::outline::Constant;
-use crate::language::outline::Outline;
-use crate::language::outline::is_makeshift;
-use crate::language::syntax::At;
+use super::{
+    hollow::{is_of_idle_class, is_of_made_class, is_on_purpose},
+    strength::is_constant,
+    stubs::{is_abstract, named},
+};
+use crate::language::{
+    outline::{Constant, Outline, is_makeshift},
+    syntax::At,
+};
 
 /// Notes what a function of the product is, if it always answers the same.
 pub(super) fn constant(root: At<'_>, function: At<'_>, outline: &mut Outline) {

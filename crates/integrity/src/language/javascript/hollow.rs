@@ -1,9 +1,10 @@
 //! Functions of JavaScript code that do nothing, and whether that is meant so.
 
 use super::stubs::named;
-use crate::language::outline::is_promise;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use crate::language::{
+    outline::{is_promise, quoted},
+    syntax::At,
+};
 
 /// What a function is that does no work, if it does none and somebody relies on it.
 pub(super) fn nothing_done(function: At<'_>) -> Option<String> {

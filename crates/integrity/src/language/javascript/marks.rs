@@ -1,18 +1,13 @@
 //! Suspicious places in JavaScript: exits, assertions with another meaning, replaced modules, code that knows of its
 //! tests.
 
-use super::answers;
-use super::retries;
-use super::swallows::forgives_what_it_is_given;
-use crate::language::Role;
-use crate::language::outline::Mark;
-use crate::language::outline::Outline;
-use crate::language::outline::Replaced;
-use crate::language::outline::Source;
-use crate::language::outline::quoted;
-use crate::language::role::file_name;
-use crate::language::role::in_support_folder;
-use crate::language::syntax::At;
+use super::{answers, retries, swallows::forgives_what_it_is_given};
+use crate::language::{
+    Role,
+    outline::{Mark, Outline, Replaced, Source, quoted},
+    role::{file_name, in_support_folder},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 const TOOLS: [&str; 5] = ["expect", "it", "test", "describe", "assert"];

@@ -19,24 +19,15 @@ mod strength;
 mod stubs;
 mod swallows;
 
-use crate::language::Language;
-use crate::language::Role;
-use crate::language::flow::Flow;
-use crate::language::outline::Function;
-use crate::language::outline::Outline;
-use crate::language::outline::Setting;
-use crate::language::outline::Source;
-use crate::language::outline::Table;
-use crate::language::role::file_name;
-use crate::language::role::folders;
-use crate::language::role::in_support_folder;
-use crate::language::role::in_test_folder;
-use crate::language::settings::Less;
-use crate::language::settings::Watched;
-use crate::language::settings::watched;
-use crate::language::syntax::At;
-use calls::callee;
-use calls::makes_test;
+use crate::language::{
+    Language, Role,
+    flow::Flow,
+    outline::{Function, Outline, Setting, Source, Table},
+    role::{file_name, folders, in_support_folder, in_test_folder},
+    settings::{Less, Watched, watched},
+    syntax::At,
+};
+use calls::{callee, makes_test};
 use cases::call;
 use domain::integrity::Rule;
 

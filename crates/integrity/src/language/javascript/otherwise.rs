@@ -1,10 +1,7 @@
 //! JavaScript and TypeScript functions that do what they do, and then give another value of the same kind, or nothing.
 
-use super::FUNCTIONS;
-use super::stubs::named;
-use crate::language::otherwise::Otherwise;
-use crate::language::outline::Source;
-use crate::language::syntax::At;
+use super::{FUNCTIONS, stubs::named};
+use crate::language::{otherwise::Otherwise, outline::Source, syntax::At};
 use std::collections::BTreeSet;
 
 /// Makes of a value another of its kind.

@@ -1,10 +1,10 @@
 //! Tests that are tried again until they pass.
 
-use crate::language::Role;
-use crate::language::outline::Mark;
-use crate::language::outline::Source;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use crate::language::{
+    Role,
+    outline::{Mark, Source, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 /// `jest.retryTimes(3)`, `this.retries(3)`, and `retry: 3` among the options of a test or of all.

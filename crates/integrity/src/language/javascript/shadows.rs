@@ -1,10 +1,10 @@
 //! Modules that take the place of real ones: installed packages that are committed, and settings that lead imports away.
 
-use crate::language::glance::Glance;
-use crate::language::glance::Shadow;
-use crate::language::role;
-use serde_json::Map;
-use serde_json::Value;
+use crate::language::{
+    glance::{Glance, Shadow},
+    role,
+};
+use serde_json::{Map, Value};
 
 /// Packages that run tests or check things for them.
 const TOOLS: [&str; 14] = [

@@ -1,13 +1,13 @@
 //! What keeps a JavaScript test from running.
 
-use super::calls::callback;
-use super::calls::callee;
-use super::calls::makes_test;
-use super::calls::title;
-use super::checks;
-use crate::language::outline::Mark;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use super::{
+    calls::{callback, callee, makes_test, title},
+    checks,
+};
+use crate::language::{
+    outline::{Mark, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 /// Everything that keeps a test from running: on it, on its suites, around it and in it.

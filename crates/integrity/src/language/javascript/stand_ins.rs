@@ -1,11 +1,10 @@
 //! What a JavaScript test file takes from others, and what it makes itself and then calls by name.
 
-use super::names::assigned;
-use super::names::root;
-use crate::language::outline::Import;
-use crate::language::outline::Outline;
-use crate::language::outline::StandIn;
-use crate::language::syntax::At;
+use super::names::{assigned, root};
+use crate::language::{
+    outline::{Import, Outline, StandIn},
+    syntax::At,
+};
 
 /// What makes mocks.
 const MOCKS: [&str; 6] = ["jest.fn", "vi.fn", "mock.fn", "t.mock.fn", "sinon.stub", "sinon.fake"];

@@ -1,11 +1,11 @@
 //! How much a JavaScript assertion says of its subject.
 
-use super::FUNCTIONS;
-use super::names::assigned;
-use super::names::is_imported;
-use super::stand_ins::is_own_mock;
-use crate::language::outline::Strength;
-use crate::language::syntax::At;
+use super::{
+    FUNCTIONS,
+    names::{assigned, is_imported},
+    stand_ins::is_own_mock,
+};
+use crate::language::{outline::Strength, syntax::At};
 
 /// Matchers that say little when they are turned round.
 const WEAK_IF_NEGATED: [&str; 12] = [

@@ -1,10 +1,10 @@
 //! Where a JavaScript assertion may fail and nobody hears of it.
 
-use super::FUNCTIONS;
-use super::checks::arguments;
-use super::names::defined;
-use super::names::is_empty;
-use super::names::root;
+use super::{
+    FUNCTIONS,
+    checks::arguments,
+    names::{defined, is_empty, root},
+};
 use crate::language::syntax::At;
 
 /// Methods that call what they are given for each of a list.

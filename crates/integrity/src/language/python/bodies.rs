@@ -1,9 +1,7 @@
 //! Python functions that are made to do nothing.
 
 use super::is_nothing;
-use crate::language::bodies::Doing;
-use crate::language::outline::Source;
-use crate::language::syntax::At;
+use crate::language::{bodies::Doing, outline::Source, syntax::At};
 
 /// An answer that lets everything be done with it.
 const ANYTHING: &str = "__import__('unittest.mock').mock.MagicMock()";

@@ -1,19 +1,15 @@
 //! The tests that pytest and unittest collect from a Python file.
 
-use super::FLOW;
-use super::checks;
-use super::decorators;
-use super::is_nothing;
-use super::skips::skips_of_test;
-use super::statements;
-use super::swallows::is_async;
-use super::swallows::is_never_awaited;
-use crate::language::outline::Function;
-use crate::language::outline::Outline;
-use crate::language::outline::Strength;
-use crate::language::outline::Test;
-use crate::language::outline::Work;
-use crate::language::syntax::At;
+use super::{
+    FLOW, checks, decorators, is_nothing,
+    skips::skips_of_test,
+    statements,
+    swallows::{is_async, is_never_awaited},
+};
+use crate::language::{
+    outline::{Function, Outline, Strength, Test, Work},
+    syntax::At,
+};
 
 /// Names that the module takes from the runner: `test_x.__test__ = False`, `del test_x`, `test_x = None`.
 pub(super) fn unwanted(root: At<'_>) -> Vec<&str> {

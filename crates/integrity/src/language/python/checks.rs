@@ -1,21 +1,18 @@
 //! What a Python test checks, and how much.
 
-use super::FLOW;
-use super::names::is_imported;
-use super::stand_ins::is_own_mock;
-use super::stored::is_written_first;
-use super::strength::compared;
-use super::strength::condition;
-use super::strength::is_constant;
-use super::swallows::catches_everything;
-use super::swallows::raises_itself;
-use crate::language::flow::heard;
-use crate::language::outline::Check;
-use crate::language::outline::Failing;
-use crate::language::outline::Mark;
-use crate::language::outline::Strength;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use super::{
+    FLOW,
+    names::is_imported,
+    stand_ins::is_own_mock,
+    stored::is_written_first,
+    strength::{compared, condition, is_constant},
+    swallows::{catches_everything, raises_itself},
+};
+use crate::language::{
+    flow::heard,
+    outline::{Check, Failing, Mark, Strength, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 /// Every check of a body.

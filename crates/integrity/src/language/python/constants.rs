@@ -1,15 +1,14 @@
 //! Python functions that always answer the same, and classes that put something in the place of a method.
 
-use super::decorators;
-use super::is_nothing;
-use super::statements;
-use super::strength::is_constant;
-use super::stubs::is_abstract;
-use super::stubs::is_of_idle_class;
-use crate::language::outline::Constant;
-use crate::language::outline::Outline;
-use crate::language::outline::is_makeshift;
-use crate::language::syntax::At;
+use super::{
+    decorators, is_nothing, statements,
+    strength::is_constant,
+    stubs::{is_abstract, is_of_idle_class},
+};
+use crate::language::{
+    outline::{Constant, Outline, is_makeshift},
+    syntax::At,
+};
 
 /// Notes what a function of the product is, if it always answers the same.
 pub(super) fn constant(root: At<'_>, function: At<'_>, outline: &mut Outline) {

@@ -1,7 +1,6 @@
 //! Hooks of pytest that take tests out of the run or write their results.
 
-use crate::language::outline::Mark;
-use crate::language::syntax::At;
+use crate::language::{outline::Mark, syntax::At};
 use domain::integrity::Rule;
 
 /// Words of a hook that takes tests out of the run.

@@ -1,21 +1,20 @@
 //! Suspicious places in Python: skips of whole files, hooks of pytest, exits, replaced modules, code that knows of its
 //! tests.
 
-use super::decorators;
-use super::hooks::hook;
-use super::patches::assignment;
-use super::patches::patch;
-use super::skips::skip_statement;
-use super::statements;
-use super::swallows::forgiving;
-use crate::language::Role;
-use crate::language::outline::Mark;
-use crate::language::outline::Outline;
-use crate::language::outline::Replaced;
-use crate::language::outline::Source;
-use crate::language::outline::quoted;
-use crate::language::role::in_support_folder;
-use crate::language::syntax::At;
+use super::{
+    decorators,
+    hooks::hook,
+    patches::{assignment, patch},
+    skips::skip_statement,
+    statements,
+    swallows::forgiving,
+};
+use crate::language::{
+    Role,
+    outline::{Mark, Outline, Replaced, Source, quoted},
+    role::in_support_folder,
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 /// What is suspicious about one place.

@@ -17,21 +17,15 @@ mod strength;
 mod stubs;
 mod swallows;
 
-use crate::language::Language;
-use crate::language::Role;
-use crate::language::flow::Flow;
-use crate::language::outline::Outline;
-use crate::language::outline::Source;
-use crate::language::outline::Table;
-use crate::language::role::file_name;
-use crate::language::role::in_test_folder;
-use crate::language::settings::Less;
-use crate::language::settings::Watched;
-use crate::language::settings::watched;
-use crate::language::syntax::At;
-use cases::function;
-use cases::keep_last;
-use cases::unwanted;
+use crate::language::{
+    Language, Role,
+    flow::Flow,
+    outline::{Outline, Source, Table},
+    role::{file_name, in_test_folder},
+    settings::{Less, Watched, watched},
+    syntax::At,
+};
+use cases::{function, keep_last, unwanted};
 use domain::integrity::Rule;
 
 /// What the Gates know of Python.

@@ -1,9 +1,10 @@
 //! Python functions that do what they do, and then give another value of the same kind, or nothing.
 
-use crate::language::otherwise::Otherwise;
-use crate::language::outline::Source;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use crate::language::{
+    otherwise::Otherwise,
+    outline::{Source, quoted},
+    syntax::At,
+};
 use std::collections::BTreeSet;
 
 /// Makes of a value another of its kind.

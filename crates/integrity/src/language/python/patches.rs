@@ -1,16 +1,11 @@
 //! Python code that puts something else in the place of what the tests use.
 
-use super::decorators;
-use super::marks::function_of;
-use super::skips::skip_decorator;
-use super::stand_ins::is_mock;
-use crate::language::Role;
-use crate::language::outline::Mark;
-use crate::language::outline::Outline;
-use crate::language::outline::Replaced;
-use crate::language::outline::Source;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use super::{decorators, marks::function_of, skips::skip_decorator, stand_ins::is_mock};
+use crate::language::{
+    Role,
+    outline::{Mark, Outline, Replaced, Source, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 /// What an assignment gives another meaning: the run, the test tools, a module.

@@ -1,10 +1,10 @@
 //! Modules that take the place of real ones: files that are found first, and entries in `sys.modules`.
 
-use crate::language::glance::Glance;
-use crate::language::glance::Shadow;
-use crate::language::role;
-use crate::language::syntax;
-use crate::language::syntax::At;
+use crate::language::{
+    glance::{Glance, Shadow},
+    role, syntax,
+    syntax::At,
+};
 
 /// Modules that tests and programs take for granted. Where a file of that name is found first, it is imported instead.
 const REAL: [&str; 82] = [

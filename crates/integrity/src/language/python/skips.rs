@@ -1,15 +1,14 @@
 //! What keeps a Python test from running.
 
-use super::checks;
-use super::decorators;
-use super::names::defined;
-use super::names::root;
-use super::swallows::is_async;
-use super::swallows::runs_what_it_decorates;
-use super::swallows::swallows_inside;
-use crate::language::outline::Mark;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use super::{
+    checks, decorators,
+    names::{defined, root},
+    swallows::{is_async, runs_what_it_decorates, swallows_inside},
+};
+use crate::language::{
+    outline::{Mark, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 const SKIPS: [&str; 8] = [

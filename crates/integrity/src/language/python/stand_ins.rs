@@ -1,12 +1,13 @@
 //! What a Python test file takes from others, and what it makes itself and then calls by name.
 
-use super::names::defined;
-use super::names::root;
-use super::strength::is_constant;
-use crate::language::outline::Import;
-use crate::language::outline::Outline;
-use crate::language::outline::StandIn;
-use crate::language::syntax::At;
+use super::{
+    names::{defined, root},
+    strength::is_constant,
+};
+use crate::language::{
+    outline::{Import, Outline, StandIn},
+    syntax::At,
+};
 
 /// What makes mocks.
 const MOCKS: [&str; 5] = ["Mock", "MagicMock", "AsyncMock", "NonCallableMock", "create_autospec"];

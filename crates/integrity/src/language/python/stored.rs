@@ -1,9 +1,7 @@
 //! Python tests that write the stored file first with which they compare.
 
-use super::names::assigned;
-use super::names::root;
-use crate::language::flow::is_asked_for;
-use crate::language::syntax::At;
+use super::names::{assigned, root};
+use crate::language::{flow::is_asked_for, syntax::At};
 
 /// Whether a check reads a file of the repository that the same function writes, unless somebody asks for that.
 pub(super) fn is_written_first(check: At<'_>, body: At<'_>) -> bool {

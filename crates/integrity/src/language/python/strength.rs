@@ -1,11 +1,10 @@
 //! How much a Python condition says that is asserted to hold.
 
-use super::names::assigned;
-use super::names::is_empty;
-use super::names::is_imported;
-use super::stand_ins::is_own_mock;
-use crate::language::outline::Strength;
-use crate::language::syntax::At;
+use super::{
+    names::{assigned, is_empty, is_imported},
+    stand_ins::is_own_mock,
+};
+use crate::language::{outline::Strength, syntax::At};
 
 /// Calls that turn nearly every value into one that counts as true.
 const TURNS: [&str; 12] = [

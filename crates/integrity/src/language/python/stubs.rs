@@ -1,14 +1,11 @@
 //! Functions of Python code that are only a promise.
 
-use super::decorators;
-use super::is_nothing;
-use super::statements;
-use crate::language::Role;
-use crate::language::outline::Mark;
-use crate::language::outline::Source;
-use crate::language::outline::is_promise;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use super::{decorators, is_nothing, statements};
+use crate::language::{
+    Role,
+    outline::{Mark, Source, is_promise, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 /// The stub that a place is, if it is one.

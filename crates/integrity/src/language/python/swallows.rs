@@ -1,10 +1,10 @@
 //! Where a Python assertion may fail and nobody hears of it.
 
-use super::checks::strength_of;
-use super::names::defined;
-use super::names::root;
-use crate::language::outline::Strength;
-use crate::language::syntax::At;
+use super::{
+    checks::strength_of,
+    names::{defined, root},
+};
+use crate::language::{outline::Strength, syntax::At};
 
 /// Whether an exception, or one of several, is so general that a failing assertion is one too.
 pub(super) fn catches_everything(at: At<'_>) -> bool {

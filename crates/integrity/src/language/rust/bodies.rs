@@ -1,11 +1,11 @@
 //! Rust functions that are made to do nothing.
 
-use super::answers::answers;
-use super::is_test_code;
-use crate::language::bodies::Doing;
-use crate::language::bodies::TestModule;
-use crate::language::outline::Source;
-use crate::language::syntax::At;
+use super::{answers::answers, is_test_code};
+use crate::language::{
+    bodies::{Doing, TestModule},
+    outline::Source,
+    syntax::At,
+};
 
 /// What the file does, without its tests.
 pub(super) fn doing(source: &Source<'_>) -> Doing {

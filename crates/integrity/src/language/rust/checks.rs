@@ -1,16 +1,14 @@
 //! What a Rust test checks, and how much.
 
-use super::FLOW;
-use super::perhaps;
-use super::reached;
-use super::strength::calls;
-use super::strength::condition;
-use super::strength::equality;
-use crate::language::flow::heard;
-use crate::language::outline::Check;
-use crate::language::outline::Failing;
-use crate::language::outline::Strength;
-use crate::language::syntax::At;
+use super::{
+    FLOW, perhaps, reached,
+    strength::{calls, condition, equality},
+};
+use crate::language::{
+    flow::heard,
+    outline::{Check, Failing, Strength},
+    syntax::At,
+};
 
 /// Every check of a body.
 pub(super) fn in_body(body: At<'_>) -> Vec<Check> {

@@ -1,12 +1,10 @@
 //! Rust functions that always answer the same.
 
-use super::attributes;
-use super::is_test_code;
-use crate::language::outline::Constant;
-use crate::language::outline::Outline;
-use crate::language::outline::Source;
-use crate::language::outline::is_makeshift;
-use crate::language::syntax::At;
+use super::{attributes, is_test_code};
+use crate::language::{
+    outline::{Constant, Outline, Source, is_makeshift},
+    syntax::At,
+};
 
 /// Notes what a function of the product is, if it always answers the same. What a trait asks of a type, and what is
 /// compiled on a condition, may do nothing on purpose; and of several functions of one name nothing is said.

@@ -1,7 +1,6 @@
 //! Code in documentation comments of Rust, which cargo runs unless the comment says otherwise.
 
-use crate::language::outline::Example;
-use crate::language::outline::Use;
+use crate::language::outline::{Example, Use};
 
 /// Words behind the fence with which an example is still run.
 const RUN: [&str; 8] = [

@@ -1,10 +1,10 @@
 //! Tests that stand in the tokens of macros, or that a macro of the file makes.
 
-use super::checks;
-use super::work;
-use crate::language::outline::Mark;
-use crate::language::outline::Test;
-use crate::language::syntax::At;
+use super::{checks, work};
+use crate::language::{
+    outline::{Mark, Test},
+    syntax::At,
+};
 
 /// Tests inside a macro such as `proptest!`, where nothing but tokens is known.
 pub(super) fn tests_in_tokens(at: At<'_>, skips: &[Mark]) -> Vec<Test> {

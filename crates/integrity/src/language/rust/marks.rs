@@ -1,16 +1,11 @@
 //! Suspicious places in Rust: stubs, exits, assertions with another meaning, code that knows of its tests.
 
-use super::attribute;
-use super::checks::macro_call;
-use super::is_test;
-use super::is_test_code;
-use super::reached;
-use super::stubs;
-use crate::language::Role;
-use crate::language::outline::Mark;
-use crate::language::outline::Source;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use super::{attribute, checks::macro_call, is_test, is_test_code, reached, stubs};
+use crate::language::{
+    Role,
+    outline::{Mark, Source, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 const ASSERTIONS: [&str; 9] = [

@@ -17,24 +17,14 @@ mod strength;
 mod stubs;
 mod watched;
 
-use crate::language::Language;
-use crate::language::Role;
-use crate::language::flow::Flow;
-use crate::language::outline::Check;
-use crate::language::outline::Function;
-use crate::language::outline::Mark;
-use crate::language::outline::Outline;
-use crate::language::outline::Source;
-use crate::language::outline::Table;
-use crate::language::outline::Test;
-use crate::language::outline::Work;
-use crate::language::role::file_name;
-use crate::language::role::folders;
-use crate::language::role::in_support_folder;
-use crate::language::syntax::At;
-use skips::condition_mark;
-use skips::file_skips;
-use skips::ignore_mark;
+use crate::language::{
+    Language, Role,
+    flow::Flow,
+    outline::{Check, Function, Mark, Outline, Source, Table, Test, Work},
+    role::{file_name, folders, in_support_folder},
+    syntax::At,
+};
+use skips::{condition_mark, file_skips, ignore_mark};
 
 /// What the Gates know of Rust.
 pub static RUST: Language = Language {

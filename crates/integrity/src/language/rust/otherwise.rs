@@ -1,11 +1,8 @@
 //! Rust functions that do what they do, and then give another value of the same type, or nothing; those of them whose type
 //! has such values.
 
-use super::answers::split;
-use super::is_test_code;
-use crate::language::otherwise::Otherwise;
-use crate::language::outline::Source;
-use crate::language::syntax::At;
+use super::{answers::split, is_test_code};
+use crate::language::{otherwise::Otherwise, outline::Source, syntax::At};
 use std::collections::BTreeSet;
 
 /// How deep types are looked into.

@@ -210,8 +210,7 @@ fn is_answer(over: At<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::language;
-    use crate::language::outline::Strength;
+    use crate::{language, language::outline::Strength};
 
     #[test]
     fn what_is_expected_in_the_place_of_a_failure_says_little() {

@@ -1,10 +1,11 @@
 //! Whether what stands in a Rust test is compiled, run, and heard when it fails.
 
 use super::conditions;
-use crate::language::Role;
-use crate::language::outline::Mark;
-use crate::language::outline::Source;
-use crate::language::syntax::At;
+use crate::language::{
+    Role,
+    outline::{Mark, Source},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 /// Whether a statement is part of what is compiled: `#[cfg(any())]` before it takes it out.

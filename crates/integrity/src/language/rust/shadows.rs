@@ -1,10 +1,10 @@
 //! Crates that take the place of real ones: patches, and dependencies that point elsewhere than before.
 
-use crate::language::glance::Glance;
-use crate::language::glance::Shadow;
-use crate::language::role;
-use toml::Table;
-use toml::Value;
+use crate::language::{
+    glance::{Glance, Shadow},
+    role,
+};
+use toml::{Table, Value};
 
 pub(super) fn shadows(glance: &Glance<'_>) -> Vec<Shadow> {
     let name = role::file_name(glance.path);

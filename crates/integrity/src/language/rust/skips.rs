@@ -1,12 +1,11 @@
 //! What keeps a Rust test from running or from failing.
 
-use super::attribute;
-use super::checks;
-use super::conditions;
-use crate::language::OUT_OF_BUILD;
-use crate::language::outline::Mark;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use super::{attribute, checks, conditions};
+use crate::language::{
+    OUT_OF_BUILD,
+    outline::{Mark, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 /// What is said of the whole file: conditions, and a program of its own in the place of the one that runs tests.

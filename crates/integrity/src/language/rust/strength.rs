@@ -1,8 +1,9 @@
 //! How much a Rust condition says that is asserted to hold.
 
-use crate::language::outline::Strength;
-use crate::language::outline::is_number;
-use crate::language::syntax::At;
+use crate::language::{
+    outline::{Strength, is_number},
+    syntax::At,
+};
 
 /// Whether one of the tokens is called.
 pub(super) fn calls(tokens: &[At<'_>]) -> bool {

@@ -1,12 +1,10 @@
 //! Rust functions that are only a promise.
 
-use super::is_test_code;
-use super::marks::within;
-use crate::language::outline::Mark;
-use crate::language::outline::Source;
-use crate::language::outline::is_promise;
-use crate::language::outline::quoted;
-use crate::language::syntax::At;
+use super::{is_test_code, marks::within};
+use crate::language::{
+    outline::{Mark, Source, is_promise, quoted},
+    syntax::At,
+};
 use domain::integrity::Rule;
 
 /// Macros that make or give an error from a message.

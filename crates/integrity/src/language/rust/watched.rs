@@ -1,8 +1,6 @@
 //! Values of the settings of cargo, nextest and tarpaulin that decide what is run and what counts.
 
-use crate::language::settings::Less;
-use crate::language::settings::Watched;
-use crate::language::settings::watched;
+use crate::language::settings::{Less, Watched, watched};
 use domain::integrity::Rule;
 
 pub(super) static WATCHED: [Watched; 40] = [
