@@ -12,12 +12,10 @@
     reason = "a test fails where it stands, also in its helpers"
 )]
 
-#[path = "../support/beside.rs"]
-mod beside;
+use support::beside;
 mod calls;
 mod picture;
-#[path = "../support/pipes.rs"]
-mod pipes;
+use support::pipes;
 mod play;
 mod story;
 mod world;
@@ -27,3 +25,11 @@ mod deliveries;
 mod killed;
 mod ledger;
 mod log;
+
+/// The product as it was built.
+const PRODUCT: beside::Product = beside::Product {
+    program: env!("CARGO_BIN_EXE_autobuild"),
+    permissions: autobuild::github::AUTOBUILD_PERMISSIONS,
+    events: autobuild::github::AUTOBUILD_EVENTS,
+    coach_permissions: autobuild::github::COACH_PERMISSIONS,
+};

@@ -42,7 +42,7 @@ impl World {
         let variables = story.agents(folder.path());
         let files = story.files(folder.path());
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
-        let beside = Beside::new(folder, &files).await;
+        let beside = Beside::new(crate::PRODUCT, folder, &files).await;
         beside.forge.create_user(EVE);
         Self {
             news: beside.forge.subscribe(),

@@ -12,8 +12,7 @@
 )]
 
 mod apart;
-#[path = "../support/origin.rs"]
-mod origin;
+use support::origin;
 mod planted;
 mod stage;
 

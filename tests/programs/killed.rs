@@ -73,7 +73,7 @@ impl World {
         let old = std::env::var_os("PATH").unwrap_or_default();
         let path = std::iter::once(program.to_owned()).chain(std::env::split_paths(&old));
         Self {
-            beside: Beside::new(folder, &[(".github/autobuild.yml", settings)]).await,
+            beside: Beside::new(crate::PRODUCT, folder, &[(".github/autobuild.yml", settings)]).await,
             model: FakeModel::start(rules()).await,
             path: std::env::join_paths(path).unwrap(),
             level,

@@ -15,13 +15,11 @@
     reason = "a test that cannot go on has failed; which programs were tried is said"
 )]
 
-#[path = "../support/beside.rs"]
-mod beside;
+use support::beside;
 mod contract;
 mod feature;
 mod killed;
-#[path = "../model/mod.rs"]
-mod model;
+use support::model;
 mod real;
 mod stage;
 
@@ -177,3 +175,11 @@ fn the_real_codex_keeps_the_contract_by_way_of_the_agent_client_protocol() {
         inner("real::of_the_real_codex", &folder, &[("CONTRACT_OF", "acp:codex-acp")]);
     }
 }
+
+/// The product as it was built.
+const PRODUCT: beside::Product = beside::Product {
+    program: env!("CARGO_BIN_EXE_autobuild"),
+    permissions: autobuild::github::AUTOBUILD_PERMISSIONS,
+    events: autobuild::github::AUTOBUILD_EVENTS,
+    coach_permissions: autobuild::github::COACH_PERMISSIONS,
+};

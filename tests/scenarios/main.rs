@@ -10,10 +10,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
-#[path = "../support/pipes.rs"]
-mod pipes;
-#[path = "../support/postgres.rs"]
-mod postgres;
+use support::pipes;
+use support::postgres;
 
 mod added;
 mod budgets;

@@ -10,8 +10,7 @@
 
 #[macro_use]
 mod contract;
-#[path = "../support/postgres.rs"]
-mod postgres;
+use support::postgres;
 
 mod baselines;
 mod claims;
@@ -20,6 +19,7 @@ mod deliveries;
 mod fairness;
 mod finding;
 mod holds;
+mod migrations;
 mod on_postgres;
 mod on_sqlite;
 mod opening;

@@ -8,8 +8,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
-#[path = "support/postgres.rs"]
-mod postgres;
+use support::postgres;
 
 use autobuild::store::{MIGRATIONS, OpenOptions, RunState, Store};
 use domain::ids::{AppId, FeatureKey, IssueNumber, RepoId};
@@ -21,11 +20,11 @@ use tempfile::TempDir;
 
 /// What each migration's version of AutoBuild had stored, in SQL that runs on both.
 const SAMPLES: &[&str] = &[
-    include_str!("data/migrations/0001.sql"),
-    include_str!("data/migrations/0002.sql"),
-    include_str!("data/migrations/0003.sql"),
-    include_str!("data/migrations/0004.sql"),
-    include_str!("data/migrations/0005.sql"),
+    include_str!("../data/migrations/0001.sql"),
+    include_str!("../data/migrations/0002.sql"),
+    include_str!("../data/migrations/0003.sql"),
+    include_str!("../data/migrations/0004.sql"),
+    include_str!("../data/migrations/0005.sql"),
 ];
 
 struct Both {

@@ -4,8 +4,7 @@
 
 mod history;
 mod hostile;
-#[path = "../support/origin.rs"]
-mod origin;
+use support::origin;
 mod reading;
 mod remotes;
 mod turns;

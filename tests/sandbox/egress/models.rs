@@ -1,6 +1,6 @@
 //! The reverse proxy: the key is added outside, both ways stream, nothing else passes.
 
-use crate::world::{Level, Reply, World, read_head, server};
+use crate::egress::world::{Level, Reply, World, read_head, server};
 use domain::{
     price,
     usage::{Tokens, Usage},
@@ -381,7 +381,7 @@ async fn an_api_that_gives_no_answer_is_a_bad_gateway_that_tells_nothing() {
 #[tokio::test]
 async fn an_api_that_nobody_vouches_for_never_sees_the_key() {
     let seen = Arc::new(Mutex::new(String::new()));
-    let address = crate::programs::https({
+    let address = crate::egress::programs::https({
         let seen = seen.clone();
         move |head: &str| {
             if let Ok(mut seen) = seen.try_lock() {

@@ -5,7 +5,7 @@
 
 #![allow(clippy::expect_used)]
 
-use domain::plan::{
+use autobuild_domain::plan::{
     Plan,
     parse::PlanContext,
     yaml::{PlanHeader, plan_yaml},

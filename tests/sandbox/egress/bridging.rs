@@ -1,6 +1,6 @@
 //! The bridge between a loopback port and the door's socket.
 
-use crate::world::{Reply, World, echo, echoes, read_head, rules, server};
+use crate::egress::world::{Reply, World, echo, echoes, read_head, rules, server};
 use sandbox::egress::bridge;
 use std::{net::SocketAddr, path::PathBuf};
 use tokio::{

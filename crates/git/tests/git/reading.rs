@@ -1,8 +1,8 @@
 //! Reading a mirror: files, lists, diffs, visible lines, ancestry, merges.
 
 use crate::origin::{World, git, request};
+use autobuild_git::{ChangedFile, FileStatus, GitError, MergeOutcome};
 use domain::ids::Sha;
-use git::{ChangedFile, FileStatus, GitError, MergeOutcome};
 
 async fn child(world: &World, parents: &[&Sha], files: &[(&str, &str)]) -> Sha {
     let files = files

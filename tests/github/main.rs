@@ -9,19 +9,12 @@
     reason = "a test fails where it stands, also in its helpers"
 )]
 
-#[path = "github_traps/answers.rs"]
 mod answers;
-#[path = "github_traps/calls.rs"]
 mod calls;
-#[path = "github_traps/evidence.rs"]
 mod evidence;
-#[path = "github_traps/limits.rs"]
 mod limits;
-#[path = "github_traps/log.rs"]
 mod log;
-#[path = "github_traps/secrets.rs"]
+mod on_forge;
 mod secrets;
-#[path = "github_traps/tokens.rs"]
 mod tokens;
-#[path = "github_traps/world.rs"]
 mod world;

@@ -1,6 +1,6 @@
 //! The programs that people use, through the door, against a registry of our own.
 
-use crate::world::{Level, World, read_head, rules};
+use crate::egress::world::{Level, World, read_head, rules};
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,

@@ -1,7 +1,7 @@
 //! Histories as they were written over twenty years: taken, unless they attack whoever checks them out.
 
 use crate::origin::{World, careless, git};
-use git::GitError;
+use autobuild_git::GitError;
 use std::{io::Write, process::Stdio};
 
 const PERSON: &str = "A Person <p@example.invalid> 1313584730 +0000";

@@ -4,8 +4,8 @@ use crate::{
     hostile::trap,
     origin::{TOKEN, World, git, request},
 };
+use autobuild_git::{BranchName, ForgeAccess, GitError, Lease, PushError, Pushed};
 use domain::ids::Sha;
-use git::{BranchName, ForgeAccess, GitError, Lease, PushError, Pushed};
 use secrecy::SecretString;
 use std::{fs, path::Path};
 
@@ -228,7 +228,7 @@ async fn what_a_killed_git_left_does_not_stop_the_next_start() {
     fs::write(world.mirror.dir().join("packed-refs.lock"), "").unwrap();
     fs::write(world.mirror.dir().join("refs/heads/main.lock"), "").unwrap();
     let forge = ForgeAccess::new(address(&world)).unwrap();
-    let again = git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
+    let again = autobuild_git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
     again.sweep_leftovers().unwrap();
     assert!(!left.exists());
     world.people_push("main", &[("a", "2")]);
@@ -242,7 +242,7 @@ async fn a_mirror_that_was_being_made_when_the_process_died_is_made_again() {
     for torn in ["HEAD", "config"] {
         fs::write(world.mirror.dir().join(torn), "").unwrap();
         let forge = ForgeAccess::new(address(&world)).unwrap();
-        let again = git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
+        let again = autobuild_git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
         let mirror = again.mirror(domain::ids::RepoId(7));
         mirror.fetch(&world.remote, &["main"]).await.unwrap();
     }

@@ -9,7 +9,7 @@
 
 mod service;
 
-use crate::service::{Request, Service};
+use crate::web::service::{Request, Service};
 use autobuild::web;
 use futures_util::future::{join_all, select_all};
 use std::time::Duration;
@@ -197,7 +197,7 @@ async fn slow_senders_keep_nobody_out() {
         assert_eq!(connected.answer().await.unwrap().0, 200);
         assert_eq!(service.answers(&Request::label("usual")).await, 202);
     }
-    let cut_off = join_all(slow.iter_mut().take(20).map(crate::service::Connected::answer)).await;
+    let cut_off = join_all(slow.iter_mut().take(20).map(crate::web::service::Connected::answer)).await;
     assert!(cut_off.iter().all(Option::is_none), "{cut_off:?}");
 }
 

@@ -1,6 +1,6 @@
 //! A program inside that does everything wrong on purpose.
 
-use crate::world::{Reply, World, echo, echoes, rules, server};
+use crate::egress::world::{Reply, World, echo, echoes, rules, server};
 use proptest::prelude::*;
 use sandbox::egress::{Caps, Outcome, Refusal, Rules};
 use std::{
@@ -51,7 +51,7 @@ async fn two_lengths_of_one_request_never_make_two_requests() {
     let api = server(move |mut stream| {
         let count = count.clone();
         async move {
-            while crate::world::read_head(&mut stream).await.is_some() {
+            while crate::egress::world::read_head(&mut stream).await.is_some() {
                 count.fetch_add(1, Ordering::SeqCst);
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
             }

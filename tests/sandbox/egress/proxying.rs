@@ -1,6 +1,6 @@
 //! What passes the proxy and what does not. Everything that is refused is also seen to pass where it is allowed.
 
-use crate::world::{Level, World, echo, echoes, rules};
+use crate::egress::world::{Level, World, echo, echoes, rules};
 use sandbox::egress::{Outcome, Refusal};
 use std::os::unix::fs::PermissionsExt;
 use tokio::{io::AsyncWriteExt, net::UnixStream};
@@ -164,7 +164,7 @@ async fn the_socket_is_this_users_alone_and_leads_to_the_same_door() {
         world.authorisation()
     );
     stream.write_all(request.as_bytes()).await.unwrap();
-    assert_eq!(crate::world::Reply::read(&mut stream).await.status, 200);
+    assert_eq!(crate::egress::world::Reply::read(&mut stream).await.status, 200);
     assert!(world.door.proxy_url(Level::L3).ends_with("@127.0.0.1:17443"));
     assert!(
         world

@@ -1,8 +1,8 @@
 //! Agents that plant things in a checkout: nothing of theirs runs, nothing of ours leaks, nothing hangs.
 
 use crate::origin::{World, careless, git, request, write};
+use autobuild_git::{Lease, Policy, PolicyFinding, Prepared, RepoPath, TakeOutLimits, TreeFinding};
 use domain::secret::{SecretKind, Secrets};
-use git::{Lease, Policy, PolicyFinding, Prepared, RepoPath, TakeOutLimits, TreeFinding};
 use secrecy::SecretString;
 use std::{
     fs,
@@ -136,7 +136,7 @@ async fn forged_alternates_bring_no_object_in() {
     assert!(!world.mirror.has_commit(&stolen.parse().unwrap()).await.unwrap());
 }
 
-async fn commit(world: &World, checkout: &git::Checkout) -> Prepared {
+async fn commit(world: &World, checkout: &autobuild_git::Checkout) -> Prepared {
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
     assert!(!changes.rejected(), "{:?}", changes.findings());
     world

@@ -1,10 +1,10 @@
 //! One turn: fill a checkout, work in it, take the work out, commit, keep, push.
 
 use crate::origin::{World, git, request, write};
-use domain::ids::Sha;
-use git::{
+use autobuild_git::{
     Change, Checkout, CommitError, Lease, MergeOutcome, Prepared, Pushed, RepoPath, TakeOutError, TakeOutLimits,
 };
+use domain::ids::Sha;
 use std::{
     ffi::OsStr,
     fs,

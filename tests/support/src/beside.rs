@@ -1,6 +1,5 @@
 //! A forge with both Apps, and the service beside it as a process that can be killed.
 
-use autobuild::github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS};
 use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 use secrecy::ExposeSecret;
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
@@ -19,8 +18,22 @@ pub const MONA: &str = "mona";
 /// What signs the webhooks.
 pub const SECRET: &str = "It's a Secret to Everybody";
 
+/// What is tried beside a forge.
+#[derive(Clone, Copy)]
+pub struct Product {
+    /// The built program.
+    pub program: &'static str,
+    /// What its App may do.
+    pub permissions: &'static [(&'static str, &'static str)],
+    /// What its App is told of.
+    pub events: &'static [&'static str],
+    /// What its Coach's App may do.
+    pub coach_permissions: &'static [(&'static str, &'static str)],
+}
+
 /// A forge, and what a service beside it is told.
 pub struct Beside {
+    product: Product,
     /// The forge.
     pub forge: Forge,
     /// Everything on disk.
@@ -33,7 +46,7 @@ pub struct Beside {
 
 impl Beside {
     /// A forge with the repository, made of these files, and with both Apps.
-    pub async fn new(folder: tempfile::TempDir, files: &[(&str, &str)]) -> Self {
+    pub async fn new(product: Product, folder: tempfile::TempDir, files: &[(&str, &str)]) -> Self {
         let listen = own_address();
         let options = ForgeOptions {
             retry_until_acknowledged: true,
@@ -61,10 +74,11 @@ impl Beside {
         };
         let hooked = Some((hook.as_str(), SECRET));
         let apps = [
-            app("autobuild", AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS, hooked),
-            app("autobuild-coach", COACH_PERMISSIONS, &[], None),
+            app("autobuild", product.permissions, product.events, hooked),
+            app("autobuild-coach", product.coach_permissions, &[], None),
         ];
         Self {
+            product,
             forge,
             folder,
             apps,
@@ -77,7 +91,7 @@ impl Beside {
         let [app, coach] = &self.apps;
         let folder = self.folder.path();
         let database = format!("sqlite:{}", self.database().display());
-        let mut service = Command::new(env!("CARGO_BIN_EXE_autobuild"));
+        let mut service = Command::new(self.product.program);
         service
             .arg("serve")
             .env_clear()

@@ -1,0 +1,10 @@
+//! The service and its commands as their users meet them: starting, the demo, traces, the webhook inbox, agents, and what
+//! is deployed.
+
+mod agents;
+mod demo;
+mod deploy;
+mod schema;
+mod start;
+mod trace;
+mod web;
