@@ -126,16 +126,21 @@ impl Engine {
         Ok(self.certain_file(repo).await?.map(|file| self.labels(&file)))
     }
 
-    /// The labels that a repository had when its settings were last read; the usual ones where they never were.
-    pub async fn last_labels(&self, repo: RepoId) -> Result<Labels, StoreError> {
+    /// The labels that a repository had when its settings were last read; where they never were, those of its
+    /// organisation, else the usual ones.
+    pub async fn last_labels(&self, repo: RepoId, name: &RepoName) -> Result<Labels, StoreError> {
         let known = self.store.known_settings(repo).await?;
-        let file = match known.map(|(known, _)| (decoded(&known), known.shared)) {
-            Some((Some(SettingsFile::Missing), Some(shared))) => {
+        let (file, shared) = match known.map(|(known, _)| (decoded(&known), known.shared)) {
+            Some((Some(SettingsFile::Missing), shared)) => (None, shared),
+            Some((Some(file), _)) => (Some(file), None),
+            Some((None, _)) | None => (None, self.store.shared_settings_of(&name.owner).await?),
+        };
+        let file = match (file, shared) {
+            (None, Some(shared)) => {
                 let shared = self.store.known_settings(shared).await?;
                 shared.and_then(|(known, _)| decoded(&known))
             }
-            Some((file, _)) => file,
-            None => None,
+            (file, _) => file,
         };
         Ok(self.labels(&file.unwrap_or(SettingsFile::Missing)))
     }

@@ -30,7 +30,7 @@ fn comment(feature: &Feature, spending: &Spending, links: &Links, measure: &Meas
         state_line(feature, links),
         details_of_state(feature, measure),
         suspended(feature),
-        unsaid::lines(feature, measure),
+        unsaid::lines(feature, links, measure),
         living_parts::at_work(spending, measure),
         living_parts::waiting(spending, measure),
     ];

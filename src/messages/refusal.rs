@@ -16,7 +16,7 @@ const TEXT: usize = 600;
 pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Links) -> String {
     match refusal {
         Refusal::NotLookedAt { trigger, reason } => not_looked_at(*trigger, reason),
-        Refusal::NoPermission { needed } => no_permission(needed),
+        Refusal::NoPermission { needed, .. } => no_permission(needed),
         Refusal::PermissionUnknown => PERMISSION_UNKNOWN.to_owned(),
         Refusal::Malformed { reason, nearest } => malformed(reason, nearest),
         Refusal::NoRun => NO_RUN.to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::messages::untrusted;
 use domain::{
-    budget::{dollars, hours, tokens},
+    budget::{about_dollars, dollars, hours, tokens},
     cost::Cost,
     decision::Outcome,
     feature::Feature,
@@ -19,9 +19,9 @@ pub(super) fn cost(cost: &Cost) -> String {
         _ if ended == 0 => "–".to_owned(),
         (None, _, _) => "unknown".to_owned(),
         (Some(micros), 0, 0) => dollars(micros),
-        (Some(micros), _, 0) => format!("about {}", dollars(micros)),
+        (Some(micros), _, 0) => about_dollars(micros),
         (Some(micros), 0, unknown) => format!("{} and {} of unknown cost", dollars(micros), runs(unknown)),
-        (Some(micros), _, unknown) => format!("about {} and {} of unknown cost", dollars(micros), runs(unknown)),
+        (Some(micros), _, unknown) => format!("{} and {} of unknown cost", about_dollars(micros), runs(unknown)),
     }
 }
 

@@ -1,4 +1,5 @@
 //! Group commit: deliveries that wait together are stored by one transaction, so one flush of the disk serves them all.
+//! A panic while a batch is stored ends that batch alone: its senders are told that it is not stored and send again.
 
 use crate::store::{Accepted, NewDelivery, NewEffect, StoreError, delivery, sql::Db};
 use tokio::sync::{mpsc, oneshot};
@@ -26,7 +27,7 @@ struct Waiting {
 impl Inbox {
     pub(super) fn start(db: Db) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
-        tokio::spawn(serve(db, receiver));
+        tokio::spawn(serve(receiver, move |batch| settle(db.clone(), batch)));
         Self(sender)
     }
 
@@ -46,17 +47,28 @@ impl Inbox {
     }
 }
 
-async fn serve(db: Db, mut queue: mpsc::Receiver<Waiting>) {
+/// Takes batch after batch, each in a task of its own, so that none can end this one.
+async fn serve<T>(mut queue: mpsc::Receiver<Waiting>, settle: impl Fn(Vec<Waiting>) -> T)
+where
+    T: Future<Output = ()> + Send + 'static,
+{
     while let Some(first) = queue.recv().await {
         // Lets everyone who is about to send do so: no delay, but fuller batches.
         tokio::task::yield_now().await;
         let batch = drain(first, &mut queue);
-        match store(&db, &batch).await {
-            Ok(stored) => answer(batch, stored),
-            // One delivery's fault is not its neighbours': each is tried alone.
-            Err(StoreError::Refused(_) | StoreError::Busy(_)) if batch.len() > 1 => alone(&db, batch).await,
-            Err(error) => refuse(batch, &error),
+        if let Err(error) = tokio::spawn(settle(batch)).await {
+            tracing::error!(%error, "storing deliveries failed; their senders are told so");
         }
+    }
+}
+
+/// Stores a batch, and tells each sender what became of its delivery.
+async fn settle(db: Db, batch: Vec<Waiting>) {
+    match store(&db, &batch).await {
+        Ok(stored) => answer(batch, stored),
+        // One delivery's fault is not its neighbours': each is tried alone.
+        Err(StoreError::Refused(_) | StoreError::Busy(_)) if batch.len() > 1 => alone(&db, batch).await,
+        Err(error) => refuse(batch, &error),
     }
 }
 
@@ -103,5 +115,40 @@ fn answer(batch: impl IntoIterator<Item = Waiting>, stored: Vec<Accepted>) {
 fn refuse(batch: impl IntoIterator<Item = Waiting>, error: &StoreError) {
     for waiting in batch {
         let _ = waiting.answer.send(Err(error.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Source;
+    use domain::ids::{AppId, Millis};
+
+    fn delivery(id: &str) -> NewDelivery {
+        NewDelivery {
+            app: AppId(1),
+            id: id.to_owned(),
+            event: "ping".to_owned(),
+            action: None,
+            installation: None,
+            repo: None,
+            payload: "{}".to_owned(),
+            received_at: Millis(0),
+            source: Source::Webhook,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_while_a_batch_is_stored_is_no_end_of_the_inbox() {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        tokio::spawn(serve(receiver, |batch: Vec<Waiting>| async move {
+            assert!(batch.iter().all(|waiting| waiting.delivery.id != "bad"), "a panic");
+            let stored = vec![Accepted::New; batch.len()];
+            answer(batch, stored);
+        }));
+        let inbox = Inbox(sender);
+        let bad = inbox.accept(delivery("bad"), None).await;
+        assert!(matches!(bad, Err(StoreError::Closed)), "{bad:?}");
+        assert!(matches!(inbox.accept(delivery("good"), None).await, Ok(Accepted::New)));
     }
 }

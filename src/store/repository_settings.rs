@@ -13,6 +13,8 @@ statements! {
             VALUES ($1, $2, $3, $4, $5, $6, 0) \
             ON CONFLICT (repo_id) DO UPDATE SET owner = excluded.owner, commit_sha = excluded.commit_sha, \
             file = excluded.file, shared_repo = excluded.shared_repo, asked_at = excluded.asked_at";
+    SHARED = "SELECT shared_repo FROM repository_settings WHERE owner = $1 AND shared_repo IS NOT NULL \
+              ORDER BY asked_at DESC LIMIT 1";
     // The row may not be there yet while its first reading is under way.
     DOUBT = "INSERT INTO repository_settings (repo_id, owner, asked_at, doubted_at) VALUES ($1, $2, 0, $3) \
              ON CONFLICT (repo_id) DO UPDATE SET doubted_at = excluded.doubted_at";
@@ -63,6 +65,14 @@ impl Store {
             asked_at: Millis(asked_at),
         };
         Ok(Some((known, standing)))
+    }
+
+    /// The `.github` repository of an owner, where one of the owner's repositories was last found to follow it.
+    pub async fn shared_settings_of(&self, owner: &str) -> Result<Option<RepoId>, StoreError> {
+        let owner = owner.to_lowercase();
+        let row = self.db.row(SHARED, args![&owner]).await?;
+        let shared = row.map(|row| row.opt_count("shared_repo")).transpose()?;
+        Ok(shared.flatten().map(RepoId))
     }
 
     /// Keeps what was read, in place of what was read before.

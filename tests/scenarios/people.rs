@@ -2,7 +2,7 @@
 
 use crate::{
     pipes::Pipes,
-    world::{ADMIN, Plan, REPO, STRANGER, Setup, WRITER, World},
+    world::{ADMIN, Plan, READER, REPO, STRANGER, Setup, WRITER, World},
 };
 use autobuild::config::Role;
 use domain::{decision::Severity, feature::Feature};
@@ -289,6 +289,9 @@ async fn a_command_in_a_review_is_obeyed_or_refused_where_it_was_given() {
     let pull = world.pull(1).await;
     world.review(STRANGER, "COMMENT", "/autobuild resume", &[]).await;
     assert_eq!(world.tasks().await, ["blocked"]);
+    assert_eq!(world.issue_reactions(pull).await, ["confused"]);
+    assert!(world.comments(pull).await.is_empty(), "anybody gets the reaction alone");
+    world.review(READER, "COMMENT", "/autobuild resume", &[]).await;
     assert!(world.last_answer(pull).await.contains("write access"));
     world.script.succeeds(1);
     world.review(WRITER, "COMMENT", "/autobuild resume two l's", &[]).await;
@@ -345,7 +348,7 @@ async fn a_button_pressed_without_the_right_is_refused_once() {
     let world = blocked_world().await;
     let (pull, run) = (world.pull(1).await, world.check_run().await);
     for button in ["resume", "resume", "unknown"] {
-        let clicked = world.by(STRANGER).click_check(REPO, run, Some(button));
+        let clicked = world.by(READER).click_check(REPO, run, Some(button));
         assert_eq!(
             clicked.is_ok(),
             button == "resume",

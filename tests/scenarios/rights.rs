@@ -1,7 +1,7 @@
 //! Who is obeyed, and how others are answered.
 
 use crate::world::{ADMIN, ISSUE, Plan, READER, REPO, STRANGER, Setup, WRITER, World};
-use forge::{HookFault, HookMishap};
+use forge::{HookFault, HookMishap, Role};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_label_by_someone_without_write_access_is_answered_once() {
@@ -13,6 +13,33 @@ async fn a_label_by_someone_without_write_access_is_answered_once() {
     let comments = world.comments(ISSUE).await;
     assert_eq!(comments.len(), 1, "{comments:?}");
     assert!(comments[0].1.contains("write access"), "{comments:?}");
+    assert_eq!(world.issue_reactions(ISSUE).await, [""; 0]);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn anybody_on_a_public_repository_gets_one_reaction_and_no_reply() {
+    let world = World::new().await;
+    let number = world.open_issue(STRANGER, "Say hello.");
+    let held = world
+        .forge
+        .order_hooks(HookFault::on("issues", HookMishap::Hold).action("labeled"));
+    world.forge.set_role(REPO, STRANGER, Role::Triage).unwrap();
+    world.by(STRANGER).label(REPO, number, "autobuild").unwrap();
+    world.forge.set_role(REPO, STRANGER, Role::Read).unwrap();
+    held.release().await;
+    world.settle().await;
+    assert_eq!(world.issue_reactions(number).await, ["confused"], "of the label");
+    for command in ["/autobuild status", "/autobuild help", "/autobuild nonsense"] {
+        let comment = world.say(STRANGER, number, command).await;
+        assert_eq!(world.reactions(comment).await, ["confused"], "{command}");
+    }
+    assert_eq!(world.comments(number).await.len(), 3, "no reply to any of it");
+
+    world.by(ADMIN).set_private(REPO, true).unwrap();
+    world.say(STRANGER, number, "/autobuild status").await;
+    let said = world.last_answer(number).await;
+    assert!(said.contains("only people with"), "invited people are told: {said}");
     world.end().await;
 }
 
@@ -84,15 +111,16 @@ async fn a_cancelled_run_is_followed_by_a_second_one_with_branches_of_its_own() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_of_readers_and_strangers_are_refused_once_each() {
+async fn commands_of_members_and_strangers_are_refused_and_members_are_told_why() {
     let world = Setup::new().settings("plan_approval: always").build().await;
     world.script.plans(&Plan::one());
     world.start().await;
-    for (asked, login) in [READER, STRANGER].into_iter().enumerate() {
+    for login in [STRANGER, READER] {
         let comment = world.say(login, ISSUE, "/autobuild approve").await;
         assert_eq!(world.reactions(comment).await, ["confused"]);
         let said = world.answers(ISSUE).await;
-        assert_eq!(said.matches("only people with").count(), asked + 1, "{said}");
+        let replies = usize::from(login == READER);
+        assert_eq!(said.matches("only people with").count(), replies, "{login}: {said}");
     }
     assert_eq!(world.state().await, "awaiting_approval");
     world.end().await;

@@ -1,7 +1,7 @@
 //! What cannot be said as it should be is said otherwise, and the Feature says so; nothing is merged in silence.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, World};
-use forge::{Fault, Mishap};
+use forge::{Fault, HookFault, HookMishap, Mishap};
 
 fn refuse(status: u16, message: &str) -> Mishap {
     Mishap::Fail {
@@ -166,5 +166,122 @@ async fn without_its_coach_app_the_feature_goes_on_and_says_so() {
     let after = world.reviews(world.pull(1).await).await;
     assert_eq!(after.last().unwrap().0, "autobuild[bot]", "{after:?}");
     assert!(living(&world).await.contains("could not be posted as it should"));
+    world.end().await;
+}
+
+/// A world whose Coach will ask for changes in the last turn.
+async fn displeased() -> World {
+    let world = Setup::new().settings("max_turns: 1").build().await;
+    world
+        .script
+        .plans(&Plan::one())
+        .writes(1, &[("hello/1.txt", "hello 1!\n")])
+        .feedback(1, "Not nice.");
+    world
+}
+
+/// A world whose Coach did.
+async fn blocked() -> World {
+    let world = displeased().await;
+    world.start().await;
+    assert_eq!(world.state().await, "blocked");
+    world
+}
+
+fn forbidden() -> Mishap {
+    refuse(403, "Resource not accessible by integration")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_for_changes_is_dismissed_also_when_its_app_is_installed_no_more() {
+    let world = displeased().await;
+    // Nothing tells the service who the Coach's bot is.
+    let unheard = HookFault::on("pull_request_review", HookMishap::Drop);
+    world.forge.order_hooks(unheard);
+    world.start().await;
+    let pull = world.pull(1).await;
+    assert_eq!(world.review_states(pull).await, ["CHANGES_REQUESTED"]);
+    world.forge.uninstall(coach_installation(&world)).unwrap();
+    world.say("wendy", pull, "/autobuild approve").await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(world.review_states(pull).await, ["DISMISSED"]);
+    assert!(!living(&world).await.contains("could not be dismissed"));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dismissal_that_is_refused_is_said_on_the_issue() {
+    let world = blocked().await;
+    let pull = world.pull(1).await;
+    world
+        .forge
+        .order(Fault::on("PUT", "*/dismissals", forbidden()).always());
+    world.say("wendy", pull, "/autobuild approve").await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(world.review_states(pull).await, ["CHANGES_REQUESTED"]);
+    let living = living(&world).await;
+    assert!(
+        living.contains("request for changes on the pull request of TASK-001 could not be dismissed"),
+        "{living}"
+    );
+    assert!(living.contains("Resource not accessible"), "{living}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_that_cannot_be_marked_ready_is_said_on_the_issue() {
+    let world = world().await;
+    let fault = Fault::on("POST", "/api/graphql", refuse(404, "Not Found"));
+    world
+        .forge
+        .order(fault.containing("markPullRequestReadyForReview").always());
+    world.start().await;
+    assert_eq!(world.tasks().await, ["approved"], "a draft is not merged");
+    let living = living(&world).await;
+    assert!(
+        living.contains("The pull request of TASK-001 could not be marked as ready for review"),
+        "{living}"
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pull_requests_that_cannot_be_closed_are_said_on_the_issue_also_at_the_end() {
+    let world = blocked().await;
+    let pull = world.pull(1).await;
+    world.forge.order(
+        Fault::on("PATCH", "*/pulls/*", forbidden())
+            .containing("closed")
+            .always(),
+    );
+    world.say("wendy", ISSUE, "/autobuild cancel").await;
+    assert_eq!(world.state().await, "cancelled");
+    assert_eq!(world.pull_json(pull).await["state"], "open");
+    let living = living(&world).await;
+    assert!(
+        living.contains(&format!("The pull request [#{pull}]")) && living.contains("of TASK-001 could not be closed"),
+        "{living}"
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_feature_pull_request_that_cannot_be_closed_is_said_on_the_issue() {
+    let world = world().await;
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let pull = world.feature_pull().await;
+    world.forge.order(
+        Fault::on("PATCH", "*/pulls/*", forbidden())
+            .containing("closed")
+            .always(),
+    );
+    world.say("wendy", ISSUE, "/autobuild cancel").await;
+    assert_eq!(world.state().await, "cancelled");
+    let living = living(&world).await;
+    assert!(
+        living.contains(&format!("The pull request [#{pull}]")) && living.contains("could not be closed; close it"),
+        "{living}"
+    );
     world.end().await;
 }

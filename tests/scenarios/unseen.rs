@@ -1,7 +1,7 @@
 //! No trigger ends in silence: what could not be looked at is said once, and is done when it is sent again.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, WRITER, World};
-use forge::{Fault, Mishap};
+use forge::{Fault, Mishap, RepoSource, Role, Settings};
 
 /// Where the head of the default branch is asked for.
 const HEAD: &str = "/repos/*/git/ref/heads/main";
@@ -75,6 +75,38 @@ async fn a_refusal_is_told_for_our_labels_and_other_labels_stay_silent() {
     let said = world.comments(ISSUE).await;
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].1.contains("Resource not accessible by integration"), "{said:?}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_label_of_the_organisation_is_known_in_a_repository_that_was_never_read() {
+    let world = Setup::new().only_settings("").build().await;
+    let shared = [(".github/autobuild.yml", "label: ours\n")];
+    for (repo, files) in [
+        ("acme/.github", shared.as_slice()),
+        ("acme/other", &[("README.md", "Other\n")]),
+    ] {
+        world
+            .forge
+            .create_repo(repo, RepoSource::Files(files), Settings::default())
+            .await
+            .unwrap();
+    }
+    world.forge.set_role("acme/other", WRITER, Role::Write).unwrap();
+    let other = world.by(WRITER).open_issue("acme/other", "Other", "", &[]).unwrap();
+    world.by(WRITER).label("acme/other", other, "bug").unwrap();
+    world.settle().await;
+
+    world.open_issue(WRITER, "Say hello in files");
+    world
+        .forge
+        .order(Fault::on("GET", "/repos/acme/shop/git/ref/heads/main", forbidden()).always());
+    label(&world, "autobuild").await;
+    assert!(world.comments(ISSUE).await.is_empty(), "it is not the label here");
+    label(&world, "ours").await;
+    let said = world.comments(ISSUE).await;
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].1.contains("could not look at the label"), "{said:?}");
     world.end().await;
 }
 

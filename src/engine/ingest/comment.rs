@@ -18,7 +18,7 @@ use crate::{
 };
 use domain::{
     command::{Command, Parsed, parse},
-    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
+    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread, answer},
     feature::{Feature, command::Refusal, event::Target},
     ids::{FeatureKey, PullNumber},
 };
@@ -101,25 +101,20 @@ fn unheard(
         issue: issue.number,
         run: 1,
     };
-    let reply = match command {
-        Some(Command::Help) => Reply::Help,
-        _ => Reply::Refused(refusal),
+    let (thread, to) = (thread(issue), ReplyTo::Comment(comment.id));
+    let effects = match command {
+        Some(Command::Help) => vec![
+            Effect::React {
+                on: ReactOn::Comment(comment.id),
+                reaction: Reaction::Rocket,
+            },
+            Effect::Reply {
+                thread,
+                to,
+                reply: Reply::Help,
+            },
+        ],
+        _ => answer(thread, to, Reply::Refused(refusal)),
     };
-    let reaction = if reply == Reply::Help {
-        Reaction::Rocket
-    } else {
-        Reaction::Confused
-    };
-    let effects = [
-        Effect::React {
-            on: ReactOn::Comment(comment.id),
-            reaction,
-        },
-        Effect::Reply {
-            thread: thread(issue),
-            to: ReplyTo::Comment(comment.id),
-            reply,
-        },
-    ];
     answers(engine, key, place.installation, &effects)
 }

@@ -18,8 +18,8 @@ use crate::{
 };
 use domain::{
     check_boxes::check_boxes,
-    design,
-    effect::{Effect, Reply, ReplyTo, Thread},
+    design, effect,
+    effect::{Reply, ReplyTo, Thread},
     feature::{Snapshot, Trust, Wanted, command::Refusal, event::Event},
     ids::{FeatureKey, IssueNumber, Millis, User, UserId},
 };
@@ -218,7 +218,7 @@ async fn answer(scene: &Scene<'_>, issue: &Issue, label: &str, reply: Reply) -> 
                 engine,
                 key,
                 place.installation,
-                &[Effect::Reply { thread, to, reply }],
+                &effect::answer(thread, to, reply),
             ))
         }
     }

@@ -5,7 +5,7 @@ use crate::{
     engine::{
         ingest::{
             Scene, fact, hands, right,
-            right::Right,
+            right::{Right, no_permission},
             saying::{Saying, permission},
         },
         job::{Done, Undone},
@@ -21,7 +21,7 @@ use domain::{
     effect::{ReplyTo, Thread},
     feature::{
         Feature,
-        command::Refusal,
+        command::{Asker, Refusal},
         event::{Event, Target},
         over_task::review_refused,
     },
@@ -47,7 +47,7 @@ enum Standing {
     /// Write, which is less than the settings ask of those who command: ask for changes, and take that back.
     Writes,
     /// Be heard.
-    Speaks,
+    Speaks(Asker),
 }
 
 /// Someone reviewed one of our pull requests, or a verdict was withdrawn.
@@ -117,20 +117,26 @@ impl<'a> About<'a> {
         } else if approves && matches!(said, Parsed::Command(Command::Approve { .. })) {
             Ok(Done::Nothing)
         } else {
-            let refusal = (standing != Standing::Commands).then(|| no_permission(needed));
+            let refusal = match standing {
+                Standing::Commands => None,
+                Standing::Writes => Some(no_permission(needed, Asker::Member)),
+                Standing::Speaks(asker) => Some(no_permission(needed, asker)),
+            };
             self.saying("command").heard(said, refusal).await
         }
     }
 
     async fn standing(&self, needed: Permission) -> Result<Standing, Undone> {
         let login = &self.scene.place.sender.user.login;
-        if right::of(self.scene, login, needed).await? == Right::Yes {
-            return Ok(Standing::Commands);
-        }
+        let asker = match right::of(self.scene, login, needed).await? {
+            Right::Yes => return Ok(Standing::Commands),
+            Right::No(asker) => asker,
+            Right::Unknown => Asker::Member,
+        };
         if needed != Permission::Write && right::of(self.scene, login, Permission::Write).await? == Right::Yes {
             return Ok(Standing::Writes);
         }
-        Ok(Standing::Speaks)
+        Ok(Standing::Speaks(asker))
     }
 
     /// What the review itself comes to.
@@ -148,7 +154,8 @@ impl<'a> About<'a> {
                 commit: self.review.commit.clone(),
             },
             (ReviewState::Approved, Standing::Writes) => PersonDid::WithdrawChanges { until: id },
-            (ReviewState::Approved | ReviewState::ChangesRequested, Standing::Speaks) | (ReviewState::Commented, _) => {
+            (ReviewState::Approved | ReviewState::ChangesRequested, Standing::Speaks(_))
+            | (ReviewState::Commented, _) => {
                 let remarks = self.content(Severity::NiceToHave, said).await?;
                 match remarks.items.is_empty() {
                     true => return Ok(None),
@@ -187,7 +194,9 @@ impl<'a> About<'a> {
         let task = self.task.and_then(|id| self.feature.task(id))?;
         match (self.review.state, standing) {
             (ReviewState::Approved, Standing::Commands) => review_refused(task, self.review.commit.as_ref()),
-            (ReviewState::Approved, Standing::Writes) => task.is_blocked().then(|| no_permission(needed)),
+            (ReviewState::Approved, Standing::Writes) => {
+                task.is_blocked().then(|| no_permission(needed, Asker::Member))
+            }
             _ => None,
         }
     }
@@ -247,12 +256,6 @@ impl<'a> About<'a> {
         let fact = fact(engine, event, cause, &self.scene.place.sender.user);
         engine.apply(&self.feature.key, fact, None).await?;
         Ok(())
-    }
-}
-
-fn no_permission(needed: Permission) -> Refusal {
-    Refusal::NoPermission {
-        needed: needed.word().to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     engine::{ingest::Scene, job::Undone},
     github::AccessLevel,
 };
-use domain::feature::command::Refusal;
+use domain::feature::command::{Asker, Refusal};
 
 /// How long an error of the question is tried again before it is a no, in milliseconds.
 const PATIENCE_MS: i64 = 600_000;
@@ -16,7 +16,7 @@ pub enum Right {
     /// They may.
     Yes,
     /// They may not.
-    No,
+    No(Asker),
     /// GitHub could not say for ten minutes, which is a no.
     Unknown,
 }
@@ -36,7 +36,7 @@ pub async fn of(scene: &Scene<'_>, login: &str, needed: Permission) -> Result<Ri
         .await
     {
         Ok(access) if access.level >= needed => Ok(Right::Yes),
-        Ok(_) => Ok(Right::No),
+        Ok(access) => Ok(Right::No(asker(scene, access.level))),
         Err(error) => {
             let undone = Undone::from(error);
             match undone {
@@ -50,13 +50,28 @@ pub async fn of(scene: &Scene<'_>, login: &str, needed: Permission) -> Result<Ri
     }
 }
 
+/// Everybody reads what is public.
+fn asker(scene: &Scene<'_>, level: AccessLevel) -> Asker {
+    if !scene.place.repo.private && level <= AccessLevel::Read {
+        Asker::Anybody
+    } else {
+        Asker::Member
+    }
+}
+
+/// They have less than is asked of them.
+pub fn no_permission(needed: Permission, asker: Asker) -> Refusal {
+    Refusal::NoPermission {
+        needed: needed.word().to_owned(),
+        asker,
+    }
+}
+
 /// Why the sender is not obeyed, if they are not.
 pub async fn refused(scene: &Scene<'_>, needed: Permission) -> Result<Option<Refusal>, Undone> {
     Ok(match of(scene, &scene.place.sender.user.login, needed).await? {
         Right::Yes => None,
-        Right::No => Some(Refusal::NoPermission {
-            needed: needed.word().to_owned(),
-        }),
+        Right::No(asker) => Some(no_permission(needed, asker)),
         Right::Unknown => Some(Refusal::PermissionUnknown),
     })
 }

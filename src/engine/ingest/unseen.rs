@@ -102,9 +102,9 @@ async fn given(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Opt
     }
 }
 
-/// A label that was ours when the settings were last read.
+/// A label that was ours when the settings were last read, or that most likely is where they never were.
 async fn of_label(engine: &Engine, place: &Place, issue: &Issue, name: &str) -> Result<Option<Given>, StoreError> {
-    let ours = engine.last_labels(place.repo.id).await?.wanted(name);
+    let ours = engine.last_labels(place.repo.id, &place.repo.name).await?.wanted(name);
     if ours.is_none() || issue.conversation != Conversation::Issue {
         return Ok(None);
     }

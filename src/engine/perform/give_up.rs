@@ -87,54 +87,54 @@ fn unreadable(key: &FeatureKey, job: &Job, undone: &Undone) -> Option<Event> {
 }
 
 async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> Option<Event> {
-    let reason = reason(doing(job), job, undone);
-    match effect {
+    Some(match effect {
         Effect::Plan { run }
         | Effect::PreFlight { run, .. }
         | Effect::OpenIntegration { run }
         | Effect::MergeDefault { run }
         | Effect::WaveGate { run }
-        | Effect::OpenFeaturePull { run } => Some(Event::Stuck { run: *run, reason }),
-        Effect::Task { task, run, work } => {
-            let run = *run;
-            let event = match work {
-                TaskWork::Play => play::failed(engine, job, run, reason).await,
-                TaskWork::Design | TaskWork::Gates | TaskWork::Ci | TaskWork::OpenPull => {
-                    task::Event::Stuck { run, reason }
-                }
-                TaskWork::Coach => match undone {
-                    Undone::Agent(failed) | Undone::Hopeless(failed) => task::Event::CoachFailed {
-                        run,
-                        failure: failed.failure.clone(),
-                        printed: failed.printed.clone(),
-                    },
-                    _ => task::Event::Stuck { run, reason },
-                },
-                TaskWork::Merge => match reason {
-                    BlockReason::ForgeRefused { said, .. } => task::Event::MergeRefused { run, rule: said },
-                    reason => task::Event::Stuck { run, reason },
-                },
-                TaskWork::PostReview { .. } | TaskWork::PostBlockedReview { .. } => {
-                    return Some(unsaid(Saying::Review, Some(*task), undone));
-                }
-                TaskWork::PublishCheck { .. } | TaskWork::PublishBlocked { .. } => {
-                    return Some(unsaid(Saying::Check, Some(*task), undone));
-                }
-                TaskWork::PostBlocked => return Some(unsaid(Saying::Report, Some(*task), undone)),
-                TaskWork::MarkReady | TaskWork::DismissReview { .. } | TaskWork::ClosePull { .. } => return None,
-            };
-            Some(Event::Task { task: *task, event })
+        | Effect::OpenFeaturePull { run } => Event::Stuck {
+            run: *run,
+            reason: reason(doing(job), job, undone),
+        },
+        Effect::Task { task, run, work } => of_task(engine, job, (*task, *run), work, undone).await,
+        Effect::Living { .. } => unsaid(Saying::Living, None, undone),
+        Effect::PublishWaveCheck { .. } => unsaid(Saying::Check, None, undone),
+        Effect::PostFeatureBlocked { .. } => unsaid(Saying::Report, None, undone),
+        Effect::AskPerson { .. } => unsaid(Saying::Call, None, undone),
+        Effect::CloseFeaturePull { pull, .. } => unsaid(Saying::Close { pull: *pull }, None, undone),
+        Effect::React { .. } | Effect::Reply { .. } | Effect::CompareDefault { .. } | Effect::CleanUp { .. } => {
+            return None;
         }
-        Effect::Living { .. } => Some(unsaid(Saying::Living, None, undone)),
-        Effect::PublishWaveCheck { .. } => Some(unsaid(Saying::Check, None, undone)),
-        Effect::PostFeatureBlocked { .. } => Some(unsaid(Saying::Report, None, undone)),
-        Effect::AskPerson { .. } => Some(unsaid(Saying::Call, None, undone)),
-        Effect::React { .. }
-        | Effect::Reply { .. }
-        | Effect::CompareDefault { .. }
-        | Effect::CloseFeaturePull { .. }
-        | Effect::CleanUp { .. } => None,
-    }
+    })
+}
+
+async fn of_task(engine: &Engine, job: &Job, (task, run): (TaskId, u64), work: &TaskWork, undone: &Undone) -> Event {
+    let reason = reason(doing(job), job, undone);
+    let unsaid = |what| unsaid(what, Some(task), undone);
+    let event = match work {
+        TaskWork::Play => play::failed(engine, job, run, reason).await,
+        TaskWork::Design | TaskWork::Gates | TaskWork::Ci | TaskWork::OpenPull => task::Event::Stuck { run, reason },
+        TaskWork::Coach => match undone {
+            Undone::Agent(failed) | Undone::Hopeless(failed) => task::Event::CoachFailed {
+                run,
+                failure: failed.failure.clone(),
+                printed: failed.printed.clone(),
+            },
+            _ => task::Event::Stuck { run, reason },
+        },
+        TaskWork::Merge => match reason {
+            BlockReason::ForgeRefused { said, .. } => task::Event::MergeRefused { run, rule: said },
+            reason => task::Event::Stuck { run, reason },
+        },
+        TaskWork::PostReview { .. } | TaskWork::PostBlockedReview { .. } => return unsaid(Saying::Review),
+        TaskWork::PublishCheck { .. } | TaskWork::PublishBlocked { .. } => return unsaid(Saying::Check),
+        TaskWork::PostBlocked => return unsaid(Saying::Report),
+        TaskWork::MarkReady => return unsaid(Saying::Ready),
+        TaskWork::DismissReview { .. } => return unsaid(Saying::Dismissal),
+        TaskWork::ClosePull { pull, .. } => return unsaid(Saying::Close { pull: *pull }),
+    };
+    Event::Task { task, event }
 }
 
 /// It stands nowhere: every form was refused, or nobody could be reached.

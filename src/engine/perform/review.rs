@@ -126,21 +126,23 @@ pub(super) async fn post_blocked(scene: &Scene<'_>, task: &Task) -> Result<Done,
     }
 }
 
-/// Dismisses the Coach's open requests for changes, by the App that may write.
+/// Dismisses the Coach's open requests for changes, by the App that may write. They stand also where the Coach App is
+/// installed no more, or anew: no installation of it is asked.
 pub(super) async fn dismiss_review(
     scene: &Scene<'_>,
     task: &Task,
     by: &User,
     why: DismissedWhy,
 ) -> Result<Done, Undone> {
-    let (Some(pull), Some(coach)) = (task.pull, scene.coach_repo().await?) else {
+    let (Some(pull), Some(coach)) = (task.pull, &scene.engine.coach) else {
         return Ok(Done::Nothing);
     };
-    let coach_bot = coach.bot().await?.id;
+    let login = coach.identity().await?.bot_login();
     let repo = scene.repo();
     let text = messages::dismissal(why, by);
     for review in repo.reviews(pull).await? {
-        let theirs = review.author.as_ref().is_some_and(|author| author.user.id == coach_bot);
+        let author = review.author.as_ref();
+        let theirs = author.is_some_and(|author| author.user.login.eq_ignore_ascii_case(&login));
         if theirs && review.state == ReviewState::ChangesRequested {
             scene.may_write_again().await?;
             repo.dismiss_review(pull, review.id, &text).await?;

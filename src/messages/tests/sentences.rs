@@ -11,7 +11,7 @@ use domain::{
     effect::{ClosedWhy, DismissedWhy, Reply},
     feature::{
         ApprovalWhy, CancelledWhy, State, Wait,
-        command::{Refusal, Trigger},
+        command::{Asker, Refusal, Trigger},
         unsaid::{Instead, Saying, Unsaid},
     },
     ids::{FeatureKey, PullNumber, TaskId, TurnNumber},
@@ -201,7 +201,10 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         not_looked_at(Trigger::Command, say),
         not_looked_at(Trigger::Review, say),
         not_looked_at(Trigger::Button, say),
-        Refusal::NoPermission { needed: say("write") },
+        Refusal::NoPermission {
+            needed: say("write"),
+            asker: Asker::Member,
+        },
         Refusal::PermissionUnknown,
         Refusal::Malformed {
             reason: say("`resum` is not a command"),
@@ -502,19 +505,33 @@ fn what_could_not_be_said_is_a_line_of_the_living_comment() {
         (Saying::Call, None, Instead::Nothing),
         (Saying::Living, None, Instead::Nothing),
     ];
-    feature.unsaid = all
-        .into_iter()
-        .map(|(what, task, instead)| Unsaid {
-            what,
-            task,
-            instead,
-            why: "GitHub forbids it: @mal Resource not accessible".to_owned(),
-        })
-        .collect();
-    let said = messages::living(&feature, &Spending::default(), &world::links());
-    let lines: Vec<&str> = said
-        .lines()
-        .filter(|line| line.contains("could not be posted"))
-        .collect();
-    snapshot!("unsaid", lines.join("\n"));
+    let deeds = [
+        (Saying::Dismissal, Some(TaskId::Planned(1)), Instead::Nothing),
+        (Saying::Ready, Some(TaskId::Planned(1)), Instead::Nothing),
+        (
+            Saying::Close { pull: PullNumber(104) },
+            Some(TaskId::Planned(1)),
+            Instead::Nothing,
+        ),
+        (Saying::Close { pull: PullNumber(105) }, None, Instead::Nothing),
+    ];
+    let mut lines = String::new();
+    // The comment shows the newest six.
+    for some in [all.as_slice(), &deeds] {
+        feature.unsaid = some
+            .iter()
+            .map(|(what, task, instead)| Unsaid {
+                what: *what,
+                task: *task,
+                instead: *instead,
+                why: "GitHub forbids it: @mal Resource not accessible".to_owned(),
+            })
+            .collect();
+        let said = messages::living(&feature, &Spending::default(), &world::links());
+        for line in said.lines().filter(|line| line.contains("GitHub's answer")) {
+            lines.push_str(line);
+            lines.push('\n');
+        }
+    }
+    snapshot!("unsaid", lines.trim_end());
 }

@@ -49,6 +49,12 @@ impl World {
         all.iter().map(|one| text(&one["content"])).collect()
     }
 
+    /// The reactions to an issue or a pull request.
+    pub async fn issue_reactions(&self, number: u64) -> Vec<String> {
+        let all = self.list(&format!("issues/{number}/reactions")).await;
+        all.iter().map(|one| text(&one["content"])).collect()
+    }
+
     /// The reviews of a pull request as (author, state, text).
     pub async fn reviews(&self, number: u64) -> Vec<(String, String, String)> {
         let all = self.list(&format!("pulls/{number}/reviews")).await;

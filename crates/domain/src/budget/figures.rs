@@ -13,6 +13,15 @@ pub fn dollars(micros: u64) -> String {
     }
 }
 
+/// The same where it is an estimate: `about $12.34`; what is under a cent is not told more exactly.
+#[must_use]
+pub fn about_dollars(micros: u64) -> String {
+    match micros {
+        1..10_000 => dollars(micros),
+        _ => format!("about {}", dollars(micros)),
+    }
+}
+
 /// A number of tokens: `1,234,567 tokens`.
 #[must_use]
 pub fn tokens(count: u64) -> String {
@@ -53,6 +62,8 @@ mod tests {
     fn amounts_read_as_people_write_them() {
         let money = [0, 9_999, 10_000, 5_124_999, 1_234_567_890_000].map(dollars);
         assert_eq!(money, ["$0.00", "under $0.01", "$0.01", "$5.12", "$1,234,567.89"]);
+        let guessed = [0, 1, 9_999, 10_000].map(about_dollars);
+        assert_eq!(guessed, ["about $0.00", "under $0.01", "under $0.01", "about $0.01"]);
         assert_eq!(
             [1, 999, 1_000_000].map(tokens),
             ["1 token", "999 tokens", "1,000,000 tokens"]

@@ -8,7 +8,7 @@ mod figures;
 mod month;
 mod settled;
 
-pub use figures::{dollars, hours, tokens};
+pub use figures::{about_dollars, dollars, hours, tokens};
 pub use month::Month;
 pub use settled::{Known, settled};
 

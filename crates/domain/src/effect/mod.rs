@@ -4,7 +4,7 @@ mod say;
 mod task_work;
 
 pub use crate::effect::{
-    say::{ReactOn, Reaction, Reply, ReplyTo, Thread},
+    say::{ReactOn, Reaction, Reply, ReplyTo, Thread, answer},
     task_work::{ClosedWhy, DismissedWhy, TaskWork},
 };
 use crate::{
@@ -122,9 +122,13 @@ impl Effect {
     pub fn id(&self, key: &FeatureKey) -> String {
         match self {
             Self::React {
-                on: ReactOn::Issue(_),
+                on: ReactOn::Issue(number),
                 reaction,
-            } => format!("{key}/react/issue/{}", reaction.word()),
+            } if *number == key.issue => format!("{key}/react/issue/{}", reaction.word()),
+            Self::React {
+                on: ReactOn::Issue(number),
+                reaction,
+            } => format!("{key}/react/issue/{number}/{}", reaction.word()),
             Self::React {
                 on: ReactOn::Comment(id),
                 reaction,

@@ -1,7 +1,8 @@
 //! Reactions and replies: where they go and what they say.
 
 use crate::{
-    feature::command::Refusal,
+    effect::Effect,
+    feature::command::{Asker, Refusal},
     ids::{CommentId, IssueNumber, PullNumber},
 };
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReactOn {
-    /// The labelled issue.
+    /// The labelled issue, or a pull request.
     Issue(IssueNumber),
     /// A comment with a command.
     Comment(CommentId),
@@ -83,4 +84,28 @@ pub enum Reply {
     Refused(Refusal),
     /// The repository's settings cannot be read; each mistake as a sentence.
     BadSettings(Vec<String>),
+}
+
+/// Answers what is not done: 😕 on a comment, and one reply. Anybody may write on a public repository: they get 😕 alone,
+/// or else whoever likes could fill the thread.
+#[must_use]
+pub fn answer(thread: Thread, to: ReplyTo, reply: Reply) -> Vec<Effect> {
+    let is_public = matches!(
+        &reply,
+        Reply::Refused(Refusal::NoPermission {
+            asker: Asker::Anybody,
+            ..
+        })
+    );
+    let on = match &to {
+        ReplyTo::Comment(comment) => Some(ReactOn::Comment(*comment)),
+        ReplyTo::Fact(_) if is_public => Some(ReactOn::Issue(IssueNumber(thread.number()))),
+        ReplyTo::Fact(_) => None,
+    };
+    let confused = on.map(|on| Effect::React {
+        on,
+        reaction: Reaction::Confused,
+    });
+    let said = (!is_public).then_some(Effect::Reply { thread, to, reply });
+    confused.into_iter().chain(said).collect()
 }

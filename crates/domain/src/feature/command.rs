@@ -1,6 +1,6 @@
 //! What commands do, and when they are refused.
 
-pub use crate::feature::refusal::{Refusal, Trigger};
+pub use crate::feature::refusal::{Asker, Refusal, Trigger};
 use crate::{
     blocked::BlockReason,
     command::Command,

@@ -20,6 +20,17 @@ pub enum Trigger {
     Button,
 }
 
+/// Who somebody without the needed right is to the repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asker {
+    /// Somebody who has more than everybody has, or may have.
+    #[default]
+    Member,
+    /// Anybody: the repository is public, and they have no more than that gives.
+    Anybody,
+}
+
 /// Why a command or label is not obeyed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -35,6 +46,9 @@ pub enum Refusal {
     NoPermission {
         /// The right that the settings ask for.
         needed: String,
+        /// Who they are to the repository.
+        #[serde(default)]
+        asker: Asker,
     },
     /// GitHub could not say whether the sender may.
     PermissionUnknown,

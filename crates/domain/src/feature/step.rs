@@ -3,7 +3,7 @@
 pub use crate::feature::planning::labelled;
 use crate::{
     blocked::BlockReason,
-    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
+    effect::{Effect, Reply, ReplyTo, Thread, answer},
     feature::{
         Feature, Phase, State, Step, StopScope, Suspension, command, event::Event, flow, gate, people, planning,
         preflight, rerun, state::Reach, syncing, unsaid, waits, waves,
@@ -157,13 +157,7 @@ pub(super) fn tell(step: &mut Step, id: TaskId, event: task::Event, at: Millis) 
 
 pub(super) fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step {
     let mut step = unchanged(feature);
-    if let ReplyTo::Comment(comment) = &to {
-        step.effects.push(Effect::React {
-            on: ReactOn::Comment(*comment),
-            reaction: Reaction::Confused,
-        });
-    }
-    step.effects.push(Effect::Reply { thread, to, reply });
+    step.effects = answer(thread, to, reply);
     step
 }
 

@@ -1,4 +1,5 @@
-//! What AutoBuild could not say as it should: it is said otherwise, or the work stops; the Feature tells of both.
+//! What AutoBuild could not say or do on GitHub as it should: it is said otherwise, or the work stops, or a person has to
+//! do it; the Feature tells of all three.
 
 use crate::{
     blocked::BlockReason,
@@ -6,7 +7,7 @@ use crate::{
         Feature, Step,
         step::{on_task, unchanged},
     },
-    ids::{Millis, TaskId},
+    ids::{Millis, PullNumber, TaskId},
     task,
 };
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// The most that is remembered of one Feature.
 const MOST: usize = 20;
 
-/// Something that could not be said as it should.
+/// Something that could not be said or done as it should.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unsaid {
     /// What it is.
@@ -27,7 +28,7 @@ pub struct Unsaid {
     pub why: String,
 }
 
-/// What AutoBuild says.
+/// What AutoBuild says, and what it does to pull requests besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Saying {
@@ -41,6 +42,15 @@ pub enum Saying {
     Call,
     /// The comment with plan and progress.
     Living,
+    /// The dismissal of the Coach's request for changes.
+    Dismissal,
+    /// The end of a pull request's draft mark.
+    Ready,
+    /// The close of a pull request.
+    Close {
+        /// Which: the task may have another one by now.
+        pull: PullNumber,
+    },
 }
 
 /// What stands in the place of something that could not be said.
@@ -63,14 +73,23 @@ impl Saying {
         match self {
             Self::Review => Some("post review"),
             Self::Check => Some("publish check"),
-            Self::Report | Self::Call | Self::Living => None,
+            // A draft is not merged anyway: GitHub says so itself.
+            Self::Report | Self::Call | Self::Living | Self::Dismissal | Self::Ready | Self::Close { .. } => None,
+        }
+    }
+
+    /// Whether people still have to hear of it when the Feature has ended: pull requests stay as they are.
+    fn outlasts_the_feature(self) -> bool {
+        match self {
+            Self::Dismissal | Self::Ready | Self::Close { .. } => true,
+            Self::Review | Self::Report | Self::Check | Self::Call | Self::Living => false,
         }
     }
 }
 
 /// Remembers it, once. An approved task whose verdict stands nowhere is not merged: it waits for a person.
 pub(super) fn unsaid(mut feature: Feature, unsaid: Unsaid, at: Millis) -> Step {
-    if !feature.is_unfinished() {
+    if !feature.is_unfinished() && !unsaid.what.outlasts_the_feature() {
         return unchanged(feature);
     }
     let same = |known: &Unsaid| (known.what, known.task, known.instead) == (unsaid.what, unsaid.task, unsaid.instead);

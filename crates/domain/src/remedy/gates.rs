@@ -47,14 +47,14 @@ pub(super) fn failing_together(gates: &GateReport) -> Vec<String> {
 
 /// One action for each Gate that could not run.
 pub(super) fn absent(gates: &GateReport) -> Vec<String> {
-    let setup = gates.setup.iter().map(|setup| ("setup", setup));
-    let tests = [("test", &gates.tests)];
-    let others = demanded(gates).map(|result| (key(result.gate), &result.evidence));
+    let setup = gates.setup.iter().map(|setup| (Source::Setting("setup"), setup));
+    let tests = [(Source::Setting("test"), &gates.tests)];
+    let others = demanded(gates).map(|result| (Source::of(result.gate), &result.evidence));
     setup
         .chain(tests)
         .chain(others)
-        .filter_map(|(key, evidence)| match evidence {
-            Evidence::Absent(reason) => absence(key, reason),
+        .filter_map(|(source, evidence)| match evidence {
+            Evidence::Absent(reason) => absence(source, reason),
             Evidence::Passed(_) | Evidence::Failed(_) => None,
         })
         .take(MOST_GATES)
@@ -194,33 +194,67 @@ fn place(item: &Issue) -> String {
     }
 }
 
-/// The setting that has to do with a Gate.
-fn key(gate: Gate) -> &'static str {
-    match gate {
-        Gate::Coverage => "coverage.command",
-        Gate::Ci => "ci",
-        Gate::BaseTests | Gate::RedBeforeGreen | Gate::Integrity | Gate::Check(_) | Gate::Smoke | Gate::Probe(_) => {
-            "test"
+/// Where a person corrects what a Gate runs.
+#[derive(Clone, Copy)]
+enum Source {
+    /// A key of the repository's settings.
+    Setting(&'static str),
+    /// The check of a criterion of the plan, by the criterion's number from 1.
+    Check(usize),
+    /// The plan's smoke command.
+    Smoke,
+    /// A command that the Coach asked for.
+    Probe,
+}
+
+impl Source {
+    fn of(gate: Gate) -> Self {
+        match gate {
+            Gate::Coverage => Self::Setting("coverage.command"),
+            Gate::Ci => Self::Setting("ci"),
+            Gate::BaseTests | Gate::RedBeforeGreen | Gate::Integrity => Self::Setting("test"),
+            Gate::Check(number) => Self::Check(number),
+            Gate::Smoke => Self::Smoke,
+            Gate::Probe(_) => Self::Probe,
+        }
+    }
+
+    /// How `what` is done there. A plan at work is not changed: the next run gets another one.
+    fn mend(self, what: &str) -> String {
+        let in_plan = |part: &str| {
+            format!(
+                "{what} as {part} in the plan: cancel, label again and give the corrected YAML with the command `plan`"
+            )
+        };
+        match self {
+            Self::Setting(key) => format!("{what} as `{key}` in `.github/autobuild.yml`, then resume"),
+            Self::Check(number) => in_plan(&format!("the check of criterion {number}")),
+            Self::Smoke => in_plan("`smoke`"),
+            Self::Probe => "resume and tell the Coach what it can run instead".to_owned(),
         }
     }
 }
 
-fn absence(key: &str, reason: &Absence) -> Option<String> {
+fn absence(source: Source, reason: &Absence) -> Option<String> {
     Some(match reason {
-        Absence::NoCommand => format!(
-            "Set the `{key}` command in `.github/autobuild.yml` on the default branch, then resume: none is set and none \
-             could be detected"
-        ),
+        Absence::NoCommand => match source {
+            Source::Setting(key) => format!(
+                "Set the `{key}` command in `.github/autobuild.yml` on the default branch, then resume: none is set and \
+                 none could be detected"
+            ),
+            // These are commands themselves.
+            Source::Check(_) | Source::Smoke | Source::Probe => return None,
+        },
         Absence::CouldNotStart { command, reason } => format!(
-            "Install what {} needs where AutoBuild runs, or correct it as `{key}` in `.github/autobuild.yml`, then resume: \
-             {}",
+            "Install what {} needs where AutoBuild runs and resume, or {} ({})",
             code(command),
+            source.mend("correct it"),
             plain(reason)
         ),
         Absence::TimedOut { command, seconds } => format!(
-            "Make {} end within {seconds} seconds, or name a quicker command as `{key}` in `.github/autobuild.yml`, then \
-             resume",
-            code(command)
+            "Make {} end within {seconds} seconds and resume, or {}",
+            code(command),
+            source.mend("name a quicker command")
         ),
         Absence::Unreadable { path, reason } => format!(
             "Make the command write {}, or correct its name in `.github/autobuild.yml`, then resume: {}",

@@ -163,6 +163,42 @@ fn every_absence_has_an_action_of_its_own() {
 }
 
 #[test]
+fn a_command_of_the_plan_is_corrected_in_the_plan_and_not_in_a_setting() {
+    let reasons = || {
+        let command = || "./verify.sh".to_owned();
+        [
+            Absence::CouldNotStart {
+                command: command(),
+                reason: "not found".to_owned(),
+            },
+            Absence::TimedOut {
+                command: command(),
+                seconds: 60,
+            },
+        ]
+    };
+    let gates = [
+        (Gate::Check(2), "the check of criterion 2 in the plan"),
+        (Gate::Smoke, "`smoke` in the plan"),
+        (Gate::Probe(1), "tell the Coach what it can run"),
+    ];
+    let blocked = BlockReason::GatesAbsent { reasons: Vec::new() };
+    for (gate, words) in gates {
+        for reason in reasons() {
+            let report = with(gate, Evidence::Absent(reason), Vec::new());
+            let actions = told(&blocked, Some(&report), Approvable::NothingPushed);
+            assert!(actions[0].contains(words), "{words}: {actions:?}");
+            assert!(!actions[0].contains("`test`"), "no setting: {actions:?}");
+            assert_eq!(
+                actions[0].contains("the command `plan`"),
+                gate != Gate::Probe(1),
+                "{actions:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn an_approval_is_suggested_only_where_it_can_be_done() {
     let reason = BlockReason::OutOfTurns { turns: 1 };
     let suggests = |approvable| {

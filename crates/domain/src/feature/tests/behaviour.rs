@@ -8,7 +8,7 @@ use crate::{
         tests::samples::*,
         unsaid::{Instead, Saying, Unsaid},
     },
-    ids::TurnNumber,
+    ids::{PullNumber, TurnNumber},
     task,
     task::{MergeState, PersonDid, Played, TurnKind},
 };
@@ -463,4 +463,39 @@ fn a_living_comment_that_cannot_be_written_is_not_tried_for_ever() {
     let living = unsaid(Saying::Living, None, Instead::Nothing);
     assert_eq!(kinds(&story.tell(living.clone())), ["living"]);
     assert!(story.tell(living).is_empty());
+}
+
+#[test]
+fn what_could_not_be_done_to_a_pull_request_is_told_once_also_when_the_feature_has_ended() {
+    let mut story = one();
+    let closing = |number| {
+        unsaid(
+            Saying::Close {
+                pull: PullNumber(number),
+            },
+            Some(ONE),
+            Instead::Nothing,
+        )
+    };
+    story.turn(ONE, 20, approval());
+    assert_eq!(
+        kinds(&story.tell(unsaid(Saying::Ready, Some(ONE), Instead::Nothing))),
+        ["living"]
+    );
+    assert_eq!(
+        story.task(ONE).state.word(),
+        "approved",
+        "GitHub itself merges no draft"
+    );
+    story.tell(Event::Cancelled(CancelledWhy::BranchDeleted));
+    assert_eq!(story.feature.state.word(), "cancelled");
+    assert_eq!(kinds(&story.tell(closing(7))), ["living"]);
+    assert!(story.tell(closing(7)).is_empty(), "said once");
+    assert_eq!(kinds(&story.tell(closing(8))), ["living"], "another pull request");
+    assert!(
+        story
+            .tell(unsaid(Saying::Review, Some(ONE), Instead::Nothing))
+            .is_empty(),
+        "a review says nothing any more"
+    );
 }
