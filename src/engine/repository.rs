@@ -12,7 +12,7 @@ use domain::{
     isolation::Level,
     task::MergePolicy,
 };
-use git::{BranchName, Mirror, Remote};
+use git::{BranchName, GitError, Mirror, Remote};
 
 /// The default branch as just fetched.
 pub struct DefaultBranch {
@@ -39,8 +39,17 @@ impl Engine {
     pub async fn fetch(&self, installation: InstallationId, repo: RepoId, branches: &[&str]) -> Result<Mirror, Undone> {
         let remote = self.remote(installation, repo, Rights::Fetch).await?;
         let mirror = self.mirrors.mirror(repo);
-        mirror.fetch(&remote, branches).await?;
+        let fetched = mirror.fetch(&remote, branches).await;
+        fetched.map_err(|error| self.git_failed(installation, error))?;
         Ok(mirror)
+    }
+
+    /// What a failure of git means to the effect. A token that was refused is not used again: the next try mints another.
+    pub fn git_failed(&self, installation: InstallationId, error: GitError) -> Undone {
+        if matches!(error, GitError::Denied(_)) {
+            self.autobuild.forget_installation(installation);
+        }
+        error.into()
     }
 
     /// Brings the default branch, and the branches of `folder`, into the mirror.
@@ -69,7 +78,7 @@ impl Engine {
 
 /// The tip of a branch in the mirror.
 pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, Undone> {
-    let name: BranchName = branch.parse().map_err(git::GitError::from)?;
+    let name: BranchName = branch.parse().map_err(GitError::from)?;
     let tip = mirror.rev_parse(&name).await?;
     tip.ok_or_else(|| Undone::repository(format!("the branch {branch} does not exist")))
 }

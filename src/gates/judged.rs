@@ -282,6 +282,8 @@ mod tests {
         let yes = [
             "AGENTS.md",
             "sub/AGENTS.md",
+            "agents.md",
+            ".GitHub/workflows/ci.yml",
             "AGENTS.override.md",
             "sub/AGENTS.override.md",
             "CLAUDE.md",
@@ -327,7 +329,6 @@ mod tests {
             "x/a/b",
             "docs/github",
             "vendor/x/.github/ci.yml",
-            "agents.md",
             "src/claude.rs",
             "AGENTS.md.txt",
         ];

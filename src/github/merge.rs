@@ -91,7 +91,8 @@ impl Repo<'_> {
             Ok(reply) => reply
                 .json::<MergedWire>()
                 .map(|merged| Merge::Merged { sha: merged.sha }),
-            Err(GithubError::Refused { status, text }) => Ok(refused(status, text)),
+            // 403 and 404 say that the App may not merge at all: no rule of the branch.
+            Err(GithubError::Refused { status, text }) if ![403, 404].contains(&status) => Ok(refused(status, text)),
             Err(error) => Err(error),
         }
     }

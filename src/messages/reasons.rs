@@ -113,6 +113,8 @@ fn work(kind: &str, max: usize) -> String {
         "wave gate" => "the wave gate".to_owned(),
         "open pull" | "open feature pull" => "opening the pull request".to_owned(),
         "merge" => "merging the pull request".to_owned(),
+        "post review" => "posting the review".to_owned(),
+        "publish check" => "publishing the check run".to_owned(),
         other => trimmed(other, max),
     }
 }

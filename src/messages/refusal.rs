@@ -59,7 +59,7 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
 pub(super) const NO_RUN: &str = "Nothing is being built for this issue. Label the issue to start.";
 
 const PERMISSION_UNKNOWN: &str = "Not done: GitHub could not say whether you have write access, also after 10 minutes of \
-                                  asking. Give the command again in a new comment later.";
+                                  asking. Try again later: give a command in a new comment; remove a label and set it again.";
 
 const BOT_LABEL: &str = "Not started: the label was set by a bot. A person with write access has to set it: remove it \
                          and label the issue again.";

@@ -168,12 +168,15 @@ async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenEr
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .pragma("journal_size_limit", WAL_KEPT);
+    // After a full disk or a failed write SQLite ends the transaction by itself. The ROLLBACK that follows fails, and sqlx
+    // takes the connection to be in that transaction for ever. Such a connection is closed and another one opened.
     let write = SqlitePoolOptions::new()
         .max_connections(1)
         .min_connections(1)
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
+        .before_acquire(|connection, _| Box::pin(async { Ok(!connection.is_in_transaction()) }))
         .acquire_timeout(options.patience)
         .connect_with(writing)
         .await?;

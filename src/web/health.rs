@@ -10,7 +10,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header::ACCEPT},
     response::{IntoResponse, Response},
 };
-use std::sync::Arc;
+use std::{error::Error, sync::Arc};
 
 /// Alive is whoever answers. Who asks for JSON, or with `?detail`, also hears how far programs are kept apart.
 pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
@@ -24,19 +24,16 @@ pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQ
     Json(serde_json::json!({ "status": "ok", "isolation": inbox.isolation() })).into_response()
 }
 
-/// Ready is who reaches its database and is not about to stop.
+/// Ready is who can write to its database and is not about to stop.
 pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, String) {
     if inbox.is_draining() {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n".to_owned());
     }
-    match inbox.store().ping().await {
+    match inbox.store().check_writable().await {
         Ok(()) => (StatusCode::OK, with_troubles(inbox.store()).await),
         Err(error) => {
-            tracing::warn!(%error, "the database does not answer");
-            (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the database does not answer\n".to_owned(),
-            )
+            tracing::warn!(%error, cause = error.source().map(tracing::field::display), "the database takes no writes");
+            (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n"))
         }
     }
 }

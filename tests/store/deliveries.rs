@@ -158,5 +158,5 @@ async fn a_closed_store_says_so(db: Database) {
     store.close().await;
     let refused = store.accept_delivery(delivery("d1"), None).await;
     assert!(matches!(refused, Err(StoreError::Closed)), "{refused:?}");
-    assert!(matches!(store.ping().await, Err(StoreError::Closed)));
+    assert!(matches!(store.check_writable().await, Err(StoreError::Closed)));
 }

@@ -63,7 +63,7 @@ async fn a_server_that_takes_no_writes_is_told_apart() {
     };
     assert!(matches!(refused, Err(StoreError::CannotWrite(_))), "{refused:?}");
     assert!(matches!(store.check_writable().await, Err(StoreError::CannotWrite(_))));
-    store.ping().await.unwrap();
+    store.check_writable().await.unwrap();
 }
 
 #[tokio::test]

@@ -78,6 +78,22 @@ async fn a_busy_file_is_waited_for_and_then_an_error_that_may_pass() {
 }
 
 #[tokio::test]
+async fn a_transaction_that_sqlite_ends_by_itself_leaves_a_store_that_writes() {
+    let db = Database::sqlite();
+    let store = db.open().await;
+    let mut other = SqliteConnectOptions::new().filename(file(&db)).connect().await.unwrap();
+    // Ends the transaction as a full disk does.
+    let ends = "CREATE TRIGGER full BEFORE INSERT ON delivery WHEN NEW.id = 'd1' BEGIN SELECT RAISE(ROLLBACK, 'full'); END";
+    other.execute(ends).await.unwrap();
+    assert!(store.accept_delivery(delivery("d1"), None).await.is_err());
+    other.execute("DROP TRIGGER full").await.unwrap();
+    for id in ["d1", "d2"] {
+        let accepted = store.accept_delivery(delivery(id), None).await;
+        assert_eq!(accepted.unwrap(), Accepted::New, "{id}");
+    }
+}
+
+#[tokio::test]
 async fn a_start_takes_back_what_the_process_before_held() {
     let db = Database::sqlite();
     let store = db.open().await;

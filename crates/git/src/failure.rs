@@ -11,14 +11,15 @@ const OVERLOADED: [&str; 5] = [
     "rate limit",
     "internal server error",
 ];
-const DENIED: [&str; 6] = [
+const DENIED: [&str; 5] = [
     "authentication failed",
-    "could not read username",
     "error: 401",
     "error: 403",
     "permission to",
     "archived",
 ];
+/// Git asks for other credentials where those that it was given are not accepted, and is not allowed to ask.
+const NO_CREDENTIALS: [&str; 2] = ["could not read username", "could not read password"];
 const GONE: [&str; 4] = [
     "not found",
     "error: 404",
@@ -70,6 +71,8 @@ pub(crate) fn remote_failure(command: &str, output: &GitOutput, url: &str) -> Gi
     }
     if says(&OVERLOADED) {
         GitError::Transient(text)
+    } else if says(&NO_CREDENTIALS) {
+        GitError::Denied("the credentials for git were not accepted".to_owned())
     } else if says(&DENIED) {
         GitError::Denied(text)
     } else if says(&GONE) {

@@ -69,6 +69,9 @@ impl Policy {
     /// looks for `secrets` besides everything that looks like one.
     pub fn new(protected: &[String], secrets: Secrets) -> Result<Self, NotAPattern> {
         let mut builder = GitignoreBuilder::new(Path::new(""));
+        // Where letter case does not tell files apart, `claude.md` is read for `CLAUDE.md`.
+        let case = builder.case_insensitive(true);
+        case.map_err(|error| NotAPattern(error.to_string()))?;
         for pattern in protected {
             let refused = || NotAPattern(pattern.chars().take(200).collect());
             if pattern.trim().is_empty() || pattern.starts_with(['!', '#']) {

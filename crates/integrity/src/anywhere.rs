@@ -23,6 +23,8 @@ pub(super) fn find(change: &Change<'_>) -> Vec<IntegrityFinding> {
 /// A pattern that cannot be read protects nothing: the settings were checked where they were read.
 fn protected(patterns: &[String]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(Path::new(""));
+    // Where letter case does not tell files apart, `agents.md` is read for `AGENTS.md`.
+    let _infallible = builder.case_insensitive(true);
     for pattern in patterns {
         let _unreadable = builder.add_line(None, pattern);
     }

@@ -20,10 +20,6 @@ const REMEDIES: &[(&str, &str)] = &[
         "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)",
     ),
     (
-        "No such file or directory",
-        "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)",
-    ),
-    (
         "uid map",
         "AppArmor forbids user namespaces to bubblewrap (Ubuntu 24.04: give /usr/bin/bwrap a profile that allows userns)",
     ),

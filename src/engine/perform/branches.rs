@@ -161,7 +161,7 @@ pub(super) async fn clean_up(scene: &Scene<'_>) -> Result<Done, Undone> {
             Err(PushError::LeaseLost { .. } | PushError::Rejected { .. }) => {
                 tracing::info!(branch = %name, "the branch {name} is kept");
             }
-            Err(PushError::Git(error)) => return Err(error.into()),
+            Err(PushError::Git(error)) => return Err(scene.engine.git_failed(feature.installation, error)),
         }
     }
     Ok(Done::Nothing)
@@ -186,7 +186,7 @@ pub(super) async fn push(
         Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(()),
         Err(PushError::LeaseLost { .. }) => Err(moved(branch.as_str())),
         Err(PushError::Rejected { reason }) => Err(Undone::refused(reason)),
-        Err(PushError::Git(error)) => Err(error.into()),
+        Err(PushError::Git(error)) => Err(scene.engine.git_failed(feature.installation, error)),
     }
 }
 

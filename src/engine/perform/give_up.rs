@@ -114,7 +114,9 @@ async fn of_task(engine: &Engine, job: &Job, (task, run): (TaskId, u64), work: &
     let unsaid = |what| unsaid(what, Some(task), undone);
     let event = match work {
         TaskWork::Play => play::failed(engine, job, run, reason).await,
-        TaskWork::Design | TaskWork::Gates | TaskWork::Ci | TaskWork::OpenPull => task::Event::Stuck { run, reason },
+        TaskWork::Design | TaskWork::Gates | TaskWork::Ci | TaskWork::OpenPull | TaskWork::Merge => {
+            task::Event::Stuck { run, reason }
+        }
         TaskWork::Coach => match undone {
             Undone::Agent(failed) | Undone::Hopeless(failed) => task::Event::CoachFailed {
                 run,
@@ -122,10 +124,6 @@ async fn of_task(engine: &Engine, job: &Job, (task, run): (TaskId, u64), work: &
                 printed: failed.printed.clone(),
             },
             _ => task::Event::Stuck { run, reason },
-        },
-        TaskWork::Merge => match reason {
-            BlockReason::ForgeRefused { said, .. } => task::Event::MergeRefused { run, rule: said },
-            reason => task::Event::Stuck { run, reason },
         },
         TaskWork::PostReview { .. } | TaskWork::PostBlockedReview { .. } => return unsaid(Saying::Review),
         TaskWork::PublishCheck { .. } | TaskWork::PublishBlocked { .. } => return unsaid(Saying::Check),
@@ -139,11 +137,19 @@ async fn of_task(engine: &Engine, job: &Job, (task, run): (TaskId, u64), work: &
 
 /// It stands nowhere: every form was refused, or nobody could be reached.
 fn unsaid(what: Saying, task: Option<TaskId>, undone: &Undone) -> Event {
+    let why = match undone {
+        Undone::Failed(Fault::Refused { said })
+        | Undone::Later {
+            fault: Fault::Refused { said },
+            ..
+        } => said.clone(),
+        other => other.to_string(),
+    };
     Event::Unsaid(Unsaid {
         what,
         task,
         instead: Instead::Nothing,
-        why: undone.to_string(),
+        why,
     })
 }
 

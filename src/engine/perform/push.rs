@@ -53,6 +53,6 @@ pub(super) async fn push_to(
         Err(PushError::LeaseLost { actual: Some(actual) }) => Ok(Landed::Overtaken(actual)),
         Err(PushError::LeaseLost { actual: None }) => Err(moved(branch.as_str())),
         Err(PushError::Rejected { reason }) => Ok(Landed::Rejected(reason)),
-        Err(PushError::Git(error)) => Err(error.into()),
+        Err(PushError::Git(error)) => Err(scene.engine.git_failed(feature.installation, error)),
     }
 }

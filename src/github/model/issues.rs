@@ -61,7 +61,7 @@ struct IssueWire {
     #[serde(default, deserialize_with = "open_state")]
     state: OpenState,
     #[serde(default)]
-    labels: Vec<LabelWire>,
+    labels: Vec<Option<LabelWire>>,
     pull_request: Option<IgnoredAny>,
     #[serde(default)]
     comments: u64,
@@ -79,7 +79,7 @@ impl From<IssueWire> for Issue {
             body: wire.body,
             author: wire.user,
             state: wire.state,
-            labels: wire.labels.into_iter().filter_map(LabelWire::name).collect(),
+            labels: wire.labels.into_iter().flatten().filter_map(LabelWire::name).collect(),
             conversation: match wire.pull_request {
                 Some(IgnoredAny) => Conversation::Pull,
                 None => Conversation::Issue,
@@ -91,7 +91,7 @@ impl From<IssueWire> for Issue {
     }
 }
 
-/// GitHub's description allows a label to be a bare string.
+/// GitHub's description allows a label to be a bare string, and in deliveries nothing at all.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum LabelWire {
