@@ -233,7 +233,8 @@ mod tests {
                 .is_some()
         };
         assert!(protected(".github/workflows/ci.yml") && protected("sub/CLAUDE.md") && protected(".autobuild/x/y"));
-        assert!(!protected(".github/other.yml") && !protected("src/claude.md") && !protected("docs/autobuild"));
+        assert!(protected("src/claude.md") && protected(".GitHub/workflows/ci.yml"));
+        assert!(!protected(".github/other.yml") && !protected("src/claude.rs") && !protected("docs/autobuild"));
         assert!(Policy::new(&["!x".to_owned()], Secrets::default()).is_err());
     }
 }
