@@ -51,7 +51,7 @@ pub enum Before {
         tests: String,
         /// The first of those that fail, by name.
         failing: Vec<String>,
-        /// How many more have a name.
+        /// How many more fail.
         more: usize,
     },
 }
@@ -124,17 +124,19 @@ fn before(baseline: &Baseline) -> Before {
         (Ground::Empty, _) => Before::NoTests { why: tests },
         (Ground::Green, _) => Before::Green { tests },
         (Ground::Named(names), _) if names.failed.is_empty() => Before::Green { tests },
-        (Ground::Named(names), _) => red(tests, &names.failed),
-        (Ground::Red, Evidence::Passed(finding) | Evidence::Failed(finding)) => red(tests, &finding.failing),
-        (Ground::Red, Evidence::Absent(_)) => red(tests, &[]),
+        (Ground::Named(names), _) => red(tests, &names.failed, names.failed.len()),
+        (Ground::Red, Evidence::Passed(finding) | Evidence::Failed(finding)) => {
+            red(tests, &finding.failing, finding.failed())
+        }
+        (Ground::Red, Evidence::Absent(_)) => red(tests, &[], 0),
     }
 }
 
-fn red(tests: String, failing: &[String]) -> Before {
+fn red(tests: String, failing: &[String], all: usize) -> Before {
     Before::Red {
         tests,
         failing: failing.iter().take(MOST_FAILING).cloned().collect(),
-        more: failing.len().saturating_sub(MOST_FAILING),
+        more: all.saturating_sub(failing.len().min(MOST_FAILING)),
     }
 }
 
