@@ -88,6 +88,7 @@ impl Journal {
             | TraceKind::Denied { .. }
             | TraceKind::Waiting { .. }
             | TraceKind::Used { .. }
+            | TraceKind::Printed { .. }
             | TraceKind::Ended { .. } => None,
         });
         texts.next().unwrap_or_default()
@@ -150,6 +151,7 @@ impl Journal {
                 why: text(why),
             },
             used @ TraceKind::Used { .. } => used,
+            TraceKind::Printed { text: printed } => TraceKind::Printed { text: text(printed) },
             TraceKind::Ended { how } => TraceKind::Ended { how: text(how) },
         }
     }
@@ -173,6 +175,7 @@ impl Journal {
             | TraceKind::Started { .. }
             | TraceKind::Denied { .. }
             | TraceKind::Used { .. }
+            | TraceKind::Printed { .. }
             | TraceKind::Ended { .. } => {}
         }
         if let Some(watched) = self.watched.as_ref().filter(|_| before != self.activity) {

@@ -1,6 +1,7 @@
 //! The blocked report: what a person needs to decide how a Task or a Feature goes on.
 
 use crate::messages::{
+    findings,
     findings::folded_unless_empty,
     gates, items,
     links::Links,
@@ -12,7 +13,7 @@ use crate::messages::{
 };
 use domain::{
     blocked::{Approvable, BlockReason, BlockedReport, Cost, Way},
-    decision::Issue,
+    decision::{Issue, Verdict},
     feature::{Feature, State as FeatureState, flow::strictest},
     ids::{TaskId, TurnNumber},
     recurring::Recurring,
@@ -44,11 +45,15 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     let FeatureState::Blocked { reason, .. } = &feature.state else {
         return Vec::new();
     };
-    let short = |whose: String, report: &BlockedReport| {
+    let short = |whose: String, report: &BlockedReport, verdict: Option<&Verdict>| {
+        let sent_back =
+            |measure: &Measure| verdict.map_or_else(String::new, |verdict| findings::sent_back(verdict, measure));
         fitting(|measure| {
             sections(vec![
                 format!("**{whose}:**"),
                 reasons::blocked(&report.reason, measure),
+                titled("The last feedback:", &sent_back(measure)),
+                reasons::printed_open(&report.reason, measure),
                 titled("What you can do:", &actions(report)),
             ])
         })
@@ -59,14 +64,15 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
         .filter_map(|task| {
             let report = BlockedReport::of_task(task, Cost::default())?;
             let whose = format!("{} {} is blocked", task.id, untrusted::inline(&task.plan.name, 200));
-            Some(short(whose, &report))
+            let verdict = task.turns_now().rev().find_map(|turn| turn.verdict.as_ref());
+            Some(short(whose, &report, verdict))
         })
         .collect();
     if !of_tasks.is_empty() {
         return of_tasks;
     }
     let report = BlockedReport::of_feature(feature, reason, None, Cost::default());
-    vec![short("Why it is blocked".to_owned(), &report)]
+    vec![short("Why it is blocked".to_owned(), &report, None)]
 }
 
 /// Calls the person who labelled the issue, and says why the task stopped.

@@ -160,7 +160,7 @@ async fn finish(
     let folder = stage.close().await?;
     shown.await?;
     if !demo.json {
-        traces::tell(&file, &did, demo.verbose)?;
+        traces::tell(&file, &ended.lines(), &did, demo.verbose)?;
     }
     if !serves {
         ended.print(&places, terminal, demo.json);

@@ -174,14 +174,11 @@ impl Stage {
         Ok(branches)
     }
 
-    /// The branches of the newest Feature, if there is one.
-    pub(super) async fn branches_of_latest(&self) -> anyhow::Result<Vec<String>> {
-        let Some(row) = self.engine.store.latest_run(self.repo, self.issue()).await? else {
-            return Ok(Vec::new());
-        };
-        match self.engine.feature(&row.key).await? {
-            Some(feature) => self.branches(&feature),
-            None => Ok(Vec::new()),
+    /// The newest Feature, if there is one.
+    pub(super) async fn latest(&self) -> anyhow::Result<Option<Feature>> {
+        match self.engine.store.latest_run(self.repo, self.issue()).await? {
+            Some(row) => Ok(self.engine.feature(&row.key).await?),
+            None => Ok(None),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 use domain::{
     at_work::{AtWork, Doing, Seen},
-    blocked::BlockReason,
+    blocked::{AgentFailure, BlockReason},
     cost::{Cost, Spending, Waiting, WaitsOn},
     decision::Outcome,
     evidence::{Absence, Evidence, GateReport},
@@ -249,6 +249,7 @@ fn blocked_reports() {
         None
     );
     assert_eq!(messages::feature_blocked(&feature, Cost::default(), &links), None);
+    assert_eq!(messages::blocked_in_short(&feature), Vec::<String>::new());
     feature.state = State::Blocked {
         reason: BlockReason::WaveGateRed {
             failures: vec!["tests failed: `cargo test` exited with 101".to_owned()],
@@ -260,6 +261,33 @@ fn blocked_reports() {
         "blocked_feature",
         messages::feature_blocked(&feature, Cost::default(), &links).unwrap()
     );
+}
+
+/// Who watches from a terminal opens no fold: what was sent back and what was printed stand in the open.
+#[test]
+fn blocked_in_short() {
+    let mut feature = world::busy(&decent);
+    feature.state = State::Blocked {
+        reason: BlockReason::TasksBlocked {
+            tasks: vec![feature.tasks[1].id],
+        },
+        phase: Phase::Tasks,
+    };
+    let out_of_turns = messages::blocked_in_short(&feature);
+    feature.tasks[1].state = task::State::Blocked {
+        reason: BlockReason::AgentFailed {
+            failure: AgentFailure::Failed {
+                how: "exit code 127".to_owned(),
+            },
+            printed: "claude: no such model".to_owned(),
+        },
+    };
+    let failed = messages::blocked_in_short(&feature);
+    assert!(
+        failed[0].contains("What the agent printed last:\n\n```text\nclaude: no such model\n```"),
+        "{failed:?}"
+    );
+    snapshot!("blocked_in_short", out_of_turns.join("\n\n"));
 }
 
 #[test]

@@ -233,6 +233,17 @@ async fn pages_show_the_conversation_and_nothing_that_acts() {
     ann.review(REPO, pull, "REQUEST_CHANGES", "Not yet.", &[remark])
         .await
         .unwrap();
+    let told = world.forge.events();
+    let told = told.iter().find(|event| event.kind == "review.submitted").unwrap();
+    let on_line = crate::LineRemark {
+        path: "src/lib.rs".to_owned(),
+        line: Some(2),
+        text: "Why two?".to_owned(),
+    };
+    assert_eq!(
+        (told.text.as_str(), told.remarks.as_slice()),
+        ("Not yet.", [on_line].as_slice())
+    );
     let page = async |path: &str| {
         let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new()).build_http();
         let uri = format!("{}{path}", world.forge.url()).parse().unwrap();
