@@ -158,17 +158,12 @@ impl Stage {
         })
     }
 
-    /// The branches that hold a Feature's work: what it came to, then what is blocked.
+    /// The branches that hold a Feature's work and are there.
     pub(super) fn branches(&self, feature: &Feature) -> anyhow::Result<Vec<String>> {
-        let blocked = feature
-            .tasks
-            .iter()
-            .filter(|task| task.is_blocked())
-            .map(|task| &task.branch);
-        let mut branches = Vec::new();
-        for branch in std::iter::once(&feature.key.integration_branch()).chain(blocked) {
-            if self.forge.head(&self.repository, branch)?.is_some() {
-                branches.push(branch.clone());
+        let mut branches = feature.branches_with_work();
+        for (at, branch) in branches.clone().iter().enumerate().rev() {
+            if self.forge.head(&self.repository, branch)?.is_none() {
+                branches.remove(at);
             }
         }
         Ok(branches)

@@ -156,6 +156,33 @@ fn people_are_told_what_was_so_before() {
 }
 
 #[test]
+fn the_branches_with_work_are_what_is_merged_and_each_task_that_is_not() {
+    let two = vec![planned_task(ONE, &[]), planned_task(TaskId::Planned(2), &[])];
+    let mut feature = Story::building(plan(two), rules()).feature;
+    let integration = feature.key.integration_branch();
+    for task in &mut feature.tasks {
+        task.head = Some(sha(7));
+        task.state = task::State::Pending;
+    }
+    let tasks: Vec<String> = feature.tasks.iter().map(|task| task.branch.clone()).collect();
+    assert_eq!(
+        feature.branches_with_work(),
+        tasks,
+        "nothing is merged: the branch holds the plan alone"
+    );
+    feature.tasks[0].state = task::State::Completed {
+        commit: None,
+        by: task::MergedBy::AutoBuild,
+    };
+    let merged: Vec<String> = std::iter::once(integration).chain(tasks.into_iter().skip(1)).collect();
+    assert_eq!(feature.branches_with_work(), merged);
+    feature.tasks.truncate(1);
+    feature.tasks[0].state = task::State::Pending;
+    feature.tasks[0].head = None;
+    assert_eq!(feature.branches_with_work(), Vec::<String>::new(), "nothing is pushed");
+}
+
+#[test]
 fn a_new_commit_of_the_default_branch_is_looked_at_once() {
     let mut story = gated();
     let merged = |story: &Story, other: u64| Event::DefaultMerged {
