@@ -5,7 +5,7 @@ use crate::messages::{
     findings::folded_unless_empty,
     gates, items,
     links::Links,
-    measure::{Measure, bullets, fitting, sections, titled},
+    measure::{Measure, bullets, fitting, folded, sections, titled},
     reasons, untrusted,
     waits::called,
     words,
@@ -14,7 +14,8 @@ use crate::messages::{
 use domain::{
     blocked::{Approvable, BlockReason, BlockedReport, Cost, Way},
     decision::{Issue, Verdict},
-    feature::{Feature, State as FeatureState, flow::strictest},
+    evidence::{Absence, Evidence},
+    feature::{Before, Feature, State as FeatureState, flow::strictest},
     ids::{TaskId, TurnNumber},
     recurring::Recurring,
     task::Task,
@@ -29,6 +30,7 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
             format!("### Blocked: {} {}", task.id, untrusted::inline(&task.plan.name, 200)),
             why(feature, &report, measure),
             reasons::printed(&report.reason, measure),
+            red_before(feature, &report, measure, Form::Folded),
             what_to_do(&report, task),
             recurring(&report.recurring, measure),
             folded_unless_empty("The last feedback", &feedback(&report.last_feedback, measure)),
@@ -54,6 +56,7 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
                 reasons::blocked(&report.reason, measure),
                 titled("The last feedback:", &sent_back(measure)),
                 reasons::printed_open(&report.reason, measure),
+                red_before(feature, report, measure, Form::Open),
                 titled("What you can do:", &actions(report)),
             ])
         })
@@ -73,6 +76,32 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     }
     let report = BlockedReport::of_feature(feature, reason, None, Cost::default());
     vec![short("Why it is blocked".to_owned(), &report, None)]
+}
+
+const RED_BEFORE: &str = "What the tests printed on the default branch, before any task";
+
+/// How a part is shown.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    Folded,
+    Open,
+}
+
+/// The output of tests that were red before and name nothing, where that is why new failures cannot be told.
+pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Measure, form: Form) -> String {
+    let tests = report.gates.as_ref().map(|gates| &gates.tests);
+    let before = feature.preflight.as_ref().map(|found| &found.before);
+    let (Some(Evidence::Absent(Absence::Unnamed)), Some(Before::Red { output, .. })) = (tests, before) else {
+        return String::new();
+    };
+    if output.trim().is_empty() {
+        return String::new();
+    }
+    let output = untrusted::fence(output, "text", measure.output);
+    match form {
+        Form::Folded => folded(RED_BEFORE, &output),
+        Form::Open => titled(&format!("{RED_BEFORE}:"), &output),
+    }
 }
 
 /// Calls the person who labelled the issue, and says why the task stopped.

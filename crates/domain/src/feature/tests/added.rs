@@ -153,6 +153,12 @@ fn people_are_told_what_was_so_before() {
         panic!("25 tests fail");
     };
     assert_eq!((failing.as_slice(), more), (&names[..20], 5));
+    let mut unnamed = ran(1, Counts::Unknown, &[]);
+    unnamed.output = "npm error Unknown command: \"tset\"".to_owned();
+    let Before::Red { output, .. } = found(Evidence::Failed(unnamed.clone())) else {
+        panic!("nothing says which tests fail");
+    };
+    assert_eq!(output, unnamed.output, "what it printed is all that tells why");
 }
 
 #[test]
