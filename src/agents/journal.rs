@@ -7,6 +7,7 @@ use domain::{
     usage::Usage,
 };
 use serde_json::Value;
+use std::path::{Path, PathBuf};
 use tokio::{sync::watch, time::Instant};
 
 /// Most characters that are kept of one text of an event.
@@ -43,6 +44,7 @@ pub(crate) struct Journal {
     activity: Activity,
     watched: Option<watch::Sender<Activity>>,
     secrets: Secrets,
+    checkout: PathBuf,
 }
 
 impl Journal {
@@ -60,7 +62,14 @@ impl Journal {
             }),
             watched,
             secrets,
+            checkout: PathBuf::new(),
         }
+    }
+
+    /// Of a run in this folder: people are shown paths as they are from there.
+    pub(crate) fn within(mut self, checkout: &Path) -> Self {
+        checkout.clone_into(&mut self.checkout);
+        self
     }
 
     /// Writes down what happened, masked and shortened, and tells whoever watches.
@@ -88,6 +97,7 @@ impl Journal {
             | TraceKind::Denied { .. }
             | TraceKind::Waiting { .. }
             | TraceKind::Used { .. }
+            | TraceKind::Printed { .. }
             | TraceKind::Ended { .. } => None,
         });
         texts.next().unwrap_or_default()
@@ -150,6 +160,7 @@ impl Journal {
                 why: text(why),
             },
             used @ TraceKind::Used { .. } => used,
+            TraceKind::Printed { text: printed } => TraceKind::Printed { text: text(printed) },
             TraceKind::Ended { how } => TraceKind::Ended { how: text(how) },
         }
     }
@@ -164,7 +175,8 @@ impl Journal {
         match kind {
             TraceKind::ToolCall { tool, input, .. } => {
                 self.activity.tool_calls = self.activity.tool_calls.saturating_add(1);
-                self.activity.last_tool = Some(called(&self.plain(tool, 60), &self.plain(input, MAX_CALL)));
+                let input = called(&self.plain(input, MAX_CALL), &self.checkout);
+                self.activity.last_tool = Some(one_line(&format!("{} {input}", self.plain(tool, 60))));
                 self.activity.waiting = None;
             }
             TraceKind::Waiting { why, .. } => self.activity.waiting = Some(self.plain(why, 200)),
@@ -173,6 +185,7 @@ impl Journal {
             | TraceKind::Started { .. }
             | TraceKind::Denied { .. }
             | TraceKind::Used { .. }
+            | TraceKind::Printed { .. }
             | TraceKind::Ended { .. } => {}
         }
         if let Some(watched) = self.watched.as_ref().filter(|_| before != self.activity) {
@@ -181,8 +194,8 @@ impl Journal {
     }
 }
 
-/// A call in one line: the tool, and what stands first in its input.
-fn called(tool: &str, input: &str) -> String {
+/// What stands first in a call's input. Where the checkout lies says nothing.
+fn called(input: &str, checkout: &Path) -> String {
     let first = match serde_json::from_str(input) {
         Ok(Value::Object(fields)) => {
             let named = TELLING.iter().filter_map(|name| fields.get(*name));
@@ -191,8 +204,15 @@ fn called(tool: &str, input: &str) -> String {
         Ok(Value::String(text)) => Some(text),
         _ => None,
     };
-    let words = format!("{tool} {}", first.unwrap_or_default());
-    let words: Vec<&str> = words.split_whitespace().collect();
+    let first = first.unwrap_or_default();
+    match checkout.to_str().filter(|checkout| !checkout.is_empty()) {
+        Some(checkout) => first.replace(&format!("{checkout}/"), "").replace(checkout, "."),
+        None => first,
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").chars().take(120).collect()
 }
 
@@ -250,6 +270,31 @@ mod tests {
                 "{before}"
             );
         }
+    }
+
+    #[tokio::test]
+    async fn paths_are_shown_from_the_checkout() {
+        let (sender, watched) = watch::channel(Activity::default());
+        let folder = "/tmp/a/very/long/way/autobuild-demo-x/data/checkouts/7";
+        let mut journal = Journal::start(Some(sender), Secrets::default()).within(folder.as_ref());
+        let mut shown = |tool: &str, key: &str, value: &str| {
+            let input = serde_json::json!({ key: value }).to_string();
+            journal.note(TraceKind::ToolCall {
+                id: "1".to_owned(),
+                tool: tool.to_owned(),
+                input,
+            });
+            watched.borrow().last_tool.clone().unwrap()
+        };
+        assert_eq!(
+            shown("Read", "file_path", &format!("{folder}/src/lib.rs")),
+            "Read src/lib.rs"
+        );
+        assert_eq!(
+            shown("Bash", "command", &format!("cd {folder} && ls {folder}/src")),
+            "Bash cd . && ls src"
+        );
+        assert_eq!(shown("Read", "file_path", "/etc/hosts"), "Read /etc/hosts");
     }
 
     #[tokio::test]

@@ -49,8 +49,25 @@ impl Record {
             | TraceKind::Denied { .. }
             | TraceKind::Waiting { .. }
             | TraceKind::Used { .. }
+            | TraceKind::Printed { .. }
             | TraceKind::Ended { .. } => false,
         })
+    }
+
+    /// What happened, with what was printed last where `ended` gave no answer, or where nothing else is known.
+    #[must_use]
+    pub fn told<T, E>(&self, ended: &Result<T, E>) -> Vec<TraceEvent> {
+        let mut events = self.events.clone();
+        let is_told = ended.is_ok() && !events.is_empty();
+        if !is_told && !self.log.trim().is_empty() {
+            let ms = events.last().map_or(self.usage.agent_ms, |last| last.ms);
+            let text = self.log.clone();
+            events.push(TraceEvent {
+                ms,
+                kind: TraceKind::Printed { text },
+            });
+        }
+        events
     }
 
     /// What an earlier run of the same request left, followed by this one's.
@@ -69,5 +86,44 @@ impl Record {
             level: self.level.or(earlier.level),
             log: self.log,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Record;
+    use domain::trace::{TraceEvent, TraceKind};
+
+    #[test]
+    fn what_was_printed_last_is_told_of_a_run_without_an_answer() {
+        let ended = TraceEvent {
+            ms: 7,
+            kind: TraceKind::Ended {
+                how: "exit code 1".to_owned(),
+            },
+        };
+        let record = Record {
+            log: "no such model".to_owned(),
+            events: vec![ended.clone()],
+            ..Record::default()
+        };
+        let printed = TraceEvent {
+            ms: 7,
+            kind: TraceKind::Printed {
+                text: "no such model".to_owned(),
+            },
+        };
+        assert_eq!(record.told(&Err::<(), ()>(())), [ended.clone(), printed]);
+        assert_eq!(record.told(&Ok::<(), ()>(())), [ended]);
+        let silent = Record {
+            events: Vec::new(),
+            ..record
+        };
+        assert_eq!(
+            silent.told(&Ok::<(), ()>(())).len(),
+            1,
+            "of a run that tells no events, its answer"
+        );
+        assert_eq!(Record::default().told(&Err::<(), ()>(())), []);
     }
 }

@@ -11,7 +11,7 @@ use domain::{ids::AppId, isolation::Level, secret::Secrets};
 use git::InstalledGit;
 use sandbox::Sandbox;
 use secrecy::{ExposeSecret, SecretString};
-use std::{process::ExitCode, time::Duration};
+use std::{io, io::Write, process::ExitCode, time::Duration};
 
 /// How long GitHub is waited for: a machine that cannot reach it now may still be set up well.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -56,14 +56,27 @@ pub(super) async fn check(flags: &[(String, String)]) -> ExitCode {
             );
         }
     }
-    for (what, standing, says) in &lines {
-        let says: Vec<&str> = says.split_whitespace().collect();
-        println!("{:<8} {what:<12} {}", standing.word(), secrets.mask(&says.join(" ")));
+    if let Err(error) = print(&lines, &secrets) {
+        eprintln!("autobuild serve: standard output cannot be written: {error}");
+        return ExitCode::FAILURE;
     }
     match lines.iter().any(|(_, standing, _)| *standing == Standing::Broken) {
         true => ExitCode::FAILURE,
         false => ExitCode::SUCCESS,
     }
+}
+
+fn print(lines: &[Line], secrets: &Secrets) -> io::Result<()> {
+    for (what, standing, says) in lines {
+        let says: Vec<&str> = says.split_whitespace().collect();
+        let says = secrets.mask(&says.join(" "));
+        match writeln!(io::stdout(), "{:<8} {what:<12} {says}", standing.word()) {
+            // Whoever reads only the beginning, as `head` does, has what they wanted.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            written => written?,
+        }
+    }
+    Ok(())
 }
 
 async fn git() -> Line {

@@ -23,6 +23,8 @@ const PLAN: &str = "PLAN";
 
 /// Characters of a line for people.
 const WIDTH: usize = 140;
+/// Characters of a line that says how a run ended, or why.
+const LAST_WIDTH: usize = 1_000;
 
 /// Names that an error lists.
 const MOST_NAMED: usize = 12;
@@ -236,7 +238,17 @@ fn event_line(line: &TraceLine) -> String {
         TraceLine::Event(TraceEvent { ms, kind }) => {
             let (word, rest) = said(kind);
             let (seconds, tenths) = (ms / 1_000, ms % 1_000 / 100);
-            let rest = shorten::middle(&clean(&rest).split_whitespace().collect::<Vec<_>>().join(" "), WIDTH);
+            let width = match kind {
+                TraceKind::Denied { .. } | TraceKind::Printed { .. } | TraceKind::Ended { .. } => LAST_WIDTH,
+                TraceKind::Prompt { .. }
+                | TraceKind::Started { .. }
+                | TraceKind::Text { .. }
+                | TraceKind::ToolCall { .. }
+                | TraceKind::ToolResult { .. }
+                | TraceKind::Waiting { .. }
+                | TraceKind::Used { .. } => WIDTH,
+            };
+            let rest = shorten::middle(&clean(&rest).split_whitespace().collect::<Vec<_>>().join(" "), width);
             format!("{seconds:6}.{tenths}s  {word:<8} {}", rest.replace('\n', " "))
         }
     }
@@ -269,6 +281,7 @@ fn said(kind: &TraceKind) -> (&'static str, String) {
             let read = usage.tokens.input + usage.tokens.cached + usage.tokens.cache_write;
             ("used", format!("{read} tokens in, {} out{first}", usage.tokens.output))
         }
+        TraceKind::Printed { text } => ("prints", text.clone()),
         TraceKind::Ended { how } => ("ends", how.clone()),
     }
 }
@@ -319,6 +332,15 @@ mod tests {
                 .last()
                 .unwrap()
                 .contains("and 3 more events")
+        );
+        let printed = format!(
+            "{{\"ms\":1,\"event\":\"printed\",\"text\":\"{}the end\"}}\n",
+            "word ".repeat(60)
+        );
+        let shown = readable(&stored(), &printed, 100).join("\n");
+        assert!(
+            shown.contains("prints   word word") && shown.ends_with(&format!("{}the end", "word ".repeat(60))),
+            "{shown}"
         );
         let lines = json_lines(&stored(), EVENTS);
         assert_eq!(lines.len(), 5);

@@ -5,7 +5,11 @@ use crate::config::{
     offer::Offer,
     yaml::{Node, Place, Value},
 };
-use domain::{network::HostRule, plan::path::within_repository, shell_command::ShellCommand};
+use domain::{
+    network::HostRule,
+    plan::path::within_repository,
+    shell_command::{NotACommand, ShellCommand},
+};
 use ignore::gitignore::GitignoreBuilder;
 use serde_json::{Value as Json, json};
 
@@ -57,10 +61,7 @@ pub(crate) struct Problem {
 pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, Problem> {
     match shape {
         Shape::Text(max) => text(node, *max).map(Json::from),
-        Shape::Command => text(node, MAX_ITEM * 10)?
-            .parse::<ShellCommand>()
-            .map(|command| command.text().into())
-            .map_err(|error| problem(node, error.to_string())),
+        Shape::Command => command(node),
         Shape::Whole(min, max) => match node.value {
             Value::Whole(value) if (*min..=*max).contains(&value) => Ok(value.into()),
             _ => Err(unfit(node)),
@@ -93,7 +94,7 @@ pub(crate) fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, 
 pub(crate) fn valid(shape: &Shape, offered: &Offer) -> String {
     match shape {
         Shape::Text(max) => format!("a text of 1 to {max} characters on one line"),
-        Shape::Command => "a command, written as a line of a CI file".to_owned(),
+        Shape::Command => "a command on one line, as in a CI file".to_owned(),
         Shape::Whole(min, max) => format!("a whole number from {min} to {max}"),
         Shape::Number(min, max) => format!("a number from {min} to {max}"),
         Shape::OneOf(words) => or(words),
@@ -184,6 +185,17 @@ fn text(node: &Node, max: usize) -> Result<&str, Problem> {
             ))
         }
     }
+}
+
+fn command(node: &Node) -> Result<Json, Problem> {
+    if let Value::Text(text) = &node.value
+        && let Err(wrong @ NotACommand::SeveralLines) = ShellCommand::of_one_line(text)
+    {
+        return Err(problem(node, wrong.to_string()));
+    }
+    ShellCommand::of_one_line(text(node, MAX_ITEM * 10)?)
+        .map(|command| command.text().into())
+        .map_err(|error| problem(node, error.to_string()))
 }
 
 fn number(value: &Value) -> Option<f64> {

@@ -24,6 +24,10 @@ pub enum Worker {
     Agent(Role),
     /// The Gates of a turn.
     Gates,
+    /// Set-up and tests of the default branch, before any Player.
+    PreFlight,
+    /// The Gates on the merged result of a wave.
+    WaveGate,
 }
 
 /// Work that goes on in this process now.

@@ -1,10 +1,11 @@
 //! The blocked report: what a person needs to decide how a Task or a Feature goes on.
 
 use crate::messages::{
+    findings,
     findings::folded_unless_empty,
     gates, items,
     links::Links,
-    measure::{Measure, bullets, fitting, sections, titled},
+    measure::{Measure, bullets, fitting, folded, sections, titled},
     reasons, untrusted,
     waits::called,
     words,
@@ -12,8 +13,9 @@ use crate::messages::{
 };
 use domain::{
     blocked::{Approvable, BlockReason, BlockedReport, Cost, Way},
-    decision::Issue,
-    feature::{Feature, State as FeatureState, flow::strictest},
+    decision::{Issue, Verdict},
+    evidence::{Absence, Evidence},
+    feature::{Before, Feature, State as FeatureState, flow::strictest},
     ids::{TaskId, TurnNumber},
     recurring::Recurring,
     task::Task,
@@ -28,6 +30,7 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
             format!("### Blocked: {} {}", task.id, untrusted::inline(&task.plan.name, 200)),
             why(feature, &report, measure),
             reasons::printed(&report.reason, measure),
+            red_before(feature, &report, measure, Form::Folded),
             what_to_do(&report, task),
             recurring(&report.recurring, measure),
             folded_unless_empty("The last feedback", &feedback(&report.last_feedback, measure)),
@@ -44,11 +47,16 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
     let FeatureState::Blocked { reason, .. } = &feature.state else {
         return Vec::new();
     };
-    let short = |whose: String, report: &BlockedReport| {
+    let short = |whose: String, report: &BlockedReport, verdict: Option<&Verdict>| {
+        let sent_back =
+            |measure: &Measure| verdict.map_or_else(String::new, |verdict| findings::sent_back(verdict, measure));
         fitting(|measure| {
             sections(vec![
                 format!("**{whose}:**"),
                 reasons::blocked(&report.reason, measure),
+                titled("The last feedback:", &sent_back(measure)),
+                reasons::printed_open(&report.reason, measure),
+                red_before(feature, report, measure, Form::Open),
                 titled("What you can do:", &actions(report)),
             ])
         })
@@ -59,14 +67,41 @@ pub fn blocked_in_short(feature: &Feature) -> Vec<String> {
         .filter_map(|task| {
             let report = BlockedReport::of_task(task, Cost::default())?;
             let whose = format!("{} {} is blocked", task.id, untrusted::inline(&task.plan.name, 200));
-            Some(short(whose, &report))
+            let verdict = task.turns_now().rev().find_map(|turn| turn.verdict.as_ref());
+            Some(short(whose, &report, verdict))
         })
         .collect();
     if !of_tasks.is_empty() {
         return of_tasks;
     }
     let report = BlockedReport::of_feature(feature, reason, None, Cost::default());
-    vec![short("Why it is blocked".to_owned(), &report)]
+    vec![short("Why it is blocked".to_owned(), &report, None)]
+}
+
+const RED_BEFORE: &str = "What the tests printed on the default branch, before any task";
+
+/// How a part is shown.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    Folded,
+    Open,
+}
+
+/// The output of tests that were red before and name nothing, where that is why new failures cannot be told.
+pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Measure, form: Form) -> String {
+    let tests = report.gates.as_ref().map(|gates| &gates.tests);
+    let before = feature.preflight.as_ref().map(|found| &found.before);
+    let (Some(Evidence::Absent(Absence::Unnamed)), Some(Before::Red { output, .. })) = (tests, before) else {
+        return String::new();
+    };
+    if output.trim().is_empty() {
+        return String::new();
+    }
+    let output = untrusted::fence(output, "text", measure.output);
+    match form {
+        Form::Folded => folded(RED_BEFORE, &output),
+        Form::Open => titled(&format!("{RED_BEFORE}:"), &output),
+    }
 }
 
 /// Calls the person who labelled the issue, and says why the task stopped.

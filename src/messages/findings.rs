@@ -17,6 +17,8 @@ use domain::{
 
 /// Entries in the open; more fill more than a screen.
 const OPEN: usize = 8;
+/// Entries for who watches from a terminal.
+const SHORT: usize = 5;
 /// Characters of one entry in the open, and of the Coach's words.
 const OPEN_TEXT: usize = 400;
 const OPEN_WORDS: usize = 600;
@@ -168,6 +170,28 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
         None => titled("The work was not taken:", &untold),
     };
     sections(vec![named, untold])
+}
+
+/// Why a verdict sent the work back, for who watches from a terminal: what weighs most, and the Coach's words where no item
+/// says it.
+pub(super) fn sent_back(verdict: &Verdict, measure: &Measure) -> String {
+    match verdict.outcome {
+        Outcome::Approve => return String::new(),
+        Outcome::Feedback => {}
+    }
+    let heaviest = verdict.items.iter().map(|item| item.severity).min();
+    let items = verdict.items.iter().filter(|item| Some(item.severity) == heaviest);
+    let items: Vec<&Issue> = items.collect();
+    let short = Measure {
+        text: measure.text.min(OPEN_TEXT),
+        rows: measure.rows.min(SHORT),
+        ..*measure
+    };
+    let words = match items.is_empty() {
+        true => coach_words(verdict, &short),
+        false => items::by_severity(&items, &short),
+    };
+    sections(vec![lowered(verdict, &short), words])
 }
 
 /// Whether items say what broke this contract.

@@ -92,7 +92,9 @@ fn before(before: &Before, on: &str, text: usize) -> String {
             untrusted::inline(why, text)
         ),
         Before::Green { tests } => format!("The tests on {on} pass: {}.", untrusted::inline(tests, text)),
-        Before::Red { tests, failing, more } => {
+        Before::Red {
+            tests, failing, more, ..
+        } => {
             let names: Vec<String> = failing.iter().map(|name| untrusted::code(name, 200)).collect();
             let names = match (names.is_empty(), more) {
                 (true, _) => "which ones is not named".to_owned(),

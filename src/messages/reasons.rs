@@ -1,7 +1,7 @@
 //! Why something stopped, waits or ended, in words for people. What an operator needs is in the log.
 
 use crate::messages::{
-    measure::{Measure, bullets, folded},
+    measure::{Measure, bullets, folded, titled},
     untrusted::{code, fence, inline},
     words::{person, tasks},
 };
@@ -70,13 +70,25 @@ fn agent_failed(failure: &AgentFailure, max: usize) -> String {
 
 /// What a failed agent printed last, folded; empty where nothing is known of that.
 pub(super) fn printed(reason: &BlockReason, measure: &Measure) -> String {
+    printed_last(reason).map_or_else(String::new, |printed| {
+        folded(PRINTED_LAST, &fence(printed, "text", measure.output))
+    })
+}
+
+/// The same in the open.
+pub(super) fn printed_open(reason: &BlockReason, measure: &Measure) -> String {
+    printed_last(reason).map_or_else(String::new, |printed| {
+        titled(&format!("{PRINTED_LAST}:"), &fence(printed, "text", measure.output))
+    })
+}
+
+const PRINTED_LAST: &str = "What the agent printed last";
+
+fn printed_last(reason: &BlockReason) -> Option<&str> {
     let BlockReason::AgentFailed { printed, .. } = reason else {
-        return String::new();
+        return None;
     };
-    match printed.trim().is_empty() {
-        true => String::new(),
-        false => folded("What the agent printed last", &fence(printed, "text", measure.output)),
-    }
+    Some(printed.as_str()).filter(|printed| !printed.trim().is_empty())
 }
 
 fn open_review(by: &User) -> String {

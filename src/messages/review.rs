@@ -138,6 +138,7 @@ impl Told<'_> {
                 heading(self)
             ),
             part(&|report| blocked::why(self.feature, report, measure)),
+            part(&|report| blocked::red_before(self.feature, report, measure, blocked::Form::Folded)),
             facts(self),
             without_coach(turn),
             findings::coach_words(verdict, measure),

@@ -14,21 +14,25 @@ const TEXT: usize = 4_000;
 /// A folded comment is one entry among others.
 const FOLDED: usize = 1_200;
 
-/// Comments for items whose line the diff shows, and the items that stay in the body.
+/// Comments for items whose line the diff shows, the heaviest first, and the items that stay in the body.
 pub(super) fn split<'a>(items: &'a [Issue], in_diff: &dyn Fn(&str, u32) -> bool) -> (Vec<Inline>, Vec<&'a Issue>) {
     let mut inline = Vec::new();
     let mut rest = Vec::new();
     for item in items {
         match (&item.file, item.line) {
-            (Some(path), Some(line)) if inline.len() < MOST && in_diff(path, line) => inline.push(Inline {
-                path: path.clone(),
-                line,
-                body: body(item),
-            }),
+            (Some(path), Some(line)) if inline.len() < MOST && in_diff(path, line) => {
+                let comment = Inline {
+                    path: path.clone(),
+                    line,
+                    body: body(item),
+                };
+                inline.push((item.severity, comment));
+            }
             _ => rest.push(item),
         }
     }
-    (inline, rest)
+    inline.sort_by_key(|(severity, _)| *severity);
+    (inline.into_iter().map(|(_, comment)| comment).collect(), rest)
 }
 
 fn body(item: &Issue) -> String {

@@ -39,6 +39,22 @@ const AGENTS: &str = "
   answer: { decision: approve, summary: Fine, criteria: [{ criterion: 1, met: true, evidence: notes.md }] }
 ";
 
+const SENT_BACK: &str = "
+- role: player
+  write: { notes.md: \"# Notes\\n\" }
+  answer: { summary: Notes, files_modified: [], files_created: [notes.md], ready_for_validation: true }
+- role: coach
+  answer:
+    decision: feedback
+    summary: Not yet
+    issues:
+      - severity: must_fix
+        category: correctness
+        description: It is a heading and no note, and whoever reads it learns nothing from it
+        file: notes.md
+        line: 1
+";
+
 const FAILING_SETUP: &str = "#!/bin/sh\necho 'the tool chain is not there' >&2\nexit 3\n";
 
 /// A person's folder: with a blank in its path, a repository with one commit, and what is not committed.
@@ -67,6 +83,18 @@ impl Own {
         own
     }
 
+    /// Lets these agents work.
+    fn agents(&self, script: &str) {
+        fs::write(self.folder.path().join("agents.yml"), script).unwrap();
+    }
+
+    /// Commits these settings.
+    async fn commits_settings(&self, settings: &str) {
+        fs::write(self.repository.join(".github/autobuild.yml"), settings).unwrap();
+        self.git("add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Settings")
+            .await;
+    }
+
     /// `git <rest>`, as a person would type it.
     async fn git(&self, rest: &str) -> String {
         self.types(&format!("git {rest}")).await
@@ -82,6 +110,10 @@ impl Own {
     }
 
     async fn demo(&self, more: &[&str]) -> Output {
+        self.command(more).output().await.unwrap()
+    }
+
+    fn command(&self, more: &[&str]) -> Command {
         let agent = format!("scripted:{}", self.folder.path().join("agents.yml").display());
         let mut command = Command::new(env!("CARGO_BIN_EXE_autobuild"));
         command
@@ -93,7 +125,15 @@ impl Own {
         command
             .env("HOME", self.folder.path())
             .env("TMPDIR", self.folder.path().join("tmp"));
-        command.output().await.unwrap()
+        command
+    }
+
+    /// The file that the demo left.
+    fn transcript(&self) -> String {
+        let [folder] = &self.left()[..] else {
+            unreachable!("one folder")
+        };
+        fs::read_to_string(folder.join("transcript.txt")).unwrap()
     }
 
     /// What the demo left.
@@ -158,10 +198,7 @@ async fn why_it_is_blocked_and_what_to_do_stands_in_the_end_and_in_the_transcrip
         assert!(part.contains("the tool chain is not there"), "{said}");
     }
     assert!(end.contains("What you can do:\n  1. "), "{end}");
-    let [folder] = &own.left()[..] else {
-        unreachable!("one folder")
-    };
-    let transcript = fs::read_to_string(folder.join("transcript.txt")).unwrap();
+    let transcript = own.transcript();
     assert!(transcript.contains("the tool chain is not there"), "{transcript}");
 
     let json = text(&own.demo(&["--json"]).await);
@@ -171,6 +208,90 @@ async fn why_it_is_blocked_and_what_to_do_stands_in_the_end_and_in_the_transcrip
         last["why"][0].as_str().unwrap().contains("the tool chain is not there"),
         "{last}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_coach_says_on_a_line_is_shown_and_kept() {
+    let own = Own::new(None).await;
+    own.commits_settings("max_turns: 1\n").await;
+    own.agents(SENT_BACK);
+    let demo = own.demo(&[]).await;
+    let said = text(&demo);
+    assert_eq!(demo.status.code(), Some(1), "{said}");
+    let finding = "It is a heading and no note, and whoever reads it learns nothing from it";
+    let on_line = format!("- notes.md, line 1: must_fix [correctness] {finding}");
+    let (before, end) = said.rsplit_once("FEAT-1 is blocked.").unwrap();
+    assert!(before.contains(&on_line), "{said}");
+    assert!(end.contains(finding), "{end}");
+    let (pages, end) = own
+        .transcript()
+        .rsplit_once("FEAT-1 is blocked.")
+        .map(|(pages, end)| (pages.to_owned(), end.to_owned()))
+        .unwrap();
+    assert!(
+        pages.contains(finding) && pages.contains("▸ "),
+        "folds are kept: {pages}"
+    );
+    assert!(end.contains(finding), "{end}");
+    let fetched: Vec<&str> = said.lines().filter(|line| line.starts_with("  git -C ")).collect();
+    assert!(
+        fetched.len() == 1 && fetched[0].ends_with("autobuild/1/task-001-write-the-notes"),
+        "the integration branch holds the plan alone: {said}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_agent_printed_last_is_shown_and_traced() {
+    let own = Own::new(None).await;
+    own.agents(&"- { role: player, fail: garbage }\n".repeat(8));
+    let said = text(&own.demo(&[]).await);
+    let printed = "these words are no answer";
+    let (before, end) = said.rsplit_once("FEAT-1 is blocked.").unwrap();
+    assert!(before.contains(printed) && end.contains(printed), "{said}");
+    let transcript = own.transcript();
+    let (_, did) = transcript.rsplit_once("What the agents did").unwrap();
+    assert!(did.contains(&format!("prints   as scripted, {printed}")), "{did}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn approved_work_that_a_person_merges_is_named() {
+    let own = Own::new(None).await;
+    own.commits_settings("merge: human\n").await;
+    let said = text(&own.demo(&[]).await);
+    let fetches: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("git -C "))
+        .collect();
+    let [fetch] = fetches[..] else {
+        panic!("one branch holds work: {said}")
+    };
+    own.git(&format!("-C {fetch}")).await;
+    assert_eq!(own.git("show FETCH_HEAD:notes.md").await, "# Notes\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminal_that_is_closed_leaves_no_checkouts() {
+    let own = Own::new(Some("#!/bin/sh\nsleep 600\n")).await;
+    let mut demo = own.command(&[]);
+    demo.stdout(std::process::Stdio::piped());
+    let mut demo = demo.spawn().unwrap();
+    let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(demo.stdout.take().unwrap()));
+    // It has begun, and listens.
+    let first = lines.next_line().await.unwrap();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        if line.contains("commented on #1") {
+            break;
+        }
+    }
+    let process = rustix::process::Pid::from_raw(demo.id().unwrap().cast_signed()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
+    while lines.next_line().await.unwrap().is_some() {}
+    let ended = demo.wait().await.unwrap();
+    assert_eq!(ended.code(), Some(130), "{first:?}");
+    let [folder] = &own.left()[..] else {
+        unreachable!("one folder")
+    };
+    assert!(!folder.join("data").exists(), "checkouts and mirrors are gone");
 }
 
 #[tokio::test(flavor = "multi_thread")]

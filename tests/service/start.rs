@@ -116,6 +116,33 @@ async fn a_check_says_everything_that_a_start_lacks_and_makes_nothing() {
 }
 
 #[tokio::test]
+async fn a_check_that_nobody_reads_ends_without_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    answers(folder.path(), "git version 2.99.0");
+    let unread = async |stdout: std::process::Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_autobuild"));
+        command
+            .args(["serve", "--check"])
+            .env_clear()
+            .env("PATH", folder.path());
+        command.env("HOME", folder.path()).current_dir(folder.path());
+        command.stdout(stdout).stderr(std::process::Stdio::piped());
+        let mut check = command.spawn().unwrap();
+        drop(check.stdout.take());
+        let output = check.wait_with_output().await.unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(unread(std::process::Stdio::piped()).await, (Some(1), String::new()));
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let (code, said) = unread(full.into()).await;
+    assert_eq!(code, Some(1));
+    assert!(
+        said.contains("standard output cannot be written") && said.lines().count() == 1,
+        "{said}"
+    );
+}
+
+#[tokio::test]
 async fn a_check_of_wrong_settings_names_them() {
     let folder = tempfile::tempdir().unwrap();
     answers(folder.path(), "git version 2.99.0");

@@ -29,6 +29,19 @@ pub struct SimpleCommand {
 }
 
 impl ShellCommand {
+    /// Reads a command of a settings file or a plan: it stands on one line.
+    ///
+    /// # Errors
+    ///
+    /// [`NotACommand`] says why the text is none.
+    pub fn of_one_line(text: &str) -> Result<Self, NotACommand> {
+        let text = text.trim();
+        match text.contains(['\n', '\r']) {
+            true => Err(NotACommand::SeveralLines),
+            false => text.parse(),
+        }
+    }
+
     /// The line as it was written.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -170,6 +183,12 @@ pub enum NotACommand {
     /// No system takes such an argument.
     #[error("the command contains a zero byte")]
     ZeroByte,
+    /// It is not written in one line.
+    #[error(
+        "a command is one line: join several with `&&`, or put them into a script in the repository and name that, as in \
+         `sh ci/setup.sh`"
+    )]
+    SeveralLines,
     /// Longer than anybody writes by hand.
     #[error("the command is longer than {MAX_CHARS} characters")]
     TooLong,
@@ -249,6 +268,9 @@ mod tests {
         assert_eq!(refused("'' x"), NotACommand::Empty);
         assert_eq!(refused("echo 'x"), NotACommand::OpenQuote);
         assert_eq!(refused("a\0b"), NotACommand::ZeroByte);
+        let one_line = |text: &str| ShellCommand::of_one_line(text).map(|command| command.text().to_owned());
+        assert_eq!(one_line("npm ci\nnpm run build\n"), Err(NotACommand::SeveralLines));
+        assert_eq!(one_line(" npm ci\n").as_deref(), Ok("npm ci"));
         assert_eq!(refused(&"x".repeat(4_001)), NotACommand::TooLong);
     }
 

@@ -87,6 +87,11 @@ pub enum TraceKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first_request: Option<u64>,
     },
+    /// It gave no answer that could be used, and had printed this last.
+    Printed {
+        /// The end of it, shortened.
+        text: String,
+    },
     /// It ended.
     Ended {
         /// How, in a sentence.

@@ -27,6 +27,20 @@ pub struct FeedEvent {
     /// Whether it is good news.
     #[serde(default, skip_serializing_if = "EventOutcome::is_neutral")]
     pub outcome: EventOutcome,
+    /// What a review says on lines of the diff.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<LineRemark>,
+}
+
+/// What a review says on one line of the diff.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineRemark {
+    /// The file.
+    pub path: String,
+    /// The line, from 1.
+    pub line: Option<u64>,
+    /// What is said.
+    pub text: String,
 }
 
 /// Whether an event is good news.
@@ -62,6 +76,11 @@ pub(super) struct Telling<'a> {
 impl State {
     /// Records what `by` did in a repository.
     pub(super) fn tell(&mut self, by: Actor, repo: Option<u64>, telling: Telling<'_>) {
+        self.tell_with(by, repo, telling, Vec::new());
+    }
+
+    /// Records what `by` did in a repository, and what it says on lines.
+    pub(super) fn tell_with(&mut self, by: Actor, repo: Option<u64>, telling: Telling<'_>, remarks: Vec<LineRemark>) {
         let at = self.clock.stamp();
         let repository = repo
             .and_then(|id| self.repos.get(&id))
@@ -83,6 +102,7 @@ impl State {
             url,
             text: telling.text,
             outcome: telling.outcome,
+            remarks,
         };
         self.feed.push(event.clone());
         self.news.push_back(event);

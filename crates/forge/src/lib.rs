@@ -33,7 +33,7 @@ pub use clock::Clock;
 pub use control::{AppCredentials, InlineRemark, NewApp, NewCiJob, Person, RepoSource};
 pub use disk::ForgeError;
 pub use faults::{Fault, FaultOrder, Mishap};
-pub use feed::{EventOutcome, FeedEvent};
+pub use feed::{EventOutcome, FeedEvent, LineRemark};
 pub use hooks::{HookFault, HookMishap, HookOrder};
 pub use log::{CallKind, LoggedCall};
 pub use refusal::Refusal;

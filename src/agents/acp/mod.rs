@@ -94,7 +94,7 @@ impl AcpAgent {
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
-        let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone());
+        let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone()).within(&spec.checkout);
         let told = spec.prompt.whole(&spec.schema);
         journal.note(TraceKind::Prompt { text: told.clone() });
         let private = Private::make(&self.means.runs)?;

@@ -48,7 +48,7 @@ impl ClaudeAgent {
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
-        let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone());
+        let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone()).within(&spec.checkout);
         let told = spec.prompt.by_tool();
         journal.note(TraceKind::Prompt { text: told.clone() });
         self.check().await.map_err(never_ran)?;

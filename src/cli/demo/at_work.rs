@@ -31,6 +31,7 @@ pub(super) fn plain(work: &Work, now: Millis) -> String {
     let whose = work.task.map_or_else(String::new, |task| match work.worker {
         Worker::Agent(Role::Planner | Role::Designer) => format!("{task} · "),
         Worker::Agent(Role::Player | Role::Coach) | Worker::Gates => format!("{task} · turn {} · ", work.turn),
+        Worker::PreFlight | Worker::WaveGate => String::new(),
     });
     let mut line = format!("{whose}{} · {}", name(work.worker), elapsed(work, now));
     match work.activity.tool_calls {
@@ -58,6 +59,8 @@ fn name(worker: Worker) -> &'static str {
         Worker::Agent(Role::Player) => "Player",
         Worker::Agent(Role::Coach) => "Coach",
         Worker::Gates => "Gates",
+        Worker::PreFlight => "Pre-flight: set-up and tests of the default branch",
+        Worker::WaveGate => "Wave gate: set-up and tests of the merged result",
     }
 }
 
@@ -105,6 +108,14 @@ mod tests {
         assert_eq!(
             plain(&work(Worker::Agent(Role::Planner), ""), Millis(0)),
             "Planner · 0 s"
+        );
+        assert_eq!(
+            plain(&work(Worker::PreFlight, ""), Millis(8_500)),
+            "Pre-flight: set-up and tests of the default branch · 7 s"
+        );
+        assert_eq!(
+            plain(&work(Worker::WaveGate, ""), Millis(1_000)),
+            "Wave gate: set-up and tests of the merged result · 0 s"
         );
         assert_eq!(moving(&[], Millis(0), 5), "");
     }

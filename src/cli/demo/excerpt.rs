@@ -2,10 +2,10 @@
 //! Never a character that a terminal would obey.
 
 use crate::{cli::demo::wrap, messages::clean};
+use forge::LineRemark;
 use std::collections::HashMap;
 
-/// Lines of a text that are shown unless all are asked for, and as many of its fences.
-const LINES: usize = 6;
+/// Lines of a fence that are shown: its first, and its last.
 const FENCED_FIRST: usize = 2;
 const FENCED_LAST: usize = 6;
 
@@ -18,48 +18,108 @@ const ENTITIES: [(&str, &str); 5] = [
     ("&amp;", "&"),
 ];
 
-/// Characters of a line that are shown.
-const WIDTH: usize = 160;
+/// Columns of a line that are shown, and of one row of a usual terminal.
+const WIDTH: usize = 600;
+const ROW: usize = 80;
+
+/// How much of a text is shown: it ends with the line that fills one of both.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    lines: usize,
+    rows: usize,
+}
+
+impl Room {
+    /// The start of what is said.
+    pub(super) const START: Self = Self { lines: 6, rows: 12 };
+    /// As much as fits on a screen, of what sends work back.
+    pub(super) const SCREEN: Self = Self { lines: 20, rows: 20 };
+    /// Of one remark on a line of a diff.
+    const REMARK: Self = Self { lines: 3, rows: 6 };
+    /// Of all remarks of a review.
+    const REMARKS: usize = 12;
+    const ALL: Self = Self {
+        lines: usize::MAX,
+        rows: usize::MAX,
+    };
+}
 
 /// The whole text, without what a terminal would obey.
 pub(super) fn whole(text: &str) -> Vec<String> {
-    clean(text)
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty() && !line.starts_with("<!--"))
-        .map(str::to_owned)
+    let text = clean(text);
+    let lines = text.lines().map(str::trim_end);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with("<!--") && !FOLD.contains(line))
+        .map(|line| summary(line).map_or_else(|| line.to_owned(), |title| format!("▸ {title}")))
         .collect()
 }
 
 /// The first lines that say something, without tables, folded blocks and the marks of Markdown. What is fenced there,
 /// as the output that is the reason of a block, is shown by its beginning and its end.
-pub(super) fn start(text: &str) -> Vec<String> {
-    shortened(text, LINES)
+pub(super) fn start(text: &str, room: Room) -> Vec<String> {
+    shortened(text, room)
 }
 
 /// All lines that say something, in the same way.
 pub(super) fn all(text: &str) -> Vec<String> {
-    shortened(text, usize::MAX)
+    shortened(text, Room::ALL)
 }
 
-fn shortened(text: &str, most: usize) -> Vec<String> {
+/// What a review says on lines of the diff: the first remarks, and how many more there are.
+pub(super) fn remarks(remarks: &[LineRemark]) -> Vec<String> {
+    let (mut out, mut rows) = (Vec::new(), 0);
+    for (number, remark) in remarks.iter().enumerate() {
+        if rows >= Room::REMARKS {
+            out.push(format!("… and {} more on lines of the diff", remarks.len() - number));
+            break;
+        }
+        let said = placed(remark, start(&remark.text, Room::REMARK));
+        rows += said.iter().map(|line| rows_of(line)).sum::<usize>();
+        out.extend(said);
+    }
+    out
+}
+
+/// All that a review says on lines of the diff.
+pub(super) fn whole_remarks(remarks: &[LineRemark]) -> Vec<String> {
+    let placed = |remark: &LineRemark| placed(remark, whole(&remark.text));
+    remarks.iter().flat_map(placed).collect()
+}
+
+fn placed(remark: &LineRemark, said: Vec<String>) -> Vec<String> {
+    let line = remark.line.map_or_else(String::new, |line| format!(", line {line}"));
+    let place = clean(&format!("- {}{line}: ", remark.path)).replace('\n', " ");
+    let mut said = said.into_iter();
+    let first = format!("{place}{}", said.next().unwrap_or_default());
+    std::iter::once(first)
+        .chain(said.map(|line| format!("  {line}")))
+        .collect()
+}
+
+fn shortened(text: &str, room: Room) -> Vec<String> {
     let mut out = Vec::new();
-    let mut said = 0_usize;
+    let (mut said, mut rows) = (0_usize, 0_usize);
     for part in parts(&clean(text)) {
         match part {
             Part::Said(line) if line.starts_with('|') => {}
-            Part::Said(_) | Part::Fence(_) if said >= most => {
+            Part::Said(_) | Part::Fence(_) if said >= room.lines || rows >= room.rows => {
                 out.push("…".to_owned());
                 break;
             }
             Part::Said(line) => {
+                let line = cut(&plain(&line));
                 said += 1;
-                out.push(cut(&plain(&line)));
+                rows = rows.saturating_add(rows_of(&line));
+                out.push(line);
             }
             Part::Fence(lines) => out.extend(fence(&lines)),
         }
     }
     out
+}
+
+fn rows_of(line: &str) -> usize {
+    line.chars().count() / ROW + 1
 }
 
 /// The beginning and the end of what is fenced; the cause of a failure mostly stands last.
@@ -85,10 +145,19 @@ fn fence(lines: &[String]) -> Vec<String> {
 pub(super) struct Change {
     /// The new sentence that stands in bold at the start of a line: how things stand now.
     pub state: Option<String>,
-    /// Rows of tables that changed, as the row's name and its new cells.
-    pub rows: Vec<String>,
+    /// Rows of tables that changed.
+    pub rows: Vec<Row>,
     /// Other new sentences in bold at the start of a line, each with the new ones of the list below it.
     pub notes: Vec<String>,
+}
+
+/// A row of a table that changed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    /// Its first cell.
+    pub name: String,
+    /// Its new cells.
+    pub now: String,
 }
 
 /// Remembers a text that is edited again and again.
@@ -130,7 +199,7 @@ impl Edited {
     }
 
     /// A row seen before is news if a cell of it changed.
-    fn row(&mut self, cells: Vec<String>) -> Option<String> {
+    fn row(&mut self, cells: Vec<String>) -> Option<Row> {
         if cells.first().is_some_and(|name| name == "task") {
             self.head = cells;
             return None;
@@ -151,7 +220,10 @@ impl Edited {
             .filter(|((now, then), heading)| now != then && *heading != "cost" && now.starts_with(char::is_alphabetic))
             .map(|((now, _), _)| now.as_str())
             .collect();
-        (!new.is_empty()).then(|| cut(&format!("{name}: {}", new.join(" · "))))
+        (!new.is_empty()).then(|| Row {
+            name: name.clone(),
+            now: cut(&new.join(" · ")),
+        })
     }
 }
 
@@ -166,10 +238,41 @@ enum Part {
 /// What is drawn from a fence rather than read.
 const DRAWN: &str = "mermaid";
 
-/// The parts of a text that are not folded away, headings of sections and marks left out.
+/// What somebody printed.
+const OUTPUT: &str = "text";
+
+/// The marks of a fold.
+const FOLD: [&str; 2] = ["<details>", "</details>"];
+
+/// The title of a fold.
+fn summary(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("<summary>")?.strip_suffix("</summary>")
+}
+
+/// A fold that is open while it is read.
+#[derive(Default)]
+struct Fold {
+    title: String,
+    outputs: Vec<Vec<String>>,
+    has_more: bool,
+}
+
+impl Fold {
+    /// The output that the fold holds, if it holds nothing else.
+    fn output(self) -> Vec<Part> {
+        match <[Vec<String>; 1]>::try_from(self.outputs) {
+            Ok([lines]) if !self.has_more => vec![Part::Said(format!("{}:", self.title)), Part::Fence(lines)],
+            Ok(_) | Err(_) => Vec::new(),
+        }
+    }
+}
+
+/// The parts of a text that are not folded away, headings of sections and marks left out. A fold that is nothing but
+/// output counts: it is mostly the reason.
 fn parts(text: &str) -> Vec<Part> {
     let mut fence: Option<(String, String, Vec<String>)> = None;
     let mut folded = 0_usize;
+    let mut fold = Fold::default();
     let mut parts = Vec::new();
     for whole in text.lines() {
         let line = whole.trim();
@@ -179,6 +282,10 @@ fn parts(text: &str) -> Vec<Part> {
                 fence = Some((open, kind, lines));
             } else if folded == 0 && kind != DRAWN {
                 parts.push(Part::Fence(lines));
+            } else if folded == 1 && kind == OUTPUT {
+                fold.outputs.push(lines);
+            } else {
+                fold.has_more = true;
             }
             continue;
         }
@@ -188,9 +295,21 @@ fn parts(text: &str) -> Vec<Part> {
                 let kind = line.trim_start_matches('`').trim().to_owned();
                 fence = Some((ticks, kind, Vec::new()));
             }
-            "<details>" => folded = folded.saturating_add(1),
-            "</details>" => folded = folded.saturating_sub(1),
-            _ if folded == 0 && !line.is_empty() && !line.starts_with("####") && !line.starts_with('<') => {
+            "<details>" => {
+                fold.has_more = folded > 0;
+                folded = folded.saturating_add(1);
+            }
+            "</details>" => {
+                folded = folded.saturating_sub(1);
+                if folded == 0 {
+                    parts.extend(std::mem::take(&mut fold).output());
+                }
+            }
+            _ if folded == 1 && summary(line).is_some() => {
+                summary(line).unwrap_or_default().clone_into(&mut fold.title)
+            }
+            _ if folded > 0 => fold.has_more = fold.has_more || !line.is_empty(),
+            _ if !line.is_empty() && !line.starts_with("####") && !line.starts_with('<') => {
                 parts.push(Part::Said(line.to_owned()));
             }
             _ => {}
@@ -232,12 +351,16 @@ fn plain(line: &str) -> String {
 }
 
 fn cut(line: &str) -> String {
-    wrap::cut(line, WIDTH)
+    wrap::cut_at_word(line, WIDTH)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn brief(text: &str) -> Vec<String> {
+        start(text, Room::START)
+    }
 
     const LIVING: &str = "## FEAT-1: Tally\n\n**State: building.** Wave 1 of 2 is at work.\n\n```mermaid\n**not this**\n```\n\
                           | task | state | cost |\n|---|---|---|\n| **TASK-001** Lines | pending | – |\n| **TASK-002** Top | pending | – |\n";
@@ -247,11 +370,15 @@ mod tests {
         let mut edited = Edited::default();
         let first = edited.take(LIVING);
         assert_eq!(first.state.as_deref(), Some("State: building. Wave 1 of 2 is at work."));
-        assert_eq!(first.rows, Vec::<String>::new());
+        assert_eq!(first.rows, []);
         assert_eq!(edited.take(LIVING), Change::default());
         let second = edited.take(&LIVING.replace("Lines | pending | –", "Lines | [turn](http://f/2) 1 | unknown"));
         assert_eq!(second.state, None);
-        assert_eq!(second.rows, ["TASK-001 Lines: turn 1"]);
+        let row = Row {
+            name: "TASK-001 Lines".to_owned(),
+            now: "turn 1".to_owned(),
+        };
+        assert_eq!(second.rows, [row]);
     }
 
     #[test]
@@ -277,9 +404,9 @@ mod tests {
     #[test]
     fn a_review_shows_its_verdict_its_summary_and_its_items() {
         let text = "### ❌ Changes requested: TASK-002\n\n> It misses [a case](http://f/x).\n\n#### Criteria\n\n| 1 | met |\n|---|---|\n\n\
-                    <details>\n<summary>Output</summary>\n\n```text\nlong\n```\n\n</details>\n\n- `a.sh`, line 2: wrong\n\n<!-- mark -->";
+                    <details>\n<summary>Output</summary>\n\nof all:\n\n```text\nlong\n```\n\n</details>\n\n- `a.sh`, line 2: wrong\n\n<!-- mark -->";
         assert_eq!(
-            start(text),
+            brief(text),
             [
                 "❌ Changes requested: TASK-002",
                 "It misses a case.",
@@ -296,7 +423,7 @@ mod tests {
             output.join("\n")
         );
         assert_eq!(
-            start(&text),
+            brief(&text),
             [
                 "Blocked: TASK-001",
                 "It could not start.",
@@ -312,19 +439,19 @@ mod tests {
                 "After."
             ]
         );
-        assert_eq!(start("a\n```\none\n```\nb"), ["a", "  one", "b"]);
-        assert_eq!(start("a\n```mermaid\none\n```\nb"), ["a", "b"]);
+        assert_eq!(brief("a\n```\none\n```\nb"), ["a", "  one", "b"]);
+        assert_eq!(brief("a\n```mermaid\none\n```\nb"), ["a", "b"]);
         let folded = "a\n<details>\n\n```\none\n```\n</details>\nb";
-        assert_eq!(start(folded), ["a", "b"]);
+        assert_eq!(brief(folded), ["a", "b"]);
         let long = "1\n\n2\n\n3\n\n4\n\n5\n\n6\n\n7\n\n8";
-        assert_eq!(start(long), ["1", "2", "3", "4", "5", "6", "…"]);
+        assert_eq!(brief(long), ["1", "2", "3", "4", "5", "6", "…"]);
         assert_eq!(all(long).len(), 8);
     }
 
     #[test]
     fn what_is_broken_for_github_reads_as_it_was_written() {
         assert_eq!(
-            start("see .github/&#8203;autobuild.yml &lt;b&gt; &amp;amp;"),
+            brief("see .github/&#8203;autobuild.yml &lt;b&gt; &amp;amp;"),
             ["see .github/autobuild.yml <b> &amp;"]
         );
     }
@@ -332,8 +459,68 @@ mod tests {
     #[test]
     fn a_terminal_is_given_nothing_to_obey() {
         let hostile = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{202e} [x](javascript:y) [unclosed](\n";
-        for line in start(hostile).into_iter().chain(whole(hostile)) {
+        for line in brief(hostile).into_iter().chain(whole(hostile)) {
             assert!(!line.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{line:?}");
         }
+    }
+
+    #[test]
+    fn why_work_is_sent_back_is_shown_as_far_as_a_screen_goes() {
+        let item = format!("- [test] {}", "tests failed, ".repeat(20));
+        let text = format!(
+            "### Changes requested\n\nfacts\n\n> words\n\n**must_fix**\n\n{}",
+            format!("{item}\n").repeat(30)
+        );
+        let shown = start(&text, Room::SCREEN);
+        let rows: usize = shown.iter().map(|line| rows_of(line)).sum();
+        assert!((15..=30).contains(&rows), "{rows}");
+        assert_eq!(shown[4], item.trim_end(), "the reason is whole");
+        assert_eq!(shown.last().unwrap(), "…");
+    }
+
+    #[test]
+    fn a_fold_that_is_nothing_but_output_is_shown() {
+        let fold =
+            |inside: &str| format!("a\n\n<details>\n<summary>Printed last</summary>\n\n{inside}\n\n</details>\n\nb");
+        let output = "```text\nno such file\n```";
+        assert_eq!(brief(&fold(output)), ["a", "Printed last:", "  no such file", "b"]);
+        let others = [
+            format!("words\n\n{output}"),
+            format!("{output}\n\n{output}"),
+            "```yaml\na: b\n```".to_owned(),
+            format!("<details>\n<summary>x</summary>\n\n{output}\n\n</details>"),
+            format!("{output}\n\n<details>\n<summary>x</summary>\n\n{output}\n\n</details>"),
+        ];
+        for other in others {
+            assert_eq!(brief(&fold(&other)), ["a", "b"], "{other}");
+        }
+        assert_eq!(
+            whole(&fold(output)),
+            ["a", "▸ Printed last", "```text", "no such file", "```", "b"]
+        );
+    }
+
+    #[test]
+    fn what_stands_on_lines_of_the_diff_is_shown() {
+        let remark = |line: u64| LineRemark {
+            path: "src/a.rs".to_owned(),
+            line: Some(line),
+            text: "**must_fix** [correctness] it greets nobody\n\nSuggestion:\n\n> say a name".to_owned(),
+        };
+        let said = [
+            "- src/a.rs, line 3: must_fix [correctness] it greets nobody",
+            "  Suggestion:",
+            "  say a name",
+        ];
+        assert_eq!(remarks(&[remark(3)]), said);
+        assert!(
+            whole_remarks(&[remark(3)])
+                .concat()
+                .contains("**must_fix** [correctness]")
+        );
+        let many: Vec<LineRemark> = (1..=9).map(remark).collect();
+        let shown = remarks(&many);
+        assert_eq!(shown.len(), 13);
+        assert_eq!(shown.last().unwrap(), "… and 5 more on lines of the diff");
     }
 }

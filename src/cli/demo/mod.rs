@@ -121,13 +121,21 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     let shown = tokio::spawn(transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing()));
     let mut human = Human::new(material.has_story(), demo.approve);
     stage.open_issue(&material)?;
-    let mut terminate = signal(SignalKind::terminate())?;
+    let mut stop = Stop::listen()?;
     let rest = tokio::select! {
         rest = until_rest(&stage, &mut human) => rest?,
-        () = told_to_stop(&mut terminate) => Rest::Interrupted,
+        () = stop.told() => Rest::Interrupted,
     };
     let ended = rest.report(&stage).await?;
-    finish(demo, terminal, stage, (ended, material.has_story()), (seen, shown)).await
+    finish(
+        demo,
+        terminal,
+        stage,
+        (ended, material.has_story()),
+        (seen, shown),
+        &mut stop,
+    )
+    .await
 }
 
 /// Says how it ended, serves the pages while somebody may look at them, and leaves what stays.
@@ -137,6 +145,7 @@ async fn finish(
     stage: Stage,
     (ended, has_story): (Ended, bool),
     (mut seen, shown): (watch::Receiver<u64>, JoinHandle<()>),
+    stop: &mut Stop,
 ) -> anyhow::Result<ExitCode> {
     // The sample is nobody's work; only who asked for its end wants to look at what it left.
     let staying = match (demo.once, has_story) {
@@ -154,13 +163,13 @@ async fn finish(
         if !demo.json {
             stage.announce_pages(terminal);
         }
-        told_to_stop(&mut signal(SignalKind::terminate())?).await;
+        stop.told().await;
     }
     let (did, file) = (traces::gather(&stage).await?, stage.transcript_file());
     let folder = stage.close().await?;
     shown.await?;
     if !demo.json {
-        traces::tell(&file, &did, demo.verbose)?;
+        traces::tell(&file, &ended.lines(), &did, demo.verbose)?;
     }
     if !serves {
         ended.print(&places, terminal, demo.json);
@@ -173,12 +182,47 @@ async fn finish(
     Ok(ended.code())
 }
 
-/// Ctrl-C, or what a supervisor sends.
-async fn told_to_stop(terminate: &mut Signal) {
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+/// What tells the demo to end: Ctrl-C, a supervisor, and the terminal that is closed.
+struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+    /// None where whoever started the demo wants it to outlive the terminal, as `nohup` does.
+    hangup: Option<Signal>,
+}
+
+impl Stop {
+    fn listen() -> std::io::Result<Self> {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let hangup = match ignores_hangup(&status) {
+            true => None,
+            false => Some(signal(SignalKind::hangup())?),
+        };
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup,
+        })
     }
+
+    async fn told(&mut self) {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => drop(hangup.recv().await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            () = hangup => {}
+        }
+    }
+}
+
+/// Whether the process was started to ignore SIGHUP, by what the kernel says of it.
+fn ignores_hangup(status: &str) -> bool {
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 1 == 1))
 }
 
 /// Lets the service work and the human speak, in turn, until neither has anything to do.
@@ -188,5 +232,18 @@ async fn until_rest(stage: &Stage, human: &mut Human) -> anyhow::Result<Rest> {
         if !human.speaks(stage, &rest).await? {
             return Ok(rest);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ignores_hangup;
+
+    #[test]
+    fn a_hangup_that_is_ignored_stays_ignored() {
+        let status = |mask: &str| format!("Name:\tx\nSigBlk:\t0000000000000001\nSigIgn:\t{mask}\n");
+        assert!(ignores_hangup(&status("0000000000001001")));
+        assert!(!ignores_hangup(&status("0000000000001000")));
+        assert!(!ignores_hangup(""));
     }
 }

@@ -34,6 +34,12 @@ pub(super) struct Ended {
     branches: Vec<String>,
 }
 
+/// A line of why it ended so.
+struct Line {
+    indent: &'static str,
+    text: String,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
     /// In review or completed.
@@ -70,9 +76,14 @@ impl Rest {
     pub(super) async fn report(&self, stage: &Stage) -> anyhow::Result<Ended> {
         let feature = match self {
             Self::Interrupted => {
-                return Ok(Ended {
-                    branches: stage.branches_of_latest().await?,
-                    ..Ended::short(How::Interrupted, "interrupted")
+                let short = Ended::short(How::Interrupted, "interrupted");
+                return Ok(match stage.latest().await? {
+                    None => short,
+                    Some(feature) => Ended {
+                        details: messages::blocked_in_short(&feature),
+                        branches: stage.branches(&feature)?,
+                        ..short
+                    },
                 });
             }
             Self::Nothing => return Ok(nothing(stage)),
@@ -164,24 +175,46 @@ impl Ended {
             terminal.exact(&self.json(places).to_string());
             return;
         }
-        // An agent's own words may be the reason.
-        let sentence = clean(&self.sentence);
         let tone = match self.how {
             How::Well => Tone::Good,
             How::Otherwise => Tone::Bad,
             How::Interrupted => Tone::Plain,
         };
         terminal.exact("");
-        for line in format!("{}.", sentence.trim_end().trim_end_matches('.')).lines() {
+        for line in self.said().lines() {
             terminal.line("", "", line, tone);
         }
-        for detail in &self.details {
-            terminal.exact("");
-            for line in excerpt::all(detail) {
-                terminal.line("  ", "  ", &line, Tone::Plain);
-            }
+        for line in self.why() {
+            terminal.line(line.indent, line.indent, &line.text, Tone::Plain);
         }
         self.print_places(places, terminal);
+    }
+
+    /// How it ended and why, as lines.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let said = self.said();
+        let why = self.why();
+        let why = why.iter().map(|line| format!("{}{}", line.indent, line.text));
+        said.lines().map(str::to_owned).chain(why).collect()
+    }
+
+    /// An agent's own words may be the reason.
+    fn said(&self) -> String {
+        let sentence = clean(&self.sentence);
+        format!("{}.", sentence.trim_end().trim_end_matches('.'))
+    }
+
+    fn why(&self) -> Vec<Line> {
+        let detail = |detail: &String| {
+            let lines = excerpt::all(detail).into_iter();
+            let lines = lines.map(|text| Line { indent: "  ", text });
+            let blank = Line {
+                indent: "",
+                text: String::new(),
+            };
+            std::iter::once(blank).chain(lines).collect::<Vec<_>>()
+        };
+        self.details.iter().flat_map(detail).collect()
     }
 
     fn print_places(&self, places: &Places, terminal: &Terminal) {

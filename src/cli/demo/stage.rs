@@ -158,30 +158,22 @@ impl Stage {
         })
     }
 
-    /// The branches that hold a Feature's work: what it came to, then what is blocked.
+    /// The branches that hold a Feature's work and are there.
     pub(super) fn branches(&self, feature: &Feature) -> anyhow::Result<Vec<String>> {
-        let blocked = feature
-            .tasks
-            .iter()
-            .filter(|task| task.is_blocked())
-            .map(|task| &task.branch);
-        let mut branches = Vec::new();
-        for branch in std::iter::once(&feature.key.integration_branch()).chain(blocked) {
-            if self.forge.head(&self.repository, branch)?.is_some() {
-                branches.push(branch.clone());
+        let mut branches = feature.branches_with_work();
+        for (at, branch) in branches.clone().iter().enumerate().rev() {
+            if self.forge.head(&self.repository, branch)?.is_none() {
+                branches.remove(at);
             }
         }
         Ok(branches)
     }
 
-    /// The branches of the newest Feature, if there is one.
-    pub(super) async fn branches_of_latest(&self) -> anyhow::Result<Vec<String>> {
-        let Some(row) = self.engine.store.latest_run(self.repo, self.issue()).await? else {
-            return Ok(Vec::new());
-        };
-        match self.engine.feature(&row.key).await? {
-            Some(feature) => self.branches(&feature),
-            None => Ok(Vec::new()),
+    /// The newest Feature, if there is one.
+    pub(super) async fn latest(&self) -> anyhow::Result<Option<Feature>> {
+        match self.engine.store.latest_run(self.repo, self.issue()).await? {
+            Some(row) => Ok(self.engine.feature(&row.key).await?),
+            None => Ok(None),
         }
     }
 

@@ -1,4 +1,5 @@
-//! What the agents did, run by run, at the end of the transcript: shortened for people, whole in `autobuild trace`.
+//! How it ended and what the agents did, run by run, at the end of the transcript: shortened for people, whole in
+//! `autobuild trace`.
 
 use crate::cli::{demo::stage::Stage, trace::readable};
 use std::{fs::OpenOptions, io::Write};
@@ -24,12 +25,18 @@ pub(super) async fn gather(stage: &Stage) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Appends them to the transcript's file, and shows them where everything is shown.
-pub(super) fn tell(stage_file: &std::path::Path, lines: &[String], verbose: bool) -> std::io::Result<()> {
+/// Appends to the transcript's file how it ended and what the agents did, and shows that where everything is shown.
+pub(super) fn tell(
+    stage_file: &std::path::Path,
+    ended: &[String],
+    lines: &[String],
+    verbose: bool,
+) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().append(true).open(stage_file)?;
+    writeln!(file, "\n{}", ended.join("\n"))?;
     if lines.is_empty() {
         return Ok(());
     }
-    let mut file = OpenOptions::new().append(true).open(stage_file)?;
     writeln!(file, "\nWhat the agents did:\n")?;
     for line in lines {
         writeln!(file, "{line}")?;

@@ -1,10 +1,10 @@
 //! Who did what, as it happens: one paragraph per event, and of a comment that is edited again and again only what is
-//! new in it. The same is written to a file.
+//! new in it. The same is written to a file, with the whole of what was said.
 
 use crate::{
     cli::demo::{
-        at_work,
-        excerpt::{Change, Edited, start, whole},
+        at_work, excerpt,
+        excerpt::{Change, Edited, Room},
         stage::Stage,
         terminal::{Terminal, Tone},
     },
@@ -149,10 +149,11 @@ impl Transcript {
     fn end(mut self) {
         self.terminal.moving("");
         if self.hidden > 0 && !self.json {
-            let hidden = format!(
-                "\n({} edits that said nothing new are left out; --verbose shows them)",
-                self.hidden
-            );
+            let edits = match self.hidden {
+                1 => "1 edit that said nothing new is left out; --verbose shows it".to_owned(),
+                edits => format!("{edits} edits that said nothing new are left out; --verbose shows them"),
+            };
+            let hidden = format!("\n({edits})");
             self.line(&hidden, Tone::Quiet);
         }
     }
@@ -220,37 +221,31 @@ impl Transcript {
             let state = state.strip_prefix("State: ").unwrap_or(state);
             let lead = format!("{:6.1}s  ── ", self.seconds());
             self.line("", Tone::Plain);
-            self.behind(&lead, AFTER_TIME, &format!("{state} ──"), Tone::Loud);
+            let tone = state_tone(state).unwrap_or(Tone::Loud);
+            self.behind(&lead, AFTER_TIME, &format!("{state} ──"), tone);
         }
         for row in &change.rows {
-            self.timed(row, Tone::Quiet);
+            let tone = state_tone(&row.now).unwrap_or(Tone::Quiet);
+            self.timed(&format!("{}: {}", row.name, row.now), tone);
         }
         for note in &change.notes {
             self.timed(note, Tone::Plain);
         }
     }
 
-    /// One event: who did what where, the address if it was not shown yet, and the start of what was said.
+    /// One event: who did what where, the address if it was not shown yet, and what was said: its start, and in the file
+    /// all of it.
     fn whole(&mut self, event: &FeedEvent) {
-        let on = if event.kind == "check_run" { " on" } else { "" };
-        let number = event.number.map(|number| format!("{on} #{number}")).unwrap_or_default();
-        let said = if self.verbose {
-            whole(&event.text)
-        } else {
-            start(&event.text)
-        };
-        let head = format!("{:<20} {}{number}", event.actor, event.what);
-        let (lead, tone) = (format!("{:6.1}s  ", self.seconds()), tone(event.outcome));
-        let brief = matches!(said.as_slice(), [_]) && !speech(event);
-        match said.first() {
-            Some(only) if brief => self.behind(&lead, MARGIN, &format!("{head}: {only}"), tone),
-            _ => self.behind(&lead, MARGIN, &head, tone),
+        let lead = format!("{:6.1}s  ", self.seconds());
+        let is_new = (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone());
+        let address = is_new.then_some(event.url.as_str());
+        let all = said_in_full(event);
+        let shown = if self.verbose { all.clone() } else { said(event) };
+        for row in paragraph(event, &lead, address, &shown) {
+            self.terminal.line(row.lead, row.gutter, &row.text, row.tone);
         }
-        if (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone()) {
-            self.behind(MARGIN, MARGIN, &event.url, Tone::Quiet);
-        }
-        for line in said.iter().filter(|_| !brief) {
-            self.behind(GUTTER, GUTTER, line, Tone::Plain);
+        for row in paragraph(event, &lead, address, &all) {
+            self.keep(row.lead, &row.text);
         }
     }
 
@@ -272,7 +267,70 @@ impl Transcript {
     /// To the terminal, fitted into it, and to the file.
     fn behind(&mut self, lead: &str, gutter: &str, text: &str, tone: Tone) {
         self.terminal.line(lead, gutter, text, tone);
+        self.keep(lead, text);
+    }
+
+    /// To the file alone.
+    fn keep(&mut self, lead: &str, text: &str) {
         let _ = writeln!(self.file, "{}", format!("{lead}{text}").trim_end());
+    }
+}
+
+/// A line of a paragraph.
+struct Row<'a> {
+    lead: &'a str,
+    gutter: &'static str,
+    text: String,
+    tone: Tone,
+}
+
+/// Who did what where, at which address, and what was said.
+fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: &[String]) -> Vec<Row<'a>> {
+    let on = if event.kind == "check_run" { " on" } else { "" };
+    let number = event.number.map(|number| format!("{on} #{number}")).unwrap_or_default();
+    let head = format!("{:<20} {}{number}", event.actor, event.what);
+    let (head, below) = match said {
+        [only] if !speech(event) => (format!("{head}: {only}"), &[][..]),
+        lines => (head, lines),
+    };
+    let row = |lead, gutter, text, tone| Row {
+        lead,
+        gutter,
+        text,
+        tone,
+    };
+    let address = address.map(|address| row(MARGIN, MARGIN, address.to_owned(), Tone::Quiet));
+    let below = below.iter().map(|line| row(GUTTER, GUTTER, line.clone(), Tone::Plain));
+    std::iter::once(row(lead, MARGIN, head, tone(event.outcome)))
+        .chain(address)
+        .chain(below)
+        .collect()
+}
+
+/// What was said, as far as it is shown at once: of what sends work back, why.
+fn said(event: &FeedEvent) -> Vec<String> {
+    let room = match event.outcome {
+        EventOutcome::Bad => Room::SCREEN,
+        EventOutcome::Neutral | EventOutcome::Good => Room::START,
+    };
+    let mut said = excerpt::start(&event.text, room);
+    said.extend(excerpt::remarks(&event.remarks));
+    said
+}
+
+fn said_in_full(event: &FeedEvent) -> Vec<String> {
+    let mut said = excerpt::whole(&event.text);
+    said.extend(excerpt::whole_remarks(&event.remarks));
+    said
+}
+
+/// The tone of a state, by the word that it begins with; none where it is neither good nor bad.
+fn state_tone(state: &str) -> Option<Tone> {
+    let is_word = |c: char| c.is_ascii_alphabetic() || c == '_';
+    match state.split(|c| !is_word(c)).next() {
+        Some("blocked" | "failed") => Some(Tone::Bad),
+        Some("completed" | "in_review") => Some(Tone::Good),
+        Some(_) | None => None,
     }
 }
 
@@ -292,4 +350,65 @@ fn speech(event: &FeedEvent) -> bool {
 /// Whether the event's address leads to a conversation rather than to a commit, a check or a branch.
 fn addressed(event: &FeedEvent) -> bool {
     !matches!(event.kind.as_str(), "push" | "check_run" | "branch.deleted")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tone, paragraph, said, said_in_full, state_tone};
+    use forge::{EventOutcome, FeedEvent, LineRemark};
+
+    fn review(text: &str) -> FeedEvent {
+        FeedEvent {
+            seq: 1,
+            at: serde_json::from_str("\"2026-01-01T00:00:00Z\"").unwrap(),
+            actor: "coach".to_owned(),
+            kind: "review.submitted".to_owned(),
+            what: "requested changes on".to_owned(),
+            repository: "acme/shop".to_owned(),
+            number: Some(2),
+            url: "http://f/2".to_owned(),
+            text: text.to_owned(),
+            outcome: EventOutcome::Bad,
+            remarks: vec![LineRemark {
+                path: "hello.txt".to_owned(),
+                line: Some(1),
+                text: "**must_fix** [correctness] it greets nobody".to_owned(),
+            }],
+        }
+    }
+
+    #[test]
+    fn a_review_that_sends_work_back_says_why() {
+        let event = review(
+            "### Changes requested\n\n1\n\n2\n\n3\n\n4\n\n5\n\n- [test] tests failed\n\n<details>\n<summary>Gates</summary>\n\n| a | b |\n\n</details>",
+        );
+        let shown = said(&event);
+        assert!(shown.contains(&"- [test] tests failed".to_owned()), "{shown:?}");
+        let remark = "- hello.txt, line 1: must_fix [correctness] it greets nobody";
+        assert_eq!(shown.last().unwrap(), remark);
+        let kept = said_in_full(&event).join("\n");
+        assert!(
+            kept.contains("▸ Gates\n| a | b |") && kept.contains("it greets nobody"),
+            "{kept}"
+        );
+        let rows = paragraph(&event, "0.1s ", Some("http://f/2"), &shown);
+        let texts: Vec<&str> = rows.iter().take(3).map(|row| row.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "coach                requested changes on #2",
+                "http://f/2",
+                "Changes requested"
+            ]
+        );
+        assert_eq!(rows[0].tone, Tone::Bad);
+    }
+
+    #[test]
+    fn a_state_that_means_something_has_a_colour() {
+        assert_eq!(state_tone("blocked. It cannot go on by itself."), Some(Tone::Bad));
+        assert_eq!(state_tone("blocked"), Some(Tone::Bad));
+        assert_eq!(state_tone("in_review. #7 waits"), Some(Tone::Good));
+        assert_eq!(state_tone("coach_turn (Gates), turn 1 of 2"), None);
+    }
 }

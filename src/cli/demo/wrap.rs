@@ -5,6 +5,9 @@ use unicode_width::UnicodeWidthStr;
 /// A row has at least so many columns, however narrow the terminal is.
 const LEAST: usize = 16;
 
+/// What is longer is no word: a cut goes through it.
+const LONGEST_WORD: usize = 60;
+
 /// `text` in rows of at most `width` columns: the first behind `lead`, the others behind `gutter`.
 pub(super) fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<String> {
     let text = text.replace('\t', "    ");
@@ -37,6 +40,18 @@ pub(super) fn cut(line: &str, columns: usize) -> String {
     format!("{}…", start(line, columns.saturating_sub(1)))
 }
 
+/// The same, and no word is cut where the line has words.
+pub(super) fn cut_at_word(line: &str, columns: usize) -> String {
+    if line.width() <= columns {
+        return line.to_owned();
+    }
+    let start = start(line, columns.saturating_sub(2));
+    match start.rsplit_once(' ') {
+        Some((words, last)) if last.len() <= LONGEST_WORD => format!("{} …", words.trim_end()),
+        Some(_) | None => format!("{start}…"),
+    }
+}
+
 /// As much of a text as fits into so many columns, and at least one character.
 fn start(text: &str, columns: usize) -> &str {
     let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
@@ -47,7 +62,7 @@ fn start(text: &str, columns: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, rows};
+    use super::{cut, cut_at_word, rows};
     use unicode_width::UnicodeWidthStr;
 
     #[test]
@@ -95,5 +110,8 @@ mod tests {
         assert_eq!(cut("中文字符", 8), "中文字符");
         assert_eq!(cut("中文字符", 7), "中文字…");
         assert_eq!(cut("abc", 2), "a…");
+        assert_eq!(cut_at_word("one two three", 13), "one two three");
+        assert_eq!(cut_at_word("one two three", 12), "one two …");
+        assert_eq!(cut_at_word(&"x".repeat(200), 100), format!("{}…", "x".repeat(98)));
     }
 }

@@ -5,13 +5,17 @@ use crate::{
     engine::{
         job::{Done, Undone, of_host},
         perform::{Scene, claims, persons, sync::fork_of, turn},
-        running::{Work, Worker},
+        running::{OnBoard, Work, Worker},
         spans,
     },
     gates,
     gates::{Bench, Deadlines, GateError, Subject},
 };
-use domain::{ids::Sha, task, task::Task};
+use domain::{
+    ids::{Sha, TaskId, TurnNumber},
+    task,
+    task::Task,
+};
 use git::Mirror;
 
 pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
@@ -33,14 +37,7 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         people: &persons::pushes(scene, &mirror, &fork, head).await?,
     };
     let from = scene.engine.now();
-    let work = Work {
-        worker: Worker::Gates,
-        task: Some(task.id),
-        turn: turn.number,
-        since: from,
-        activity: Activity::default(),
-    };
-    let shown = scene.engine.running.show(work, None);
+    let shown = scene.on_board(Worker::Gates, Some((task.id, turn.number)));
     let report = gates::verify(&scene.bench(), &subject, &scene.job.cancel).await?;
     drop(shown);
     let span = spans::gates(&scene.key(), task.id, turn.number, (from, scene.engine.now()), &report);
@@ -66,6 +63,18 @@ impl From<GateError> for Undone {
 }
 
 impl Scene<'_> {
+    /// Shows whoever watches this process that Gates run, until the answer is dropped.
+    pub(super) fn on_board(&self, worker: Worker, turn: Option<(TaskId, TurnNumber)>) -> OnBoard<'_> {
+        let work = Work {
+            worker,
+            task: turn.map(|(task, _)| task),
+            turn: turn.map_or(TurnNumber(1), |(_, turn)| turn),
+            since: self.engine.now(),
+            activity: Activity::default(),
+        };
+        self.engine.running.show(work, None)
+    }
+
     /// Where Gates run.
     pub(super) fn bench(&self) -> Bench {
         let data = &self.engine.settings.data_dir;

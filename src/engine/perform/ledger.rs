@@ -137,8 +137,9 @@ impl Scene<'_> {
             runs: record.map_or(1, |record| record.runs),
             failure: word.map(str::to_owned),
             events: record
-                .filter(|record| !record.events.is_empty())
-                .map(|record| trace::lines(&record.events, &self.engine.secrets)),
+                .map(|record| record.told(ended))
+                .filter(|events| !events.is_empty())
+                .map(|events| trace::lines(&events, &self.engine.secrets)),
             model: record.and_then(|record| record.model.clone()),
             at,
         };

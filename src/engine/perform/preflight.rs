@@ -4,6 +4,7 @@ use crate::{
     engine::{
         job::{Done, Undone},
         perform::{Scene, baseline::baseline},
+        running::Worker,
     },
     github::{GithubError, Rule},
 };
@@ -25,6 +26,7 @@ const SUBMODULE: u32 = 0o160_000;
 
 /// Looks at a commit of the default branch: its head, unless one is named.
 pub(super) async fn pre_flight(scene: &Scene<'_>, run: u64, commit: Option<&Sha>) -> Result<Done, Undone> {
+    let _shown = scene.on_board(Worker::PreFlight, None);
     let feature = &scene.feature;
     let refused = |reason: BlockReason| {
         let outcome = Box::new(PreFlown::Refused(reason));

@@ -6,6 +6,7 @@ use crate::{
         job::{Done, Undone},
         perform::Scene,
         repository::tip,
+        running::Worker,
     },
     gates,
     gates::{Suspects, WaveSubject},
@@ -18,6 +19,7 @@ use domain::{
 use git::Mirror;
 
 pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
+    let _shown = scene.on_board(Worker::WaveGate, None);
     let feature = &scene.feature;
     let folder = format!("{}/*", feature.key.branch_prefix());
     let mirror = scene

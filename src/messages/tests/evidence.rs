@@ -416,6 +416,7 @@ fn the_living_comment_says_what_was_so_before() {
             tests: tests(),
             failing: vec!["a | b".to_owned()],
             more: 1,
+            output: String::new(),
         }),
     ];
     snapshot!("living_before", all.join("\n\n----\n\n"));

@@ -7,11 +7,11 @@ use crate::{
 };
 use domain::{
     at_work::{AtWork, Doing, Seen},
-    blocked::BlockReason,
+    blocked::{AgentFailure, BlockReason},
     cost::{Cost, Spending, Waiting, WaitsOn},
     decision::Outcome,
     evidence::{Absence, Evidence, GateReport},
-    feature::{ApprovalWhy, CancelledWhy, Feature, Phase, State, Suspension, Then},
+    feature::{ApprovalWhy, Before, CancelledWhy, Feature, Phase, PreFlight, State, Suspension, Then},
     ids::{Millis, PullNumber, TaskId, TurnNumber},
     plan::{Plan, parse::PlanContext, yaml::PlanHeader},
     plan_block::find_plan_block,
@@ -249,6 +249,7 @@ fn blocked_reports() {
         None
     );
     assert_eq!(messages::feature_blocked(&feature, Cost::default(), &links), None);
+    assert_eq!(messages::blocked_in_short(&feature), Vec::<String>::new());
     feature.state = State::Blocked {
         reason: BlockReason::WaveGateRed {
             failures: vec!["tests failed: `cargo test` exited with 101".to_owned()],
@@ -259,6 +260,79 @@ fn blocked_reports() {
     snapshot!(
         "blocked_feature",
         messages::feature_blocked(&feature, Cost::default(), &links).unwrap()
+    );
+}
+
+/// Who watches from a terminal opens no fold: what was sent back and what was printed stand in the open.
+#[test]
+fn blocked_in_short() {
+    let mut feature = world::busy(&decent);
+    feature.state = State::Blocked {
+        reason: BlockReason::TasksBlocked {
+            tasks: vec![feature.tasks[1].id],
+        },
+        phase: Phase::Tasks,
+    };
+    let out_of_turns = messages::blocked_in_short(&feature);
+    feature.tasks[1].state = task::State::Blocked {
+        reason: BlockReason::AgentFailed {
+            failure: AgentFailure::Failed {
+                how: "exit code 127".to_owned(),
+            },
+            printed: "claude: no such model".to_owned(),
+        },
+    };
+    let failed = messages::blocked_in_short(&feature);
+    assert!(
+        failed[0].contains("What the agent printed last:\n\n```text\nclaude: no such model\n```"),
+        "{failed:?}"
+    );
+    snapshot!("blocked_in_short", out_of_turns.join("\n\n"));
+}
+
+/// A test command that is red before anyone changed anything, and names no test, says why nowhere else.
+#[test]
+fn what_red_tests_without_names_printed_is_part_of_the_block() {
+    let mut feature = world::busy(&decent);
+    let links = world::links();
+    let before = Before::Red {
+        tests: "`npm tset` exited with 1, count unknown".to_owned(),
+        failing: Vec::new(),
+        more: 0,
+        output: "npm error Unknown command: \"tset\"".to_owned(),
+    };
+    feature.preflight = Some(PreFlight {
+        commit: world::sha('b'),
+        setup: None,
+        before,
+        notes: Vec::new(),
+    });
+    feature.state = State::Blocked {
+        reason: BlockReason::TasksBlocked {
+            tasks: vec![feature.tasks[1].id],
+        },
+        phase: Phase::Tasks,
+    };
+    let reasons = vec!["tests: the tests were red before this change".to_owned()];
+    feature.tasks[1].state = task::State::Blocked {
+        reason: BlockReason::GatesAbsent { reasons },
+    };
+    let said = |feature: &Feature| {
+        let report = messages::blocked_report(feature, &feature.tasks[1], Cost::default(), &links).unwrap();
+        (report, messages::blocked_in_short(feature).concat())
+    };
+    let (report, short) = said(&feature);
+    assert!(
+        !report.contains("Unknown command") && !short.contains("Unknown command"),
+        "the tests had names"
+    );
+    for turn in &mut feature.tasks[1].turns {
+        turn.gates = Some(GateReport::new(None, Evidence::Absent(Absence::Unnamed)));
+    }
+    let (report, short) = said(&feature);
+    assert!(
+        report.contains("Unknown command") && short.contains("Unknown command"),
+        "{report}{short}"
     );
 }
 

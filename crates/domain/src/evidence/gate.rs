@@ -165,6 +165,9 @@ impl GateReport {
         let is_excused = |name: &String| self.excused.iter().any(|excused| excused.test == *name);
         let mut held = finding.clone();
         held.failing.retain(|name| !is_excused(name));
+        if let Some(names) = &mut held.names {
+            names.failed.retain(|name| !is_excused(name));
+        }
         held
     }
 }

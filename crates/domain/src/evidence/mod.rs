@@ -133,6 +133,17 @@ impl Finding {
         self.told(Some(self.counts))
     }
 
+    /// How many tests failed, whether or not they are named here.
+    #[must_use]
+    pub fn failed(&self) -> usize {
+        let named = self.failing.len();
+        match (&self.names, self.counts) {
+            (Some(names), _) => names.failed.len().max(named),
+            (None, Counts::Known { failed, .. }) => usize::try_from(failed).unwrap_or(usize::MAX).max(named),
+            (None, Counts::Unknown) => named,
+        }
+    }
+
     fn told(&self, counts: Option<Counts>) -> String {
         let ended = match self.exit_code {
             _ if self.command.is_empty() => return self.output.clone(),
@@ -140,7 +151,7 @@ impl Finding {
             None => format!("`{}` was ended by a signal or a deadline", self.command),
         };
         let named: Vec<&str> = self.failing.iter().take(NAMED_FAILURES).map(String::as_str).collect();
-        let more = match self.failing.len().saturating_sub(NAMED_FAILURES) {
+        let more = match self.failed().saturating_sub(NAMED_FAILURES) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -192,5 +203,48 @@ impl Absence {
             }
             Self::Unfinished { what } => what.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counts, Evidence, Excuse, Excused, Finding, GateReport, TestNames};
+
+    #[test]
+    fn the_failures_of_a_sentence_are_all_that_were_counted() {
+        let named = |count: usize| (0..count).map(|n| format!("t{n}")).collect::<Vec<_>>();
+        let mut finding = Finding {
+            command: "pytest".to_owned(),
+            exit_code: Some(1),
+            counts: Counts::Known {
+                passed: 1,
+                failed: 150,
+                skipped: 0,
+            },
+            failing: named(50),
+            output: String::new(),
+            names: None,
+        };
+        assert!(
+            finding.sentence().ends_with("t9 and 140 more"),
+            "{}",
+            finding.sentence()
+        );
+        finding.names = Some(TestNames {
+            failed: named(150),
+            ..TestNames::default()
+        });
+        assert!(
+            finding.sentence().ends_with("t9 and 140 more"),
+            "{}",
+            finding.sentence()
+        );
+        let mut report = GateReport::new(None, Evidence::Failed(finding.clone()));
+        report.excused.push(Excused {
+            test: "t149".to_owned(),
+            why: Excuse::Flaky,
+        });
+        let held = report.held(&finding).sentence();
+        assert!(held.ends_with("t9 and 139 more"), "{held}");
     }
 }

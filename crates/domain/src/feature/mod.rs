@@ -140,6 +140,20 @@ impl Feature {
         self.integration.is_none() && self.tasks.iter().all(|task| task.turns.is_empty())
     }
 
+    /// The branches that hold its work, the most finished first: what is merged, then each task that is not.
+    #[must_use]
+    pub fn branches_with_work(&self) -> Vec<String> {
+        let is_merged = |task: &&Task| matches!(task.state, task::State::Completed { .. });
+        let merged = self.tasks.iter().any(|task| is_merged(&task));
+        let has_work = |task: &&Task| task.head.is_some() && !matches!(task.state, task::State::Skipped { .. });
+        let others = self.tasks.iter().filter(|task| !is_merged(task)).filter(has_work);
+        merged
+            .then(|| self.key.integration_branch())
+            .into_iter()
+            .chain(others.map(|task| task.branch.clone()))
+            .collect()
+    }
+
     /// Whether something may still happen without a new label.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {

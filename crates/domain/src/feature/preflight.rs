@@ -9,11 +9,14 @@ use crate::{
         step::{blocked, emit, unchanged},
     },
     ids::{Millis, Sha},
+    shorten,
 };
 use serde::{Deserialize, Serialize};
 
 /// The most names of failing tests that a Feature keeps for people; the baseline itself has all.
 const MOST_FAILING: usize = 20;
+/// Characters of an output that a Feature keeps for people.
+const MOST_OUTPUT: usize = 2_000;
 
 /// What a shell or `env` answers for a program that is not there or cannot be run.
 const NOT_RUN: [i32; 2] = [126, 127];
@@ -51,8 +54,11 @@ pub enum Before {
         tests: String,
         /// The first of those that fail, by name.
         failing: Vec<String>,
-        /// How many more have a name.
+        /// How many more fail.
         more: usize,
+        /// The end of what they printed, where nothing names those that fail.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        output: String,
     },
 }
 
@@ -124,17 +130,24 @@ fn before(baseline: &Baseline) -> Before {
         (Ground::Empty, _) => Before::NoTests { why: tests },
         (Ground::Green, _) => Before::Green { tests },
         (Ground::Named(names), _) if names.failed.is_empty() => Before::Green { tests },
-        (Ground::Named(names), _) => red(tests, &names.failed),
-        (Ground::Red, Evidence::Passed(finding) | Evidence::Failed(finding)) => red(tests, &finding.failing),
-        (Ground::Red, Evidence::Absent(_)) => red(tests, &[]),
+        (Ground::Named(names), _) => red(tests, &names.failed, names.failed.len(), ""),
+        (Ground::Red, Evidence::Passed(finding) | Evidence::Failed(finding)) => {
+            red(tests, &finding.failing, finding.failed(), &finding.output)
+        }
+        (Ground::Red, Evidence::Absent(_)) => red(tests, &[], 0, ""),
     }
 }
 
-fn red(tests: String, failing: &[String]) -> Before {
+fn red(tests: String, failing: &[String], all: usize, output: &str) -> Before {
+    let output = match failing {
+        [] => shorten::middle(output, MOST_OUTPUT),
+        _ => String::new(),
+    };
     Before::Red {
         tests,
         failing: failing.iter().take(MOST_FAILING).cloned().collect(),
-        more: failing.len().saturating_sub(MOST_FAILING),
+        more: all.saturating_sub(failing.len().min(MOST_FAILING)),
+        output,
     }
 }
 

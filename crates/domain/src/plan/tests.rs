@@ -257,7 +257,8 @@ const WRONG_PLANS: &[(&str, &str)] = &[
     (r#"{"name": ["x"]}"#, "name must be text, not a list"),
     (
         r#"{"smoke": "a\nb"}"#,
-        "smoke has control characters or more than one line",
+        "smoke cannot be run: a command is one line: join several with `&&`, or put them into a script in the \
+         repository and name that, as in `sh ci/setup.sh`",
     ),
     (
         r#"{"orchestration": []}"#,
@@ -419,7 +420,7 @@ const WRONG_CRITERIA: &[(&str, &str)] = &[
     ),
     (
         r#"[{"text": "t", "check": {"command": "a\nb"}}]"#,
-        "check.command has control characters",
+        "check.command cannot be run: a command is one line: join several with `&&`",
     ),
     (
         r#"[{"text": "t", "check": {"command": "echo 'x"}}]"#,

@@ -4,7 +4,7 @@ use crate::{
     fields::{Field, Fields},
     mistake::{Mistakes, Place, quoted},
     plan::{Factors, Risk, TestEffort, path, read::keep_unknown},
-    shell_command::ShellCommand,
+    shell_command::{NotACommand, ShellCommand},
 };
 
 const LONGEST_NAME: usize = 200;
@@ -46,14 +46,18 @@ pub fn free_text(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<String> {
 
 /// A command: one line for a shell.
 pub fn command(field: &Field<'_>, mistakes: &mut Mistakes) -> Option<String> {
-    let text = line(field, mistakes)?;
-    match text.parse::<ShellCommand>() {
-        Ok(_) => Some(text),
-        Err(wrong) => {
-            field.refuse(&format!("cannot be run: {wrong}"), mistakes);
-            None
+    let text = field.text(mistakes)?;
+    match ShellCommand::of_one_line(&text) {
+        Err(wrong @ NotACommand::SeveralLines) => field.refuse(&format!("cannot be run: {wrong}"), mistakes),
+        parsed => {
+            let text = line(field, mistakes)?;
+            match parsed {
+                Ok(_) => return Some(text),
+                Err(wrong) => field.refuse(&format!("cannot be run: {wrong}"), mistakes),
+            }
         }
     }
+    None
 }
 
 /// One line that is not blank.

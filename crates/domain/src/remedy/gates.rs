@@ -103,8 +103,8 @@ fn tests(gates: &GateReport, finding: &Finding) -> Vec<String> {
 fn first_failing(gates: &GateReport, finding: &Finding) -> String {
     let excused = |name: &&String| gates.excused.iter().any(|excused| excused.test == **name);
     let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
-    let mut held = names.iter().filter(|name| !excused(name));
-    match (held.next(), held.count()) {
+    let first = names.iter().find(|name| !excused(name));
+    match (first, gates.held(finding).failed().saturating_sub(1)) {
         (None, _) => "its output below".to_owned(),
         (Some(name), 0) => code(name),
         (Some(name), more) => format!("{} ({more} more fail)", code(name)),

@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        feed::{EventOutcome, Telling},
+        feed::{EventOutcome, LineRemark, Telling},
         json,
         refusal::Refusal,
         site::Site,
@@ -250,6 +250,10 @@ impl State {
             ReviewState::ChangesRequested => EventOutcome::Bad,
             ReviewState::Commented | ReviewState::Pending | ReviewState::Dismissed => EventOutcome::Neutral,
         };
+        let remarks = match action {
+            "submitted" => self.remarks(repo, number, id)?,
+            _ => Vec::new(),
+        };
         let kind = format!("review.{action}");
         let telling = Telling {
             kind: &kind,
@@ -259,7 +263,20 @@ impl State {
             text,
             outcome,
         };
-        self.tell(by, Some(repo), telling);
+        self.tell_with(by, Some(repo), telling, remarks);
         Ok(())
+    }
+
+    /// What a review says on lines.
+    fn remarks(&self, repo: u64, number: u64, review: u64) -> Result<Vec<LineRemark>, Refusal> {
+        let threads = self.pull(repo, number)?.1.threads.iter();
+        let of_review = threads.filter(|one| one.review == review);
+        Ok(of_review
+            .map(|one| LineRemark {
+                path: one.path.clone(),
+                line: one.line,
+                text: one.body.clone(),
+            })
+            .collect())
     }
 }

@@ -208,6 +208,35 @@ async fn a_renamed_repository_answers_with_redirects_and_git_follows_its_old_nam
 }
 
 #[tokio::test]
+async fn the_feed_tells_what_a_review_says_on_lines() {
+    let world = World::new().await;
+    let changed = [("src/lib.rs", Some("pub fn one() -> u8 {\n    2\n}\n"))];
+    let bob = world.forge.as_user("bob").unwrap();
+    bob.push(REPO, "x", "x", &changed).await.unwrap();
+    let pull = bob.open_pull(REPO, "x", "main", "Two", "").await.unwrap();
+    let remark = crate::InlineRemark {
+        path: "src/lib.rs".to_owned(),
+        line: 2,
+        body: "Why two?".to_owned(),
+    };
+    let ann = world.forge.as_user("ann").unwrap();
+    ann.review(REPO, pull, "REQUEST_CHANGES", "Not yet.", &[remark])
+        .await
+        .unwrap();
+    let told = world.forge.events();
+    let told = told.iter().find(|event| event.kind == "review.submitted").unwrap();
+    let on_line = crate::LineRemark {
+        path: "src/lib.rs".to_owned(),
+        line: Some(2),
+        text: "Why two?".to_owned(),
+    };
+    assert_eq!(
+        (told.text.as_str(), told.remarks.as_slice()),
+        ("Not yet.", &[on_line][..])
+    );
+}
+
+#[tokio::test]
 async fn pages_show_the_conversation_and_nothing_that_acts() {
     let world = World::new().await;
     let ann = world.forge.as_user("ann").unwrap();

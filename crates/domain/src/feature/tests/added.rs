@@ -153,6 +153,39 @@ fn people_are_told_what_was_so_before() {
         panic!("25 tests fail");
     };
     assert_eq!((failing.as_slice(), more), (&names[..20], 5));
+    let mut unnamed = ran(1, Counts::Unknown, &[]);
+    unnamed.output = "npm error Unknown command: \"tset\"".to_owned();
+    let Before::Red { output, .. } = found(Evidence::Failed(unnamed.clone())) else {
+        panic!("nothing says which tests fail");
+    };
+    assert_eq!(output, unnamed.output, "what it printed is all that tells why");
+}
+
+#[test]
+fn the_branches_with_work_are_what_is_merged_and_each_task_that_is_not() {
+    let two = vec![planned_task(ONE, &[]), planned_task(TaskId::Planned(2), &[])];
+    let mut feature = Story::building(plan(two), rules()).feature;
+    let integration = feature.key.integration_branch();
+    for task in &mut feature.tasks {
+        task.head = Some(sha(7));
+        task.state = task::State::Pending;
+    }
+    let tasks: Vec<String> = feature.tasks.iter().map(|task| task.branch.clone()).collect();
+    assert_eq!(
+        feature.branches_with_work(),
+        tasks,
+        "nothing is merged: the branch holds the plan alone"
+    );
+    feature.tasks[0].state = task::State::Completed {
+        commit: None,
+        by: task::MergedBy::AutoBuild,
+    };
+    let merged: Vec<String> = std::iter::once(integration).chain(tasks.into_iter().skip(1)).collect();
+    assert_eq!(feature.branches_with_work(), merged);
+    feature.tasks.truncate(1);
+    feature.tasks[0].state = task::State::Pending;
+    feature.tasks[0].head = None;
+    assert_eq!(feature.branches_with_work(), Vec::<String>::new(), "nothing is pushed");
 }
 
 #[test]
