@@ -10,8 +10,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use support::pipes;
-use support::postgres;
+use support::{pipes, postgres};
 
 mod added;
 mod budgets;

@@ -83,7 +83,8 @@ async fn a_transaction_that_sqlite_ends_by_itself_leaves_a_store_that_writes() {
     let store = db.open().await;
     let mut other = SqliteConnectOptions::new().filename(file(&db)).connect().await.unwrap();
     // Ends the transaction as a full disk does.
-    let ends = "CREATE TRIGGER full BEFORE INSERT ON delivery WHEN NEW.id = 'd1' BEGIN SELECT RAISE(ROLLBACK, 'full'); END";
+    let ends =
+        "CREATE TRIGGER full BEFORE INSERT ON delivery WHEN NEW.id = 'd1' BEGIN SELECT RAISE(ROLLBACK, 'full'); END";
     other.execute(ends).await.unwrap();
     assert!(store.accept_delivery(delivery("d1"), None).await.is_err());
     other.execute("DROP TRIGGER full").await.unwrap();
