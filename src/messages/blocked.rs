@@ -11,7 +11,10 @@ use crate::messages::{
     words::count,
 };
 use domain::{
-    blocked::{Approvable, BlockReason, BlockedReport, Cost, Way},
+    blocked::{
+        BlockReason, Cost,
+        report::{Approvable, BlockedReport, Way},
+    },
     decision::Issue,
     feature::{Feature, State as FeatureState, flow::strictest},
     ids::{TaskId, TurnNumber},

@@ -6,7 +6,7 @@ mod faults;
 mod gates;
 
 use crate::{
-    blocked::{Approvable, BlockReason},
+    blocked::{BlockReason, report::Approvable},
     evidence::GateReport,
     ids::TaskId,
     plan::Criterion,
