@@ -3,6 +3,7 @@
 use crate::{
     effect::{
         say::{ReactOn, Reaction, Reply, ReplyTo, Thread},
+        spec::WaitsFor,
         task_work::TaskWork,
     },
     feature::wait::Wait,
@@ -161,46 +162,34 @@ impl Effect {
     /// The word for this kind of effect in ids, logs and the store.
     #[must_use]
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::React { .. } => "react",
-            Self::Reply { .. } => "reply",
-            Self::Living { .. } => "living",
-            Self::Plan { .. } => "plan",
-            Self::PreFlight { .. } => "pre_flight",
-            Self::CompareDefault { .. } => "compare_default",
-            Self::OpenIntegration { .. } => "open_integration",
-            Self::MergeDefault { .. } => "merge_default",
-            Self::WaveGate { .. } => "wave_gate",
-            Self::OpenFeaturePull { .. } => "open_feature_pull",
-            Self::PublishWaveCheck { .. } => "publish_wave_check",
-            Self::PostFeatureBlocked { .. } => "post_feature_blocked",
-            Self::AskPerson { .. } => "ask_person",
-            Self::CloseFeaturePull { .. } => "close_feature_pull",
-            Self::CleanUp { .. } => "clean_up",
-            Self::Task { work, .. } => work.kind(),
-        }
+        self.spec().kind
     }
 
     /// Whether it goes on with the work, so that it waits while a Feature is paused or its installation suspended.
     #[must_use]
     pub fn waits_when_held(&self) -> bool {
+        self.spec().waits_for == WaitsFor::Work
+    }
+
+    /// The emission of its Feature or task that it is; none where it answers something that people did.
+    #[must_use]
+    pub fn run(&self) -> Option<u64> {
         match self {
-            Self::Plan { .. }
-            | Self::PreFlight { .. }
-            | Self::OpenIntegration { .. }
-            | Self::MergeDefault { .. }
-            | Self::WaveGate { .. }
-            | Self::OpenFeaturePull { .. } => true,
-            Self::Task { work, .. } => work.waits_when_held(),
-            Self::React { .. }
-            | Self::Reply { .. }
-            | Self::Living { .. }
-            | Self::CompareDefault { .. }
-            | Self::PublishWaveCheck { .. }
-            | Self::PostFeatureBlocked { .. }
-            | Self::AskPerson { .. }
-            | Self::CloseFeaturePull { .. }
-            | Self::CleanUp { .. } => false,
+            Self::React { .. } | Self::Reply { .. } => None,
+            Self::Living { run }
+            | Self::Plan { run }
+            | Self::PreFlight { run, .. }
+            | Self::CompareDefault { run }
+            | Self::OpenIntegration { run }
+            | Self::MergeDefault { run }
+            | Self::WaveGate { run }
+            | Self::OpenFeaturePull { run }
+            | Self::PublishWaveCheck { run }
+            | Self::PostFeatureBlocked { run }
+            | Self::AskPerson { run, .. }
+            | Self::CloseFeaturePull { run, .. }
+            | Self::CleanUp { run }
+            | Self::Task { run, .. } => Some(*run),
         }
     }
 }

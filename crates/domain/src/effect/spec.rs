@@ -1,0 +1,171 @@
+//! The table of effects: how each is stored, when it may run, and what follows when it is given up.
+
+use crate::{
+    effect::{
+        effect::Effect,
+        lane::{Failures, Lane},
+        task_work::TaskWork,
+    },
+    feature::saying::Saying,
+    ids::TaskId,
+};
+
+/// Everything that tells an effect from others, but what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// Its word in ids, logs and the store. It never changes.
+    pub kind: &'static str,
+    /// The slots that it is worked off in.
+    pub lane: Lane,
+    /// Which effects run before it.
+    pub order: Order,
+    /// Which of those that may run goes first.
+    pub priority: Priority,
+    /// What it waits for besides its order.
+    pub waits_for: WaitsFor,
+    /// How its failures are treated.
+    pub failures: Failures,
+    /// What follows when it is given up.
+    pub given_up: GivenUp,
+}
+
+/// Which effects run before one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// All older ones that keep the order of the same subject.
+    Kept(Subject),
+    /// Only older ones of its own kind and subject: people read it, or it waits long.
+    Free(Subject),
+}
+
+/// What an effect is about: the unit of order, and of exclusion between agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The Feature's reactions: 👀 comes before 🚀, and neither waits for anything else.
+    Reactions,
+    /// The Feature.
+    Feature,
+    /// One of its tasks.
+    Task(TaskId),
+}
+
+/// Which of the effects that may run goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    /// People wait for an answer.
+    Answer,
+    /// Everything else.
+    Usual,
+    /// Nobody waits for it.
+    Last,
+}
+
+/// What an effect waits for besides its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// Nothing.
+    Nothing,
+    /// That the work may go on: it waits while the Feature is paused or its installation suspended, and it is stopped with
+    /// the work.
+    Work,
+    /// The least time between two edits of the living comment. The newest edit shows what older ones would.
+    Spacing,
+}
+
+/// What follows when an effect is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenUp {
+    /// Nothing: nobody waits for it.
+    Nothing,
+    /// The task or Feature that waits for it cannot go on.
+    Stuck,
+    /// The Player failed; what it had done is kept.
+    PlayerFailed,
+    /// The Coach failed.
+    CoachFailed,
+    /// A rule refused the merge, or the task cannot go on.
+    MergeRefused,
+    /// This stands nowhere.
+    Unsaid(Saying),
+}
+
+impl Priority {
+    /// Lower goes first.
+    #[must_use]
+    pub fn number(self) -> i64 {
+        match self {
+            Self::Answer => 0,
+            Self::Usual => 5,
+            Self::Last => 9,
+        }
+    }
+}
+
+impl Effect {
+    /// What tells it from others.
+    #[must_use]
+    #[rustfmt::skip]
+    pub fn spec(&self) -> Spec {
+        use GivenUp::{CoachFailed, MergeRefused, Nothing, PlayerFailed, Stuck, Unsaid};
+        use Lane::{Agent, Forge};
+        use Order::{Free, Kept};
+        use Priority::{Answer, Last, Usual};
+        use Subject::{Feature, Reactions, Task as Of};
+        use WaitsFor::{Nothing as Now, Spacing, Work};
+        match self {
+            //                                    kind                    lane   order            priority waits    given up
+            Self::React { .. } =>              row("react",                Forge, Kept(Reactions), Answer, Now,     Nothing),
+            Self::Reply { .. } =>              row("reply",                Forge, Free(Feature),   Answer, Now,     Nothing),
+            Self::Living { .. } =>             row("living",               Forge, Free(Feature),   Last,   Spacing, Unsaid(Saying::Living)),
+            Self::Plan { .. } =>               row("plan",                 Agent, Kept(Feature),   Usual,  Work,    Stuck),
+            Self::PreFlight { .. } =>          row("pre_flight",           Agent, Kept(Feature),   Usual,  Work,    Stuck),
+            Self::CompareDefault { .. } =>     row("compare_default",      Forge, Kept(Feature),   Usual,  Now,     Nothing),
+            Self::OpenIntegration { .. } =>    row("open_integration",     Forge, Kept(Feature),   Usual,  Work,    Stuck),
+            Self::MergeDefault { .. } =>       row("merge_default",        Forge, Kept(Feature),   Usual,  Work,    Stuck),
+            Self::WaveGate { .. } =>           row("wave_gate",            Agent, Kept(Feature),   Usual,  Work,    Stuck),
+            Self::OpenFeaturePull { .. } =>    row("open_feature_pull",    Forge, Kept(Feature),   Usual,  Work,    Stuck),
+            Self::PublishWaveCheck { .. } =>   row("publish_wave_check",   Forge, Kept(Feature),   Usual,  Now,     Unsaid(Saying::Check)),
+            Self::PostFeatureBlocked { .. } => row("post_feature_blocked", Forge, Kept(Feature),   Usual,  Now,     Unsaid(Saying::Report)),
+            Self::AskPerson { .. } =>          row("ask_person",           Forge, Free(Feature),   Usual,  Now,     Unsaid(Saying::Call)),
+            Self::CloseFeaturePull { pull, .. } => row("close_feature_pull", Forge, Kept(Feature), Usual,  Now,     Unsaid(Saying::Close { pull: *pull })),
+            Self::CleanUp { .. } =>            row("clean_up",             Forge, Kept(Feature),   Usual,  Now,     Nothing),
+            Self::Task { task, work, .. } => match work {
+                TaskWork::Design =>                row("design",              Agent, Kept(Of(*task)), Usual, Work, Stuck),
+                TaskWork::Play =>                  row("play",                Agent, Kept(Of(*task)), Usual, Work, PlayerFailed),
+                TaskWork::OpenPull =>              row("open_pull",           Forge, Kept(Of(*task)), Usual, Now,  Stuck),
+                TaskWork::Gates =>                 row("gates",               Agent, Kept(Of(*task)), Usual, Work, Stuck),
+                // It is looked at again and again for half an hour, and what people read must not wait for that.
+                TaskWork::Ci =>                    row("ci",                  Forge, Free(Of(*task)), Usual, Work, Stuck),
+                TaskWork::Coach =>                 row("coach",               Agent, Kept(Of(*task)), Usual, Work, CoachFailed),
+                TaskWork::PostReview { .. } =>     row("post_review",         Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Review)),
+                TaskWork::PostBlockedReview { .. } => row("post_blocked_review", Forge, Kept(Of(*task)), Usual, Now, Unsaid(Saying::Review)),
+                TaskWork::PublishCheck { .. } =>   row("publish_check",       Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Check)),
+                TaskWork::PublishBlocked { .. } => row("publish_blocked",     Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Check)),
+                TaskWork::PostBlocked =>           row("post_blocked",        Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Report)),
+                TaskWork::MarkReady =>             row("mark_ready",          Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Ready)),
+                TaskWork::Merge =>                 row("merge",               Forge, Kept(Of(*task)), Usual, Work, MergeRefused),
+                TaskWork::DismissReview { .. } =>  row("dismiss_review",      Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Dismissal)),
+                TaskWork::ClosePull { pull, .. } => row("close_pull",         Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Close { pull: *pull })),
+            },
+        }
+    }
+}
+
+fn row(
+    kind: &'static str,
+    lane: Lane,
+    order: Order,
+    priority: Priority,
+    waits_for: WaitsFor,
+    given_up: GivenUp,
+) -> Spec {
+    Spec {
+        kind,
+        lane,
+        order,
+        priority,
+        waits_for,
+        failures: lane.failures(),
+        given_up,
+    }
+}
