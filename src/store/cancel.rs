@@ -1,8 +1,9 @@
 //! Effects that are no longer wanted: those that wait are cancelled, those that run are asked to stop.
 
 use crate::store::{
-    Store, StoreError,
+    error::StoreError,
     sql::{Tx, args, statements},
+    store::Store,
 };
 use domain::ids::FeatureKey;
 

@@ -30,6 +30,7 @@ mod row;
 mod run;
 mod run_read;
 mod sql;
+mod store;
 mod tally;
 mod task;
 mod traced;
@@ -54,19 +55,10 @@ pub use provider::{ParkCause, ParkTimes, Parked, ProviderTrouble, Trouble, Waits
 pub use repository_settings::{KnownSettings, Standing};
 pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, Started};
 pub use run_read::{RunState, RunTotal, StoredRun};
+pub use store::Store;
 pub use tally::Tally;
 pub use task::{TaskRow, TurnRow};
 pub use wake::Wakeups;
-
-use std::sync::Arc;
-
-/// A handle on the database; clones share one set of connections.
-#[derive(Clone, Debug)]
-pub struct Store {
-    db: sql::Db,
-    inbox: inbox::Inbox,
-    hint: Option<Arc<wake::Hint>>,
-}
 
 /// Every SQL text that must run unchanged on both databases, for the test that prepares them.
 #[must_use]
