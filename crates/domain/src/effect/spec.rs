@@ -169,3 +169,135 @@ fn row(
         given_up,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        effect::{ClosedWhy, DismissedWhy, Outages, ReactOn, Reaction, Reply, ReplyTo, Thread},
+        feature::Wait,
+        ids::{CommentId, IssueNumber, PullNumber, Sha, TurnNumber, User, UserId},
+    };
+    use std::collections::BTreeSet;
+
+    const RUN: u64 = 7;
+    const PULL: PullNumber = PullNumber(9);
+
+    fn of_feature() -> Vec<Effect> {
+        let run = RUN;
+        vec![
+            Effect::React {
+                on: ReactOn::Issue(IssueNumber(1)),
+                reaction: Reaction::Eyes,
+            },
+            Effect::Reply {
+                thread: Thread::Issue(IssueNumber(1)),
+                to: ReplyTo::Comment(CommentId(2)),
+                reply: Reply::Help,
+            },
+            Effect::Living { run },
+            Effect::Plan { run },
+            Effect::PreFlight { run, commit: None },
+            Effect::CompareDefault { run },
+            Effect::OpenIntegration { run },
+            Effect::MergeDefault { run },
+            Effect::WaveGate { run },
+            Effect::OpenFeaturePull { run },
+            Effect::PublishWaveCheck { run },
+            Effect::PostFeatureBlocked { run },
+            Effect::AskPerson {
+                run,
+                wait: Wait::NoPlan,
+            },
+            Effect::CloseFeaturePull { run, pull: PULL },
+            Effect::CleanUp { run },
+        ]
+    }
+
+    fn of_task() -> Vec<Effect> {
+        let turn = TurnNumber(1);
+        let by = User {
+            id: UserId(1),
+            login: "ada".to_owned(),
+        };
+        let head: Sha = "0123456789012345678901234567890123456789".parse().unwrap();
+        let works = [
+            TaskWork::Design,
+            TaskWork::Play,
+            TaskWork::OpenPull,
+            TaskWork::Gates,
+            TaskWork::Ci,
+            TaskWork::Coach,
+            TaskWork::PostReview { turn },
+            TaskWork::PostBlockedReview { turn },
+            TaskWork::PublishCheck { turn },
+            TaskWork::PublishBlocked { head },
+            TaskWork::PostBlocked,
+            TaskWork::MarkReady,
+            TaskWork::Merge,
+            TaskWork::DismissReview {
+                by,
+                why: DismissedWhy::Cancelled,
+            },
+            TaskWork::ClosePull {
+                pull: PULL,
+                why: ClosedWhy::Cancelled,
+            },
+        ];
+        let task = TaskId::Planned(1);
+        works.map(|work| Effect::Task { task, run: RUN, work }).to_vec()
+    }
+
+    #[test]
+    fn each_effect_has_a_word_of_its_own() {
+        let all = [of_feature(), of_task()].concat();
+        let words: BTreeSet<&str> = all.iter().map(Effect::kind).collect();
+        assert_eq!(words.len(), all.len());
+    }
+
+    #[test]
+    fn work_is_missed_when_it_is_given_up_and_what_is_only_said_is_not() {
+        for effect in [of_feature(), of_task()].concat() {
+            let spec = effect.spec();
+            let is_missed = match spec.given_up {
+                GivenUp::Nothing | GivenUp::Unsaid(_) => false,
+                GivenUp::Stuck | GivenUp::PlayerFailed | GivenUp::CoachFailed | GivenUp::MergeRefused => true,
+            };
+            let is_pull = matches!(
+                effect,
+                Effect::Task {
+                    work: TaskWork::OpenPull,
+                    ..
+                }
+            );
+            assert_eq!(is_missed, effect.waits_when_held() || is_pull, "{}", spec.kind);
+            assert!(
+                spec.lane != Lane::Agent || effect.waits_when_held(),
+                "{} could not be stopped",
+                spec.kind
+            );
+            assert!(
+                !is_missed || effect.run() == Some(RUN),
+                "{} is waited for by its emission",
+                spec.kind
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_task_asks_for_is_about_the_task() {
+        for effect in of_task() {
+            let (Order::Kept(subject) | Order::Free(subject)) = effect.spec().order;
+            assert_eq!(subject, Subject::Task(TaskId::Planned(1)), "{}", effect.kind());
+        }
+    }
+
+    #[test]
+    fn an_agent_is_tried_less_often_than_a_call_and_waits_out_outages() {
+        let run = Effect::Plan { run: RUN }.spec().failures;
+        let call = Effect::MergeDefault { run: RUN }.spec().failures;
+        assert!(run.tries < call.tries);
+        assert_eq!((run.outages, call.outages), (Outages::WaitedOut, Outages::Counted));
+        assert_eq!(Lane::Control.failures().crashes, None);
+    }
+}
