@@ -11,7 +11,7 @@ use crate::{
     store::{NewEffect, StoreError},
 };
 use domain::{
-    blocked::{BlockReason, Fault},
+    blocked::{BlockReason, Doing, Fault},
     effect::{CRASHES, Effect, GivenUp, Order, Subject},
     feature::{
         event::Event,
@@ -48,7 +48,7 @@ pub(in crate::engine) async fn told(engine: &Engine, job: &Job, undone: &Undone)
     if job.effect.kind != ingest::KIND {
         return Ok(Vec::new());
     }
-    ingest::unseen::told(engine, job, reason("looking at it".to_owned(), job, undone)).await
+    ingest::unseen::told(engine, job, reason(Doing::LookingAtIt, job, undone)).await
 }
 
 /// Of an effect that cannot be read its id tells whose it is and which emission: who waits for that one hears of it.
@@ -91,14 +91,20 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
             None => return Some(Event::Stuck { run, reason }),
         },
         GivenUp::PlayerFailed => play::failed(engine, job, run, reason).await,
-        GivenUp::CoachFailed => match reason {
-            BlockReason::AgentFailed { failure, printed } => task::Event::CoachFailed { run, failure, printed },
-            reason => stuck(reason),
-        },
-        GivenUp::MergeRefused => match reason {
-            BlockReason::ForgeRefused { said, .. } => task::Event::MergeRefused { run, rule: said },
-            reason => stuck(reason),
-        },
+        GivenUp::CoachFailed => {
+            if let BlockReason::AgentFailed { failure, printed } = reason {
+                task::Event::CoachFailed { run, failure, printed }
+            } else {
+                stuck(reason)
+            }
+        }
+        GivenUp::MergeRefused => {
+            if let BlockReason::ForgeRefused { said, .. } = reason {
+                task::Event::MergeRefused { run, rule: said }
+            } else {
+                stuck(reason)
+            }
+        }
     };
     Some(Event::Task { task: task?, event })
 }
@@ -113,11 +119,11 @@ fn unsaid(what: Saying, task: Option<TaskId>, undone: &Undone) -> Event {
     })
 }
 
-fn doing(job: &Job) -> String {
-    job.effect.kind.replace('_', " ")
+fn doing(job: &Job) -> Doing {
+    Doing::of_kind(&job.effect.kind)
 }
 
-fn reason(doing: String, job: &Job, undone: &Undone) -> BlockReason {
+fn reason(doing: Doing, job: &Job, undone: &Undone) -> BlockReason {
     match undone {
         Undone::Agent(failed) | Undone::Hopeless(failed) => BlockReason::AgentFailed {
             failure: failed.failure.clone(),

@@ -2,6 +2,7 @@
 
 mod class;
 mod cut;
+mod doing;
 mod failure;
 mod fault;
 mod reason;
@@ -13,6 +14,7 @@ pub use crate::{
     blocked::{
         class::FailureClass,
         cut::Cut,
+        doing::Doing,
         failure::AgentFailure,
         fault::{Fault, Passes},
         reason::BlockReason,

@@ -1,7 +1,7 @@
 //! Why a Task or a Feature cannot go on by itself.
 
 use crate::{
-    blocked::{failure::AgentFailure, fault::Fault, severity::Severity},
+    blocked::{doing::Doing, failure::AgentFailure, fault::Fault, severity::Severity},
     ids::{TaskId, User},
 };
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ pub enum BlockReason {
     #[error("GitHub refused {doing}: {said}")]
     ForgeRefused {
         /// What was asked of it.
-        doing: String,
+        doing: Doing,
         /// Its words.
         said: String,
     },
@@ -79,7 +79,7 @@ pub enum BlockReason {
     #[error("{doing}: {fault}")]
     Failed {
         /// What was being done.
-        doing: String,
+        doing: Doing,
         /// What failed.
         fault: Fault,
     },
@@ -128,7 +128,7 @@ pub enum BlockReason {
     #[error("AutoBuild was cut off three times during this: {doing}")]
     Crashed {
         /// What it was doing.
-        doing: String,
+        doing: Doing,
     },
 }
 
@@ -172,7 +172,7 @@ impl BlockReason {
 impl BlockReason {
     /// The reason that follows from a failure during `doing`, which no try mended.
     #[must_use]
-    pub fn of_fault(doing: String, fault: Fault) -> Self {
+    pub fn of_fault(doing: Doing, fault: Fault) -> Self {
         match fault {
             Fault::Refused { said } => Self::ForgeRefused { doing, said },
             Fault::Unreachable { .. }

@@ -174,6 +174,7 @@ fn row(
 mod tests {
     use super::*;
     use crate::{
+        blocked::Doing,
         effect::{ClosedWhy, DismissedWhy, Outages, ReactOn, Reaction, Reply, ReplyTo, Thread},
         feature::Wait,
         ids::{CommentId, IssueNumber, PullNumber, Sha, TurnNumber, User, UserId},
@@ -276,6 +277,8 @@ mod tests {
                 "{} could not be stopped",
                 spec.kind
             );
+            let is_named = !matches!(Doing::of_kind(spec.kind), Doing::Other(_));
+            assert!(!is_missed || is_named, "{} has no name for people", spec.kind);
             assert!(
                 !is_missed || effect.run() == Some(RUN),
                 "{} is waited for by its emission",

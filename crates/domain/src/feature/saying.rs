@@ -1,5 +1,6 @@
 //! What AutoBuild says and does on GitHub, and what is remembered where it could not.
 
+use crate::blocked::Doing;
 use crate::ids::{PullNumber, TaskId};
 use serde::{Deserialize, Serialize};
 
@@ -56,11 +57,11 @@ pub enum Instead {
 }
 
 impl Saying {
-    /// What it is called, where nothing may be merged before it was said.
-    pub(super) fn before_merge(self) -> Option<&'static str> {
+    /// What is not done, where nothing may be merged before it was said.
+    pub(super) fn before_merge(self) -> Option<Doing> {
         match self {
-            Self::Review => Some("post review"),
-            Self::Check => Some("publish check"),
+            Self::Review => Some(Doing::PostReview),
+            Self::Check => Some(Doing::PublishCheck),
             // A draft is not merged anyway: GitHub says so itself.
             Self::Report | Self::Call | Self::Living | Self::Dismissal | Self::Ready | Self::Close { .. } => None,
         }

@@ -41,7 +41,7 @@ fn stopped(feature: &Feature, unsaid: &Unsaid) -> Option<(TaskId, task::Event)> 
     let doing = unsaid.what.before_merge()?;
     let run = approved_run(feature, id)?;
     let reason = BlockReason::ForgeRefused {
-        doing: doing.to_owned(),
+        doing,
         said: unsaid.why.clone(),
     };
     Some((id, task::Event::Stuck { run, reason }))
