@@ -236,11 +236,13 @@ impl Engine {
             return self.give_up(job, undone).await;
         }
         let (now, backoff) = (self.now(), &self.settings.backoff);
-        let at = match undone {
-            Undone::Later {
-                not_before: Some(at), ..
-            } => now.plus(backoff.as_told(job.effect.attempt, at.0.saturating_sub(now.0))),
-            _ => now.plus(backoff.after(job.effect.attempt, fifth())),
+        let at = if let Undone::Later {
+            not_before: Some(at), ..
+        } = undone
+        {
+            now.plus(backoff.as_told(job.effect.attempt, at.0.saturating_sub(now.0)))
+        } else {
+            now.plus(backoff.after(job.effect.attempt, fifth()))
         };
         tracing::warn!(%id, attempt = job.effect.attempt, "{id} is tried again: {undone}");
         written(self.store.fail_attempt(&job.hold, at, &undone.to_string()).await?);

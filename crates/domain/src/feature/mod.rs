@@ -23,6 +23,7 @@ mod state;
 pub mod step;
 mod syncing;
 #[cfg(test)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
 mod tests;
 pub mod unsaid;
 pub(crate) mod wait;
