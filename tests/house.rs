@@ -6,7 +6,11 @@
     reason = "a test that cannot go on has failed"
 )]
 
-use std::{fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 /// Each room of `src` and what it may import, rooms and crates; everybody may import itself. Between the crates Cargo
 /// holds the map.
@@ -56,6 +60,12 @@ const ONLY_IN: [(&str, &[&str]); 11] = [
     ("allow(dead_code", &[]),
     ("crate::*", &[]),
 ];
+
+/// The largest circle of files that import each other, in a room or crate.
+const LARGEST_CIRCLE: usize = 8;
+
+/// Rooms with a larger one, and how large it may be. The Gates are being rebuilt; until then theirs must not grow.
+const LARGER_CIRCLES: [(&str, usize); 1] = [("gates", 30)];
 
 /// What rules and sentences never touch: they are data in, data out.
 const IMPURE: [&str; 11] = [
@@ -137,6 +147,48 @@ impl Source {
             let (before, tree) = import.split_once("use ").unwrap();
             let paths = paths_of(tree.trim_end_matches(';'));
             found.extend(paths.into_iter().map(|path| (number, format!("{before}use {path};"))));
+        }
+        found
+    }
+
+    /// The module that the file is, as its path below `src`; a crate's begins with the crate's name.
+    fn module(&self) -> Vec<&str> {
+        let mut parts: Vec<&str> = self.path.trim_end_matches(".rs").split('/').collect();
+        if ["mod", "lib", "main"].contains(&parts[parts.len() - 1]) {
+            parts.pop();
+        }
+        parts
+    }
+
+    /// The files of its crate that it names, in imports and by `crate::` or `super::` in code: each as the longest
+    /// part of the path that is a module.
+    fn names(&self, modules: &BTreeMap<Vec<&str>, usize>) -> BTreeSet<usize> {
+        let module = self.module();
+        let root = usize::from(self.is_in_crate());
+        let lines = self.lines(Part::Product);
+        let mut found = BTreeSet::new();
+        for (_, line) in &lines {
+            let import = line.strip_suffix(';').and_then(|line| line.split_once("use "));
+            let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+            for path in line.split(|c| !is_path(c)).filter(|path| path.contains("::")) {
+                let parts: Vec<&str> = path.split("::").collect();
+                let supers = parts.iter().take_while(|part| **part == "super").count();
+                let from = match parts[0] {
+                    "crate" => module[..root].to_vec(),
+                    "super" => module[..module.len().saturating_sub(supers)].to_vec(),
+                    "self" => module.clone(),
+                    child if import.is_some() && modules.contains_key(&[&module[..], &[child]].concat()) => {
+                        module.clone()
+                    }
+                    _ => continue,
+                };
+                let rest = parts.iter().filter(|part| !["crate", "super", "self"].contains(part));
+                let mut whole: Vec<&str> = from.into_iter().chain(rest.copied()).collect();
+                while !whole.is_empty() && !modules.contains_key(&whole) {
+                    whole.pop();
+                }
+                found.extend(modules.get(&whole));
+            }
         }
         found
     }
@@ -321,6 +373,67 @@ fn unexplained(source: &Source) -> Vec<String> {
         true => Vec::new(),
         false => vec![source.at(1, "a module opens with `//!`: what it is for, what it never does")],
     }
+}
+
+/// Files that import each other in a circle cannot be read one after the other: every circle that is too large. One may
+/// go through a `mod.rs` that re-exports its children, where these import from it.
+fn large_circles(sources: &[Source]) -> Vec<String> {
+    let files: Vec<&Source> = sources.iter().filter(|source| !source.is_tests()).collect();
+    let modules: BTreeMap<Vec<&str>, usize> = files.iter().map(|file| file.module()).zip(0..).collect();
+    let named: Vec<BTreeSet<usize>> = files.iter().map(|file| file.names(&modules)).collect();
+    let reached = |from: usize| {
+        let mut reached = BTreeSet::new();
+        let mut next = vec![from];
+        while let Some(file) = next.pop() {
+            next.extend(
+                named[file]
+                    .iter()
+                    .filter(|other| **other != file && reached.insert(**other)),
+            );
+        }
+        reached
+    };
+    let reached: Vec<BTreeSet<usize>> = (0..files.len()).map(reached).collect();
+    let mut found = Vec::new();
+    for (place, file) in files.iter().enumerate() {
+        let circle = reached[place].iter().filter(|other| reached[**other].contains(&place));
+        let circle: Vec<&str> = circle.map(|other| files[*other].file.as_str()).collect();
+        let larger = LARGER_CIRCLES.iter().find(|(room, _)| file.room() == Some(room));
+        let most = larger.map_or(LARGEST_CIRCLE, |(_, most)| *most);
+        if circle.len() > most && circle[0] == file.file {
+            let problem = format!("a circle of {} files, {most} are allowed: {circle:?}", circle.len());
+            found.push(file.at(1, &problem));
+        }
+    }
+    found
+}
+
+#[test]
+fn no_room_has_a_large_circle_of_files() {
+    let found = large_circles(&house());
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_large_circle_is_found_also_through_a_module_that_re_exports() {
+    let ring = |room: &str, count: usize| {
+        let children =
+            (1..=count).map(|n| Source::new(&format!("src/{room}/a{n}.rs"), &format!("use crate::{room}::{{A, B}};")));
+        let exports: Vec<String> = (1..=count).map(|n| format!("pub use a{n}::A{n};")).collect();
+        let parent = Source::new(&format!("src/{room}/mod.rs"), &exports.join("\n"));
+        children.chain([parent]).collect::<Vec<_>>()
+    };
+    assert_eq!(large_circles(&ring("store", LARGEST_CIRCLE - 1)), Vec::<String>::new());
+    assert_eq!(large_circles(&ring("store", LARGEST_CIRCLE)).len(), 1);
+    assert_eq!(large_circles(&ring("gates", LARGEST_CIRCLE)), Vec::<String>::new());
+    let by_super = |n: usize| {
+        let next = n % 9 + 1;
+        Source::new(
+            &format!("crates/forge/src/rest/b{n}.rs"),
+            &format!("fn f() {{ super::b{next}::g(); }}"),
+        )
+    };
+    assert_eq!(large_circles(&(1..=9).map(by_super).collect::<Vec<_>>()).len(), 1);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::{
     agents::{
-        RunError, RunSpec,
         private::{Private, host},
+        run::{RunError, RunSpec},
     },
     config::{ModelApi, ModelSettings},
 };

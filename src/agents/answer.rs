@@ -1,5 +1,7 @@
 //! Finds the answer in what an agent printed: the JSON object that ends its standard output.
 
+use crate::config::Role;
+use domain::blocked::AgentFailure;
 use serde_json::Value;
 
 /// Why there is no answer.
@@ -65,6 +67,20 @@ fn start_of_last_object(bytes: &[u8]) -> Option<usize> {
         }
     }
     None
+}
+
+/// The failure of a role without a usable answer.
+pub(super) fn no_answer(role: Role, why: NoAnswer) -> AgentFailure {
+    match (role, why) {
+        (Role::Coach, NoAnswer::Missing | NoAnswer::NotJson(_)) => AgentFailure::DecisionMissing,
+        (Role::Coach, NoAnswer::Malformed(problem)) => AgentFailure::DecisionInvalid { problem },
+        (Role::Planner | Role::Designer | Role::Player, NoAnswer::Missing | NoAnswer::NotJson(_)) => {
+            AgentFailure::ReportMissing
+        }
+        (Role::Planner | Role::Designer | Role::Player, NoAnswer::Malformed(problem)) => {
+            AgentFailure::ReportInvalid { problem }
+        }
+    }
 }
 
 #[cfg(test)]

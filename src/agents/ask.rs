@@ -1,6 +1,12 @@
 //! Asking an agent: a missing or malformed answer is asked for once more, with what was wrong.
 
-use crate::agents::{Backend, Record, Replaced, RunError, RunSpec, answer::NoAnswer, journal::plain, no_answer};
+use crate::agents::{
+    answer::{NoAnswer, no_answer},
+    backend::Backend,
+    journal::plain,
+    record::{Record, Replaced},
+    run::{RunError, RunSpec},
+};
 use domain::{blocked::AgentFailure, price, shorten};
 use serde_json::Value;
 use std::time::Duration;
@@ -169,7 +175,9 @@ fn bounded(problem: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::{
-        agents::{Access, Backend, Kind, RunError, RunSpec, ask::Answered, prompt::Prompt, scripted::ScriptedAgent},
+        agents::{
+            Access, Backend, RunError, RunSpec, ask::Answered, backend::Kind, prompt::Prompt, scripted::ScriptedAgent,
+        },
         config::{AgentCommand, ModelSettings, Role},
     };
     use domain::{

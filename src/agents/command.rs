@@ -1,10 +1,12 @@
 //! The `command` back-end: any program, the prompt on its standard input, the answer at the end of its standard output.
 
 use crate::agents::{
-    Printed, Record, RunError, RunSpec, answer,
+    answer,
     ending::never_ran,
     means::Means,
     private::{Account, Private, host},
+    record::Record,
+    run::{Printed, RunError, RunSpec},
 };
 use domain::{blocked::AgentFailure, command_line::CommandLine, shorten, usage::Usage};
 use sandbox::{Confine, Exit, Finished, OutputCap, Spec, StartError};

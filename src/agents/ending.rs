@@ -1,10 +1,11 @@
 //! What every program's end means, whatever it speaks.
 
 use crate::agents::{
-    Printed, Record, RunError, RunSpec,
     answer::NoAnswer,
     journal::{Journal, plain},
     private::host,
+    record::Record,
+    run::{Printed, RunError, RunSpec},
     session::{Ended, Stopped},
 };
 use domain::{

@@ -2,9 +2,9 @@
 //! read by the program and not changed: what an agent wrote into a person's settings would run later, as that person.
 
 use crate::agents::{
-    RunError,
     access::Provider,
     private::{Private, host},
+    run::RunError,
 };
 use sandbox::Spec;
 use std::{

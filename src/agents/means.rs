@@ -1,10 +1,10 @@
 //! What every back-end that runs a program of an agent is given, and the terms on which all of them run.
 
 use crate::agents::{
-    RunError, RunSpec,
     access::Access,
     ending::started,
     journal::Journal,
+    run::{RunError, RunSpec},
     session,
     session::{Ended, Listener, Patience, Speech},
 };

@@ -2,7 +2,11 @@
 //! starts may forge its words, and it knows nothing of calls that something else made. Also: how long the model's API asked
 //! to be left alone, and whether it was the API that said nothing.
 
-use crate::agents::{Printed, Record, RunError, RunSpec, journal::plain};
+use crate::agents::{
+    journal::plain,
+    record::Record,
+    run::{Printed, RunError, RunSpec},
+};
 use domain::{blocked::AgentFailure, isolation::Level, price, trace::TraceKind, usage::Tokens};
 use sandbox::{Spec, egress::Door};
 use std::time::Duration;

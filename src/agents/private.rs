@@ -1,7 +1,7 @@
 //! The private folder of one run: home, temporary files, and what the program is given beside its prompt.
 
 use crate::{
-    agents::{RunError, RunSpec},
+    agents::run::{RunError, RunSpec},
     config::Role,
 };
 use sandbox::{Confine, environment};

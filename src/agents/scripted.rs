@@ -1,7 +1,10 @@
 //! The `scripted` back-end: a file of prepared steps instead of a program.
 
 use crate::agents::{
-    Printed, Record, RunError, RunSpec, answer, checkout_writer, memory, script,
+    answer, checkout_writer, memory,
+    record::Record,
+    run::{Printed, RunError, RunSpec},
+    script,
     script::{ScriptStep, ScriptedFailure},
 };
 use domain::{blocked::AgentFailure, budget::Tells, usage::Usage};

@@ -1,6 +1,6 @@
 //! What is learnt of the cost of a back-end's runs.
 
-use crate::agents::{Backend, Kind};
+use crate::agents::backend::{Backend, Kind};
 use domain::budget::Tells;
 
 impl Backend {

@@ -119,7 +119,10 @@ impl Engine {
         let kind = match &body {
             serde_json::Value::Object(map) => map.keys().next().cloned().unwrap_or_default(),
             serde_json::Value::String(word) => word.clone(),
-            _ => String::new(),
+            serde_json::Value::Null
+            | serde_json::Value::Bool(_)
+            | serde_json::Value::Number(_)
+            | serde_json::Value::Array(_) => String::new(),
         };
         Ok(Commit {
             event: NewEvent {

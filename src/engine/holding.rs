@@ -12,13 +12,10 @@ use crate::{
     },
     store::{Claimed, Fenced, Finish, Lane, Lease, Outcome, ParkCause, ParkTimes, StoreError},
 };
-use domain::{blocked::Passes, ids::Millis};
+use domain::{blocked::Passes, effect::Outages, ids::Millis};
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-
-/// A worker that vanished this often while it held an effect is no accident: the effect is given up.
-const CRASHES: u32 = 3;
 
 /// For operators; what the panic said is in the log alone.
 const PANICKED: &str = "the service panicked while it did this; see its log";
@@ -63,9 +60,9 @@ impl Engine {
             Ok(Lease::Lost) => return Ok(()),
             Err(error) => return self.undone(job, error.into()).await,
         }
-        // A delivery is never given up for crashes: nobody would hear of it, and reading it again costs nothing.
-        if job.effect.crashes >= CRASHES && job.effect.lane != Lane::Control {
-            let why = Undone::defect(format!("the service ended {CRASHES} times while it did this"));
+        let most = job.effect.lane.failures().crashes;
+        if let Some(most) = most.filter(|most| job.effect.crashes >= *most) {
+            let why = Undone::defect(format!("the service ended {most} times while it did this"));
             return self.give_up(job, &why).await;
         }
         let (lease, ended) = self.perform_held(job, agents, looks).await;
@@ -171,7 +168,7 @@ impl Engine {
                 return self.give_up(job, &undone).await;
             }
             Undone::Later { fault, not_before }
-                if job.effect.lane == Lane::Agent && fault.passes() == Passes::ByItself =>
+                if job.effect.lane.failures().outages == Outages::WaitedOut && fault.passes() == Passes::ByItself =>
             {
                 return self.wait_out(job, &undone, not_before.unwrap_or(Millis(0))).await;
             }
@@ -234,16 +231,18 @@ impl Engine {
 
     async fn later(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {
         let id = &job.effect.id;
-        let tries = give_up::tries(job.effect.lane);
+        let tries = job.effect.lane.failures().tries;
         if job.effect.attempt.saturating_add(1) >= tries {
             return self.give_up(job, undone).await;
         }
         let (now, backoff) = (self.now(), &self.settings.backoff);
-        let at = match undone {
-            Undone::Later {
-                not_before: Some(at), ..
-            } => now.plus(backoff.as_told(job.effect.attempt, at.0.saturating_sub(now.0))),
-            _ => now.plus(backoff.after(job.effect.attempt, fifth())),
+        let at = if let Undone::Later {
+            not_before: Some(at), ..
+        } = undone
+        {
+            now.plus(backoff.as_told(job.effect.attempt, at.0.saturating_sub(now.0)))
+        } else {
+            now.plus(backoff.after(job.effect.attempt, fifth()))
         };
         tracing::warn!(%id, attempt = job.effect.attempt, "{id} is tried again: {undone}");
         written(self.store.fail_attempt(&job.hold, at, &undone.to_string()).await?);

@@ -279,6 +279,10 @@ impl From<GitError> for Undone {
 }
 
 /// Why git could not be started.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the kinds of the standard library are many, and more will come"
+)]
 fn not_started(error: &io::Error) -> Fault {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => Fault::NoProgram {
@@ -315,6 +319,10 @@ impl From<ApplyError> for Undone {
 }
 
 /// What an I/O error of our own machine means. `doing` says what for.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the kinds of the standard library are many, and more will come"
+)]
 pub(super) fn of_machine(doing: &str, error: &io::Error) -> Fault {
     let said = match doing.is_empty() {
         true => error.to_string(),
@@ -355,4 +363,5 @@ fn explained(error: &dyn std::error::Error) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
 mod tests;

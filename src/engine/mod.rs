@@ -3,6 +3,8 @@
 //!
 //! Decides nothing: the rules are in [`domain`].
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod apply;
 pub mod coach_installations;
 pub mod data_folder;

@@ -2,12 +2,12 @@
 
 use crate::{
     engine::job::Job,
-    store::{CancelRule, Lane, NewEffect, Ordered},
+    store::{CancelRule, Lane, NewEffect, Ordered, Which},
 };
 use domain::{
-    effect::{Effect, TaskWork},
+    effect::{Effect, Order, Subject, WaitsFor},
     feature::{Feature, StopScope},
-    ids::{FeatureKey, Millis, TaskId},
+    ids::{FeatureKey, InstallationId, Millis, RepoId, TaskId},
 };
 
 /// The living comment is edited at most once in this many write spacings.
@@ -26,49 +26,57 @@ pub fn effects(feature: &Feature, effects: &[Effect], now: Millis, spacing_ms: i
 }
 
 fn stored(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> NewEffect {
-    let key = &feature.key;
-    let lane = lane(effect);
-    let run_at = match (effect, feature.living) {
-        (Effect::Living { .. }, Some(living)) => living
+    let spec = effect.spec();
+    let run_at = match (spec.waits_for, feature.living) {
+        (WaitsFor::Spacing, Some(living)) => living
             .edited_at
             .plus(spacing_ms.saturating_mul(LIVING_SPACINGS))
             .max(now),
-        _ => now,
+        (WaitsFor::Spacing, None) | (WaitsFor::Nothing | WaitsFor::Work, _) => now,
     };
+    let place = (feature.installation, Some(feature.key.repo));
     NewEffect {
-        id: effect.id(key),
-        kind: effect.kind().to_owned(),
-        lane,
-        subject: subject(key, effect),
-        feature: Some(*key),
-        feature_limit: (lane == Lane::Agent).then_some(feature.rules.max_parallel_tasks),
-        ordered: ordered(effect),
-        waits: effect.waits_when_held(),
-        installation: feature.installation,
-        repo: Some(key.repo),
-        payload: serde_json::to_string(effect).unwrap_or_default(),
-        priority: priority(effect),
-        run_at,
-        deadline: None,
+        feature_limit: (spec.lane == Lane::Agent).then_some(feature.rules.max_parallel_tasks),
+        ..new(effect.id(&feature.key), effect, &feature.key, place, run_at)
     }
 }
 
 /// One more edit of the living comment, for what no event tells.
 pub fn shown_again(job: &Job, feature: FeatureKey, id: String, run_at: Millis) -> NewEffect {
-    let effect = Effect::Living { run: 0 };
+    let place = (job.effect.installation, job.effect.repo);
+    new(id, &Effect::Living { run: 0 }, &feature, place, run_at)
+}
+
+/// The row of an effect of a Feature, as its spec says.
+fn new(
+    id: String,
+    effect: &Effect,
+    key: &FeatureKey,
+    (installation, repo): (InstallationId, Option<RepoId>),
+    run_at: Millis,
+) -> NewEffect {
+    let spec = effect.spec();
+    let (ordered, subject) = match spec.order {
+        Order::Kept(subject) => (Ordered::InOrder, subject),
+        Order::Free(subject) => (Ordered::Free, subject),
+    };
     NewEffect {
         id,
-        kind: effect.kind().to_owned(),
-        lane: lane(&effect),
-        subject: subject(&feature, &effect),
-        feature: Some(feature),
+        kind: spec.kind.to_owned(),
+        lane: spec.lane,
+        subject: match subject {
+            Subject::Reactions => format!("{key}/reactions"),
+            Subject::Feature => key.to_string(),
+            Subject::Task(task) => task_subject(key, task),
+        },
+        feature: Some(*key),
         feature_limit: None,
-        ordered: ordered(&effect),
-        waits: effect.waits_when_held(),
-        installation: job.effect.installation,
-        repo: job.effect.repo,
-        payload: serde_json::to_string(&effect).unwrap_or_default(),
-        priority: priority(&effect),
+        ordered,
+        waits: spec.waits_for == WaitsFor::Work,
+        installation,
+        repo,
+        payload: serde_json::to_string(effect).unwrap_or_default(),
+        priority: spec.priority.number(),
         run_at,
         deadline: None,
     }
@@ -84,108 +92,27 @@ pub fn living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<M
 
 /// What the store is told to cancel before the new effects are added.
 pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<CancelRule> {
-    let key = &feature.key;
-    let mut rules: Vec<CancelRule> = Vec::new();
-    for scope in stop {
-        let subject = match scope {
-            StopScope::Task(task) => Some(task_subject(key, *task)),
+    let stopped = stop.iter().map(|scope| CancelRule {
+        subject: match scope {
+            StopScope::Task(task) => Some(task_subject(&feature.key, *task)),
             StopScope::Feature => None,
-        };
-        rules.push(CancelRule {
-            subject: subject.clone(),
-            lane: Some(Lane::Agent),
-            kind: None,
-        });
-        for kind in ["merge", "ci"] {
-            rules.push(CancelRule {
-                subject: subject.clone(),
-                lane: None,
-                kind: Some(kind.to_owned()),
-            });
-        }
-        if *scope == StopScope::Feature {
-            for kind in ["open_integration", "merge_default", "open_feature_pull"] {
-                rules.push(CancelRule {
-                    subject: None,
-                    lane: None,
-                    kind: Some(kind.to_owned()),
-                });
-            }
-        }
-    }
-    if new.iter().any(|effect| matches!(effect, Effect::Living { .. })) {
-        // One edit shows everything: what waits to be shown is shown by the newest.
-        rules.push(CancelRule {
-            subject: None,
-            lane: None,
-            kind: Some("living".to_owned()),
-        });
-    }
-    rules
-}
-
-fn lane(effect: &Effect) -> Lane {
-    match effect {
-        Effect::Plan { .. } | Effect::PreFlight { .. } | Effect::WaveGate { .. } => Lane::Agent,
-        Effect::Task { work, .. } => match work {
-            TaskWork::Design | TaskWork::Play | TaskWork::Gates | TaskWork::Coach => Lane::Agent,
-            TaskWork::Ci
-            | TaskWork::OpenPull
-            | TaskWork::PostReview { .. }
-            | TaskWork::PostBlockedReview { .. }
-            | TaskWork::PublishCheck { .. }
-            | TaskWork::PublishBlocked { .. }
-            | TaskWork::PostBlocked
-            | TaskWork::MarkReady
-            | TaskWork::Merge
-            | TaskWork::DismissReview { .. }
-            | TaskWork::ClosePull { .. } => Lane::Forge,
         },
-        Effect::React { .. }
-        | Effect::Reply { .. }
-        | Effect::Living { .. }
-        | Effect::CompareDefault { .. }
-        | Effect::OpenIntegration { .. }
-        | Effect::MergeDefault { .. }
-        | Effect::OpenFeaturePull { .. }
-        | Effect::PublishWaveCheck { .. }
-        | Effect::PostFeatureBlocked { .. }
-        | Effect::AskPerson { .. }
-        | Effect::CloseFeaturePull { .. }
-        | Effect::CleanUp { .. } => Lane::Forge,
-    }
-}
-
-/// Forge effects of one subject run in the order stored; what people only read stands outside of that order.
-fn ordered(effect: &Effect) -> Ordered {
-    match effect {
-        Effect::Reply { .. } | Effect::Living { .. } | Effect::AskPerson { .. } => Ordered::Free,
-        // It is looked at again and again for half an hour, and what people read must not wait for that.
-        Effect::Task { work: TaskWork::Ci, .. } => Ordered::Free,
-        _ => Ordered::InOrder,
-    }
-}
-
-fn subject(key: &FeatureKey, effect: &Effect) -> String {
-    match effect {
-        Effect::Task { task, .. } => task_subject(key, *task),
-        // 👀 comes before 🚀, and neither waits for anything else.
-        Effect::React { .. } => format!("{key}/reactions"),
-        _ => key.to_string(),
-    }
+        which: Which::Work,
+        kind: None,
+    });
+    // One edit shows everything: what waits to be shown is shown by the newest.
+    let shown = new.iter().map(Effect::spec);
+    let shown = shown.filter(|spec| spec.waits_for == WaitsFor::Spacing);
+    let shown = shown.map(|spec| CancelRule {
+        subject: None,
+        which: Which::All,
+        kind: Some(spec.kind.to_owned()),
+    });
+    stopped.chain(shown).collect()
 }
 
 fn task_subject(key: &FeatureKey, task: TaskId) -> String {
     format!("{key}/{task}")
-}
-
-/// People wait for answers; nobody waits for the living comment.
-fn priority(effect: &Effect) -> i64 {
-    match effect {
-        Effect::React { .. } | Effect::Reply { .. } => 0,
-        Effect::Living { .. } => 9,
-        _ => 5,
-    }
 }
 
 #[cfg(test)]

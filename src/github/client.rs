@@ -1,7 +1,7 @@
 //! One App at work.
 
 use super::{
-    Clock, GithubUrls, app,
+    app,
     app::{App, Identity, Installation, InstallationState, SetupError},
     error::GithubError,
     http::{Call, Credential, Question, Reply, Wire, segment},
@@ -10,6 +10,7 @@ use super::{
     rights::Rights,
     tokens::{TokenKey, Tokens},
 };
+use crate::github::{clock::Clock, urls::GithubUrls};
 use domain::{
     ids::{AppId, InstallationId, Millis, RepoId, RepoName, User},
     secret::Secrets,

@@ -4,11 +4,11 @@
 //! off. A read is tried again here, twice; a write never.
 
 use super::{
-    Clock,
     app::App,
     error::{GithubError, refusal},
     urls::GithubUrls,
 };
+use crate::github::{clock::Clock, error::Cause};
 use bytes::Bytes;
 use domain::{
     ids::{AppId, Millis},
@@ -217,11 +217,11 @@ fn connect(base: &str) -> octocrab::Result<Octocrab> {
 /// Why there is no answer.
 enum Failure {
     /// The request never left.
-    Unsent(super::Cause),
+    Unsent(Cause),
     /// The request may have arrived.
-    InFlight(super::Cause),
+    InFlight(Cause),
     /// The answer is larger than any that makes sense.
-    TooLarge(super::Cause),
+    TooLarge(Cause),
 }
 
 impl Failure {

@@ -11,6 +11,7 @@ mod app;
 mod checks;
 mod ci;
 mod client;
+mod clock;
 mod comments;
 mod contents;
 mod error;
@@ -37,6 +38,7 @@ pub use checks::{
 };
 pub use ci::{SeenCheck, SeenOutput, SeenStatus, Suite};
 pub use client::Client;
+pub use clock::Clock;
 pub use comments::{Reaction, ReactionTarget};
 pub use contents::Content;
 pub use error::{Cause, GithubError};
@@ -51,8 +53,3 @@ pub use reviews::{InlineComment, NewReview, PostedReview, ReviewEvent};
 pub use rights::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, COACH_RIGHTS, Rights};
 pub use spacing::{Caps, WriteSpacing};
 pub use urls::{GithubUrls, UrlError};
-
-use domain::ids::Millis;
-
-/// Where the room reads the time: given by the caller, so that no rule here depends on a clock of its own.
-pub type Clock = fn() -> Millis;

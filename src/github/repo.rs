@@ -1,7 +1,6 @@
 //! The calls about one repository: by its id, whatever it is called.
 
 use super::{
-    Client,
     app::{MAX_PAGES, PER_PAGE, endless, has_more},
     error::GithubError,
     http::{Call, Intent, Question, Reply, segment},
@@ -9,6 +8,7 @@ use super::{
     rights::Rights,
     tokens::TokenKey,
 };
+use crate::github::client::Client;
 use domain::ids::{InstallationId, RepoId, RepoName, User};
 use http::Method;
 use serde::de::DeserializeOwned;

@@ -12,7 +12,10 @@ use crate::messages::{
     words::count,
 };
 use domain::{
-    blocked::{Approvable, BlockReason, BlockedReport, Cost, Way},
+    blocked::{
+        BlockReason, Cost,
+        report::{Approvable, BlockedReport, Way},
+    },
     decision::{Issue, Verdict},
     evidence::{Absence, Evidence},
     feature::{Before, Feature, State as FeatureState, flow::strictest},

@@ -2,7 +2,7 @@
 
 use crate::messages::{
     measure::{Measure, first, sections},
-    review_inline::replacement,
+    suggestion::replacement,
     untrusted,
 };
 use domain::decision::{Issue, Severity};

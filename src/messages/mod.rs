@@ -32,6 +32,7 @@ mod review;
 mod review_criteria;
 mod review_inline;
 mod review_since;
+mod suggestion;
 mod task_file;
 mod task_pull;
 mod unsaid;

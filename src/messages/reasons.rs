@@ -6,7 +6,7 @@ use crate::messages::{
     words::{person, tasks},
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason, FailureClass, Fault},
+    blocked::{AgentFailure, BlockReason, Doing, FailureClass, Fault},
     feature::{ApprovalWhy, CancelledWhy},
     ids::{TaskId, User},
 };
@@ -25,7 +25,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::Paused { by } => format!("{} paused it.", named(by)),
         BlockReason::NeedGone { task } => format!("It needs {task}, which was given up."),
         BlockReason::ForcePushed { by } => force_pushed(by),
-        BlockReason::ForgeRefused { doing, said } => refused(doing, said, max),
+        BlockReason::ForgeRefused { doing, said } => refused(&work(doing, max), said, max),
         BlockReason::Failed { doing, fault } => failed(doing, fault, max),
         BlockReason::BranchRule { rule } => branch_rule(rule, max),
         BlockReason::PreFlightFailed { what, output } => preflight_failed(what, output, measure),
@@ -33,7 +33,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, failures, measure),
         BlockReason::TasksBlocked { tasks } => tasks_blocked(tasks, measure),
         BlockReason::BadSettings { mistakes } => with_list(BAD_SETTINGS, mistakes, measure),
-        BlockReason::Crashed { doing } => crashed(doing, max),
+        BlockReason::Crashed { doing } => crashed(doing.word(), max),
     }
 }
 
@@ -110,37 +110,33 @@ fn named(by: &User) -> String {
     code(&by.login, 60)
 }
 
-/// The kind of an effect, as people call what it does.
-fn work(kind: &str, max: usize) -> String {
-    match kind {
-        "plan" => "planning".to_owned(),
-        "pre flight" => "pre-flight".to_owned(),
-        "design" => "designing the task".to_owned(),
-        "play" => "the Player's part of a turn".to_owned(),
-        "gates" => "running the Gates".to_owned(),
-        "coach" => "the Coach's part of a turn".to_owned(),
-        "ci" => "reading the repository's CI".to_owned(),
-        "open integration" => "making the integration branch".to_owned(),
-        "merge default" => "merging the default branch".to_owned(),
-        "wave gate" => "the wave gate".to_owned(),
-        "open pull" | "open feature pull" => "opening the pull request".to_owned(),
-        "merge" => "merging the pull request".to_owned(),
-        "post review" => "posting the review".to_owned(),
-        "publish check" => "publishing the check run".to_owned(),
-        other => trimmed(other, max),
+/// What was being done, as people call it.
+fn work(doing: &Doing, max: usize) -> String {
+    match doing {
+        Doing::Plan => "planning".to_owned(),
+        Doing::PreFlight => "pre-flight".to_owned(),
+        Doing::Design => "designing the task".to_owned(),
+        Doing::Play => "the Player's part of a turn".to_owned(),
+        Doing::Gates => "running the Gates".to_owned(),
+        Doing::Coach => "the Coach's part of a turn".to_owned(),
+        Doing::Ci => "reading the repository's CI".to_owned(),
+        Doing::OpenIntegration => "making the integration branch".to_owned(),
+        Doing::MergeDefault => "merging the default branch".to_owned(),
+        Doing::WaveGate => "the wave gate".to_owned(),
+        Doing::OpenPull | Doing::OpenFeaturePull => "opening the pull request".to_owned(),
+        Doing::Merge => "merging the pull request".to_owned(),
+        Doing::PostReview => "posting the review".to_owned(),
+        Doing::PublishCheck => "publishing the check run".to_owned(),
+        Doing::LookingAtIt | Doing::Other(_) => trimmed(doing.word(), max),
     }
 }
 
 fn refused(doing: &str, said: &str, max: usize) -> String {
-    format!(
-        "GitHub refused this: {}. Its answer: {}",
-        work(doing, max),
-        code(said, max)
-    )
+    format!("GitHub refused this: {doing}. Its answer: {}", code(said, max))
 }
 
 /// What an operator needs of a failure of our own machine is in the log: the sentence names the kind.
-fn failed(doing: &str, fault: &Fault, max: usize) -> String {
+fn failed(doing: &Doing, fault: &Fault, max: usize) -> String {
     let doing = work(doing, max);
     match fault {
         Fault::Refused { said } => refused(&doing, said, max),

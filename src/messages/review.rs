@@ -9,7 +9,7 @@ use crate::messages::{
     untrusted, words,
 };
 use domain::{
-    blocked::{BlockedReport, Cost},
+    blocked::{Cost, report::BlockedReport},
     decision::{Issue, Outcome, Verdict},
     feature::Feature,
     task::{Task, Turn, Work},

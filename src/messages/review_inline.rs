@@ -4,6 +4,7 @@ use crate::messages::{
     items,
     measure::{MAX_CHARS, first},
     review::{Inline, Review},
+    suggestion::replacement,
     untrusted,
 };
 use domain::decision::Issue;
@@ -49,31 +50,6 @@ fn body(item: &Issue) -> String {
             None => format!("{head}\n\nSuggestion:\n\n{}", untrusted::quote(text, TEXT)),
         },
     }
-}
-
-/// The code that replaces the line: the inside of a suggestion that is nothing but one fenced block, or a suggestion that
-/// cannot be prose because it is indented or ends like a statement. Everything else is words.
-pub(super) fn replacement(text: &str) -> Option<&str> {
-    let code = match fenced(text) {
-        Some(inside) => inside,
-        None => Some(text.trim_end()).filter(|text| is_code(text))?,
-    };
-    let fits = !code.trim().is_empty() && code.len() <= TEXT && !code.contains("<!--") && untrusted::is_visible(code);
-    fits.then_some(code)
-}
-
-fn is_code(text: &str) -> bool {
-    let capital = text.starts_with(char::is_uppercase);
-    let indented = text.starts_with([' ', '\t']);
-    !text.contains('`') && (indented || (!capital && text.ends_with([';', '{', '}'])))
-}
-
-fn fenced(text: &str) -> Option<&str> {
-    let (opening, rest) = text.trim().split_once('\n')?;
-    let marks = opening.len() - opening.trim_start_matches('`').len();
-    let fence = opening.get(..marks).filter(|marks| marks.len() >= 3)?;
-    let inside = rest.strip_suffix(fence)?.strip_suffix('\n')?;
-    (!inside.contains(fence)).then_some(inside)
 }
 
 /// The review's body with its comments on lines as entries.

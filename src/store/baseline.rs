@@ -1,9 +1,10 @@
 //! What set-up and tests found on commits of the default branch: found again by every Feature on the same commit.
 
 use crate::store::{
-    Store, StoreError,
+    error::StoreError,
     row::stored,
     sql::{args, statements},
+    store::Store,
 };
 use domain::ids::{Millis, RepoId, Sha};
 

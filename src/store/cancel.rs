@@ -1,15 +1,16 @@
 //! Effects that are no longer wanted: those that wait are cancelled, those that run are asked to stop.
 
 use crate::store::{
-    Lane, Store, StoreError,
+    error::StoreError,
     sql::{Tx, args, statements},
+    store::Store,
 };
 use domain::ids::FeatureKey;
 
 statements! {
     CANCEL = "UPDATE effect SET cancel_requested = 1, state = CASE WHEN state = 'ready' THEN 'cancelled' ELSE state END \
               WHERE feature_id = $1 AND state IN ('ready', 'running') \
-              AND subject = COALESCE($2, subject) AND lane = COALESCE($3, lane) AND kind = COALESCE($4, kind)";
+              AND subject = COALESCE($2, subject) AND waits >= $3 AND kind = COALESCE($4, kind)";
 }
 
 /// Which unfinished effects of a Feature are no longer wanted: those that match all that is given.
@@ -17,10 +18,20 @@ statements! {
 pub struct CancelRule {
     /// Only those about this.
     pub subject: Option<String>,
-    /// Only those of this lane.
-    pub lane: Option<Lane>,
+    /// Only those that go on with the work, or the others too.
+    pub which: Which,
     /// Only those of this kind.
     pub kind: Option<String>,
+}
+
+/// Whether only effects that go on with the work are no longer wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Which {
+    /// All effects.
+    #[default]
+    All,
+    /// Those that are not claimed while their Feature is held.
+    Work,
 }
 
 impl Store {
@@ -37,7 +48,10 @@ pub(super) async fn cancel(tx: &mut Tx, feature: &str, rule: &CancelRule) -> Res
     let arguments = args![
         feature,
         rule.subject.as_deref(),
-        rule.lane.map(Lane::as_str),
+        match rule.which {
+            Which::All => 0,
+            Which::Work => 1,
+        },
         rule.kind.as_deref(),
     ];
     tx.run(CANCEL, arguments).await

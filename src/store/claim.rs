@@ -1,10 +1,15 @@
 //! Who works on what: claims are fair between installations and exact about every limit; lost work is taken back.
 
 use crate::store::{
-    Hold, Lane, Store, StoreError, StoredEffect, effect, run,
+    effect,
+    effect::StoredEffect,
+    error::StoreError,
+    hold::Hold,
+    run,
     sql::{Pools, args, statements},
+    store::Store,
 };
-use domain::ids::Millis;
+use domain::{effect::Lane, ids::Millis};
 
 /// One process at a time claims or takes back, so that every count it decides by is true.
 const LOCK: i64 = 0x6175_746f_0002;

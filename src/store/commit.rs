@@ -1,8 +1,21 @@
 //! An event, the state it leads to and the effects it asks for: all stored, or nothing.
 
 use crate::store::{
-    CancelRule, FeatureRow, Fenced, Finish, NewEffect, NewEvent, Store, StoreError, TaskRow, TurnRow, cancel, delivery,
-    effect, event, feature, feature::Saved, hold, sql::Tx, task,
+    cancel,
+    cancel::CancelRule,
+    delivery, effect,
+    effect::NewEffect,
+    error::StoreError,
+    event,
+    event::NewEvent,
+    feature,
+    feature::{FeatureRow, Saved},
+    hold,
+    hold::{Fenced, Finish},
+    sql::Tx,
+    store::Store,
+    task,
+    task::{TaskRow, TurnRow},
 };
 use domain::ids::{AppId, TaskId};
 

@@ -1,9 +1,12 @@
 //! Webhook deliveries: stored before they are acknowledged, known again when they are repeated.
 
 use crate::store::{
-    NewEffect, Store, StoreError, effect,
+    effect,
+    effect::NewEffect,
+    error::StoreError,
     row::{Row, explained, stored},
     sql::{Bulk, Tx, args, statements},
+    store::Store,
 };
 use domain::ids::{AppId, InstallationId, Millis, RepoId};
 use std::{collections::HashSet, str::FromStr, sync::LazyLock};

@@ -1,11 +1,16 @@
 //! Effects: what is to be done outside, written down before it is done.
 
 use crate::store::{
-    EffectState, Lane, Ordered, Store, StoreError,
+    error::StoreError,
+    lane::{EffectState, Ordered},
     row::{Row, stored},
     sql::{Bulk, Tx, args, statements},
+    store::Store,
 };
-use domain::ids::{FeatureKey, InstallationId, Millis, RepoId};
+use domain::{
+    effect::Lane,
+    ids::{FeatureKey, InstallationId, Millis, RepoId},
+};
 use std::sync::LazyLock;
 
 /// The columns that make a [`StoredEffect`].

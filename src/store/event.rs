@@ -1,9 +1,10 @@
 //! What happened to a Feature, in order, one event per cause.
 
 use crate::store::{
-    Store, StoreError,
+    error::StoreError,
     row::Row,
     sql::{Tx, args, statements},
+    store::Store,
 };
 use domain::ids::{FeatureKey, Millis};
 

@@ -1,10 +1,12 @@
 //! A Feature's row, and the whole Feature as it stands at one moment.
 
 use crate::store::{
-    Store, StoreError, TaskRow, TurnRow,
+    error::StoreError,
     row::{Row, stored},
     sql::{Tx, args, statements},
+    store::Store,
     task,
+    task::{TaskRow, TurnRow},
 };
 use domain::ids::{FeatureKey, InstallationId, PullNumber};
 

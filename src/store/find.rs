@@ -1,10 +1,12 @@
 //! Finding Features by what GitHub names: an issue, a branch, a pull request, a repository, an installation.
 
 use crate::store::{
-    FeatureRow, Store, StoreError, feature,
-    feature::columns,
+    error::StoreError,
+    feature,
+    feature::{FeatureRow, columns},
     row::stored,
     sql::{Arg, args, statements},
+    store::Store,
 };
 use domain::ids::{InstallationId, IssueNumber, PullNumber, RepoId, TaskId};
 

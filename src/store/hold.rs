@@ -1,10 +1,11 @@
 //! What the holder of an effect may do with it. Every write shows id, worker and fence; a lost hold changes nothing.
 
 use crate::store::{
-    Store, StoreError,
+    error::StoreError,
     row::{Row, explained},
     run,
     sql::{Arg, Tx, args, statements},
+    store::Store,
 };
 use domain::ids::Millis;
 

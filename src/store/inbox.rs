@@ -1,7 +1,13 @@
 //! Group commit: deliveries that wait together are stored by one transaction, so one flush of the disk serves them all.
 //! A panic while a batch is stored ends that batch alone: its senders are told that it is not stored and send again.
 
-use crate::store::{Accepted, NewDelivery, NewEffect, StoreError, delivery, sql::Db};
+use crate::store::{
+    delivery,
+    delivery::{Accepted, NewDelivery},
+    effect::NewEffect,
+    error::StoreError,
+    sql::Db,
+};
 use tokio::sync::{mpsc, oneshot};
 
 /// The most deliveries that one transaction takes.

@@ -1,42 +1,6 @@
-//! The words that tell where an effect is worked off, in which order, and how far it is.
+//! The words that tell in which order an effect is worked off, and how far it is.
 
 use std::str::FromStr;
-
-/// Which slots an effect is worked off in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Lane {
-    /// Taking in deliveries and commands: never waits for the other lanes.
-    Control,
-    /// What is written on GitHub: in order per subject.
-    Forge,
-    /// Agents and Gates: one at a time per subject.
-    Agent,
-}
-
-impl Lane {
-    /// Every lane.
-    pub const ALL: [Self; 3] = [Self::Control, Self::Forge, Self::Agent];
-
-    /// The lane's word in the database.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Control => "control",
-            Self::Forge => "forge",
-            Self::Agent => "agent",
-        }
-    }
-}
-
-impl FromStr for Lane {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|lane| lane.as_str() == text)
-            .ok_or_else(|| format!("{text:?} is no lane"))
-    }
-}
 
 /// Whether an effect of the forge lane waits for the older ones of its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The file that proves that one process alone works with an SQLite database.
 
-use crate::store::OpenError;
+use crate::store::error::OpenError;
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io,

@@ -1,8 +1,9 @@
 //! Small facts about this installation, and whether the database can be written.
 
 use crate::store::{
-    Store, StoreError,
+    error::StoreError,
     sql::{args, statements},
+    store::Store,
 };
 
 statements! {

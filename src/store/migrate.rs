@@ -1,7 +1,7 @@
 //! Numbered migrations, forward only, the same numbers for both databases.
 
 use crate::store::{
-    OpenError, StoreError,
+    error::{OpenError, StoreError},
     sql::{Db, Pools, args, statements},
 };
 

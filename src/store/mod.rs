@@ -30,42 +30,35 @@ mod row;
 mod run;
 mod run_read;
 mod sql;
+mod store;
 mod tally;
 mod task;
 mod traced;
 mod url;
 mod wake;
 
-pub use cancel::CancelRule;
+pub use cancel::{CancelRule, Which};
 pub use claim::{ClaimRequest, Claimed, LaneLimits, TakenBack};
 pub use commit::{Commit, Committed, DeliveryOutcome};
 pub use delivery::{Accepted, NewDelivery, Source, StoredDelivery};
+pub use domain::effect::Lane;
 pub use effect::{MAX_EFFECT_PAYLOAD, NewEffect, StoredEffect};
 pub use error::{OpenError, StoreError, StoreFailure};
 pub use event::{NewEvent, StoredEvent};
 pub use feature::{FeatureRow, StoredFeature};
 pub use find::{FoundFeature, Scope};
 pub use hold::{Fenced, Finish, Hold, Lease, Outcome};
-pub use lane::{EffectState, Lane, Ordered};
+pub use lane::{EffectState, Ordered};
 pub use migrate::{MIGRATIONS, Migration};
 pub use open::{FoundDatabase, OpenOptions};
 pub use provider::{ParkCause, ParkTimes, Parked, ProviderTrouble, Trouble, WaitsOn};
 pub use repository_settings::{KnownSettings, Standing};
 pub use run::{EndedRun, MAX_RUN_EVENTS, NewRun, Started};
 pub use run_read::{RunState, RunTotal, StoredRun};
+pub use store::Store;
 pub use tally::Tally;
 pub use task::{TaskRow, TurnRow};
 pub use wake::Wakeups;
-
-use std::sync::Arc;
-
-/// A handle on the database; clones share one set of connections.
-#[derive(Clone, Debug)]
-pub struct Store {
-    db: sql::Db,
-    inbox: inbox::Inbox,
-    hint: Option<Arc<wake::Hint>>,
-}
 
 /// Every SQL text that must run unchanged on both databases, for the test that prepares them.
 #[must_use]

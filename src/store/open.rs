@@ -1,10 +1,11 @@
 //! Opening a database: its address, its promises, its migrations.
 
 use crate::store::{
-    OpenError, Store, StoreError,
+    error::{OpenError, StoreError},
     inbox::Inbox,
     lockfile, migrate,
     sql::{Db, Pools},
+    store::Store,
     url::Address,
     wake,
 };

@@ -2,9 +2,13 @@
 //! process that was killed left behind is no news.
 
 use crate::store::{
-    Fenced, Hold, NewEffect, Store, StoreError, effect,
+    effect,
+    effect::NewEffect,
+    error::StoreError,
+    hold::{Fenced, Hold},
     row::Row,
     sql::{args, statements},
+    store::Store,
 };
 use domain::{
     at_work::{AtWork, Doing, Seen},

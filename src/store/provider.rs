@@ -2,10 +2,13 @@
 //! served the others go on.
 
 use crate::store::{
-    Fenced, Hold, NewEffect, Store, StoreError, StoredEffect, effect,
-    hold::{given_back, held, written},
+    effect,
+    effect::{NewEffect, StoredEffect},
+    error::StoreError,
+    hold::{Fenced, Hold, given_back, held, written},
     row::{Row, explained},
     sql::{Tx, args, statements},
+    store::Store,
 };
 use domain::ids::Millis;
 use std::{fmt, str::FromStr};

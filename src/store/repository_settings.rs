@@ -1,9 +1,10 @@
 //! What repositories' settings files said, and since when that is in doubt.
 
 use crate::store::{
-    Store, StoreError,
+    error::StoreError,
     row::stored,
     sql::{args, statements},
+    store::Store,
 };
 use domain::ids::{Millis, RepoId, Sha};
 

@@ -1,6 +1,6 @@
 //! Reading columns of either driver's rows, and the values that columns can hold.
 
-use crate::store::StoreError;
+use crate::store::error::StoreError;
 use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
 
 /// One row of a result.

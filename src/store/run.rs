@@ -4,9 +4,12 @@
 //! never spend the same money twice. A run that nobody ended counts with what was set aside for it.
 
 use crate::store::{
-    Hold, Store, StoreError, provider,
+    error::StoreError,
+    hold::Hold,
+    provider,
     row::{Row, stored},
     sql::{Arg, Tx, args, statements},
+    store::Store,
 };
 use domain::{
     budget,

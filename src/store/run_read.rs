@@ -1,9 +1,10 @@
 //! Reading the ledger: what work cost, run by run and in sums.
 
 use crate::store::{
-    Store, StoreError,
+    error::StoreError,
     row::Row,
     sql::{args, statements},
+    store::Store,
 };
 use domain::{
     cost::Cost,

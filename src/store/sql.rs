@@ -1,6 +1,6 @@
 //! The narrow door to both drivers: a transaction, its arguments and its rows. The macro stamps each call for both.
 
-use crate::store::{StoreError, row::Row, wake};
+use crate::store::{error::StoreError, row::Row, wake};
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
 use std::{fs::File, sync::Arc};
 use tokio::sync::watch;

@@ -1,8 +1,9 @@
 //! How much work there is, and when the next is due: whether the system rests can be decided, not guessed.
 
 use crate::store::{
-    Store, StoreError,
+    error::StoreError,
     sql::{args, statements},
+    store::Store,
 };
 use domain::ids::{FeatureKey, Millis};
 

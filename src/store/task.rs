@@ -1,7 +1,7 @@
 //! Tasks, what they need, and their Turns.
 
 use crate::store::{
-    StoreError,
+    error::StoreError,
     row::{Row, stored},
     sql::{Tx, args, statements},
 };

@@ -1,8 +1,9 @@
 //! Which runs of agents are remembered, for whoever wants to read what happened in them.
 
 use crate::store::{
-    Store, StoreError,
+    error::StoreError,
     sql::{args, statements},
+    store::Store,
 };
 use domain::ids::{FeatureKey, TaskId};
 

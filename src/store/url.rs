@@ -1,6 +1,6 @@
 //! Database addresses: `sqlite:<path>` or `postgres://…`.
 
-use crate::store::OpenError;
+use crate::store::error::OpenError;
 use sqlx::postgres::PgConnectOptions;
 use std::{path::PathBuf, str::FromStr};
 

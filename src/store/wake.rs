@@ -1,6 +1,6 @@
 //! Waking workers: every commit of this process wakes those that wait, and PostgreSQL tells of the commits of others.
 
-use crate::store::{Store, sql::Db};
+use crate::store::{sql::Db, store::Store};
 use sqlx::{PgPool, postgres::PgListener};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;

@@ -5,7 +5,7 @@ use crate::contract::{
 };
 use autobuild::store::{
     CancelRule, Committed, DeliveryOutcome, EffectState, Finish, Lane, Lease, NewEffect, Outcome, Store, TaskRow,
-    TurnRow,
+    TurnRow, Which,
 };
 use domain::ids::{Millis, PullNumber, Sha, TaskId, TurnNumber};
 
@@ -233,12 +233,12 @@ async fn unwanted_effects_are_cancelled_or_asked_to_stop(db: Database) {
     let store = db.open().await;
     let mut first = step(key(1, 1), None, "label");
     first.effects = vec![
-        effect("running", Lane::Agent, "one"),
-        effect("waiting", Lane::Agent, "two"),
+        work("running", "one"),
+        work("waiting", "two"),
         effect("said", Lane::Forge, "one"),
         NewEffect {
             feature: Some(key(2, 1)),
-            ..effect("other", Lane::Agent, "three")
+            ..work("other", "three")
         },
     ];
     assert_eq!(store.commit(&first).await.unwrap(), Committed::Done);
@@ -247,7 +247,7 @@ async fn unwanted_effects_are_cancelled_or_asked_to_stop(db: Database) {
 
     let mut stop = step(key(1, 1), Some(1), "stop");
     stop.cancel = vec![CancelRule {
-        lane: Some(Lane::Agent),
+        which: Which::Work,
         ..CancelRule::default()
     }];
     stop.effects = vec![effect("after", Lane::Agent, "two")];
@@ -262,11 +262,19 @@ async fn unwanted_effects_are_cancelled_or_asked_to_stop(db: Database) {
     let about_two = CancelRule {
         subject: Some("two".to_owned()),
         kind: Some("Kind".to_owned()),
-        lane: None,
+        which: Which::All,
     };
     assert_eq!(store.cancel_effects(&key(1, 1), &about_two).await.unwrap(), 1);
     assert_eq!(state_of(&store, "after").await, EffectState::Cancelled);
     assert_eq!(claimed_id(&store, Lane::Agent).await.as_deref(), Some("other"));
+}
+
+/// An effect that goes on with the work.
+fn work(id: &str, subject: &str) -> NewEffect {
+    NewEffect {
+        waits: true,
+        ..effect(id, Lane::Agent, subject)
+    }
 }
 
 async fn a_stored_effect_is_not_stored_again(db: Database) {

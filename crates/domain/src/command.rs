@@ -305,6 +305,7 @@ fn without(rest: &str, option: &str) -> Option<String> {
 }
 
 #[cfg(test)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

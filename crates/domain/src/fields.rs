@@ -103,7 +103,13 @@ impl<'a> Field<'a> {
     pub fn wrong(&self, expected: &str, mistakes: &mut Mistakes) {
         let hint = match &self.node.value {
             Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) if expected == TEXT => "; put it in quotes",
-            _ => "",
+            Shape::Null
+            | Shape::Flag(_)
+            | Shape::Whole(_)
+            | Shape::Number(_)
+            | Shape::Text(_)
+            | Shape::List(_)
+            | Shape::Map(_) => "",
         };
         let sentence = format!("{} must be {expected}, not {}{hint}", self.name, self.node.kind());
         mistakes.add(sentence, self.node.place);
@@ -118,7 +124,9 @@ impl<'a> Field<'a> {
     pub fn text(&self, mistakes: &mut Mistakes) -> Option<String> {
         match &self.node.value {
             Shape::Text(text) => Some(text.clone()),
-            _ => self.none(TEXT, mistakes),
+            Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::List(_) | Shape::Map(_) => {
+                self.none(TEXT, mistakes)
+            }
         }
     }
 
@@ -126,7 +134,9 @@ impl<'a> Field<'a> {
     pub fn flag(&self, mistakes: &mut Mistakes) -> Option<bool> {
         match &self.node.value {
             Shape::Flag(flag) => Some(*flag),
-            _ => self.none("true or false", mistakes),
+            Shape::Null | Shape::Whole(_) | Shape::Number(_) | Shape::Text(_) | Shape::List(_) | Shape::Map(_) => {
+                self.none("true or false", mistakes)
+            }
         }
     }
 
@@ -134,7 +144,9 @@ impl<'a> Field<'a> {
     pub fn whole(&self, mistakes: &mut Mistakes) -> Option<i64> {
         match &self.node.value {
             Shape::Whole(number) => Some(*number),
-            _ => self.none("a whole number", mistakes),
+            Shape::Null | Shape::Flag(_) | Shape::Number(_) | Shape::Text(_) | Shape::List(_) | Shape::Map(_) => {
+                self.none("a whole number", mistakes)
+            }
         }
     }
 
@@ -143,7 +155,9 @@ impl<'a> Field<'a> {
         match &self.node.value {
             Shape::Whole(number) => number.to_string().parse().ok(),
             Shape::Number(number) => Some(*number),
-            _ => self.none("a number", mistakes),
+            Shape::Null | Shape::Flag(_) | Shape::Text(_) | Shape::List(_) | Shape::Map(_) => {
+                self.none("a number", mistakes)
+            }
         }
     }
 
@@ -157,7 +171,7 @@ impl<'a> Field<'a> {
                     node,
                 })
                 .collect(),
-            _ => {
+            Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) | Shape::Text(_) | Shape::Map(_) => {
                 self.wrong("a list", mistakes);
                 Vec::new()
             }

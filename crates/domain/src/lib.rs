@@ -2,6 +2,8 @@
 //!
 //! Nothing here waits, reads a clock or touches the world: every function takes data and returns data.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod at_work;
 pub mod blocked;
 pub mod budget;

@@ -93,7 +93,25 @@ fn asked_seconds(failure: &AgentFailure) -> Option<u64> {
         | AgentFailure::Unavailable {
             retry_after_seconds, ..
         } => *retry_after_seconds,
-        _ => None,
+        AgentFailure::NotFound { .. }
+        | AgentFailure::Failed { .. }
+        | AgentFailure::TimedOut { .. }
+        | AgentFailure::WentSilent { .. }
+        | AgentFailure::TooMuchOutput { .. }
+        | AgentFailure::TooOld { .. }
+        | AgentFailure::NotAsAsked { .. }
+        | AgentFailure::NotAuthorised { .. }
+        | AgentFailure::NoSuchModel { .. }
+        | AgentFailure::ModelRefused { .. }
+        | AgentFailure::RequestRefused { .. }
+        | AgentFailure::PromptTooLong
+        | AgentFailure::OutputLimit
+        | AgentFailure::OutOfAgentTurns { .. }
+        | AgentFailure::OutOfMoney
+        | AgentFailure::ReportMissing
+        | AgentFailure::ReportInvalid { .. }
+        | AgentFailure::DecisionMissing
+        | AgentFailure::DecisionInvalid { .. } => None,
     }
 }
 
@@ -132,6 +150,7 @@ fn fifth(wait: i64, jitter: f64) -> i64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
 mod tests {
     use super::*;
 

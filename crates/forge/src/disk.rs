@@ -1,6 +1,6 @@
 //! The file that holds the forge's memory, replaced as a whole.
 
-use super::state::State;
+use super::{refusal::Refusal, state::State};
 use std::{io, io::Write, path::Path};
 
 /// Why the forge could not be opened or saved.
@@ -31,7 +31,7 @@ pub enum ForgeError {
     Git(#[from] git::bare::BareError),
     /// The forge refused what was asked.
     #[error(transparent)]
-    Refused(#[from] super::Refusal),
+    Refused(#[from] Refusal),
     /// There is no such thing here.
     #[error("the forge has no {0}")]
     Unknown(String),

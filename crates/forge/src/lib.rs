@@ -17,6 +17,7 @@ mod diff;
 mod disk;
 mod faults;
 mod feed;
+mod forge;
 mod git_http;
 mod graphql;
 mod hooks;
@@ -34,153 +35,11 @@ pub use control::{AppCredentials, InlineRemark, NewApp, NewCiJob, Person, RepoSo
 pub use disk::ForgeError;
 pub use faults::{Fault, FaultOrder, Mishap};
 pub use feed::{EventOutcome, FeedEvent, LineRemark};
+pub use forge::{Forge, ForgeOptions};
 pub use hooks::{HookFault, HookMishap, HookOrder};
 pub use log::{CallKind, LoggedCall};
 pub use refusal::Refusal;
 pub use state::{BranchRule, Role, RuleKind, Settings};
-
-use disk::io_error;
-use hooks::Post;
-use site::Site;
-use state::{Actor, Outcome};
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
-    sync::Arc,
-};
-use tokio::{net::TcpListener, task::JoinHandle};
-use tokio_util::sync::CancellationToken;
-
-/// How a forge is to run.
-#[derive(Clone, Debug)]
-pub struct ForgeOptions {
-    /// Where its file and its repositories lie; made if missing.
-    pub data_dir: PathBuf,
-    /// Where it listens; port 0 picks a free one.
-    pub listen: SocketAddr,
-    /// How it dates what happens, when the folder is new.
-    pub clock: Clock,
-    /// With a seed, ids of deliveries and tokens are counted, so that the same story gets the same ones.
-    pub seed: Option<u64>,
-    /// Deliveries are tried again until acknowledged, which GitHub does not do.
-    pub retry_until_acknowledged: bool,
-}
-
-impl ForgeOptions {
-    /// A forge in `data_dir` on a free port of this machine, with the real time.
-    #[must_use]
-    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
-        Self {
-            data_dir: data_dir.into(),
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            clock: Clock::Real,
-            seed: None,
-            retry_until_acknowledged: false,
-        }
-    }
-}
-
-/// A running forge. Dropping it stops it; [`Forge::shutdown`] also saves its state.
-#[derive(Debug)]
-pub struct Forge {
-    site: Arc<Site>,
-    stop: CancellationToken,
-    tasks: Vec<JoinHandle<()>>,
-}
-
-impl Forge {
-    /// Opens or makes the forge in a folder and listens.
-    pub async fn start(options: ForgeOptions) -> Result<Self, ForgeError> {
-        let folder = &options.data_dir;
-        std::fs::create_dir_all(folder.join("repositories")).map_err(io_error("making", folder))?;
-        git_http::install_hook(&folder.join("hooks")).map_err(io_error("writing in", folder))?;
-        let folder = folder.canonicalize().map_err(io_error("opening", folder))?;
-        let file = Site::file(&folder);
-        let fresh = !file.exists();
-        let mut state = disk::load(&file)?;
-        if fresh {
-            state.clock = options.clock;
-            state.seed = options.seed;
-            state.last_id = 1000;
-        }
-        let place = options.listen.to_string();
-        let listener = TcpListener::bind(options.listen)
-            .await
-            .map_err(io_error("listening on", place.as_ref()))?;
-        let address = listener
-            .local_addr()
-            .map_err(io_error("listening on", place.as_ref()))?;
-        let (post, couriers) = Post::new();
-        let site = Arc::new(Site::new(
-            state,
-            folder,
-            format!("http://{address}"),
-            post,
-            options.retry_until_acknowledged,
-        ));
-        let stop = CancellationToken::new();
-        let tasks = vec![
-            tokio::spawn(couriers.run(Arc::downgrade(&site))),
-            tokio::spawn(Arc::clone(&site).keep_saved()),
-            tokio::spawn(server::serve(Arc::clone(&site), listener, stop.clone())),
-        ];
-        let forge = Self { site, stop, tasks };
-        forge.catch_up().await?;
-        Ok(forge)
-    }
-
-    /// After a restart: branches that moved unsaved, deliveries that were due.
-    async fn catch_up(&self) -> Result<(), ForgeError> {
-        let repos: Vec<(u64, u64)> = self
-            .site
-            .read(|state| state.repos.values().map(|repo| (repo.id, repo.owner)).collect());
-        for (repo, owner) in repos {
-            let _gate = self.site.gate(repo).await;
-            self.site.branches_moved(Actor { user: owner, app: None }, repo).await?;
-        }
-        self.site.change(|state| {
-            let due = state
-                .deliveries
-                .values()
-                .filter(|one| one.outcome == Outcome::Due && !state.outbox.contains(&one.id));
-            let due: Vec<u64> = due.map(|one| one.id).collect();
-            state.outbox.extend(due);
-        });
-        Ok(())
-    }
-
-    /// The forge's address, as `http://127.0.0.1:4711`: pages, and git below `/owner/name.git`.
-    #[must_use]
-    pub fn url(&self) -> &str {
-        &self.site.base
-    }
-
-    /// The address of the REST API.
-    #[must_use]
-    pub fn api_url(&self) -> String {
-        format!("{}/api/v3", self.site.base)
-    }
-
-    /// Saves and stops.
-    pub async fn shutdown(mut self) -> Result<(), ForgeError> {
-        self.stop.cancel();
-        for task in std::mem::take(&mut self.tasks) {
-            task.abort();
-            // Aborted is how it ends.
-            let _ = task.await;
-        }
-        self.site.save()
-    }
-}
-
-impl Drop for Forge {
-    fn drop(&mut self) {
-        self.stop.cancel();
-        for task in &self.tasks {
-            task.abort();
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests;

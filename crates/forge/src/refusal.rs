@@ -84,10 +84,10 @@ impl Refusal {
             "status": self.status.to_string(),
         });
         if !self.errors.is_empty() {
-            crate::json::put(&mut body, "errors", Value::Array(self.errors.clone()));
+            crate::json::fields::put(&mut body, "errors", Value::Array(self.errors.clone()));
         }
         if let Some(location) = &self.location {
-            crate::json::put(&mut body, "url", Value::String(location.clone()));
+            crate::json::fields::put(&mut body, "url", Value::String(location.clone()));
         }
         body
     }

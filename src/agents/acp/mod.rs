@@ -9,7 +9,6 @@ mod wire;
 
 use crate::{
     agents::{
-        Printed, RunError, RunSpec,
         access::{Login, Provider},
         acp::stream::Stream,
         answer,
@@ -25,6 +24,7 @@ use crate::{
         means::{Means, limit},
         past,
         private::{Account, Private},
+        run::{Printed, RunError, RunSpec},
         schema,
         session::{Ended, Speech},
     },

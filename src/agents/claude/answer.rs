@@ -1,7 +1,6 @@
 //! What a run came to: an answer, or one of the failures that the program is known to end with.
 
 use crate::agents::{
-    Printed, RunError, RunSpec,
     answer::NoAnswer,
     claude::stream::Stream,
     ending,
@@ -9,6 +8,7 @@ use crate::agents::{
     journal::{Journal, plain},
     json,
     json::word,
+    run::{Printed, RunError, RunSpec},
     session::Ended,
 };
 use domain::blocked::AgentFailure;

@@ -6,7 +6,6 @@ pub(crate) mod order;
 mod stream;
 
 use crate::agents::{
-    Printed, RunError, RunSpec,
     access::Provider,
     claude::stream::Stream,
     ending::never_ran,
@@ -15,6 +14,7 @@ use crate::agents::{
     past,
     private::Private,
     program::{Program, Version},
+    run::{Printed, RunError, RunSpec},
     session::Speech,
 };
 use domain::{blocked::AgentFailure, trace::TraceKind};

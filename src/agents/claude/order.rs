@@ -2,12 +2,12 @@
 
 use crate::{
     agents::{
-        RunError, RunSpec,
         access::{Login, Provider},
         claude::{ClaudeAgent, init::Asked},
         login::as_the_host,
         means::{COMMAND, limit},
         private::{Account, Private},
+        run::{RunError, RunSpec},
         schema,
     },
     config::Role,

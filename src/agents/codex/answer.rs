@@ -1,12 +1,13 @@
 //! What a run came to. The program names no status of its model's API: failures are told by its words.
 
 use crate::agents::{
-    Printed, RunError, RunSpec, answer,
+    answer,
     answer::NoAnswer,
     codex::stream::Stream,
     ending,
     ending::{Cut, Told},
     journal::{Journal, plain},
+    run::{Printed, RunError, RunSpec},
     schema,
     session::Ended,
 };

@@ -6,7 +6,6 @@ mod stream;
 
 use crate::{
     agents::{
-        Printed, RunError, RunSpec,
         access::{Login, NO_KEY, Provider},
         codex::stream::Stream,
         ending::never_ran,
@@ -16,6 +15,7 @@ use crate::{
         past,
         private::{Account, Private},
         program::{Program, Version},
+        run::{Printed, RunError, RunSpec},
         schema,
         session::Speech,
     },

@@ -111,7 +111,7 @@ pub async fn labelled_somehow(scene: &Scene<'_>, issue: &Issue) -> Result<Done, 
         }
         match labelled(scene, issue, &label).await? {
             Done::Nothing => {}
-            answer => return Ok(answer),
+            answer @ (Done::Fact(..) | Done::FollowUp(_)) => return Ok(answer),
         }
     }
     Ok(Done::Nothing)

@@ -194,21 +194,24 @@ fn answers(engine: &Engine, key: FeatureKey, installation: InstallationId, effec
 }
 
 fn stored(engine: &Engine, key: FeatureKey, installation: InstallationId, effects: &[Effect]) -> Vec<NewEffect> {
-    let stored = effects.iter().map(|effect| NewEffect {
-        id: effect.id(&key),
-        kind: effect.kind().to_owned(),
-        lane: Lane::Forge,
-        subject: format!("{key}/answers"),
-        feature: None,
-        feature_limit: None,
-        ordered: Ordered::Free,
-        waits: false,
-        installation,
-        repo: Some(key.repo),
-        payload: serde_json::to_string(effect).unwrap_or_default(),
-        priority: 0,
-        run_at: engine.now(),
-        deadline: None,
+    let stored = effects.iter().map(|effect| {
+        let spec = effect.spec();
+        NewEffect {
+            id: effect.id(&key),
+            kind: spec.kind.to_owned(),
+            lane: spec.lane,
+            subject: format!("{key}/answers"),
+            feature: None,
+            feature_limit: None,
+            ordered: Ordered::Free,
+            waits: false,
+            installation,
+            repo: Some(key.repo),
+            payload: serde_json::to_string(effect).unwrap_or_default(),
+            priority: spec.priority.number(),
+            run_at: engine.now(),
+            deadline: None,
+        }
     });
     stored.collect()
 }

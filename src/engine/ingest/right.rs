@@ -44,7 +44,14 @@ pub async fn of(scene: &Scene<'_>, login: &str, needed: Permission) -> Result<Ri
                 _ if scene.engine.now() >= scene.since.plus(PATIENCE_MS) => Ok(Right::Unknown),
                 // A refusal of the question is no answer to it.
                 Undone::Failed(fault) => Err(Undone::later(fault)),
-                later => Err(later),
+                later @ (Undone::Later { .. }
+                | Undone::Limited { .. }
+                | Undone::Waiting { .. }
+                | Undone::Suspended
+                | Undone::Agent(_)
+                | Undone::Hopeless(_)
+                | Undone::Parked { .. }
+                | Undone::Spent { .. }) => Err(later),
             }
         }
     }

@@ -8,11 +8,11 @@ use crate::{
         job::{Job, Undone},
         perform::{play, read},
     },
-    store::{Lane, NewEffect, StoreError},
+    store::{NewEffect, StoreError},
 };
 use domain::{
-    blocked::{BlockReason, Fault},
-    effect::{Effect, TaskWork},
+    blocked::{BlockReason, Doing, Fault},
+    effect::{CRASHES, Effect, GivenUp, Order, Subject},
     feature::{
         event::Event,
         unsaid::{Instead, Saying, Unsaid},
@@ -20,20 +20,6 @@ use domain::{
     ids::{FeatureKey, TaskId},
     task,
 };
-
-/// Runs of an agent or Gate before its failure counts. What GitHub or the network fails at is no run: it is waited out.
-const AGENT_TRIES: u32 = 3;
-
-/// Tries of a call to the forge: with the usual waits about two hours.
-const FORGE_TRIES: u32 = 14;
-
-/// How often an effect of this lane is tried.
-pub(in crate::engine) fn tries(lane: Lane) -> u32 {
-    match lane {
-        Lane::Agent => AGENT_TRIES,
-        Lane::Control | Lane::Forge => FORGE_TRIES,
-    }
-}
 
 /// The fact that follows from giving the job's effect up; none where nothing waits for it.
 pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, undone: &Undone) -> Option<(FeatureKey, Fact)> {
@@ -62,7 +48,7 @@ pub(in crate::engine) async fn told(engine: &Engine, job: &Job, undone: &Undone)
     if job.effect.kind != ingest::KIND {
         return Ok(Vec::new());
     }
-    ingest::unseen::told(engine, job, reason("looking at it".to_owned(), job, undone)).await
+    ingest::unseen::told(engine, job, reason(Doing::LookingAtIt, job, undone)).await
 }
 
 /// Of an effect that cannot be read its id tells whose it is and which emission: who waits for that one hears of it.
@@ -87,52 +73,33 @@ fn unreadable(key: &FeatureKey, job: &Job, undone: &Undone) -> Option<Event> {
 }
 
 async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> Option<Event> {
-    Some(match effect {
-        Effect::Plan { run }
-        | Effect::PreFlight { run, .. }
-        | Effect::OpenIntegration { run }
-        | Effect::MergeDefault { run }
-        | Effect::WaveGate { run }
-        | Effect::OpenFeaturePull { run } => Event::Stuck {
-            run: *run,
-            reason: reason(doing(job), job, undone),
-        },
-        Effect::Task { task, run, work } => of_task(engine, job, (*task, *run), work, undone).await,
-        Effect::Living { .. } => unsaid(Saying::Living, None, undone),
-        Effect::PublishWaveCheck { .. } => unsaid(Saying::Check, None, undone),
-        Effect::PostFeatureBlocked { .. } => unsaid(Saying::Report, None, undone),
-        Effect::AskPerson { .. } => unsaid(Saying::Call, None, undone),
-        Effect::CloseFeaturePull { pull, .. } => unsaid(Saying::Close { pull: *pull }, None, undone),
-        Effect::React { .. } | Effect::Reply { .. } | Effect::CompareDefault { .. } | Effect::CleanUp { .. } => {
-            return None;
-        }
-    })
-}
-
-async fn of_task(engine: &Engine, job: &Job, (task, run): (TaskId, u64), work: &TaskWork, undone: &Undone) -> Event {
-    let reason = reason(doing(job), job, undone);
-    let unsaid = |what| unsaid(what, Some(task), undone);
-    let event = match work {
-        TaskWork::Play => play::failed(engine, job, run, reason).await,
-        TaskWork::Design | TaskWork::Gates | TaskWork::Ci | TaskWork::OpenPull | TaskWork::Merge => {
-            task::Event::Stuck { run, reason }
-        }
-        TaskWork::Coach => match undone {
-            Undone::Agent(failed) | Undone::Hopeless(failed) => task::Event::CoachFailed {
-                run,
-                failure: failed.failure.clone(),
-                printed: failed.printed.clone(),
-            },
-            _ => task::Event::Stuck { run, reason },
-        },
-        TaskWork::PostReview { .. } | TaskWork::PostBlockedReview { .. } => return unsaid(Saying::Review),
-        TaskWork::PublishCheck { .. } | TaskWork::PublishBlocked { .. } => return unsaid(Saying::Check),
-        TaskWork::PostBlocked => return unsaid(Saying::Report),
-        TaskWork::MarkReady => return unsaid(Saying::Ready),
-        TaskWork::DismissReview { .. } => return unsaid(Saying::Dismissal),
-        TaskWork::ClosePull { pull, .. } => return unsaid(Saying::Close { pull: *pull }),
+    let spec = effect.spec();
+    let task = match spec.order {
+        Order::Kept(Subject::Task(task)) | Order::Free(Subject::Task(task)) => Some(task),
+        Order::Kept(Subject::Reactions | Subject::Feature) | Order::Free(Subject::Reactions | Subject::Feature) => None,
     };
-    Event::Task { task, event }
+    if let GivenUp::Unsaid(what) = spec.given_up {
+        return Some(unsaid(what, task, undone));
+    }
+    let run = effect.run()?;
+    let reason = reason(doing(job), job, undone);
+    let stuck = |reason| task::Event::Stuck { run, reason };
+    let event = match spec.given_up {
+        GivenUp::Nothing | GivenUp::Unsaid(_) => return None,
+        GivenUp::Stuck => match task {
+            Some(_) => stuck(reason),
+            None => return Some(Event::Stuck { run, reason }),
+        },
+        GivenUp::PlayerFailed => play::failed(engine, job, run, reason).await,
+        GivenUp::CoachFailed => {
+            if let BlockReason::AgentFailed { failure, printed } = reason {
+                task::Event::CoachFailed { run, failure, printed }
+            } else {
+                stuck(reason)
+            }
+        }
+    };
+    Some(Event::Task { task: task?, event })
 }
 
 /// It stands nowhere: every form was refused, or nobody could be reached.
@@ -153,18 +120,18 @@ fn unsaid(what: Saying, task: Option<TaskId>, undone: &Undone) -> Event {
     })
 }
 
-fn doing(job: &Job) -> String {
-    job.effect.kind.replace('_', " ")
+fn doing(job: &Job) -> Doing {
+    Doing::of_kind(&job.effect.kind)
 }
 
-fn reason(doing: String, job: &Job, undone: &Undone) -> BlockReason {
+fn reason(doing: Doing, job: &Job, undone: &Undone) -> BlockReason {
     match undone {
         Undone::Agent(failed) | Undone::Hopeless(failed) => BlockReason::AgentFailed {
             failure: failed.failure.clone(),
             printed: failed.printed.clone(),
         },
         Undone::Spent { what } => BlockReason::BudgetSpent { what: what.clone() },
-        _ if job.effect.crashes >= AGENT_TRIES => BlockReason::Crashed { doing },
+        _ if job.effect.crashes >= CRASHES => BlockReason::Crashed { doing },
         Undone::Later { fault, .. } | Undone::Failed(fault) => BlockReason::of_fault(doing, fault.clone()),
         // None of them is ever given up.
         Undone::Limited { .. }

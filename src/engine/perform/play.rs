@@ -288,13 +288,15 @@ pub(super) async fn failed(engine: &Engine, job: &Job, run: u64, reason: BlockRe
         Some(Recorded::Partial { head }) => Some(head),
         Some(Recorded::Finished { .. }) | None => None,
     };
-    let outcome = Box::new(match reason {
-        BlockReason::AgentFailed { failure, printed } => Played::Failed {
+    let outcome = if let BlockReason::AgentFailed { failure, printed } = reason {
+        Played::Failed {
             failure,
             printed,
             partial,
-        },
-        reason => Played::Stopped { reason, partial },
-    });
+        }
+    } else {
+        Played::Stopped { reason, partial }
+    };
+    let outcome = Box::new(outcome);
     task::Event::Played { run, outcome }
 }

@@ -4,7 +4,7 @@
 use crate::{
     engine::{
         job::{Done, Undone},
-        perform::{Scene, give_up},
+        perform::Scene,
     },
     github::{GithubError, InlineComment, NewReview, PostedReview, Repo, ReviewEvent},
 };
@@ -189,7 +189,7 @@ impl Scene<'_> {
     /// Whether trying again would not help, or there is no try left.
     pub(super) fn is_final(&self, error: &GithubError) -> bool {
         let effect = &self.job.effect;
-        let is_last = effect.attempt.saturating_add(1) >= give_up::tries(effect.lane);
+        let is_last = effect.attempt.saturating_add(1) >= effect.lane.failures().tries;
         match error {
             GithubError::Forbidden { .. } | GithubError::NotFound | GithubError::Gone | GithubError::Refused { .. } => {
                 true

@@ -55,8 +55,14 @@ fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
         // A fallback that is not there changes nothing.
         FailureClass::NoModel => (own, None),
         FailureClass::Refused | FailureClass::Unfit if waits => (own, None),
-        _ if waits => (last, Some(own)),
-        _ => (last, None),
+        FailureClass::NoProgram
+        | FailureClass::Unusable
+        | FailureClass::Closed
+        | FailureClass::Refused
+        | FailureClass::Unfit
+        | FailureClass::Spent
+        | FailureClass::Limit
+        | FailureClass::Run => (last, waits.then_some(own)),
     }
 }
 
@@ -240,7 +246,25 @@ fn trouble(failure: &AgentFailure) -> Option<Trouble> {
     match failure {
         AgentFailure::RateLimited { .. } => Some(Trouble::RateLimited),
         AgentFailure::Unavailable { .. } => Some(Trouble::Unavailable),
-        _ => None,
+        AgentFailure::NotFound { .. }
+        | AgentFailure::Failed { .. }
+        | AgentFailure::TimedOut { .. }
+        | AgentFailure::WentSilent { .. }
+        | AgentFailure::TooMuchOutput { .. }
+        | AgentFailure::TooOld { .. }
+        | AgentFailure::NotAsAsked { .. }
+        | AgentFailure::NotAuthorised { .. }
+        | AgentFailure::NoSuchModel { .. }
+        | AgentFailure::ModelRefused { .. }
+        | AgentFailure::RequestRefused { .. }
+        | AgentFailure::PromptTooLong
+        | AgentFailure::OutputLimit
+        | AgentFailure::OutOfAgentTurns { .. }
+        | AgentFailure::OutOfMoney
+        | AgentFailure::ReportMissing
+        | AgentFailure::ReportInvalid { .. }
+        | AgentFailure::DecisionMissing
+        | AgentFailure::DecisionInvalid { .. } => None,
     }
 }
 

@@ -38,7 +38,20 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
                 .await
                 .map(|_| Done::Nothing)
         }
-        _ => Err(Undone::defect("the effect needs a Feature")),
+        Effect::Living { .. }
+        | Effect::Plan { .. }
+        | Effect::PreFlight { .. }
+        | Effect::CompareDefault { .. }
+        | Effect::OpenIntegration { .. }
+        | Effect::MergeDefault { .. }
+        | Effect::WaveGate { .. }
+        | Effect::OpenFeaturePull { .. }
+        | Effect::PublishWaveCheck { .. }
+        | Effect::PostFeatureBlocked { .. }
+        | Effect::AskPerson { .. }
+        | Effect::CloseFeaturePull { .. }
+        | Effect::CleanUp { .. }
+        | Effect::Task { .. } => Err(Undone::defect("the effect needs a Feature")),
     }
 }
 

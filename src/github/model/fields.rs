@@ -1,23 +1,23 @@
 //! Fields that GitHub spells in more than one way, each read in one place.
 
-use super::{OpenState, ReviewState};
+use crate::github::model::{issues::OpenState, pulls::ReviewState};
 use domain::ids::{AppId, Millis, RepoId, RepoName, Sha};
 use serde::{
     Deserialize, Deserializer,
     de::{Error as _, IgnoredAny},
 };
 
-pub(in crate::github) fn repo_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RepoName, D::Error> {
+pub fn repo_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RepoName, D::Error> {
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
 /// `null` and an absent text are the empty text.
-pub(in crate::github) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// A commit id; `null`, the all-zero id and anything else that names no commit are `None`.
-pub(in crate::github) fn sha<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Sha>, D::Error> {
+pub fn sha<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Sha>, D::Error> {
     let text: Option<String> = Option::deserialize(deserializer)?;
     Ok(text
         .filter(|text| text.bytes().any(|byte| byte != b'0'))
@@ -25,7 +25,7 @@ pub(in crate::github) fn sha<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
 }
 
 /// A time: RFC 3339 text, or seconds since the epoch as some payloads have them; anything else is `None`.
-pub(in crate::github) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Millis>, D::Error> {
+pub fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Millis>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Wire {
@@ -42,7 +42,7 @@ pub(in crate::github) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Res
     })
 }
 
-pub(in crate::github) fn open_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<OpenState, D::Error> {
+pub fn open_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<OpenState, D::Error> {
     Ok(match Option::<String>::deserialize(deserializer)?.as_deref() {
         Some("closed") => OpenState::Closed,
         _ => OpenState::Open,
@@ -50,7 +50,7 @@ pub(in crate::github) fn open_state<'de, D: Deserializer<'de>>(deserializer: D) 
 }
 
 /// Webhooks write `changes_requested`, answers `CHANGES_REQUESTED`.
-pub(in crate::github) fn review_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ReviewState, D::Error> {
+pub fn review_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ReviewState, D::Error> {
     let state = String::deserialize(deserializer)?.to_ascii_lowercase();
     Ok(match state.as_str() {
         "approved" => ReviewState::Approved,
@@ -66,13 +66,13 @@ struct Identified {
     id: Option<u64>,
 }
 
-pub(in crate::github) fn app_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AppId>, D::Error> {
+pub fn app_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AppId>, D::Error> {
     Ok(Option::<Identified>::deserialize(deserializer)?
         .and_then(|app| app.id)
         .map(AppId))
 }
 
-pub(in crate::github) fn repo_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RepoId>, D::Error> {
+pub fn repo_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RepoId>, D::Error> {
     Ok(Option::<Identified>::deserialize(deserializer)?
         .and_then(|repo| repo.id)
         .map(RepoId))

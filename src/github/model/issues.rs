@@ -1,9 +1,7 @@
 //! Issues and comments.
 
-use super::{
-    Actor,
-    fields::{app_id, open_state, text, time},
-};
+use super::fields::{app_id, open_state, text, time};
+use crate::github::model::actor::Actor;
 use domain::ids::{AppId, CommentId, IssueNumber, Millis};
 use serde::{Deserialize, de::IgnoredAny};
 

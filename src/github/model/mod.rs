@@ -3,126 +3,14 @@
 //! The same shapes arrive in webhooks and in answers. Only fields that AutoBuild uses are read; everything else may be
 //! absent, new or strange. Users are nullable throughout: a deleted account leaves `null` behind.
 
+mod actor;
 mod fields;
 mod issues;
 mod pulls;
+mod repository;
 
-pub(in crate::github) use fields::{app_id, text, time};
+pub use actor::{Actor, ActorKind};
+pub(super) use fields::{app_id, text, time};
 pub use issues::{Comment, Conversation, Issue, OpenState};
 pub use pulls::{LineComment, Pull, PullEnd, Review, ReviewState};
-
-use domain::ids::{RepoId, RepoName, User, UserId};
-use serde::Deserialize;
-
-/// Whether an account is a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActorKind {
-    /// A person's account.
-    Person,
-    /// An App or another bot.
-    Bot,
-    /// An organisation, a mannequin, or a kind that we do not know.
-    Other,
-}
-
-/// What stands for the id of an account that GitHub gives by its name alone.
-const NO_ID: UserId = UserId(0);
-
-/// What ends the login of every App's bot user.
-const BOT: &str = "[bot]";
-
-/// An account that did something.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "ActorWire")]
-pub struct Actor {
-    /// Who it is.
-    pub user: User,
-    /// Whether it is a person.
-    pub kind: ActorKind,
-}
-
-impl Actor {
-    /// The account of this login, where GitHub says no more of it.
-    #[must_use]
-    pub fn named(login: &str) -> Self {
-        Self {
-            user: User {
-                id: NO_ID,
-                login: login.to_owned(),
-            },
-            kind: if login.ends_with(BOT) {
-                ActorKind::Bot
-            } else {
-                ActorKind::Person
-            },
-        }
-    }
-
-    /// Whether it is this account.
-    #[must_use]
-    pub fn is(&self, user: &User) -> bool {
-        self.user.id == user.id || self.user.id == NO_ID && self.user.login.eq_ignore_ascii_case(&user.login)
-    }
-}
-
-#[derive(Deserialize)]
-struct ActorWire {
-    id: UserId,
-    login: String,
-    #[serde(rename = "type", default)]
-    kind: Option<String>,
-}
-
-impl From<ActorWire> for Actor {
-    fn from(wire: ActorWire) -> Self {
-        let kind = match wire.kind.as_deref() {
-            Some("User") => ActorKind::Person,
-            Some("Bot") => ActorKind::Bot,
-            _ => ActorKind::Other,
-        };
-        Self {
-            user: User {
-                id: wire.id,
-                login: wire.login,
-            },
-            kind,
-        }
-    }
-}
-
-/// A repository as webhooks and answers show it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Repository {
-    /// Numeric id.
-    pub id: RepoId,
-    /// Name now.
-    #[serde(rename = "full_name", deserialize_with = "fields::repo_name")]
-    pub name: RepoName,
-    /// Name of the default branch.
-    pub default_branch: String,
-    /// Whether only invited people see it.
-    #[serde(default)]
-    pub private: bool,
-    /// Whether it is read-only.
-    #[serde(default)]
-    pub archived: bool,
-    /// Whether squash merges are allowed, where GitHub says so.
-    #[serde(default)]
-    pub allow_squash_merge: Option<bool>,
-    /// Whether merge commits are allowed, where GitHub says so.
-    #[serde(default)]
-    pub allow_merge_commit: Option<bool>,
-    /// Whether rebase merges are allowed, where GitHub says so.
-    #[serde(default)]
-    pub allow_rebase_merge: Option<bool>,
-}
-
-/// A repository named in an installation event: no more than its id and name.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct RepositoryRef {
-    /// Numeric id.
-    pub id: RepoId,
-    /// Name at the time of the event.
-    #[serde(rename = "full_name", deserialize_with = "fields::repo_name")]
-    pub name: RepoName,
-}
+pub use repository::{Repository, RepositoryRef};

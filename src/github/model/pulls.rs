@@ -1,9 +1,7 @@
 //! Pull requests and reviews.
 
-use super::{
-    Actor, OpenState,
-    fields::{open_state, repo_id, review_state, sha, text, time},
-};
+use super::fields::{open_state, repo_id, review_state, sha, text, time};
+use crate::github::model::{actor::Actor, issues::OpenState};
 use domain::ids::{Millis, PullNumber, RepoId, ReviewId, Sha};
 use serde::Deserialize;
 

@@ -4,7 +4,7 @@ use super::{
     inbound::{Inbound, IssueEvent, Place},
     parse::{WebhookError, parse},
 };
-use crate::github::{Client, model::Pull};
+use crate::github::{client::Client, model::Pull};
 use domain::ids::{AppId, InstallationId, IssueNumber, RepoId, User, UserId};
 
 /// Where every branch of AutoBuild lies.

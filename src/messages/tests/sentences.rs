@@ -81,7 +81,7 @@ fn agent_failures() -> Vec<AgentFailure> {
 }
 
 fn failed(fault: Fault) -> BlockReason {
-    BlockReason::of_fault("pre flight".to_owned(), fault)
+    BlockReason::of_fault("pre flight".to_owned().into(), fault)
 }
 
 fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
@@ -103,7 +103,7 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
         },
         BlockReason::ForcePushed { by: by() },
         BlockReason::ForgeRefused {
-            doing: say("opening the pull request"),
+            doing: say("opening the pull request").into(),
             said: say("Validation Failed"),
         },
     ]
@@ -165,7 +165,7 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
             mistakes: vec![say("line 2, column 1: unknown key `max_turn`; nearest is `max_turns`")],
         },
         BlockReason::Crashed {
-            doing: say("running the Player"),
+            doing: say("running the Player").into(),
         },
     ]
 }
@@ -184,7 +184,7 @@ fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
     Refusal::NotLookedAt {
         trigger,
         reason: Box::new(BlockReason::ForgeRefused {
-            doing: text("looking at it"),
+            doing: text("looking at it").into(),
             said: say("GitHub forbids it: Resource not accessible by integration"),
         }),
     }

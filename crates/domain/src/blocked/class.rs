@@ -1,6 +1,6 @@
 //! Failures of agents by what they have in common: whether waiting helps, another model, another try, or only a person.
 
-use crate::blocked::AgentFailure;
+use crate::blocked::failure::AgentFailure;
 
 /// What a failure has in common with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

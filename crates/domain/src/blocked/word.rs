@@ -1,6 +1,6 @@
 //! Failures of agents as single words, for tables and metrics.
 
-use crate::blocked::AgentFailure;
+use crate::blocked::failure::AgentFailure;
 
 impl AgentFailure {
     /// The failure as one word that never changes.

@@ -288,4 +288,5 @@ impl Spent {
 }
 
 #[cfg(test)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
 mod tests;

@@ -1,8 +1,7 @@
 //! Reactions and replies: where they go and what they say.
 
 use crate::{
-    effect::Effect,
-    feature::command::{Asker, Refusal},
+    feature::refusal::Refusal,
     ids::{CommentId, IssueNumber, PullNumber},
 };
 use serde::{Deserialize, Serialize};
@@ -84,28 +83,4 @@ pub enum Reply {
     Refused(Refusal),
     /// The repository's settings cannot be read; each mistake as a sentence.
     BadSettings(Vec<String>),
-}
-
-/// Answers what is not done: 😕 on a comment, and one reply. Anybody may write on a public repository: they get 😕 alone,
-/// or else whoever likes could fill the thread.
-#[must_use]
-pub fn answer(thread: Thread, to: ReplyTo, reply: Reply) -> Vec<Effect> {
-    let is_public = matches!(
-        &reply,
-        Reply::Refused(Refusal::NoPermission {
-            asker: Asker::Anybody,
-            ..
-        })
-    );
-    let on = match &to {
-        ReplyTo::Comment(comment) => Some(ReactOn::Comment(*comment)),
-        ReplyTo::Fact(_) if is_public => Some(ReactOn::Issue(IssueNumber(thread.number()))),
-        ReplyTo::Fact(_) => None,
-    };
-    let confused = on.map(|on| Effect::React {
-        on,
-        reaction: Reaction::Confused,
-    });
-    let said = (!is_public).then_some(Effect::Reply { thread, to, reply });
-    confused.into_iter().chain(said).collect()
 }

@@ -3,7 +3,7 @@
 use crate::{
     decision::Issue,
     evidence::{Evidence, Finding, GateReport, GateResult, Weight},
-    feature::{Feature, Records, flow::strictest},
+    feature::{feature::Feature, merged::strictest, records::Records},
     ids::{Sha, TaskId},
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
     shorten,

@@ -6,12 +6,15 @@ use crate::{
     command::Command,
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo},
     feature::{
-        Ahead, CancelledWhy, Feature, Phase, PlanRequest, Snapshot, State, Step, StopScope,
+        ending,
         event::{Commanded, NewerRun, Target},
+        feature::Feature,
         flow, gate,
+        moves::{Step, StopScope, answered, tell, unchanged},
         over_task::over_task,
-        people, planning, preflight,
-        step::{answered, tell, unchanged},
+        phases,
+        records::{PlanRequest, Snapshot},
+        state::{Ahead, CancelledWhy, Phase, State},
         waves,
     },
     ids::{Millis, TaskId, User},
@@ -80,7 +83,7 @@ fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refus
         (Command::Pause, Target::Task(id)) => over_task(feature, id, "pause", by, PersonDid::Pause, at),
         (Command::Cancel, Target::Task(id)) => over_task(feature, id, "cancel", by, PersonDid::Cancel, at),
         (Command::Pause, Target::Feature) => pause(feature, by),
-        (Command::Cancel, Target::Feature) => Ok(people::cancelled(unchanged(feature), CancelledWhy::Command(by), at)),
+        (Command::Cancel, Target::Feature) => Ok(ending::cancelled(unchanged(feature), CancelledWhy::Command(by), at)),
     }
 }
 
@@ -119,7 +122,7 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
         | State::Cancelled { .. } => false,
     };
     if !fits {
-        return Err(not_now(&feature, "plan", "cancel, then label again"));
+        return Err(Refusal::not_now(&feature.state, "plan", "cancel, then label again"));
     }
     feature.request = request;
     if let Some(snapshot) = snapshot {
@@ -129,7 +132,7 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
     }
     let mut step = unchanged(feature);
     step.stop.push(StopScope::Feature);
-    Ok(planning::plan_again(step))
+    Ok(phases::plan_again(step))
 }
 
 /// An approval counts for what was shown when it was written; with a hash it is always exact.
@@ -140,13 +143,13 @@ fn approve(feature: Feature, hash: Option<String>, written_at: Millis) -> Result
         .filter(|_| feature.state == State::AwaitingApproval);
     let Some(plan) = waiting else {
         let instead = "a plan that waits for approval says so in its comment";
-        return Err(not_now(&feature, "approve", instead));
+        return Err(Refusal::not_now(&feature.state, "approve", instead));
     };
     let current: String = plan.hash.chars().take(8).collect();
     match hash {
         Some(given) if !plan.hash.starts_with(&given.to_lowercase()) => Err(Refusal::OtherPlan { given, current }),
         None if plan.shown_at.is_none_or(|shown| shown > written_at) => Err(Refusal::PlanChanged { current }),
-        Some(_) | None => Ok(preflight::pre_flight(unchanged(feature), None, Ahead::OpenBranch)),
+        Some(_) | None => Ok(phases::pre_flight(unchanged(feature), None, Ahead::OpenBranch)),
     }
 }
 
@@ -195,7 +198,7 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
         | State::Cancelled { .. }
         | State::Failed { .. } => {
             let instead = "only what is blocked or paused can be resumed";
-            return Err(not_now(&feature, "resume", instead));
+            return Err(Refusal::not_now(&feature.state, "resume", instead));
         }
     };
     Ok(resume_tasks(step, by, did, at))
@@ -224,16 +227,14 @@ fn pause(mut feature: Feature, by: User) -> Result<Step, Refusal> {
         | State::InReview
         | State::Completed
         | State::Cancelled { .. }
-        | State::Failed { .. } => return Err(not_now(&feature, "pause", "nothing is running that could be paused")),
+        | State::Failed { .. } => {
+            return Err(Refusal::not_now(
+                &feature.state,
+                "pause",
+                "nothing is running that could be paused",
+            ));
+        }
     };
     feature.state = State::Paused { phase, by };
     Ok(unchanged(feature))
-}
-
-pub(super) fn not_now(feature: &Feature, command: &str, instead: &str) -> Refusal {
-    Refusal::NotNow {
-        command: command.to_owned(),
-        state: feature.state.word().to_owned(),
-        instead: instead.to_owned(),
-    }
 }

@@ -6,7 +6,12 @@ use crate::{
     design::PreLoop,
     effect::{Reply, ReplyTo, Thread},
     evidence::GateReport,
-    feature::{CancelledWhy, PreFlown, Rules, Snapshot, unsaid::Unsaid},
+    feature::{
+        preflight::PreFlown,
+        records::{Rules, Snapshot},
+        saying::Unsaid,
+        state::CancelledWhy,
+    },
     ids::{CommentId, FeatureKey, Millis, PullNumber, Sha, TaskId, User},
     plan::Plan,
     task,

@@ -2,37 +2,23 @@
 
 use crate::{
     blocked::BlockReason,
-    effect::Effect,
     evidence::{GateReport, Profile, profile},
     feature::{
-        Feature, Phase, Step, StopScope, Then, WaveGate, added, flow,
-        step::{blocked, emit, unchanged},
+        added,
+        feature::Feature,
+        merged,
+        moves::{Step, blocked, head_is, unchanged},
+        phases,
+        records::WaveGate,
+        state::{Phase, Then},
         waves,
     },
     ids::{Millis, Sha, TaskId},
-    plan::TaskType,
     task::Task,
 };
 
 /// How many repairs a wave has by itself, and how many more a person's word allows.
 pub(super) const FIXES: u32 = 2;
-
-/// Runs the Gates on the integration branch.
-pub(super) fn gate(mut step: Step, then: Then) -> Step {
-    let run = emit(&mut step.feature);
-    flow::enter(&mut step.feature, Phase::Gate { run, then });
-    step.effects.push(Effect::WaveGate { run });
-    step
-}
-
-/// Whether something was merged since the last green gate.
-pub(super) fn is_due(feature: &Feature) -> bool {
-    let merged = feature.completed();
-    match feature.gates.last() {
-        Some(last) => last.merged != merged || profile(strictest(feature), &last.report) != Profile::Passed,
-        None => !merged.is_empty(),
-    }
-}
 
 pub(super) fn wave_gated(
     feature: Feature,
@@ -52,7 +38,7 @@ pub(super) fn wave_gated(
     let (feature, found) = record(feature, head, report);
     let step = unchanged(feature);
     match found {
-        Profile::Passed => flow::after_gate(step, then, at),
+        Profile::Passed => waves::after_gate(step, then, at),
         // Someone started a task again meanwhile: the gate runs once more after it.
         Profile::Failed(_) | Profile::Absent(_) if step.feature.has_open_tasks() => waves::run(step, at),
         Profile::Failed(failures) => mend(step, failures, broke, Phase::Gate { run, then }, at),
@@ -62,8 +48,8 @@ pub(super) fn wave_gated(
 
 /// Remembers what the gate found.
 fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Profile) {
-    flow::head_is(&mut feature, head.clone());
-    let found = profile(strictest(&feature), &report);
+    head_is(&mut feature, head.clone());
+    let found = profile(merged::strictest(&feature), &report);
     feature.gates.push(WaveGate {
         wave: feature.wave,
         head,
@@ -94,50 +80,11 @@ fn mend(mut step: Step, failures: Vec<String>, broke: Option<Sha>, phase: Phase,
 fn checked(feature: Feature, run: u64, head: Sha, report: GateReport, broke: Option<Sha>, at: Millis) -> Step {
     let (mut feature, found) = record(feature, head, report);
     feature.checking = None;
-    let step = publish(unchanged(feature));
+    let step = phases::publish(unchanged(feature));
     let phase = Phase::Gate { run, then: Then::Pull };
     match found {
         Profile::Passed => step,
         Profile::Failed(failures) => mend(step, failures, broke, phase, at),
         Profile::Absent(reasons) => blocked(step, BlockReason::GatesAbsent { reasons }, phase),
     }
-}
-
-/// Shows the last gate as the check run of the commit that it ran on.
-pub(super) fn publish(mut step: Step) -> Step {
-    let run = emit(&mut step.feature);
-    step.effects.push(Effect::PublishWaveCheck { run });
-    step
-}
-
-/// Runs the gate on a head in review that no gate saw. Only the newest head counts.
-pub(super) fn check_again(mut step: Step) -> Step {
-    step.stop.push(StopScope::Feature);
-    let run = emit(&mut step.feature);
-    step.feature.checking = Some(run);
-    step.effects.push(Effect::WaveGate { run });
-    step
-}
-
-/// The gate in review is not waited for any more.
-pub(super) fn check_ends(mut feature: Feature) -> Step {
-    feature.checking = None;
-    Step {
-        feature,
-        effects: Vec::new(),
-        stop: vec![StopScope::Feature],
-    }
-}
-
-/// The merged result must hold what the most demanding of its tasks had to hold.
-#[must_use]
-pub fn strictest(feature: &Feature) -> TaskType {
-    let merged = || {
-        let completed = feature.tasks.iter().filter(|task| task.is_completed());
-        completed.map(|task| task.plan.kind)
-    };
-    merged()
-        .find(|kind| matches!(kind, TaskType::Feature | TaskType::Testing))
-        .or_else(|| merged().next())
-        .unwrap_or(TaskType::Documentation)
 }

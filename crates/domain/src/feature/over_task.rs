@@ -1,11 +1,7 @@
 //! Commands over one task, and when they do not fit it.
 
 use crate::{
-    feature::{
-        Feature, State, Step,
-        command::{Refusal, not_now},
-        step::on_task,
-    },
+    feature::{feature::Feature, moves::Step, refusal::Refusal, state::State, waves::on_task},
     ids::{Millis, Sha, TaskId, User},
     task,
     task::{PersonDid, Task},
@@ -27,7 +23,7 @@ pub(super) fn over_task(
         | State::Cancelled { .. }
         | State::Failed { .. } => {
             let instead = "tasks can be changed while the Feature is being built";
-            return Err(not_now(&feature, command, instead));
+            return Err(Refusal::not_now(&feature.state, command, instead));
         }
     }
     let Some(task) = feature.task(id) else {

@@ -3,66 +3,18 @@
 use crate::{
     effect::{Effect, Reply, ReplyTo, Thread},
     feature::{
-        CancelledWhy, Feature, Phase, State, Step, StopScope, added,
-        command::Refusal,
+        added, ending,
         event::NewerRun,
-        flow, gate,
-        state::Reach,
-        step::{emit, tell, unchanged},
+        feature::Feature,
+        moves::{Step, StopScope, emit, head_is, unchanged},
+        phases,
+        refusal::Refusal,
+        state::{Phase, State},
         waves,
     },
-    ids::{Millis, PullNumber, Sha, TaskId, User},
-    task,
+    ids::{Millis, PullNumber, Sha},
     task::{HumanReview, Origin, Task},
 };
-
-/// Ends an unfinished Feature with all its tasks. What someone did to the issue, the label or the branches says so;
-/// an App that was removed says nothing more.
-pub(super) fn cancelled(mut step: Step, why: CancelledWhy, at: Millis) -> Step {
-    let spared = match &why {
-        CancelledWhy::LabelRemoved(_) => step.feature.state == State::InReview,
-        CancelledWhy::PullClosed(_) => step.feature.pull.is_none(),
-        CancelledWhy::Command(_)
-        | CancelledWhy::IssueClosed(_)
-        | CancelledWhy::BranchDeleted
-        | CancelledWhy::RepositoryGone
-        | CancelledWhy::IssueGone
-        | CancelledWhy::InstallationRemoved
-        | CancelledWhy::NothingCompleted => false,
-    };
-    if !step.feature.is_unfinished() || spared {
-        return step;
-    }
-    step = end_tasks(step, why.by().cloned(), at);
-    match (&why, step.feature.pull) {
-        (CancelledWhy::PullClosed(_), _) | (_, None) => {}
-        (_, Some(pull)) => step = close_pull(step, pull),
-    }
-    if why.reach() == Reach::Nothing {
-        step.effects.clear();
-    }
-    step.feature.state = State::Cancelled { why };
-    step
-}
-
-/// Asks for the feature pull request to be closed.
-pub(super) fn close_pull(mut step: Step, pull: PullNumber) -> Step {
-    let run = emit(&mut step.feature);
-    step.effects.push(Effect::CloseFeaturePull { run, pull });
-    step
-}
-
-/// Stops all work and ends every task that is not over.
-fn end_tasks(mut step: Step, by: Option<User>, at: Millis) -> Step {
-    step.feature.checking = None;
-    step.stop = vec![StopScope::Feature];
-    let tasks: Vec<TaskId> = step.feature.tasks.iter().map(|task| task.id).collect();
-    for id in tasks {
-        tell(&mut step, id, task::Event::FeatureCancelled { by: by.clone() }, at);
-    }
-    step.stop = vec![StopScope::Feature];
-    step
-}
 
 /// Merged by its human: done, whatever the Feature was doing. The merge of a cancelled Feature's pull request tells that
 /// it was reopened before; one of which AutoBuild does not know the number yet is the one being opened.
@@ -83,7 +35,7 @@ pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber, at: Millis) ->
         return unchanged(feature);
     }
     feature.pull = Some(pull);
-    let mut step = end_tasks(unchanged(feature), None, at);
+    let mut step = ending::end_tasks(unchanged(feature), None, at);
     step.feature.state = State::Completed;
     let run = emit(&mut step.feature);
     step.effects.push(Effect::CleanUp { run });
@@ -100,7 +52,7 @@ pub(super) fn pull_reopened(mut feature: Feature, pull: PullNumber, newer: Newer
     match newer {
         NewerRun::None => {
             feature.state = State::InReview;
-            gate::check_again(unchanged(feature))
+            phases::check_again(unchanged(feature))
         }
         NewerRun::Exists(run) => {
             let fact = emit(&mut feature);
@@ -129,7 +81,7 @@ pub(super) fn review_requested(mut feature: Feature, review: &HumanReview, at: M
     feature.checking = None;
     let mut step = unchanged(feature);
     step.stop.push(StopScope::Feature);
-    flow::next_wave(step)
+    phases::next_wave(step)
 }
 
 /// What a person pushed was never verified together with the rest. While tasks are built, the gate of their wave does
@@ -144,15 +96,15 @@ pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
     }
     match feature.state.clone() {
         State::InReview => {
-            flow::head_is(&mut feature, head);
-            gate::check_again(unchanged(feature))
+            head_is(&mut feature, head);
+            phases::check_again(unchanged(feature))
         }
         State::Blocked {
             phase: Phase::Gate { then, .. },
             ..
         } => {
-            flow::head_is(&mut feature, head);
-            gate::gate(unchanged(feature), then)
+            head_is(&mut feature, head);
+            phases::gate(unchanged(feature), then)
         }
         State::Building {
             phase: Phase::OpeningPull { .. },
@@ -161,7 +113,7 @@ pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
             phase: Phase::OpeningPull { .. },
             ..
         } => {
-            flow::head_is(&mut feature, head);
+            head_is(&mut feature, head);
             unchanged(feature)
         }
         State::Planning { .. }

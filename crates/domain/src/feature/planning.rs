@@ -5,11 +5,12 @@ use crate::{
     design::PreLoop,
     effect::{Effect, ReactOn, Reaction},
     feature::{
-        Ahead, ApprovalWhy, Commands, Feature, Living, Phase, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot,
-        State, Step, Suspension, Trust,
         event::Planned,
-        preflight,
-        step::{emit, unchanged},
+        feature::Feature,
+        moves::{Step, unchanged},
+        phases,
+        records::{ApprovalWhy, Commands, Living, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot, Trust},
+        state::{Ahead, Phase, State, Suspension},
     },
     ids::{CommentId, FeatureKey, InstallationId, Millis},
     plan::{Check, Plan},
@@ -82,7 +83,7 @@ pub(super) fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: M
         feature.state = State::AwaitingApproval;
         return unchanged(feature);
     }
-    preflight::pre_flight(unchanged(feature), None, Ahead::OpenBranch)
+    phases::pre_flight(unchanged(feature), None, Ahead::OpenBranch)
 }
 
 /// Whether the plan of this emission is waited for, also while the Feature is paused.
@@ -134,14 +135,6 @@ pub(super) fn plan_refused(mut feature: Feature, run: u64, message: String) -> S
         feature.state = State::Failed { message };
     }
     unchanged(feature)
-}
-
-/// Makes the plan again, from the same request.
-pub(super) fn plan_again(mut step: Step) -> Step {
-    let run = emit(&mut step.feature);
-    step.feature.state = State::Planning { run };
-    step.effects.push(Effect::Plan { run });
-    step
 }
 
 /// Remembers where the living comment is, and since when it shows the plan in force: approvals count from then.

@@ -2,13 +2,8 @@
 
 use crate::{
     blocked::BlockReason,
-    effect::Effect,
     evidence::{Absence, Baseline, Counts, Evidence, Finding, Ground},
-    feature::{
-        Ahead, Feature, Phase, Step, flow,
-        step::{blocked, emit, unchanged},
-    },
-    ids::{Millis, Sha},
+    ids::Sha,
     shorten,
 };
 use serde::{Deserialize, Serialize};
@@ -148,30 +143,5 @@ fn red(tests: String, failing: &[String], all: usize, output: &str) -> Before {
         failing: failing.iter().take(MOST_FAILING).cloned().collect(),
         more: all.saturating_sub(failing.len().min(MOST_FAILING)),
         output,
-    }
-}
-
-/// Looks at the default branch's head, or at the commit of it that was just merged in.
-pub(super) fn pre_flight(mut step: Step, commit: Option<Sha>, then: Ahead) -> Step {
-    let run = emit(&mut step.feature);
-    flow::enter(&mut step.feature, Phase::PreFlight { run, then });
-    step.effects.push(Effect::PreFlight { run, commit });
-    step
-}
-
-pub(super) fn pre_flown(mut feature: Feature, run: u64, outcome: PreFlown, at: Millis) -> Step {
-    let then = match feature.phase() {
-        Some(Phase::PreFlight { run: waits_for, then }) if *waits_for == run => *then,
-        Some(_) | None => return unchanged(feature),
-    };
-    match outcome {
-        PreFlown::Refused(reason) => blocked(unchanged(feature), reason, Phase::PreFlight { run, then }),
-        PreFlown::Ready(found) => {
-            feature.preflight = Some(found);
-            match then {
-                Ahead::OpenBranch => flow::open_branch(unchanged(feature)),
-                Ahead::GoOn(then) => flow::go_on(unchanged(feature), then, at),
-            }
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     blocked::BlockReason,
+    feature::state::State,
     ids::{FeatureKey, Sha, TaskId},
 };
 use serde::{Deserialize, Serialize};
@@ -145,4 +146,15 @@ pub enum Refusal {
         /// What is possible instead.
         instead: String,
     },
+}
+
+impl Refusal {
+    /// The state does not allow the command.
+    pub(super) fn not_now(state: &State, command: &str, instead: &str) -> Self {
+        Self::NotNow {
+            command: command.to_owned(),
+            state: state.word().to_owned(),
+            instead: instead.to_owned(),
+        }
+    }
 }

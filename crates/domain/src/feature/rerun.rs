@@ -2,8 +2,10 @@
 
 use crate::{
     feature::{
-        Feature, Phase, State, Step, gate,
-        step::{tell, unchanged},
+        feature::Feature,
+        moves::{Step, tell, unchanged},
+        phases,
+        state::{Phase, State},
         waves,
     },
     ids::{Millis, Sha, TaskId, User},
@@ -84,11 +86,11 @@ pub(super) fn rerun(feature: Feature, head: &Sha, by: &User, at: Millis) -> Step
 fn gate_again(feature: Feature, head: &Sha) -> Step {
     let newest = feature.integration.as_ref().map(|integration| &integration.head) == Some(head);
     match feature.state.clone() {
-        State::InReview if newest && feature.checking.is_none() => gate::check_again(unchanged(feature)),
+        State::InReview if newest && feature.checking.is_none() => phases::check_again(unchanged(feature)),
         State::Blocked {
             phase: Phase::Gate { then, .. },
             ..
-        } if newest => gate::gate(unchanged(feature), then),
+        } if newest => phases::gate(unchanged(feature), then),
         State::Planning { .. }
         | State::AwaitingApproval
         | State::Building { .. }
@@ -100,7 +102,7 @@ fn gate_again(feature: Feature, head: &Sha) -> Step {
         | State::Failed { .. } => {
             let said = feature.checking.is_none() && feature.gates.last().is_some_and(|gate| gate.head == *head);
             match said {
-                true => gate::publish(unchanged(feature)),
+                true => phases::publish(unchanged(feature)),
                 false => unchanged(feature),
             }
         }

@@ -2,14 +2,18 @@
 
 pub use crate::feature::planning::labelled;
 use crate::{
-    blocked::BlockReason,
-    effect::{Effect, Reply, ReplyTo, Thread, answer},
+    effect::Effect,
     feature::{
-        Feature, Phase, State, Step, StopScope, Suspension, command, event::Event, flow, gate, people, planning,
-        preflight, rerun, state::Reach, syncing, unsaid, waits, waves,
+        command, ending,
+        event::Event,
+        feature::Feature,
+        flow, gate,
+        moves::{Step, answered, emit, unchanged},
+        people, planning, rerun,
+        state::{Reach, State, Suspension},
+        syncing, unsaid, waits, waves,
     },
-    ids::{Millis, TaskId},
-    task,
+    ids::Millis,
 };
 
 /// Applies `event`; a late or repeated event leaves the Feature as it was. Whatever people can see of a change becomes
@@ -69,7 +73,7 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
             version,
             at: shown,
         } => planning::living_shown(feature, comment, version, shown),
-        Event::PreFlown { run, outcome } => preflight::pre_flown(feature, run, *outcome, at),
+        Event::PreFlown { run, outcome } => flow::pre_flown(feature, run, *outcome, at),
         Event::IntegrationOpened { run, base, head } => flow::integration_opened(feature, run, base, head, at),
         Event::DefaultMerged { run, outcome } => flow::default_merged(feature, run, outcome, at),
         Event::WaveGated {
@@ -84,10 +88,10 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
         Event::PullOpened { run, pull, opened } => flow::pull_opened(feature, run, pull, opened, at),
         Event::Unsaid(unsaid) => unsaid::unsaid(feature, unsaid, at),
         Event::Stuck { run, reason } => flow::stuck(feature, run, reason, at),
-        Event::Task { task, event } => on_task(feature, task, event, at),
+        Event::Task { task, event } => waves::on_task(feature, task, event, at),
         Event::Commanded(commanded) => command::commanded(feature, *commanded, at),
         Event::Answered { thread, to, reply } => answered(feature, thread, to, reply),
-        Event::Cancelled(why) => people::cancelled(unchanged(feature), why, at),
+        Event::Cancelled(why) => ending::cancelled(unchanged(feature), why, at),
         Event::PullMerged { pull } => people::pull_merged(feature, pull, at),
         Event::PullReopened { pull, newer } => people::pull_reopened(feature, pull, newer),
         Event::IntegrationPushed { head } => people::integration_pushed(feature, head),
@@ -95,70 +99,6 @@ fn moved(feature: Feature, event: Event, at: Millis) -> Step {
         Event::Suspended => suspension(feature, Suspension::Suspended),
         Event::Unsuspended => suspension(feature, Suspension::None),
     }
-}
-
-pub(super) fn unchanged(feature: Feature) -> Step {
-    Step {
-        feature,
-        effects: Vec::new(),
-        stop: Vec::new(),
-    }
-}
-
-pub(super) fn emit(feature: &mut Feature) -> u64 {
-    feature.emitted = feature.emitted.saturating_add(1);
-    feature.emitted
-}
-
-/// Says on the issue that the Feature waits for a person.
-pub(super) fn blocked(mut step: Step, reason: BlockReason, phase: Phase) -> Step {
-    step.feature.state = State::Blocked { reason, phase };
-    let run = emit(&mut step.feature);
-    step.effects.push(Effect::PostFeatureBlocked { run });
-    step
-}
-
-/// Applies an event to one task, and then opens whatever the task was the last to keep closed.
-pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Millis) -> Step {
-    // A pull request that came too late to be cancelled with the rest is closed all the same.
-    let closes_late_pull = match (&feature.state, &event) {
-        (State::Cancelled { why }, task::Event::PullOpened { .. }) => why.reach() != Reach::Nothing,
-        _ => false,
-    };
-    if !feature.is_unfinished() && !closes_late_pull {
-        return unchanged(feature);
-    }
-    let before = feature.task(id).cloned();
-    let mut step = unchanged(feature);
-    tell(&mut step, id, event, at);
-    if step.feature.task(id) == before.as_ref() {
-        return step;
-    }
-    waves::settle(step, at)
-}
-
-/// Applies an event to one task, and nothing else.
-pub(super) fn tell(step: &mut Step, id: TaskId, event: task::Event, at: Millis) {
-    let rules = step.feature.task_rules();
-    let Some(slot) = step.feature.tasks.iter_mut().find(|task| task.id == id) else {
-        return;
-    };
-    let done = task::step::step(slot.clone(), event, at, &rules);
-    *slot = done.task;
-    if done.stop == task::Stop::Work {
-        step.stop.push(StopScope::Task(id));
-    }
-    step.effects.extend(done.effects.into_iter().map(|asked| Effect::Task {
-        task: id,
-        run: asked.run,
-        work: asked.work,
-    }));
-}
-
-pub(super) fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step {
-    let mut step = unchanged(feature);
-    step.effects = answer(thread, to, reply);
-    step
 }
 
 /// Kept also for a cancelled Feature, which may come back.

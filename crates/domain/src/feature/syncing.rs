@@ -4,8 +4,11 @@ use crate::{
     blocked::BlockReason,
     effect::Effect,
     feature::{
-        Feature, Phase, State, Step, StopScope, Then, added, flow,
-        step::{blocked, emit, tell, unchanged},
+        added,
+        feature::Feature,
+        moves::{Step, StopScope, blocked, emit, enter, tell, unchanged},
+        phases,
+        state::{Phase, State, Then},
     },
     ids::{Millis, Sha, TaskId},
     task,
@@ -20,7 +23,7 @@ pub(super) fn start(mut step: Step, files: Vec<String>, other: Sha, then: Then, 
     if id == task.id {
         step.feature.tasks.push(task);
     }
-    flow::enter(&mut step.feature, Phase::Syncing { task: id, then });
+    enter(&mut step.feature, Phase::Syncing { task: id, then });
     settle(step, id, then, at)
 }
 
@@ -69,7 +72,7 @@ pub(super) fn settle(mut step: Step, id: TaskId, then: Then, at: Millis) -> Step
     tell(&mut step, id, task::Event::Begin, at);
     let phase = Phase::Syncing { task: id, then };
     match step.feature.task(id) {
-        Some(task) if task.is_completed() => flow::merge_default(step, then),
+        Some(task) if task.is_completed() => phases::merge_default(step, then),
         Some(task) if task.is_blocked() => {
             if !matches!(step.feature.state, State::Paused { .. }) {
                 let reason = BlockReason::TasksBlocked { tasks: vec![id] };
@@ -79,10 +82,10 @@ pub(super) fn settle(mut step: Step, id: TaskId, then: Then, at: Millis) -> Step
         }
         Some(task) if task.is_over() => given_up(step, id, then),
         Some(_) => {
-            flow::enter(&mut step.feature, phase);
+            enter(&mut step.feature, phase);
             step
         }
-        None => flow::merge_default(step, then),
+        None => phases::merge_default(step, then),
     }
 }
 

@@ -2,7 +2,15 @@
 
 use crate::{
     blocked::BlockReason,
-    feature::{Feature, Phase, State, Step, StopScope, Then, flow, gate, step::tell, syncing},
+    feature::{
+        ending,
+        feature::Feature,
+        merged,
+        moves::{Step, StopScope, enter, tell, unchanged},
+        phases,
+        state::{CancelledWhy, Phase, Reach, State, Then},
+        syncing,
+    },
     ids::{Millis, TaskId},
     task,
     task::Task,
@@ -10,7 +18,7 @@ use crate::{
 
 /// Opens the present wave: starts every task that may start.
 pub(super) fn run(mut step: Step, at: Millis) -> Step {
-    flow::enter(&mut step.feature, Phase::Tasks);
+    enter(&mut step.feature, Phase::Tasks);
     settle(step, at)
 }
 
@@ -28,7 +36,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
         step.feature.checking = None;
         step.stop.push(StopScope::Feature);
     }
-    flow::enter(&mut step.feature, Phase::Tasks);
+    enter(&mut step.feature, Phase::Tasks);
     start_ready(&mut step, at);
     if step.feature.opened_tasks().any(Task::is_in_motion) {
         return step;
@@ -38,8 +46,8 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     match (tasks.is_empty(), &step.feature.state) {
         // No checked plan has tasks that wait for each other; if one had, it would rest here.
         (true, _) if step.feature.has_open_tasks() => step,
-        (true, _) if gate::is_due(&step.feature) => gate::gate(step, Then::Wave),
-        (true, _) => flow::after_gate(step, Then::Wave, at),
+        (true, _) if merged::is_due(&step.feature) => phases::gate(step, Then::Wave),
+        (true, _) => after_gate(step, Then::Wave, at),
         (false, State::Paused { .. }) => step,
         (false, _) => {
             let reason = BlockReason::TasksBlocked { tasks };
@@ -111,4 +119,39 @@ fn has_needs(feature: &Feature, task: &Task) -> bool {
             .task(*need)
             .is_none_or(|needed| needed.is_completed() || needed.is_gone() && task.without.contains(need))
     })
+}
+
+/// After a green gate, or a wave in which nothing was merged: the next wave, the pull request, or the end. A task that
+/// someone started again meanwhile comes first.
+pub(super) fn after_gate(step: Step, then: Then, at: Millis) -> Step {
+    if step.feature.has_open_tasks() {
+        return run(step, at);
+    }
+    match then {
+        Then::Wave | Then::Pull if phases::has_later_wave(&step.feature) => phases::next_wave(step),
+        Then::Pull => phases::open_pull(step),
+        Then::Wave if step.feature.completed().is_empty() => {
+            ending::cancelled(step, CancelledWhy::NothingCompleted, at)
+        }
+        Then::Wave => phases::merge_default(step, Then::Pull),
+    }
+}
+
+/// Applies an event to one task, and then opens whatever the task was the last to keep closed.
+pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Millis) -> Step {
+    // A pull request that came too late to be cancelled with the rest is closed all the same.
+    let closes_late_pull = match (&feature.state, &event) {
+        (State::Cancelled { why }, task::Event::PullOpened { .. }) => why.reach() != Reach::Nothing,
+        _ => false,
+    };
+    if !feature.is_unfinished() && !closes_late_pull {
+        return unchanged(feature);
+    }
+    let before = feature.task(id).cloned();
+    let mut step = unchanged(feature);
+    tell(&mut step, id, event, at);
+    if step.feature.task(id) == before.as_ref() {
+        return step;
+    }
+    settle(step, at)
 }

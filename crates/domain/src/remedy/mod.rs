@@ -6,7 +6,7 @@ mod faults;
 mod gates;
 
 use crate::{
-    blocked::{Approvable, BlockReason},
+    blocked::{BlockReason, report::Approvable},
     evidence::GateReport,
     ids::TaskId,
     plan::Criterion,
@@ -97,7 +97,19 @@ fn by_cause(stopped: &Stopped<'_>) -> Vec<String> {
         BlockReason::GatesAbsent { .. } => absent(stopped),
         BlockReason::WaveGateRed { .. } => wave_red(stopped),
         BlockReason::AgentFailed { failure, .. } => agents::actions(failure),
-        other => by_surroundings(other),
+        BlockReason::BudgetSpent { .. }
+        | BlockReason::OpenReview { .. }
+        | BlockReason::Paused { .. }
+        | BlockReason::NeedGone { .. }
+        | BlockReason::ForcePushed { .. }
+        | BlockReason::ForgeRefused { .. }
+        | BlockReason::Failed { .. }
+        | BlockReason::BranchRule { .. }
+        | BlockReason::PreFlightFailed { .. }
+        | BlockReason::DefaultConflict { .. }
+        | BlockReason::TasksBlocked { .. }
+        | BlockReason::BadSettings { .. }
+        | BlockReason::Crashed { .. } => by_surroundings(stopped.reason),
     }
 }
 

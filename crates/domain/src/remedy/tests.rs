@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    blocked::{AgentFailure, Fault},
+    blocked::{AgentFailure, Doing, Fault},
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
     ids::{TaskId, User, UserId},
@@ -211,7 +211,7 @@ fn an_approval_is_suggested_only_where_it_can_be_done() {
 }
 
 fn of(fault: Fault) -> BlockReason {
-    BlockReason::of_fault("plan".to_owned(), fault)
+    BlockReason::of_fault(Doing::Plan, fault)
 }
 
 fn faults() -> Vec<BlockReason> {
@@ -261,7 +261,7 @@ fn reasons() -> Vec<BlockReason> {
         },
         BlockReason::ForcePushed { by: ada() },
         BlockReason::ForgeRefused {
-            doing: text(),
+            doing: Doing::Other(text()),
             said: text(),
         },
         BlockReason::BranchRule { rule: text() },
@@ -278,7 +278,9 @@ fn reasons() -> Vec<BlockReason> {
             tasks: vec![TaskId::Planned(1)],
         },
         BlockReason::BadSettings { mistakes: vec![text()] },
-        BlockReason::Crashed { doing: text() },
+        BlockReason::Crashed {
+            doing: Doing::Other(text()),
+        },
     ];
     others.into_iter().chain(faults()).chain(failed).collect()
 }

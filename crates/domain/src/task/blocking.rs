@@ -6,8 +6,10 @@ use crate::{
     effect::TaskWork,
     ids::{Sha, TaskId},
     task::{
-        Asked, State, Step, Stop, Task, Turn, Work,
-        step::{ask, unchanged},
+        moves::{Asked, Step, Stop, ask, unchanged},
+        state::State,
+        task::Task,
+        turn::{Turn, Work},
     },
 };
 
@@ -26,7 +28,10 @@ pub(super) fn paused(before: &State, mut after: Step) -> Step {
             return after;
         }
     }
-    after.effects.retain(|asked| !asked.work.waits_when_held());
+    let id = after.task.id;
+    after
+        .effects
+        .retain(|asked| !asked.clone().effect(id).waits_when_held());
     block(after.task, BlockReason::Paused { by }, after.effects)
 }
 

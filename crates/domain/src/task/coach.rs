@@ -6,15 +6,20 @@ use crate::{
     ci::CiPolicy,
     contract::Judgement,
     decision::{Issue, Outcome},
-    effect::TaskWork,
+    effect::{DismissedWhy, TaskWork},
     evidence::{GateReport, GateResult, Profile, profile},
-    ids::{Millis, Sha, TurnNumber},
+    ids::{Millis, Sha, TurnNumber, User},
     recurring::same_issues_three_turns,
     report::Discrepancy,
     task::{
-        Approval, Asked, MergePolicy, MergeState, Origin, Rules, Stage, State, Step, Stop, Task, TurnKind,
         blocking::block,
-        step::{ask, start_turn, unchanged},
+        moves::{Asked, Step, Stop, ask, unchanged},
+        origin::Origin,
+        rules::{MergePolicy, Rules},
+        starting::start_turn,
+        state::{Approval, MergeState, Stage, State},
+        task::Task,
+        turn::TurnKind,
     },
 };
 
@@ -217,4 +222,19 @@ pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Asked>) -> St
         return block(task, BlockReason::OutOfTurns { turns }, effects);
     }
     start_turn(task, TurnKind::Full, at, effects)
+}
+
+/// Dismisses the Coach's request for changes, if that was the last word.
+pub(super) fn dismiss(task: &mut Task, by: &User) -> Option<Asked> {
+    let feedback = task
+        .last_verdict()
+        .is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
+    if task.pull.is_none() || !(task.is_blocked() || feedback) {
+        return None;
+    }
+    let work = TaskWork::DismissReview {
+        by: by.clone(),
+        why: DismissedWhy::Cancelled,
+    };
+    Some(ask(task, work))
 }

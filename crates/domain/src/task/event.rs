@@ -8,7 +8,7 @@ use crate::{
     evidence::{GateReport, GateResult},
     ids::{PullNumber, ReviewId, Sha, TaskId, User},
     report::{Discrepancy, PlayerReport},
-    task::HumanReview,
+    task::turn::HumanReview,
 };
 use serde::{Deserialize, Serialize};
 

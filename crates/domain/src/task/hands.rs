@@ -4,12 +4,16 @@ use crate::{
     blocked::BlockReason,
     ids::{Millis, PullNumber, Sha, User},
     task::{
-        MergedBy, Rules, State, Step, Stop, Task, TurnKind,
         blocking::{block, moved, take_back_turn},
-        people::dismiss,
+        coach::dismiss,
+        moves::{Step, Stop, unchanged},
         player::overtaken,
         resuming::{Left, go_on, left},
-        step::{start_turn, unchanged},
+        rules::Rules,
+        starting::start_turn,
+        state::{MergedBy, State},
+        task::Task,
+        turn::TurnKind,
     },
 };
 

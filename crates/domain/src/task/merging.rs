@@ -4,9 +4,12 @@ use crate::{
     effect::{ClosedWhy, TaskWork},
     ids::{Millis, PullNumber, Sha},
     task::{
-        Asked, Conflict, MergeState, MergedBy, State, Step, Stop, Task, TurnKind,
         blocking::is_told_by_review,
-        step::{ask, start_turn, unchanged},
+        moves::{Asked, Step, Stop, ask, unchanged},
+        starting::start_turn,
+        state::{MergeState, MergedBy, State},
+        task::Task,
+        turn::{Conflict, TurnKind},
     },
 };
 

@@ -6,6 +6,7 @@ mod coach;
 mod event;
 mod hands;
 mod merging;
+mod moves;
 mod origin;
 mod overriding;
 mod people;
@@ -13,256 +14,19 @@ mod player;
 mod rerun;
 mod resuming;
 mod reviews;
+mod rules;
+mod starting;
 mod state;
 pub mod step;
+mod task;
 mod turn;
 
 pub use crate::task::{
     event::{Event, PersonDid, Played},
+    moves::{Asked, Step, Stop},
     origin::Origin,
+    rules::{MergePolicy, Rules},
     state::{Approval, MergeState, MergedBy, Stage, State},
+    task::Task,
     turn::{Conflict, Guidance, HumanReview, NextTurn, Turn, TurnKind, Waiver, Work},
 };
-use crate::{
-    ci::CiPolicy,
-    decision::Verdict,
-    design::PreLoop,
-    effect::TaskWork,
-    ids::{PullNumber, Sha, TaskId, TurnNumber, User},
-    plan::PlannedTask,
-    task::branch::branch_name,
-};
-use serde::{Deserialize, Serialize};
-
-/// One task of a Feature with everything that was said and done about it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Task {
-    /// Its name within the Feature.
-    pub id: TaskId,
-    /// What is to be done, as planned.
-    pub plan: PlannedTask,
-    /// Where it comes from.
-    #[serde(default)]
-    pub origin: Origin,
-    /// Whether it is designed before its first turn, and how.
-    #[serde(default)]
-    pub pre_loop: PreLoop,
-    /// Its wave, from 1.
-    pub wave: u32,
-    /// Where it stands.
-    pub state: State,
-    /// 1, or one more with every `retry`.
-    pub attempt: u32,
-    /// Its branch in this attempt.
-    pub branch: String,
-    /// The branch's head as last pushed by us or by a person; `None` before the first push.
-    pub head: Option<Sha>,
-    /// Its pull request in this attempt.
-    pub pull: Option<PullNumber>,
-    /// The effect that opens the pull request, while it is waited for.
-    pub opening: Option<u64>,
-    /// How many turns it may have; raised by people, conflicts and pushes.
-    pub limit: u32,
-    /// What the next turn is told besides the last verdict.
-    pub next: NextTurn,
-    /// What a person waived by overriding the Coach.
-    pub waived: Vec<Waiver>,
-    /// Tasks it needed that were given up, and that someone decided to go on without.
-    pub without: Vec<TaskId>,
-    /// Who asked it to stop after the running agent.
-    pub pause: Option<User>,
-    /// How many effects it has asked for.
-    pub emitted: u64,
-    /// Its turns, oldest first.
-    #[serde(skip)]
-    pub turns: Vec<Turn>,
-}
-
-/// A task and what it asks for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// The task after the event.
-    pub task: Task,
-    /// What is to be done, in this order.
-    pub effects: Vec<Asked>,
-    /// Whether work of this task that runs or waits is to be stopped first.
-    pub stop: Stop,
-}
-
-/// Something asked for, with its emission number.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
-    /// Emission of the task.
-    pub run: u64,
-    /// What.
-    pub work: TaskWork,
-}
-
-/// What happens to a task's stored effects before new ones are added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// They stay.
-    Nothing,
-    /// Agents and Gates stop; what waits to be started or merged is cancelled.
-    Work,
-}
-
-/// What a task needs to know of its Feature.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rules {
-    /// Turns of a fresh task.
-    pub max_turns: u32,
-    /// Who merges an approved task.
-    pub merge: MergePolicy,
-    /// Whether the repository's own CI is evidence.
-    pub ci: CiPolicy,
-    /// The folder of the Feature's branches.
-    pub branch_prefix: String,
-}
-
-/// Who merges an approved task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MergePolicy {
-    /// AutoBuild.
-    Auto,
-    /// A person.
-    Human,
-}
-
-impl Task {
-    /// A task of the plan that waits for its wave.
-    #[must_use]
-    pub fn planned(plan: PlannedTask, wave: u32, rules: &Rules) -> Self {
-        Self {
-            id: plan.id,
-            branch: branch_name(&rules.branch_prefix, &plan, 1),
-            plan,
-            origin: Origin::Planned,
-            pre_loop: PreLoop::Off,
-            wave,
-            state: State::Pending,
-            attempt: 1,
-            head: None,
-            pull: None,
-            opening: None,
-            limit: rules.max_turns,
-            next: NextTurn::default(),
-            waived: Vec::new(),
-            without: Vec::new(),
-            pause: None,
-            emitted: 0,
-            turns: Vec::new(),
-        }
-    }
-
-    /// Whether nothing more will happen to it by itself or by its agents.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        match self.state {
-            State::Completed { .. } | State::Skipped { .. } | State::Cancelled => true,
-            State::Pending
-            | State::PreLoop { .. }
-            | State::PlayerTurn { .. }
-            | State::CoachTurn { .. }
-            | State::Approved { .. }
-            | State::Blocked { .. } => false,
-        }
-    }
-
-    /// Whether it waits for a person to decide.
-    #[must_use]
-    pub fn is_blocked(&self) -> bool {
-        matches!(self.state, State::Blocked { .. })
-    }
-
-    /// Whether something of it runs, or waits for its merge.
-    #[must_use]
-    pub fn is_in_motion(&self) -> bool {
-        match self.state {
-            State::PreLoop { .. } | State::PlayerTurn { .. } | State::CoachTurn { .. } | State::Approved { .. } => true,
-            State::Pending
-            | State::Blocked { .. }
-            | State::Completed { .. }
-            | State::Skipped { .. }
-            | State::Cancelled => false,
-        }
-    }
-
-    /// Whether it was given up: those that need it cannot have it.
-    #[must_use]
-    pub fn is_gone(&self) -> bool {
-        match self.state {
-            State::Skipped { .. } | State::Cancelled => true,
-            State::Pending
-            | State::PreLoop { .. }
-            | State::PlayerTurn { .. }
-            | State::CoachTurn { .. }
-            | State::Approved { .. }
-            | State::Blocked { .. }
-            | State::Completed { .. } => false,
-        }
-    }
-
-    /// Whether `resume` does something here: it is blocked, about to pause, or its merge was refused.
-    #[must_use]
-    pub fn can_resume(&self) -> bool {
-        let refused = matches!(
-            self.state,
-            State::Approved {
-                merge: MergeState::Refused { .. },
-                ..
-            }
-        );
-        self.is_blocked() || self.pause.is_some() || refused
-    }
-
-    /// Whether it was merged.
-    #[must_use]
-    pub fn is_completed(&self) -> bool {
-        matches!(self.state, State::Completed { .. })
-    }
-
-    /// The commit on the integration branch that it was merged as.
-    #[must_use]
-    pub fn merged_as(&self) -> Option<&Sha> {
-        match &self.state {
-            State::Completed { commit, .. } => commit.as_ref(),
-            State::Pending
-            | State::PreLoop { .. }
-            | State::PlayerTurn { .. }
-            | State::CoachTurn { .. }
-            | State::Approved { .. }
-            | State::Blocked { .. }
-            | State::Skipped { .. }
-            | State::Cancelled => None,
-        }
-    }
-
-    /// The turns of the present attempt, oldest first.
-    pub fn turns_now(&self) -> impl DoubleEndedIterator<Item = &Turn> {
-        self.turns.iter().filter(|turn| turn.attempt == self.attempt)
-    }
-
-    /// The newest turn of the present attempt.
-    #[must_use]
-    pub fn last_turn(&self) -> Option<&Turn> {
-        self.turns_now().next_back()
-    }
-
-    /// The turn of this number.
-    #[must_use]
-    pub fn turn(&self, number: TurnNumber) -> Option<&Turn> {
-        self.turns.iter().find(|turn| turn.number == number)
-    }
-
-    /// The verdict that the Player is told: the newest one of this attempt.
-    #[must_use]
-    pub fn last_verdict(&self) -> Option<&Verdict> {
-        self.turns_now().rev().find_map(|turn| turn.verdict.as_ref())
-    }
-
-    fn last_number(&self) -> u32 {
-        self.turns.last().map_or(0, |turn| turn.number.0)
-    }
-}

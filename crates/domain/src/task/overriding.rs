@@ -7,9 +7,12 @@ use crate::{
     ids::{Millis, TurnNumber, User},
     integrity::Rule,
     task::{
-        Approval, Rules, Step, Stop, Task, Waiver,
         coach::approve,
-        step::{ask, unchanged},
+        moves::{Step, Stop, ask, unchanged},
+        rules::Rules,
+        state::Approval,
+        task::Task,
+        turn::Waiver,
     },
 };
 

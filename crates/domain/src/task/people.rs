@@ -2,18 +2,22 @@
 
 use crate::{
     blocked::BlockReason,
-    decision::Outcome,
-    effect::{ClosedWhy, DismissedWhy, TaskWork},
+    effect::{ClosedWhy, TaskWork},
     ids::{Millis, User},
     task::{
-        Asked, Guidance, PersonDid, Rules, State, Step, Stop, Task,
         blocking::{block, take_back_turn},
         branch::branch_name,
-        coach::approve,
-        hands, overriding, rerun,
+        coach::{approve, dismiss},
+        event::PersonDid,
+        hands,
+        moves::{Asked, Step, Stop, ask, unchanged},
+        overriding, rerun,
         resuming::go_on,
         reviews,
-        step::{ask, unchanged},
+        rules::Rules,
+        state::State,
+        task::Task,
+        turn::Guidance,
     },
 };
 
@@ -135,21 +139,6 @@ fn give_up(mut task: Task, by: Option<&User>, why: ClosedWhy, ended: State) -> S
         effects,
         stop: Stop::Work,
     }
-}
-
-/// Dismisses the Coach's request for changes, if that was the last word.
-pub(super) fn dismiss(task: &mut Task, by: &User) -> Option<Asked> {
-    let feedback = task
-        .last_verdict()
-        .is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
-    if task.pull.is_none() || !(task.is_blocked() || feedback) {
-        return None;
-    }
-    let work = TaskWork::DismissReview {
-        by: by.clone(),
-        why: DismissedWhy::Cancelled,
-    };
-    Some(ask(task, work))
 }
 
 /// The running agent ends; what would follow it does not start.

@@ -8,11 +8,15 @@ use crate::{
     ids::{Millis, Sha, TurnNumber},
     report::PlayerReport,
     task::{
-        Asked, Played, State, Step, Stop, Task, TurnKind, Work,
         blocking::{block, take_back_turn},
         coach::{announce, next_or_blocked},
+        event::Played,
         merging::open_missing_pull,
-        step::{play, start_turn, unchanged, verify},
+        moves::{Asked, Step, Stop, unchanged},
+        starting::{play, start_turn, verify},
+        state::State,
+        task::Task,
+        turn::{TurnKind, Work},
     },
 };
 

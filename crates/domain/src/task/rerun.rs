@@ -4,11 +4,14 @@ use crate::{
     effect::TaskWork,
     ids::{Millis, Sha},
     task::{
-        MergeState, State, Step, Stop, Task, TurnKind,
         blocking::take_back_turn,
         merging::open_missing_pull,
+        moves::{Step, Stop, ask, unchanged},
         resuming::{Left, left},
-        step::{ask, start_turn, unchanged, verify},
+        starting::{start_turn, verify},
+        state::{MergeState, State},
+        task::Task,
+        turn::TurnKind,
     },
 };
 

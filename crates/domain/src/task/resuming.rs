@@ -4,11 +4,15 @@ use crate::{
     decision::Outcome,
     ids::{Millis, TurnNumber},
     task::{
-        Approval, Asked, Rules, State, Step, Stop, Task, TurnKind,
         blocking::take_back_turn,
         coach::{announce, approve},
         merging::open_missing_pull,
-        step::{start_turn, verify},
+        moves::{Asked, Step, Stop},
+        rules::Rules,
+        starting::{start_turn, verify},
+        state::{Approval, State},
+        task::Task,
+        turn::TurnKind,
     },
 };
 

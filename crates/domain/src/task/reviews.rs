@@ -4,12 +4,16 @@ use crate::{
     blocked::BlockReason,
     ids::{Millis, ReviewId, Sha, User},
     task::{
-        HumanReview, MergeState, Rules, Stage, State, Step, Stop, Task, TurnKind,
         blocking::take_back_turn,
         coach::approve,
+        moves::{Step, Stop, unchanged},
         overriding::overridden,
         resuming::{Left, approve_again, left, next_kind},
-        step::{start_turn, unchanged},
+        rules::Rules,
+        starting::start_turn,
+        state::{MergeState, Stage, State},
+        task::Task,
+        turn::{HumanReview, TurnKind},
     },
 };
 

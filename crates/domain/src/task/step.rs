@@ -4,10 +4,18 @@ use crate::{
     blocked::BlockReason,
     design::PreLoop,
     effect::TaskWork,
-    ids::{Millis, TurnNumber},
+    ids::Millis,
     task::{
-        Asked, Event, Rules, Stage, State, Step, Stop, Task, Turn, TurnKind, Work, blocking, coach, merging, people,
-        player, resuming::next_kind,
+        blocking, coach,
+        event::Event,
+        merging,
+        moves::{Step, Stop, ask, unchanged},
+        people, player,
+        resuming::next_kind,
+        rules::Rules,
+        starting::start_turn,
+        state::State,
+        task::Task,
     },
 };
 
@@ -52,22 +60,6 @@ fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     }
 }
 
-pub(super) fn unchanged(task: Task) -> Step {
-    Step {
-        task,
-        effects: Vec::new(),
-        stop: Stop::Nothing,
-    }
-}
-
-pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
-    task.emitted = task.emitted.saturating_add(1);
-    Asked {
-        run: task.emitted,
-        work,
-    }
-}
-
 fn begin(mut task: Task, at: Millis) -> Step {
     if task.state != State::Pending {
         return unchanged(task);
@@ -83,66 +75,4 @@ fn begin(mut task: Task, at: Millis) -> Step {
     }
     let kind = next_kind(&task);
     start_turn(task, kind, at, Vec::new())
-}
-
-/// Opens the next turn. What the turn is told moves from the task into it; open reviews stay with the task as well, for
-/// no approval is given over them. Only a turn that people or conflicts ask for goes beyond the limit.
-pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects: Vec<Asked>) -> Step {
-    let number = TurnNumber(task.last_number().saturating_add(1));
-    let told = std::mem::take(&mut task.next);
-    task.next.reviews.clone_from(&told.reviews);
-    task.limit = match kind {
-        TurnKind::Full => task.limit,
-        TurnKind::Conflict | TurnKind::VerifyOnly => task.limit.max(number.0),
-    };
-    let head = match kind {
-        TurnKind::Full | TurnKind::Conflict => None,
-        TurnKind::VerifyOnly => task.head.clone(),
-    };
-    task.turns.push(Turn {
-        number,
-        attempt: task.attempt,
-        kind,
-        told,
-        started_at: at,
-        ended_at: None,
-        ci_since: None,
-        base: task.head.clone(),
-        head,
-        work: Work::Open,
-        report: None,
-        discrepancies: Vec::new(),
-        gates: None,
-        verdict: None,
-    });
-    effects.push(match kind {
-        TurnKind::Full | TurnKind::Conflict => play(&mut task, number),
-        TurnKind::VerifyOnly => verify(&mut task, number, at),
-    });
-    Step {
-        task,
-        effects,
-        stop: Stop::Work,
-    }
-}
-
-/// Lets the Player work on the turn.
-pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Asked {
-    let asked = ask(task, TaskWork::Play);
-    task.state = State::PlayerTurn { turn, run: asked.run };
-    asked
-}
-
-/// Sends the turn's commit, which was pushed or is to be looked at once more `at` this time, to the Gates.
-pub(super) fn verify(task: &mut Task, turn: TurnNumber, at: Millis) -> Asked {
-    let asked = ask(task, TaskWork::Gates);
-    if let Some(open) = task.turns.last_mut().filter(|open| open.number == turn) {
-        open.ci_since = Some(at);
-    }
-    task.state = State::CoachTurn {
-        turn,
-        stage: Stage::Gates,
-        run: asked.run,
-    };
-    asked
 }

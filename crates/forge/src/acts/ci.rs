@@ -1,12 +1,10 @@
 //! The CI of a repository: checks that appear on every commit pushed to a branch, as an App or a service reports them.
 
-use super::{
-    super::{
-        refusal::Refusal,
-        state::{Actor, CiJob, State, Status, matches},
-    },
-    CheckRunChange,
+use super::super::{
+    refusal::Refusal,
+    state::{Actor, CiJob, State, Status, matches},
 };
+use crate::acts::checks::CheckRunChange;
 use serde_json::json as object;
 
 /// What a status says, in the four words that GitHub has for it.

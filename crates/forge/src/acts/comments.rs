@@ -1,15 +1,13 @@
 //! Comments and reactions.
 
-use super::{
-    super::{
-        feed::{EventOutcome, Telling},
-        hooks::Occasion,
-        json,
-        refusal::Refusal,
-        state::{Actor, Comment, Edit, Reaction, State},
-    },
-    check_body, check_writable,
+use super::super::{
+    feed::{EventOutcome, Telling},
+    hooks::Occasion,
+    json,
+    refusal::Refusal,
+    state::{Actor, Comment, Edit, Reaction, State},
 };
+use crate::acts::limits::{check_body, check_writable};
 use serde_json::{Value, json};
 
 /// What a reaction is put on.

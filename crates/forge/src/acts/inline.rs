@@ -1,15 +1,13 @@
 //! Comments on lines of a diff: where they may stand.
 
-use super::{
-    super::{
-        diff,
-        diff::DiffLine,
-        json,
-        refusal::Refusal,
-        state::{Actor, InlineComment, Side, State},
-    },
-    LONGEST_BODY,
+use super::super::{
+    diff,
+    diff::DiffLine,
+    json,
+    refusal::Refusal,
+    state::{Actor, InlineComment, Side, State},
 };
+use crate::acts::limits::LONGEST_BODY;
 use git::bare::FileChange;
 use serde_json::json as object;
 

@@ -1,15 +1,13 @@
 //! Opening, changing, closing and removing issues.
 
-use super::{
-    super::{
-        feed::{EventOutcome, Telling},
-        hooks::Occasion,
-        json,
-        refusal::Refusal,
-        state::{Actor, Edit, Issue, State},
-    },
-    check_body, check_writable,
+use super::super::{
+    feed::{EventOutcome, Telling},
+    hooks::Occasion,
+    json,
+    refusal::Refusal,
+    state::{Actor, Edit, Issue, State},
 };
+use crate::acts::limits::{check_body, check_writable};
 use serde_json::{Value, json};
 
 /// What is to change on an issue; what is none stays.

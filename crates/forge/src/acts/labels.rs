@@ -1,13 +1,11 @@
 //! Putting labels on and taking them off.
 
-use super::{
-    super::{
-        json,
-        refusal::Refusal,
-        state::{Actor, Label, State},
-    },
-    check_writable,
+use super::super::{
+    json,
+    refusal::Refusal,
+    state::{Actor, Label, State},
 };
+use crate::acts::limits::check_writable;
 use serde_json::json;
 
 impl State {

@@ -1,13 +1,11 @@
 //! Merging pull requests, and all the reasons not to.
 
-use super::{
-    super::{
-        refusal::Refusal,
-        site::Site,
-        state::{Actor, ReviewState, Role, RuleKind, State},
-    },
-    check_writable,
+use super::super::{
+    refusal::Refusal,
+    site::Site,
+    state::{Actor, ReviewState, Role, RuleKind, State},
 };
+use crate::acts::limits::check_writable;
 use git::bare::{Ident, Merged, Replayed};
 use std::collections::BTreeMap;
 

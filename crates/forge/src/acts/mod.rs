@@ -8,6 +8,7 @@ mod comments;
 mod inline;
 mod issues;
 mod labels;
+mod limits;
 mod merging;
 mod pull_changes;
 mod pulls;
@@ -26,26 +27,3 @@ pub(super) use pull_changes::PullChange;
 pub(super) use pulls::NewPull;
 
 pub(super) use reviews::NewReview;
-
-use super::{refusal::Refusal, state::Repo};
-
-/// GitHub refuses longer texts.
-pub(super) const LONGEST_BODY: usize = 65_536;
-
-fn check_body(resource: &str, field: &str, body: &str) -> Result<(), Refusal> {
-    if body.chars().count() > LONGEST_BODY {
-        return Err(Refusal::custom(
-            resource,
-            field,
-            "Body is too long (maximum is 65536 characters)",
-        ));
-    }
-    Ok(())
-}
-
-fn check_writable(repo: &Repo) -> Result<(), Refusal> {
-    if repo.archived {
-        return Err(Refusal::new(403, "Repository was archived so is read-only."));
-    }
-    Ok(())
-}

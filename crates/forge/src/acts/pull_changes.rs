@@ -8,9 +8,9 @@ use super::{
         site::Site,
         state::Actor,
     },
-    IssueChange,
     pulls::{size, tip},
 };
+use crate::acts::issues::IssueChange;
 use serde_json::json;
 
 /// What is to change on a pull request; what is none stays.

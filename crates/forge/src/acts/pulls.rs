@@ -1,15 +1,13 @@
 //! Opening and changing pull requests.
 
-use super::{
-    super::{
-        hooks::Occasion,
-        json,
-        refusal::Refusal,
-        site::Site,
-        state::{Actor, Pull, Repo, Size, State},
-    },
-    check_body, check_writable,
+use super::super::{
+    hooks::Occasion,
+    json,
+    refusal::Refusal,
+    site::Site,
+    state::{Actor, Pull, Repo, Size, State},
 };
+use crate::acts::limits::{check_body, check_writable};
 use git::bare::Comparison;
 use serde_json::json;
 

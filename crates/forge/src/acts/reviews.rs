@@ -8,9 +8,9 @@ use super::{
         site::Site,
         state::{Actor, Review, ReviewState, State},
     },
-    LONGEST_BODY, NewInline,
     inline::place,
 };
+use crate::acts::{inline::NewInline, limits::LONGEST_BODY};
 use serde_json::json as object;
 
 /// A review to be made.

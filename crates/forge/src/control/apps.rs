@@ -1,10 +1,10 @@
 //! Apps and where they are installed.
 
 use super::super::{
-    Forge, ForgeError,
     refusal::Refusal,
     state::{Actor, App, Hook, Installation, Permissions, Selection, State, UserKind},
 };
+use crate::{disk::ForgeError, forge::Forge};
 use aws_lc_rs::{
     encoding::{AsDer, Pkcs8V1Der},
     rsa::{KeyPair, KeySize},

@@ -1,10 +1,10 @@
 //! CI at work: what Apps and services report of commits.
 
 use super::{
-    super::{Forge, ForgeError, state::CiJob},
-    Person,
+    super::state::CiJob,
     people::{Done, WRITE},
 };
+use crate::{control::people::Person, disk::ForgeError, forge::Forge};
 
 /// A check that appears on every commit pushed to a branch that matches.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use super::{
     super::acts::MergeOrder,
-    Person,
     people::{ADMIN, Done, EVERYONE, WRITE},
 };
+use crate::control::people::Person;
 use std::collections::BTreeMap;
 
 impl Person<'_> {

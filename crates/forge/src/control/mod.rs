@@ -2,6 +2,7 @@
 
 mod apps;
 mod ci;
+mod ids;
 mod maintaining;
 mod people;
 mod setup;
@@ -11,24 +12,3 @@ pub use apps::{AppCredentials, NewApp};
 pub use ci::NewCiJob;
 pub use people::{InlineRemark, Person};
 pub use setup::RepoSource;
-
-use super::{Forge, ForgeError};
-
-impl Forge {
-    /// The id of the repository called `owner/name`, now or formerly.
-    pub fn repo_id(&self, full_name: &str) -> Result<u64, ForgeError> {
-        let unknown = || ForgeError::Unknown(format!("repository {full_name}"));
-        let (owner, name) = full_name.split_once('/').ok_or_else(unknown)?;
-        self.site.read(|state| {
-            let now = state.repo_named(owner, name).map(|repo| repo.id);
-            now.or_else(|| state.former_names.get(&full_name.to_lowercase()).copied())
-                .ok_or_else(unknown)
-        })
-    }
-
-    /// The id of an account.
-    pub fn user_id(&self, login: &str) -> Result<u64, ForgeError> {
-        let found = self.site.read(|state| state.user_named(login).map(|user| user.id));
-        found.ok_or_else(|| ForgeError::Unknown(format!("account {login}")))
-    }
-}

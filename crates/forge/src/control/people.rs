@@ -1,12 +1,12 @@
 //! People at work: what a person does in a browser or with git, with the rights they have.
 
 use super::super::{
-    Forge, ForgeError,
     acts::{IssueChange, NewInline, NewPull, NewReview, PullChange, Target},
     auth::{Caller, Right},
     refusal::Refusal,
     state::{Actor, Role, Side, State},
 };
+use crate::{disk::ForgeError, forge::Forge};
 
 /// A remark on a line of a pull request's diff, on its new side.
 #[derive(Clone, Debug)]

@@ -1,9 +1,7 @@
 //! Accounts, repositories, rights and rules.
 
-use super::super::{
-    Forge, ForgeError, Refusal,
-    state::{BranchRule, Role, Settings, Token, User, UserKind},
-};
+use super::super::state::{BranchRule, Role, Settings, Token, User, UserKind};
+use crate::{disk::ForgeError, forge::Forge, refusal::Refusal};
 use git::bare::{BareRepo, Ident, NewCommit};
 use secrecy::SecretString;
 use std::{collections::BTreeMap, path::Path};

@@ -1,7 +1,6 @@
 //! Looking at what happens on the forge, and ordering what should go wrong.
 
 use super::super::{
-    Forge, ForgeError,
     auth::Caller,
     call::Call,
     faults::{Fault, FaultOrder},
@@ -11,6 +10,7 @@ use super::super::{
     refusal::Refusal,
     rest,
 };
+use crate::{disk::ForgeError, forge::Forge};
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::broadcast;

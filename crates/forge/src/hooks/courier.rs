@@ -1,12 +1,10 @@
 //! Carries deliveries to their receivers: in order for each App, one at a time, each tried once.
 
-use super::{
-    super::{
-        site::Site,
-        state::{Delivery, Hook, Outcome},
-    },
-    HookMishap,
+use super::super::{
+    site::Site,
+    state::{Delivery, Hook, Outcome},
 };
+use crate::hooks::faults::HookMishap;
 use hmac::{Hmac, Mac};
 use http_body_util::Full;
 use hyper_util::{

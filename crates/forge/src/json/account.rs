@@ -1,7 +1,9 @@
 //! Accounts, Apps and installations.
 
-use super::{extend, links, time, time_or_null};
-use crate::state::{App, Installation, Selection, State, User, UserKind};
+use crate::{
+    json::fields::{extend, links, time, time_or_null},
+    state::{App, Installation, Selection, State, User, UserKind},
+};
 use serde_json::{Value, json};
 
 const USER_LINKS: [(&str, &str); 9] = [

@@ -1,7 +1,9 @@
 //! Check runs, their suites, and statuses.
 
-use super::{extend, time, time_or_null};
-use crate::state::{CheckRun, CheckSuite, Repo, State, Status};
+use crate::{
+    json::fields::{extend, time, time_or_null},
+    state::{CheckRun, CheckSuite, Repo, State, Status},
+};
 use git::bare::CommitFacts;
 use serde_json::{Value, json};
 

@@ -1,7 +1,9 @@
 //! Issues, comments, labels, reactions.
 
-use super::{time, time_or_null};
-use crate::state::{Comment, Issue, Label, Pull, Reaction, Repo, Role, State, UserKind};
+use crate::{
+    json::fields::{time, time_or_null},
+    state::{Comment, Issue, Label, Pull, Reaction, Repo, Role, State, UserKind},
+};
 use serde_json::{Value, json};
 
 const REACTIONS: [&str; 8] = ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"];

@@ -1,11 +1,10 @@
 //! Pull requests, reviews, comments on lines.
 
-use super::{
-    extend,
-    issue::{association, labels},
-    time, time_or_null,
+use super::issue::{association, labels};
+use crate::{
+    json::fields::{extend, time, time_or_null},
+    state::{InlineComment, Issue, Pull, Repo, Review, ReviewState, State},
 };
-use crate::state::{InlineComment, Issue, Pull, Repo, Review, ReviewState, State};
 use serde_json::{Value, json};
 
 /// What only git can tell of a pull request.

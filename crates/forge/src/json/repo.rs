@@ -1,7 +1,9 @@
 //! Repositories.
 
-use super::{extend, links, time};
-use crate::state::{Repo, Role, State};
+use crate::{
+    json::fields::{extend, links, time},
+    state::{Repo, Role, State},
+};
 use serde_json::{Value, json};
 
 const REPO_LINKS: [(&str, &str); 37] = [

@@ -14,6 +14,7 @@ mod reviews;
 mod users;
 
 use super::call::{Answered, Call};
+use crate::refusal::Refusal;
 
 /// Whether a path without `/api/v3` belongs to the API rather than to the pages.
 pub(super) fn is_api(parts: &[&str]) -> bool {
@@ -54,14 +55,14 @@ pub(super) async fn answer(mut call: Call) -> Option<Answered> {
 }
 
 /// `/repositories/{id}/…` stands for `/repos/{owner}/{name}/…`.
-fn by_id(call: &mut Call) -> Result<(), super::Refusal> {
+fn by_id(call: &mut Call) -> Result<(), Refusal> {
     let id = match call.parts.as_slice() {
-        [root, id, ..] if root == "repositories" => id.parse::<u64>().map_err(|_| super::Refusal::not_found())?,
+        [root, id, ..] if root == "repositories" => id.parse::<u64>().map_err(|_| Refusal::not_found())?,
         _ => return Ok(()),
     };
     let (owner, name) = call.site.read(|state| {
         let repo = state.repo(id)?;
-        Ok::<_, super::Refusal>((state.login(repo.owner).to_owned(), repo.name.clone()))
+        Ok::<_, Refusal>((state.login(repo.owner).to_owned(), repo.name.clone()))
     })?;
     call.parts.splice(..2, ["repos".to_owned(), owner, name]);
     Ok(())
@@ -89,6 +90,6 @@ async fn of_repo(call: &Call, method: &str, owner: &str, name: &str, rest: &[&st
 }
 
 /// A number in a path; anything else is not there.
-fn number(text: &str) -> Result<u64, super::Refusal> {
-    text.parse().map_err(|_| super::Refusal::not_found())
+fn number(text: &str) -> Result<u64, Refusal> {
+    text.parse().map_err(|_| Refusal::not_found())
 }

@@ -1,6 +1,6 @@
 //! People, organisations, Apps and where they are installed.
 
-use super::Moment;
+use crate::state::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Webhook deliveries, sent or due.
 
-use super::Moment;
+use crate::state::moment::Moment;
 use serde::{Deserialize, Serialize};
 
 /// One attempt to tell an App of an event.

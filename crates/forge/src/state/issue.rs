@@ -1,6 +1,6 @@
 //! Issues and pull requests with all that is said on them.
 
-use super::Moment;
+use crate::state::moment::Moment;
 use serde::{Deserialize, Serialize};
 
 /// An issue, or a pull request seen as one.

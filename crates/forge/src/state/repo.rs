@@ -1,6 +1,11 @@
 //! Repositories, their settings, labels, rules and refs.
 
-use super::{CheckRun, CheckSuite, CiJob, Issue, Moment, Role, Status};
+use crate::state::{
+    account::Role,
+    check::{CheckRun, CheckSuite, CiJob, Status},
+    issue::Issue,
+    moment::Moment,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;

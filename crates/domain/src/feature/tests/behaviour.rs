@@ -215,7 +215,7 @@ fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_aga
     );
     let opening = story.task(ONE).opening.unwrap();
     let reason = BlockReason::ForgeRefused {
-        doing: "open pull".to_owned(),
+        doing: "open pull".to_owned().into(),
         said: "no".to_owned(),
     };
     let effects = story.task_event(ONE, task::Event::Stuck { run: opening, reason });

@@ -1,7 +1,7 @@
 //! Commands: what each does, and when it is refused. The table has every command in every state.
 
 use crate::{
-    blocked::{BlockReason, Way},
+    blocked::{BlockReason, report::Way},
     command::Command,
     effect::{Effect, Reply, ReplyTo, Thread},
     feature::{

@@ -26,7 +26,7 @@ fn failure() -> AgentFailure {
 
 fn refused() -> BlockReason {
     BlockReason::ForgeRefused {
-        doing: "it".to_owned(),
+        doing: "it".to_owned().into(),
         said: "no".to_owned(),
     }
 }

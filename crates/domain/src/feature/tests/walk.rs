@@ -56,7 +56,7 @@ fn failure() -> AgentFailure {
 
 fn refused() -> BlockReason {
     BlockReason::ForgeRefused {
-        doing: "it".to_owned(),
+        doing: "it".to_owned().into(),
         said: "no".to_owned(),
     }
 }
@@ -93,7 +93,7 @@ impl World {
         for scope in &step.stop {
             let (stopped, kept) = self.due.drain(..).partition(|effect: &Effect| match (scope, effect) {
                 (StopScope::Feature, effect) => effect.waits_when_held(),
-                (StopScope::Task(id), Effect::Task { task, work, .. }) => task == id && work.waits_when_held(),
+                (StopScope::Task(id), Effect::Task { task, .. }) => task == id && effect.waits_when_held(),
                 (StopScope::Task(_), _) => false,
             });
             self.due = kept;
@@ -718,7 +718,7 @@ impl World {
     fn commute(&mut self, dice: &mut Dice<'_>) {
         let due: Vec<Effect> = self.due.clone();
         let of = |id: TaskId| {
-            let work = |effect: &&Effect| matches!(effect, Effect::Task { task, work, .. } if *task == id && work.waits_when_held());
+            let work = |effect: &&Effect| matches!(effect, Effect::Task { task, .. } if *task == id && effect.waits_when_held());
             due.iter().find(work).cloned()
         };
         let (Some(first), Some(second)) = (of(ONE), of(TWO)) else {

@@ -1,0 +1,96 @@
+//! What an event makes of a Feature: the Feature after it, and what it asks for.
+
+use crate::{
+    blocked::BlockReason,
+    effect::{Effect, Reply, ReplyTo, Thread, answer},
+    feature::{
+        feature::Feature,
+        state::{Phase, State},
+    },
+    ids::{Millis, Sha, TaskId},
+    task,
+};
+
+/// A Feature and what it asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The Feature after the event.
+    pub feature: Feature,
+    /// What is to be done, in this order.
+    pub effects: Vec<Effect>,
+    /// Whose stored work stops before the new effects are added.
+    pub stop: Vec<StopScope>,
+}
+
+/// Whose stored work stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StopScope {
+    /// Agents, Gates and merges of one task.
+    Task(TaskId),
+    /// All work of the Feature.
+    Feature,
+}
+
+pub(super) fn unchanged(feature: Feature) -> Step {
+    Step {
+        feature,
+        effects: Vec::new(),
+        stop: Vec::new(),
+    }
+}
+
+pub(super) fn emit(feature: &mut Feature) -> u64 {
+    feature.emitted = feature.emitted.saturating_add(1);
+    feature.emitted
+}
+
+/// Says on the issue that the Feature waits for a person.
+pub(super) fn blocked(mut step: Step, reason: BlockReason, phase: Phase) -> Step {
+    step.feature.state = State::Blocked { reason, phase };
+    let run = emit(&mut step.feature);
+    step.effects.push(Effect::PostFeatureBlocked { run });
+    step
+}
+
+/// Moves to `phase`: a paused Feature stays paused there.
+pub(super) fn enter(feature: &mut Feature, phase: Phase) {
+    feature.state = match &feature.state {
+        State::Paused { by, .. } => State::Paused { phase, by: by.clone() },
+        State::Planning { .. }
+        | State::AwaitingApproval
+        | State::Building { .. }
+        | State::Blocked { .. }
+        | State::InReview
+        | State::Completed
+        | State::Cancelled { .. }
+        | State::Failed { .. } => State::Building { phase },
+    };
+}
+
+/// Remembers the integration branch's head.
+pub(super) fn head_is(feature: &mut Feature, head: Sha) {
+    if let Some(integration) = &mut feature.integration {
+        integration.head = head;
+    }
+}
+
+/// Applies an event to one task, and nothing else.
+pub(super) fn tell(step: &mut Step, id: TaskId, event: task::Event, at: Millis) {
+    let rules = step.feature.task_rules();
+    let Some(slot) = step.feature.tasks.iter_mut().find(|task| task.id == id) else {
+        return;
+    };
+    let done = task::step::step(slot.clone(), event, at, &rules);
+    *slot = done.task;
+    if done.stop == task::Stop::Work {
+        step.stop.push(StopScope::Task(id));
+    }
+    step.effects
+        .extend(done.effects.into_iter().map(|asked| asked.effect(id)));
+}
+
+pub(super) fn answered(feature: Feature, thread: Thread, to: ReplyTo, reply: Reply) -> Step {
+    let mut step = unchanged(feature);
+    step.effects = answer(thread, to, reply);
+    step
+}

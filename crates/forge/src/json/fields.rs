@@ -1,0 +1,35 @@
+//! Moments, fields and links, as GitHub writes them.
+
+use crate::state::moment::Moment;
+use serde_json::{Map, Value};
+
+/// A moment as GitHub writes it: `2026-01-15T10:30:00Z`.
+pub(crate) fn time(at: Moment) -> Value {
+    Value::String(at.format("%Y-%m-%dT%H:%M:%SZ").to_string())
+}
+
+pub(crate) fn time_or_null(at: Option<Moment>) -> Value {
+    at.map_or(Value::Null, time)
+}
+
+/// Sets one field of the object `to`.
+pub(crate) fn put(to: &mut Value, field: &str, value: impl Into<Value>) {
+    if let Value::Object(to) = to {
+        to.insert(field.to_owned(), value.into());
+    }
+}
+
+/// Adds the fields of `more` to the object `to`.
+pub(crate) fn extend(to: &mut Value, more: Value) {
+    if let (Value::Object(to), Value::Object(more)) = (to, more) {
+        to.extend(more);
+    }
+}
+
+/// An object of `<field>: <prefix><suffix>`.
+pub(super) fn links(prefix: &str, list: &[(&str, &str)]) -> Value {
+    let entries = list
+        .iter()
+        .map(|(field, suffix)| ((*field).to_owned(), Value::String(format!("{prefix}{suffix}"))));
+    Value::Object(entries.collect::<Map<_, _>>())
+}

@@ -1,0 +1,127 @@
+//! The whole of it, and how its parts are found.
+
+use crate::{
+    clock::Clock,
+    feed::FeedEvent,
+    refusal::Refusal,
+    state::{
+        account::{App, Installation, Role, Token, User, UserKind},
+        delivery::Delivery,
+        issue::{Issue, Pull},
+        repo::Repo,
+    },
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The forge's whole memory.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    /// The last number given to anything: ids of different kinds never coincide.
+    pub last_id: u64,
+    pub clock: Clock,
+    /// With a seed, delivery ids are counted instead of drawn.
+    pub seed: Option<u64>,
+    pub users: BTreeMap<u64, User>,
+    pub apps: BTreeMap<u64, App>,
+    pub installations: BTreeMap<u64, Installation>,
+    pub tokens: BTreeMap<String, Token>,
+    pub repos: BTreeMap<u64, Repo>,
+    /// Former full names, in lower case.
+    pub former_names: BTreeMap<String, u64>,
+    pub deliveries: BTreeMap<u64, Delivery>,
+    pub feed: Vec<FeedEvent>,
+    /// Where the forge listens now; never saved.
+    #[serde(skip)]
+    pub base: String,
+    /// Deliveries to hand to the couriers once the lock is gone.
+    #[serde(skip)]
+    pub outbox: VecDeque<u64>,
+    /// Feed events to broadcast once the lock is gone.
+    #[serde(skip)]
+    pub news: VecDeque<FeedEvent>,
+}
+
+/// Who acts: a person, or an App through its bot user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Actor {
+    pub user: u64,
+    pub app: Option<u64>,
+}
+
+impl State {
+    pub fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    pub fn user(&self, id: u64) -> Option<&User> {
+        self.users.get(&id)
+    }
+
+    pub fn login(&self, id: u64) -> &str {
+        self.users.get(&id).map_or("ghost", |user| user.login.as_str())
+    }
+
+    pub fn user_named(&self, login: &str) -> Option<&User> {
+        self.users.values().find(|user| user.login.eq_ignore_ascii_case(login))
+    }
+
+    pub fn app_named(&self, slug: &str) -> Option<&App> {
+        self.apps.values().find(|app| app.slug.eq_ignore_ascii_case(slug))
+    }
+
+    /// The repository called `owner/name` now.
+    pub fn repo_named(&self, owner: &str, name: &str) -> Option<&Repo> {
+        self.repos
+            .values()
+            .find(|repo| repo.name.eq_ignore_ascii_case(name) && self.login(repo.owner).eq_ignore_ascii_case(owner))
+    }
+
+    pub fn full_name(&self, repo: &Repo) -> String {
+        format!("{}/{}", self.login(repo.owner), repo.name)
+    }
+
+    pub fn repo(&self, id: u64) -> Result<&Repo, Refusal> {
+        self.repos.get(&id).ok_or_else(Refusal::not_found)
+    }
+
+    pub fn repo_mut(&mut self, id: u64) -> Result<&mut Repo, Refusal> {
+        self.repos.get_mut(&id).ok_or_else(Refusal::not_found)
+    }
+
+    pub fn issue(&self, repo: u64, number: u64) -> Result<&Issue, Refusal> {
+        self.repo(repo)?.issues.get(&number).ok_or_else(Refusal::not_found)
+    }
+
+    pub fn issue_mut(&mut self, repo: u64, number: u64) -> Result<&mut Issue, Refusal> {
+        self.repo_mut(repo)?
+            .issues
+            .get_mut(&number)
+            .ok_or_else(Refusal::not_found)
+    }
+
+    pub fn pull(&self, repo: u64, number: u64) -> Result<(&Issue, &Pull), Refusal> {
+        let issue = self.issue(repo, number)?;
+        Ok((issue, issue.pull.as_ref().ok_or_else(Refusal::not_found)?))
+    }
+
+    pub fn pull_mut(&mut self, repo: u64, number: u64) -> Result<&mut Pull, Refusal> {
+        self.issue_mut(repo, number)?
+            .pull
+            .as_mut()
+            .ok_or_else(Refusal::not_found)
+    }
+
+    /// The role that a person has in a repository; Apps' bots and strangers in private repositories have none.
+    pub fn role(&self, repo: &Repo, user: u64) -> Role {
+        if self.users.get(&user).is_some_and(|user| user.kind == UserKind::Bot) {
+            return Role::None;
+        }
+        if repo.owner == user {
+            return Role::Admin;
+        }
+        let floor = if repo.settings.private { Role::None } else { Role::Read };
+        repo.collaborators.get(&user).copied().unwrap_or(Role::None).max(floor)
+    }
+}

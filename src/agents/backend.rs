@@ -1,0 +1,126 @@
+//! The back-ends: which agents there are, and how one of them is run.
+
+use crate::{
+    agents::{
+        access::Access,
+        acp::AcpAgent,
+        claude::ClaudeAgent,
+        codex::CodexAgent,
+        command::CommandAgent,
+        means::Means,
+        program::how_to_install,
+        run::{Printed, RunError, RunSpec},
+        scripted::ScriptedAgent,
+    },
+    config::{AgentCommand, Strength},
+};
+use domain::blocked::AgentFailure;
+use sandbox::Sandbox;
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+/// A way to run agents.
+#[derive(Clone, Debug)]
+pub struct Backend {
+    pub(super) kind: Kind,
+    pub(super) agent: AgentCommand,
+    pub(super) access: Access,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Acp(AcpAgent),
+    Claude(ClaudeAgent),
+    Codex(CodexAgent),
+    Command(CommandAgent),
+    Scripted(ScriptedAgent),
+}
+
+impl Backend {
+    /// Makes the back-end for a configured agent. `folder` is the service's own: below it are private homes of running
+    /// agents (`runs`, may be emptied when none runs) and the memory of scripts (`scripts`, must be kept). `environment`
+    /// names variables of the service that agents get, `access` says how their programs reach a model.
+    #[must_use]
+    pub fn new(
+        agent: &AgentCommand,
+        sandbox: &Sandbox,
+        environment: &[String],
+        folder: &Path,
+        access: &Access,
+    ) -> Self {
+        let means = Means {
+            sandbox: sandbox.clone(),
+            environment: environment.to_vec(),
+            runs: folder.join("runs"),
+            access: access.clone(),
+        };
+        let kind = match agent {
+            AgentCommand::Claude => Kind::Claude(ClaudeAgent::new(means)),
+            AgentCommand::Codex => Kind::Codex(CodexAgent::new(means)),
+            AgentCommand::Acp(command) => Kind::Acp(AcpAgent::new(command.clone(), means)),
+            AgentCommand::Command(command) => Kind::Command(CommandAgent::new(command.clone(), means)),
+            AgentCommand::Scripted(file) => Kind::Scripted(ScriptedAgent::new(file, folder.join("scripts"))),
+        };
+        Self {
+            kind,
+            agent: agent.clone(),
+            access: access.clone(),
+        }
+    }
+
+    /// Looks, before any work is done, for what would keep this agent from working: a program that is missing or too old,
+    /// a key that is not set, a script with mistakes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong and how to mend it, for an operator.
+    pub async fn check(&self) -> Result<(), String> {
+        let found = match &self.kind {
+            Kind::Acp(agent) => agent.check().await,
+            Kind::Claude(agent) => agent.check().await,
+            Kind::Codex(agent) => agent.check().await,
+            Kind::Command(_) => Ok(()),
+            Kind::Scripted(agent) => return agent.check(),
+        };
+        found.map_err(|failure| match &failure {
+            AgentFailure::NotFound { program } | AgentFailure::TooOld { program, .. } => {
+                format!("{failure}; {}", how_to_install(program))
+            }
+            _ => failure.to_string(),
+        })
+    }
+
+    /// The model that this agent is to use, as its program names it: what a repository asks for, else the usual.
+    #[must_use]
+    pub fn model(&self, asked: Option<&str>, usual: Strength) -> Option<String> {
+        self.access.models.name(&self.agent, asked, usual)
+    }
+
+    /// The model that this agent tries once where its own is not to be had.
+    #[must_use]
+    pub fn fallback_model(&self) -> Option<String> {
+        self.access.models.fallback(&self.agent)
+    }
+
+    /// The word for what kind of agent this is.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        self.agent.kind()
+    }
+
+    /// Runs the agent once; `earlier` counts the runs of the same request before it.
+    pub(super) async fn run(
+        &self,
+        spec: &RunSpec,
+        earlier: u32,
+        cancel: &CancellationToken,
+    ) -> Result<Printed, RunError> {
+        match &self.kind {
+            Kind::Acp(agent) => agent.run(spec, cancel).await,
+            Kind::Claude(agent) => agent.run(spec, cancel).await,
+            Kind::Codex(agent) => agent.run(spec, cancel).await,
+            Kind::Command(agent) => agent.run(spec, cancel).await,
+            Kind::Scripted(agent) => agent.run(spec, earlier).await,
+        }
+    }
+}
