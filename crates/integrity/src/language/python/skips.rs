@@ -129,7 +129,11 @@ fn is_conditional(at: At<'_>) -> bool {
     };
     calls.filter(skips).any(|call| {
         let mut arguments = call.field("arguments").into_iter().flat_map(At::children);
-        let condition = arguments.find(|part| !part.is(&["keyword_argument", "string"]));
+        let said = |part: &At<'_>| match part.kind() {
+            "keyword_argument" => part.field_text("name") == "condition",
+            kind => kind != "string",
+        };
+        let condition = arguments.find(said).map(|part| part.field("value").unwrap_or(part));
         condition.is_some_and(|condition| !is_written_out(condition))
     })
 }
