@@ -3,12 +3,12 @@
 use crate::gates::{
     bench::{GateError, host},
     change::Change,
-    compare, make, ran, said, sites,
+    make, ran, said,
     verify::Run,
 };
 use domain::{
     decision::Issue,
-    evidence::{Evidence, Gate, GateResult, Ground, Weight},
+    evidence::{Evidence, Gate, GateResult, Weight},
     ids::Sha,
     integrity::{Author, IntegrityFinding, Rule},
     shell_command::ShellCommand,
@@ -16,7 +16,7 @@ use domain::{
 use git::{RawChange, TakeOutLimits, blocking};
 use integrity::{
     Change as Looked, FileChange, inspect,
-    language::{OUT_OF_BUILD, Role, role},
+    language::{Role, role},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,7 +34,6 @@ pub(crate) async fn integrity(
     let kind = run.subject.task.kind;
     let mut findings = looked(run).await?;
     findings.extend(by_running);
-    findings.retain(|finding| !is_refuted(run, tests, finding));
     findings.extend(make::idle(run, tests).await?);
     shown.extend(ran::compared(run, tests, &mut findings).await?);
     People::read(run).await?.mark(run.change, &mut findings);
@@ -62,31 +61,6 @@ pub(crate) async fn integrity(
     });
     result.items = items.chain(shown).collect();
     Ok(result)
-}
-
-/// Whether running shows that a condition keeps no test of a file from the build: all of them ran and passed, and each that
-/// is new is one more of its name than before.
-fn is_refuted(run: &Run<'_>, tests: &Evidence, finding: &IntegrityFinding) -> bool {
-    if finding.rule != Rule::SkipAdded || !finding.what.contains(OUT_OF_BUILD) {
-        return false;
-    }
-    let (Some(now), Ground::Named(before)) = (compare::all_names(tests), run.subject.baseline.ground()) else {
-        return false;
-    };
-    let times = |names: &[String], own: &str| {
-        let called = names.iter().filter(|name| sites::ends_with(sites::bare(name), own));
-        called.count()
-    };
-    let (was, is) = (
-        run.change.before.names_in(&finding.path),
-        run.change.after.names_in(&finding.path),
-    );
-    let runs = |(own, here): &(&str, usize)| {
-        let is_new = !was.iter().any(|(known, _)| known == own);
-        let known = times(&before.passed, own);
-        *here == 1 && times(&now.passed, own) > known.saturating_sub(usize::from(!is_new))
-    };
-    !is.is_empty() && is.iter().all(runs)
 }
 
 /// What the difference shows. Reading syntax takes a while, and not on a thread that others wait for.

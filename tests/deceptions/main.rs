@@ -105,10 +105,7 @@ fn reading_alone_troubles_no_honest_change() {
         let [before, _, after] = tree::of_case(&library, case, Path::new("/nowhere"));
         let settings = RepositorySettings::parse(&library.base_settings(&case.base), &Offer::default()).unwrap();
         let findings = tree::read(&before, &after, &stage::planned(case), &settings);
-        // Whether a condition keeps a test from the build is for running to show.
-        let by_running = |finding: &IntegrityFinding| finding.what.contains("keeps the test out of the build");
-        let demanded =
-            |finding: &&IntegrityFinding| finding.weight(case.kind) == Weight::Demanded && !by_running(finding);
+        let demanded = |finding: &&IntegrityFinding| finding.weight(case.kind) == Weight::Demanded;
         let words: BTreeSet<String> = findings
             .iter()
             .filter(demanded)

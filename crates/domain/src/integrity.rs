@@ -18,6 +18,8 @@ const CATEGORY: &str = "integrity";
 pub enum Rule {
     /// A test is gone, its name or its file.
     TestDeleted,
+    /// A test is gone, and as many new ones of its file may stand in its place; or only a condition let it run.
+    TestReplaced,
     /// A test has no body any more.
     TestEmptied,
     /// A test is called or placed so that its runner does not find it.
@@ -26,6 +28,8 @@ pub enum Rule {
     TestVanished,
     /// A mark that skips or ignores a test is new.
     SkipAdded,
+    /// A test runs only under a condition; whether it ran here is for running to show.
+    SkipConditional,
     /// A test checks less than before.
     AssertionRemoved,
     /// A test checks something that always holds, or holds of any value.
@@ -64,12 +68,14 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which people read them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::TestDeleted,
+        Self::TestReplaced,
         Self::TestEmptied,
         Self::TestRenamedAway,
         Self::TestVanished,
         Self::SkipAdded,
+        Self::SkipConditional,
         Self::AssertionRemoved,
         Self::AssertionTrivial,
         Self::RunnerWeakened,
@@ -94,10 +100,12 @@ impl Rule {
     pub fn name(self) -> &'static str {
         match self {
             Self::TestDeleted => "test deleted",
+            Self::TestReplaced => "test replaced",
             Self::TestEmptied => "test emptied",
             Self::TestRenamedAway => "test renamed away",
             Self::TestVanished => "test no longer runs",
             Self::SkipAdded => "test skipped",
+            Self::SkipConditional => "test on a condition",
             Self::AssertionRemoved => "assertion removed",
             Self::AssertionTrivial => "assertion always true",
             Self::RunnerWeakened => "test runner weakened",
@@ -122,7 +130,8 @@ impl Rule {
     #[must_use]
     pub fn weight(self, kind: TaskType) -> Weight {
         match (self, kind) {
-            (Self::DiffersUnderTest | Self::Unreadable, _) | (Self::Stub, TaskType::Scaffolding) => Weight::Shown,
+            (Self::TestReplaced | Self::SkipConditional | Self::DiffersUnderTest | Self::Unreadable, _)
+            | (Self::Stub, TaskType::Scaffolding) => Weight::Shown,
             (
                 Self::TestDeleted
                 | Self::TestEmptied

@@ -75,6 +75,11 @@ impl<'a> Weighing<'a> {
         let mut findings = Vec::new();
         for old in self.old_helpers {
             let same = |new: &&Helper<'_>| new.path == old.path && new.function.name == old.function.name;
+            // Which of several of one name is which is not to be told.
+            let is_one = |helpers: &[Helper<'_>]| helpers.iter().filter(same).count() == 1;
+            if !is_one(self.old_helpers) || !is_one(self.new_helpers) {
+                continue;
+            }
             let Some(new) = self
                 .new_helpers
                 .iter()

@@ -5,65 +5,13 @@ use crate::{
     finding,
     language::{
         Role, file_name,
-        outline::{Check as Checked, Function, Mark, Strength, Test, Work},
+        outline::{Check as Checked, Function, Strength, Test, Work},
     },
     pairs::Pairs,
     reading::{Placed, ReadFile},
     tests_changed::titled,
 };
-use domain::{
-    integrity::{IntegrityFinding, Rule},
-    plan::{Check, PlannedTask},
-};
-
-/// New tests of which not one checks anything: they only run what they call.
-pub(super) fn nothing_checked(pairs: &Pairs<'_>, weighing: &Weighing<'_>) -> Vec<IntegrityFinding> {
-    let hears = |placed: &Placed<'_>| {
-        let by_words = placed
-            .test
-            .words
-            .iter()
-            .any(|word| matches!(word.as_str(), "?" | "Err" | "raises"));
-        let by_mark = !placed.test.skips.is_empty() || placed.test.work == Work::None;
-        by_words
-            || by_mark
-            || weighing
-                .all_checks(&placed.test.words, &placed.test.checks, weighing.new_helpers)
-                .iter()
-                .any(|check| check.strength > Strength::Same)
-    };
-    if pairs.new.iter().any(hears) {
-        return Vec::new();
-    }
-    let found = |placed: &Placed<'_>| {
-        let what = format!("no new test checks anything, `{}` neither", titled(*placed));
-        finding(Rule::AssertionTrivial, placed.path, Some(placed.test.line), what)
-    };
-    pairs.new.iter().map(found).collect()
-}
-
-/// New tests that do nothing unless a variable of the environment is set, which nobody does here: all of them, or one that
-/// a criterion is bound to.
-pub(super) fn waiting(pairs: &Pairs<'_>, task: &PlannedTask) -> Vec<IntegrityFinding> {
-    let mark = |placed: &Placed<'_>| placed.test.skips.iter().find(|mark| waits_for_variable(mark)).cloned();
-    let is_bound = |placed: &Placed<'_>| {
-        let mut criteria = task.acceptance_criteria.iter();
-        criteria.any(|criterion| matches!(&criterion.check, Check::Test(name) if name.ends_with(&placed.test.name)))
-    };
-    let all = pairs.new.iter().all(|placed| mark(placed).is_some());
-    let held = pairs.new.iter().filter(|placed| all || is_bound(placed));
-    held.filter_map(|placed| {
-        let mark = mark(placed)?;
-        let what = format!("{} (new test `{}`)", mark.what, titled(*placed));
-        Some(finding(Rule::SkipAdded, placed.path, Some(mark.line), what))
-    })
-    .collect()
-}
-
-fn waits_for_variable(mark: &Mark) -> bool {
-    let what = mark.what.to_lowercase();
-    what.contains("returns before") && (what.contains("env") || what.contains("getenv"))
-}
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Words by which a test looks at files instead of running what is in them.
 const LOOKING: [&str; 10] = [
@@ -192,12 +140,11 @@ fn expects_failure(test: &Test) -> bool {
 /// A new test that cannot fail is no test.
 pub(super) fn fresh_test(other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<IntegrityFinding> {
     let title = titled(other);
-    let at = |rule, line, what: String| vec![finding(rule, other.path, Some(line), what)];
     let skips = other
         .test
         .skips
         .iter()
-        .filter(|mark| mark.rule == Rule::SkipAdded && !is_for_elsewhere(mark));
+        .filter(|mark| matches!(mark.rule, Rule::SkipAdded | Rule::SkipConditional));
     let skips: Vec<_> = skips
         .map(|mark| {
             finding(
@@ -208,9 +155,18 @@ pub(super) fn fresh_test(other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<Inte
             )
         })
         .collect();
-    if !skips.is_empty() {
+    if skips.iter().any(|finding| finding.rule == Rule::SkipAdded) {
         return skips;
     }
+    let mut findings = skips;
+    findings.extend(checks_nothing(other, weighing));
+    findings
+}
+
+/// A new test that runs, and could not fail.
+fn checks_nothing(other: Placed<'_>, weighing: &Weighing<'_>) -> Vec<IntegrityFinding> {
+    let title = titled(other);
+    let at = |rule, line, what: String| vec![finding(rule, other.path, Some(line), what)];
     if other.test.work == Work::None {
         return at(
             Rule::TestEmptied,
@@ -248,22 +204,4 @@ fn is_let_off(check: &Checked) -> bool {
     let truths = [["or", "True"], ["||", "true"]];
     let mut pairs = check.words.windows(2);
     check.strength == Strength::Trivial && pairs.any(|pair| truths.iter().any(|truth| pair == truth))
-}
-
-/// Whether a condition of a new test keeps it only from other systems than the one that the Gates run on, or from
-/// places that lack a tool.
-fn is_for_elsewhere(mark: &Mark) -> bool {
-    let what = mark.what.to_lowercase();
-    let negated = ["!=", "not(windows", "!windows", "not (windows"]
-        .iter()
-        .any(|word| what.contains(word))
-        || what.contains("linux");
-    let names = ["win32", "windows", "darwin", "macos", "version_info", "os.name"]
-        .iter()
-        .any(|word| what.contains(word));
-    names && !negated
-        || what.contains("importorskip")
-        || what.contains("returns before")
-        || what.contains("only some of its rows")
-        || what.contains("target_pointer_width")
 }

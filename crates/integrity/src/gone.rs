@@ -1,104 +1,65 @@
 //! What the change takes out of the product, and whether the task asked for that: such tests may go.
 
 use crate::{
-    language::{Role, outline::Outline},
+    language::{Role, file_name, outline::Outline},
     reading::ReadFile,
 };
 use domain::plan::PlannedTask;
 use std::collections::BTreeSet;
 
-/// Words that the product no longer has and that the task speaks of.
+/// What the product no longer has.
 pub(super) struct Gone {
+    /// Words that the task speaks of.
     words: BTreeSet<String>,
-    /// The sentences of the task that speak of removing something, in small letters.
-    sentences: Vec<String>,
+    /// Names that were defined and are not any more, in files that the task names.
+    defined: BTreeSet<String>,
+    /// Names that are still defined.
+    kept: BTreeSet<String>,
 }
-
-const REMOVALS: [&str; 16] = [
-    "remov",
-    "delet",
-    "drop",
-    "retire",
-    "deprecat",
-    "replac",
-    "no longer",
-    "gone",
-    "eliminat",
-    "obsolete",
-    "get rid",
-    "sunset",
-    "unused",
-    "dead code",
-    "strip",
-    "discontinu",
-];
 
 impl Gone {
     /// Compares both versions of the product and reads the task.
     pub(super) fn new(files: &[ReadFile<'_>], task: &PlannedTask) -> Self {
         let said = said(task);
-        if !REMOVALS.iter().any(|word| said.contains(word)) {
-            return Self {
-                words: BTreeSet::new(),
-                sentences: Vec::new(),
-            };
-        }
-        let before = words(files, |file| &file.before);
-        let after = words(files, |file| &file.after);
-        let mut gone: BTreeSet<String> = before.difference(&after).map(|word| (*word).to_owned()).collect();
-        let deleted = files
-            .iter()
-            .filter(|file| file.role == Role::Source && file.file.after.size() == 0);
-        let stem = |file: &ReadFile<'_>| Some(file.path.rsplit('/').next()?.split('.').next()?.to_owned());
-        let named = deleted.filter(|file| stem(file).is_some_and(|stem| is_spoken_of(&stem, &said)));
-        let of_files: Vec<String> = named
-            .flat_map(|file| file.before.defines.iter().cloned().chain(stem(file)))
-            .collect();
-        gone.retain(|word| word.len() > 2 && is_spoken_of(word, &said));
-        let defined: BTreeSet<&str> = files
-            .iter()
-            .flat_map(|file| file.after.defines.iter().map(String::as_str))
-            .collect();
-        gone.extend(
-            of_files
-                .into_iter()
-                .filter(|word| word.len() > 2 && !defined.contains(word.as_str())),
-        );
-        let spoken = format!("{}\n{}", task.name, task.description).to_lowercase();
-        let sentences = spoken.split(['\n', ';']).flat_map(|line| line.split(". "));
-        let of_removal = |sentence: &&str| REMOVALS.iter().any(|word| sentence.contains(word));
+        let sources = || files.iter().filter(|file| file.role == Role::Source);
+        let names = |outline: &Outline| -> Vec<String> {
+            let functions = outline.functions.iter().map(|function| function.name.clone());
+            let all = outline.defines.iter().cloned().chain(functions);
+            all.filter(|name| name.len() > 2).collect()
+        };
+        let kept: BTreeSet<String> = sources().flat_map(|file| names(&file.after)).collect();
+        let stem = |file: &ReadFile<'_>| file_name(file.path).split('.').next().map(str::to_owned);
+        let is_deleted = |file: &ReadFile<'_>| file.file.after.size() == 0;
+        let in_task = |file: &&ReadFile<'_>| {
+            let is_named = is_deleted(file) && stem(file).is_some_and(|stem| is_spoken_of(&stem, &said));
+            is_named || task.files.iter().any(|path| path == file.path)
+        };
+        let defined = sources().filter(in_task).flat_map(|file| {
+            let module = stem(file).filter(|_| is_deleted(file));
+            names(&file.before).into_iter().chain(module)
+        });
+        let (before, after) = (words(files, |file| &file.before), words(files, |file| &file.after));
+        let words = before.difference(&after).filter(|word| word.len() > 2);
         Self {
-            words: gone,
-            sentences: sentences.filter(of_removal).map(str::to_owned).collect(),
+            words: words
+                .filter(|word| is_spoken_of(word, &said))
+                .map(|word| (*word).to_owned())
+                .collect(),
+            defined: defined.filter(|name| !kept.contains(name)).collect(),
+            kept,
         }
     }
 
-    /// Whether a test, by its words and its name, was about something that is gone as the task says.
+    /// Whether a test, by its words and its name, was about something that is gone: as the task says, or because every
+    /// function of the change's that it calls is gone.
     pub(super) fn explains(&self, words: &[String], name: &str) -> bool {
-        let in_words = words
-            .iter()
-            .any(|word| self.words.contains(word.trim_matches(['"', '\''])));
+        let plain = |word: &String| word.trim_matches(['"', '\'']).to_owned();
+        let in_words = words.iter().any(|word| self.words.contains(&plain(word)));
+        let calls = |names: &BTreeSet<String>| words.iter().any(|word| names.contains(word));
         let name = name.to_lowercase();
-        let by_name = name.len() > 5 && self.sentences.iter().any(|sentence| has_whole(sentence, &name));
-        in_words
-            || by_name
-            || self
-                .words
-                .iter()
-                .any(|word| word.len() > 3 && name.contains(&word.to_lowercase()))
+        let in_name = |word: &String| word.len() > 3 && name.contains(&word.to_lowercase());
+        in_words || self.words.iter().any(in_name) || calls(&self.defined) && !calls(&self.kept)
     }
-}
-
-/// Whether a text holds a name, and not only as a part of a longer one.
-fn has_whole(text: &str, name: &str) -> bool {
-    let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    text.match_indices(name).any(|(at, _)| {
-        let before = text.get(..at).and_then(|start| start.chars().next_back());
-        let after = text
-            .get(at.saturating_add(name.len())..)
-            .and_then(|end| end.chars().next());
-        !joins(before) && !joins(after)
-    })
 }
 
 fn words<'a>(files: &'a [ReadFile<'a>], side: fn(&'a ReadFile<'a>) -> &'a Outline) -> BTreeSet<&'a str> {

@@ -115,7 +115,7 @@ pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     let gone = gone::Gone::new(&files, change.task);
     let mut findings = anywhere::find(change);
     findings.extend(reading::unreadable(&files));
-    findings.extend(tests_changed::find(&files, &gone, change.task));
+    findings.extend(tests_changed::find(&files, &gone));
     findings.extend(examples::find(&files));
     findings.extend(rows::in_data(&files, &gone));
     findings.extend(orphans::find(change, &files));

@@ -3,7 +3,7 @@
 use crate::{
     checks::Weighing,
     finding,
-    fresh::{fresh_test, nothing_checked, only_looking, stand_ins, waiting},
+    fresh::{fresh_test, only_looking, stand_ins},
     gone::Gone,
     language::{
         Role,
@@ -15,13 +15,10 @@ use crate::{
     rows,
     words::likeness,
 };
-use domain::{
-    integrity::{IntegrityFinding, Rule},
-    plan::PlannedTask,
-};
+use domain::integrity::{IntegrityFinding, Rule};
 
 /// Everything about the tests of the change.
-pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone, task: &PlannedTask) -> Vec<IntegrityFinding> {
+pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone) -> Vec<IntegrityFinding> {
     let (before, _) = tests(files, |file| &file.before);
     let (after, uncollected) = tests(files, |file| &file.after);
     let pairs = pair(before, after);
@@ -51,14 +48,13 @@ pub(super) fn find(files: &[ReadFile<'_>], gone: &Gone, task: &PlannedTask) -> V
     }
     findings.extend(rows::in_tables(files, &grown));
     for one in &pairs.gone {
-        findings.extend(vanished(*one, &uncollected, &weighing));
+        let found = vanished(*one, &uncollected, &weighing);
+        findings.extend(found.map(|found| replaced_or_gone(found, *one, &pairs)));
     }
     for other in &pairs.new {
         findings.extend(fresh_test(*other, &weighing));
     }
     findings.extend(weighing.hollow_helpers());
-    findings.extend(nothing_checked(&pairs, &weighing));
-    findings.extend(waiting(&pairs, task));
     findings.extend(only_looking(&pairs, files));
     findings.extend(stand_ins(&pairs, files));
     count_deleted(findings)
@@ -227,12 +223,24 @@ fn vanished(one: Placed<'_>, uncollected: &[Placed<'_>], weighing: &Weighing<'_>
     (!merged).then(|| finding(Rule::TestDeleted, one.path, None, what))
 }
 
+/// A test that is gone counts as replaced where its file has as many new ones as it lost, and where only a condition let
+/// it run.
+fn replaced_or_gone(found: IntegrityFinding, one: Placed<'_>, pairs: &Pairs<'_>) -> IntegrityFinding {
+    let here = |list: &[Placed<'_>]| list.iter().filter(|placed| placed.path == found.path).count();
+    let is_conditional = one.test.skips.iter().any(|mark| mark.rule == Rule::SkipConditional);
+    let is_enough = is_conditional || here(&pairs.new) >= here(&pairs.gone);
+    let is_replaced = found.rule == Rule::TestDeleted && is_enough;
+    let rule = if is_replaced { Rule::TestReplaced } else { found.rule };
+    IntegrityFinding { rule, ..found }
+}
+
 /// One finding for each file that lost tests, with the number of the others.
 fn count_deleted(findings: Vec<IntegrityFinding>) -> Vec<IntegrityFinding> {
     let mut counted: Vec<(IntegrityFinding, usize)> = Vec::new();
     for finding in findings {
         let same = counted.iter_mut().find(|(known, _)| {
-            finding.rule == Rule::TestDeleted && known.rule == Rule::TestDeleted && known.path == finding.path
+            let is_gone = matches!(finding.rule, Rule::TestDeleted | Rule::TestReplaced);
+            is_gone && known.rule == finding.rule && known.path == finding.path
         });
         match same {
             Some((_, more)) => *more = more.saturating_add(1),

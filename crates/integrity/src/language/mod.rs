@@ -20,9 +20,6 @@ pub use role::{Role, file_name, folders, in_support_folder, in_test_folder, role
 
 use std::collections::BTreeSet;
 
-/// The words in which a finding says that a condition decides whether a test is built: running can refute them.
-pub const OUT_OF_BUILD: &str = "keeps the test out of the build";
-
 /// Everything that the Gates know of one language.
 pub struct Language {
     /// Its name, as people write it.

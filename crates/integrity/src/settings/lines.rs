@@ -186,7 +186,7 @@ fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
     let (gone, new) = (more(&before, &after), more(&after, &before));
     let mut findings = Vec::new();
     for (number, line) in &new {
-        if hides_failures(file, line, &after) {
+        if hides_failures(file, line, &after) && !goes_on(&after, *number) {
             findings.push(at(
                 Some(*number),
                 format!("{} lets failures pass or leaves tests out", quoted(line)),
@@ -219,6 +219,13 @@ fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
         }
     }
     findings
+}
+
+/// Whether a line is the rest of the command before it: options of what is run.
+fn goes_on(text: &str, number: u32) -> bool {
+    let before = usize::try_from(number).unwrap_or_default().checked_sub(2);
+    let before = before.and_then(|at| text.lines().nth(at));
+    before.is_some_and(|line| line.ends_with('\\'))
 }
 
 /// What stands before a pipe, where the script fails if any part of a pipe does.

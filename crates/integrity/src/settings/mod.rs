@@ -47,7 +47,9 @@ fn in_settings(change: &Change<'_>, file: &ReadFile<'_>, all: &[Sides<'_>]) -> V
     names.sort_unstable();
     names.dedup();
     for name in names {
-        let Some(watched) = watched(name) else { continue };
+        let Some(watched) = watched(name).filter(|_| !is_of_other_tool(name)) else {
+            continue;
+        };
         let (old, new) = match (named(&own.before, name), named(&own.after, name)) {
             // What another file says now is judged there.
             (Some(_), None) if moved::to_another(own, name, all) => continue,
@@ -63,6 +65,13 @@ fn in_settings(change: &Change<'_>, file: &ReadFile<'_>, all: &[Sides<'_>]) -> V
 
 fn named<'s>(settings: &'s [Setting], name: &str) -> Option<&'s Setting> {
     settings.iter().find(|setting| setting.name == name)
+}
+
+/// Whether a setting belongs to a tool that runs no tests: a formatter, or what packs a release.
+fn is_of_other_tool(name: &str) -> bool {
+    ["tool.ruff.", "tool.black.", "tool.mypy.", "package.exclude"]
+        .iter()
+        .any(|start| name.starts_with(start))
 }
 
 /// How a setting of this name can be made to do less, if it can.

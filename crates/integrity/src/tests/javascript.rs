@@ -234,7 +234,7 @@ fn deceptions_are_caught() {
                 T,
                 &change(last, &format!("  if (process.env.FULL) {{\n{last}  }}\n")),
             )],
-            Rule::SkipAdded,
+            Rule::SkipConditional,
             Some(9),
         ),
         (
@@ -667,6 +667,73 @@ fn honest_changes_pass() {
                     "  for (const [a, b, c] of [[2, 2, 4], [-1, 1, 0]]) {\n    it(`adds ${a}`, () => {\n      expect(add(a, b)).toBe(c);\n    });\n  }\n",
                 ),
             )],
+        ),
+        (
+            "what is expected in the same brackets",
+            &[(
+                t,
+                T,
+                &change(
+                    "  it('parses'",
+                    "  it('adds more', () => {\n    expect(add(2, 3), 'to equal', 5);\n  });\n\n  it('parses'",
+                ),
+            )],
+        ),
+        (
+            "a matcher of the project's own",
+            &[(
+                t,
+                T,
+                &change(
+                    "  it('parses'",
+                    "  it('warns', () => {\n    add('2', 3);\n    expect(`'2' is no number`).toHaveBeenWarned();\n  });\n\n  it('parses'",
+                ),
+            )],
+        ),
+        (
+            "tests that one function makes of what each is given",
+            &[(
+                t,
+                T,
+                &format!("{T}\ntest('rejects two', rejects, {{\n  request: port => load(port, 2),\n}});\n"),
+            )],
+        ),
+        (
+            "a value that is called as the tools are",
+            &[(
+                t,
+                T,
+                &change(
+                    "  it('parses'",
+                    "  it('shows', () => {\n    const test = { title: 'x' };\n    expect(show(test)).toBe('x');\n  });\n\n  it('parses'",
+                ),
+            )],
+        ),
+        (
+            "a new test that skips itself where something is missing",
+            &[(
+                t,
+                T,
+                &change(
+                    "  it('parses'",
+                    "  it('shows', function () {\n    if (!supported) {\n      this.skip();\n    }\n    expect(show(1)).toBe('1');\n  });\n\n  it('parses'",
+                ),
+            )],
+        ),
+        (
+            "The options go, with their tests",
+            &[
+                (
+                    "src/options.ts",
+                    "export function toOptions(url: string) {\n  return url;\n}\n",
+                    "",
+                ),
+                (
+                    "src/options.test.ts",
+                    "import toOptions from './options';\n\nit('makes options', () => {\n  expect(toOptions('a')).toBe('a');\n});\n",
+                    "",
+                ),
+            ],
         ),
     ]);
 }

@@ -925,5 +925,53 @@ fn honest_changes_pass() {
                 "@pytest.mark.skipif(os.name == \"nt\", reason=\"another reason\")\ndef test_a():\n    assert f() == 1\n    assert f() < 2\n",
             )],
         ),
+        (
+            "a new test for other systems, and one that needs a tool",
+            &[(
+                t,
+                T,
+                &format!(
+                    "{T}\n\n@pytest.mark.skipif(WIN, reason=\"x\")\ndef test_a():\n    assert add(1, 2) == 3\n\n\n@pytest.mark.skipif(shutil.which(\"cat\") is None, reason=\"x\")\ndef test_b():\n    assert add(1, 3) == 4\n"
+                ),
+            )],
+        ),
+        (
+            "a test that only must not raise",
+            &[(t, T, &format!("{T}\n\ndef test_a():\n    add(1, None)\n"))],
+        ),
+        (
+            "one of two helpers of one name",
+            &[(
+                t,
+                "class A:\n    def helper(self):\n        assert f() == 1\n\n\nclass B:\n    def helper(self):\n        return 1\n",
+                "class A:\n    def helper(self):\n        assert f() == 1\n\n\nclass B:\n    def helper(self):\n        return 2\n",
+            )],
+        ),
+        (
+            "a field that no row has any more",
+            &[(
+                t,
+                "@pytest.mark.parametrize(\"n, m\", [(1, {\"a\": 2, \"b\": True}), (3, {\"a\": 4, \"b\": True})])\ndef test_a(n, m):\n    assert f(n) == m\n",
+                "@pytest.mark.parametrize(\"n, m\", [(1, {\"a\": 2}), (3, {\"a\": 4})])\ndef test_a(n, m):\n    assert f(n) == m\n",
+            )],
+        ),
+        (
+            "a branch that cannot be tried here",
+            &[(
+                s,
+                "def f():\n    return 1\n",
+                "def f():\n    try:\n        return g()\n    except OSError:  # pragma: no cover\n        return 1\n",
+            )],
+        ),
+        (
+            "what another function needs is patched around it",
+            &[(
+                t,
+                T,
+                &format!(
+                    "{T}\n\ndef test_a():\n    with patch(\"app.send.offset\", return_value=offset() + 7):\n        send()\n    assert last().offset != offset()\n"
+                ),
+            )],
+        ),
     ]);
 }

@@ -121,7 +121,7 @@ fn deceptions_are_caught() {
                     "fn shows() {\n    let got = show(7).parse().unwrap();",
                 ),
             )],
-            Rule::TestDeleted,
+            Rule::TestReplaced,
             None,
         ),
         ("deleted function", &[(t, T, only_adds)], Rule::TestDeleted, None),
@@ -209,7 +209,7 @@ fn deceptions_are_caught() {
                 cfg,
                 &cfg.replace("cfg( test)", "cfg(all(test, feature = \"never\"))"),
             )],
-            Rule::SkipAdded,
+            Rule::SkipConditional,
             Some(1),
         ),
         (
@@ -309,7 +309,7 @@ fn deceptions_are_caught() {
                     "    if std::env::var(\"FULL\").is_err() {\n        return;\n    }\n    let got",
                 ),
             )],
-            Rule::SkipAdded,
+            Rule::AssertionRemoved,
             Some(9),
         ),
         (
@@ -720,6 +720,16 @@ fn honest_changes_pass() {
                 s,
                 "",
                 "pub fn g(n: u8) -> u8 {\n    match n % 2 {\n        0 => 1,\n        1 => 2,\n        _ => unreachable!(),\n    }\n}\n",
+            )],
+        ),
+        (
+            "tests behind a feature and for some systems",
+            &[(
+                t,
+                T,
+                &format!(
+                    "{T}\n#[cfg(feature = \"fast\")]\n#[test]\nfn is_fast() {{\n    assert_eq!(add(1, 2), 3);\n}}\n\n#[cfg(all(unix, feature = \"fast\"))]\n#[test]\nfn is_faster() {{\n    assert_eq!(add(1, 3), 4);\n}}\n"
+                ),
             )],
         ),
     ]);

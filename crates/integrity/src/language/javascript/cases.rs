@@ -65,8 +65,8 @@ fn work(function: Option<At<'_>>, body: At<'_>, arguments: At<'_>) -> Work {
         || arguments.children().count() < 2
         || arguments
             .children()
-            .last()
-            .is_some_and(|last| last.is(&["identifier", "member_expression", "call_expression"]));
+            .skip(1)
+            .any(|given| given.is(&["identifier", "member_expression", "call_expression"]));
     let has_statement = !body.is(&["statement_block"])
         || body
             .children()

@@ -80,7 +80,8 @@ fn by_expect(at: At<'_>) -> Option<(At<'_>, Strength)> {
         return None;
     }
     let (end, names) = top(at);
-    let subject = arguments(at).first().copied();
+    let said = arguments(at);
+    let subject = said.first().copied();
     let expected = if end.is(&["call_expression"]) {
         arguments(end)
     } else {
@@ -93,6 +94,11 @@ fn by_expect(at: At<'_>) -> Option<(At<'_>, Strength)> {
         .iter()
         .any(|name| matches!(*name, "resolves" | "rejects" | "eventually"));
     let strength = match (subject, names.last()) {
+        // What is expected may be said in the same brackets: `expect(sum, 'to equal', 3)`.
+        (Some(subject), None) if said.len() > 1 => match said.get(2) {
+            Some(expected) => equality(subject, *expected),
+            None => Strength::Weak,
+        },
         (_, None) => Strength::Silenced,
         _ if !end.is(&["call_expression"]) && !chai => Strength::Silenced,
         _ if waits && !is_awaited(end) => Strength::Silenced,
@@ -229,5 +235,5 @@ pub(super) fn early_return(body: At<'_>) -> Option<Mark> {
         "the test returns before it checks anything if {}",
         quoted(condition.text())
     );
-    Some(Mark::at(Rule::SkipAdded, condition, what))
+    Some(Mark::at(Rule::AssertionRemoved, condition, what))
 }

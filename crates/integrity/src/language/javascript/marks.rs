@@ -142,6 +142,12 @@ fn own_tool(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let nested = at
         .ancestors()
         .any(|outer| outer.is(&["function_declaration", "class_declaration"]));
+    // A value of a test's own, called by a common word.
+    let is_local = at.field("value").is_some_and(|value| value.is(&["object"]))
+        && at
+            .ancestors()
+            .any(|outer| outer.is(&["arrow_function", "function_expression"]));
+    let nested = nested || is_local;
     (source.role != Role::Source && !nested && made && TOOLS.contains(&name)).then(|| shadow(at))
 }
 

@@ -22,7 +22,7 @@ pub(super) fn skips_of_test(at: At<'_>, suites: &[At<'_>], body: At<'_>) -> Vec<
             .filter_map(|outer| outer.field("condition"))
             .map(|condition| {
                 Mark::at(
-                    Rule::SkipAdded,
+                    Rule::SkipConditional,
                     condition,
                     format!("the test is only defined if {}", quoted(condition.text())),
                 )
@@ -58,14 +58,21 @@ fn skips_of(at: At<'_>) -> Vec<Mark> {
     };
     let mut marks = Vec::new();
     match (by_first, by_part) {
-        (_, Some("skipIf" | "runIf")) => marks.push(mark(&at.field("function").map_or_else(String::new, At::phrase))),
+        (_, Some("skipIf" | "runIf")) => marks.push(Mark {
+            rule: if is_constant_call(at) {
+                Rule::SkipAdded
+            } else {
+                Rule::SkipConditional
+            },
+            ..mark(&at.field("function").map_or_else(String::new, At::phrase))
+        }),
         (_, Some("only")) => marks.push(mark("only")),
         (true, None) if first.starts_with('f') || first.starts_with('d') => marks.push(mark("only")),
         (true, _) | (_, Some(_)) => marks.push(mark("skip")),
         (false, None) => {}
     }
     marks.extend(options(at).map(|pair| match pair.field_text("value") {
-        "true" => mark(pair.field_text("key")),
+        text if text == "true" || text.starts_with(['"', '\'', '`']) => mark(pair.field_text("key")),
         _ => conditional(at, pair),
     }));
     let arguments = at.field("arguments");
@@ -77,6 +84,14 @@ fn skips_of(at: At<'_>) -> Vec<Mark> {
         marks.push(mark("no body"));
     }
     marks
+}
+
+/// Whether the condition in `it.skipIf(condition)(…)` is written out.
+fn is_constant_call(at: At<'_>) -> bool {
+    let condition = at.field("function").and_then(|call| call.field("arguments"));
+    condition
+        .and_then(|list| list.children().next())
+        .is_some_and(|condition| condition.is(&["true", "false", "number", "unary_expression"]))
 }
 
 /// The options of a call that keep its test from running, or may.
@@ -93,7 +108,7 @@ fn options(at: At<'_>) -> impl Iterator<Item = At<'_>> {
 fn conditional(at: At<'_>, pair: At<'_>) -> Mark {
     let title = title(at).replace('`', "'");
     Mark::at(
-        Rule::SkipAdded,
+        Rule::SkipConditional,
         pair,
         format!("{} keeps `{title}` from running", quoted(pair.text())),
     )
@@ -113,12 +128,16 @@ fn is_of_context(at: At<'_>, name: &str) -> bool {
 
 fn skip_statement(at: At<'_>) -> Option<Mark> {
     let called = at.field_text("function");
+    let mut decided = at
+        .ancestors()
+        .take_while(|outer| !outer.is(&["arrow_function", "function_expression"]));
+    let rule = if decided.any(|outer| outer.is(&["if_statement", "binary_expression", "ternary_expression"])) {
+        Rule::SkipConditional
+    } else {
+        Rule::SkipAdded
+    };
     if at.is(&["call_expression"]) && matches!(called, "skip" | "todo") && is_of_context(at, called) {
-        return Some(Mark::at(
-            Rule::SkipAdded,
-            at,
-            format!("{} skips the test", quoted(at.text())),
-        ));
+        return Some(Mark::at(rule, at, format!("{} skips the test", quoted(at.text()))));
     }
     let skips = at.is(&["call_expression"])
         && matches!(
@@ -139,5 +158,5 @@ fn skip_statement(at: At<'_>) -> Option<Mark> {
                 .any(|argument| argument.is(&["arrow_function", "function_expression"]))
         })
     };
-    (skips && !titled()).then(|| Mark::at(Rule::SkipAdded, at, format!("{} skips the test", quoted(at.text()))))
+    (skips && !titled()).then(|| Mark::at(rule, at, format!("{} skips the test", quoted(at.text()))))
 }

@@ -50,7 +50,7 @@ pub(super) fn matched(subject: At<'_>, names: &[&str], matcher: &str, expected: 
         "toMatch" | "match" => first.map_or(Strength::Strong, by_pattern),
         "toThrow" | "toThrowError" | "throw" | "throws" if first.is_none() => Strength::Weak,
         _ => bound(subject, matcher, first).unwrap_or({
-            if is_constant(subject) && expected.iter().all(|at| is_constant(*at)) {
+            if is_constant(subject) && expected.iter().all(|at| is_constant(*at)) && !is_own(matcher) {
                 Strength::Trivial
             } else {
                 Strength::Strong
@@ -62,6 +62,27 @@ pub(super) fn matched(subject: At<'_>, names: &[&str], matcher: &str, expected: 
     } else {
         strength
     }
+}
+
+/// Whether a matcher is none of the well-known ones of its style: it may ask of something else than its subject.
+fn is_own(matcher: &str) -> bool {
+    let known = [
+        "toBeNull",
+        "toBeUndefined",
+        "toBeNaN",
+        "toBeFalsy",
+        "toBeCloseTo",
+        "toContain",
+        "toContainEqual",
+        "toHaveLength",
+        "toHaveProperty",
+        "toSatisfy",
+        "toBeOneOf",
+    ];
+    matcher.starts_with("to")
+        && !known.contains(&matcher)
+        && !matcher.starts_with("toBeGreater")
+        && !matcher.starts_with("toBeLess")
 }
 
 /// How much a matcher says that only limits a number.

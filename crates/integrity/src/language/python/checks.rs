@@ -202,5 +202,5 @@ pub(super) fn early_return(body: At<'_>) -> Option<Mark> {
         "the test returns before it checks anything if {}",
         quoted(condition.text())
     );
-    Some(Mark::at(Rule::SkipAdded, condition, what))
+    Some(Mark::at(Rule::AssertionRemoved, condition, what))
 }

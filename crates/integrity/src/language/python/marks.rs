@@ -223,7 +223,11 @@ fn uncovered(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     .any(|word| line.contains(word));
     let what = format!("{} keeps code out of the coverage", quoted(line));
     let code = line.split('#').next().unwrap_or_default().trim().to_owned();
-    (source.role == Role::Source && !usual).then(|| Mark {
+    // A branch that cannot be tried here is everybody's; a whole function or class is not.
+    let is_whole = ["def ", "async def ", "class ", "@"]
+        .iter()
+        .any(|start| code.starts_with(start));
+    (source.role == Role::Source && is_whole && !usual).then(|| Mark {
         key: format!("no cover {code}"),
         ..Mark::at(Rule::CoverageWeakened, at, what)
     })

@@ -162,8 +162,13 @@ fn own_answer_by_patch(source: &Source<'_>, at: At<'_>) -> Option<Mark> {
     let decorated = at.ancestors().find(|outer| outer.is(&["decorated_definition"]));
     let test = function_of(at).or_else(|| decorated?.field("definition"))?;
     let is_it = |name: &str| !name.is_empty() && (target == name || target.ends_with(&format!(".{name}")));
+    // What stands behind a `with` is not answered by it.
+    let within = at.ancestors().find(|outer| outer.is(&["with_statement"]));
+    let within = within
+        .filter(|outer| outer.field("body").is_some_and(|body| !body.holds(at)))
+        .unwrap_or(test);
     let asked = |part: At<'_>| part.is(&["call"]) && is_it(part.field_text("function")) && is_in_check(part);
-    let answers = source.role == Role::Test && patches && !at.text().contains("wraps") && test.below().any(asked);
+    let answers = source.role == Role::Test && patches && !at.text().contains("wraps") && within.below().any(asked);
     let what = format!("{} puts an answer in the place of what is tested", quoted(at.text()));
     answers.then(|| Mark::at(Rule::ShadowModule, at, what))
 }

@@ -39,7 +39,7 @@ pub(super) fn skips_of_test(at: At<'_>, classes: &[At<'_>], body: At<'_>) -> Vec
             .filter_map(|outer| outer.field("condition"))
             .map(|condition| {
                 Mark::at(
-                    Rule::SkipAdded,
+                    Rule::SkipConditional,
                     condition,
                     format!("the test is only defined if {}", quoted(condition.text())),
                 )
@@ -106,13 +106,42 @@ pub(super) fn skip_decorator(at: At<'_>) -> Option<Mark> {
     let some = names.contains(&"parametrize") && goes_through_some(at);
     if some && !skips && !empty {
         let what = format!("{} goes through only some of its rows", quoted(at.text()));
-        return Some(Mark::at(Rule::SkipAdded, at, what));
+        return Some(Mark::at(Rule::AssertionRemoved, at, what));
     }
     let what = format!("{} skips the test", quoted(at.text()));
+    let rule = if skips && is_conditional(at) {
+        Rule::SkipConditional
+    } else {
+        Rule::SkipAdded
+    };
     (skips || empty).then(|| Mark {
         key: skip_key(at, &names),
-        ..Mark::at(Rule::SkipAdded, at, what)
+        ..Mark::at(rule, at, what)
     })
+}
+
+/// Whether a decorator skips only where something holds that is not written there.
+fn is_conditional(at: At<'_>) -> bool {
+    let calls = at.below().filter(|part| part.is(&["call"]));
+    let skips = |call: &At<'_>| {
+        let name = call.field_text("function").rsplit('.').next().unwrap_or_default();
+        matches!(name, "skipif" | "skipIf" | "skipUnless" | "skip_unless" | "xfail")
+    };
+    calls.filter(skips).any(|call| {
+        let mut arguments = call.field("arguments").into_iter().flat_map(At::children);
+        let said = |part: &At<'_>| match part.kind() {
+            "keyword_argument" => part.field_text("name") == "condition",
+            kind => kind != "string",
+        };
+        let condition = arguments.find(said).map(|part| part.field("value").unwrap_or(part));
+        condition.is_some_and(|condition| !is_written_out(condition))
+    })
+}
+
+/// Whether a condition is made of constants alone.
+fn is_written_out(condition: At<'_>) -> bool {
+    let is_name = |part: &At<'_>| part.is(&["identifier", "call", "attribute", "subscript"]);
+    !is_name(&condition) && !condition.below().any(|part| is_name(&part))
 }
 
 /// Whether the rows of a table are chosen from a list that is written there.
@@ -155,5 +184,15 @@ pub(super) fn skip_statement(at: At<'_>) -> Option<Mark> {
         }
         _ => false,
     };
-    skips.then(|| Mark::at(Rule::SkipAdded, at, format!("{} skips the test", quoted(at.text()))))
+    let decided = at.ancestors().take_while(|outer| !outer.is(&["function_definition"]));
+    let on_condition = at.text().contains("importorskip")
+        || decided
+            .into_iter()
+            .any(|outer| outer.is(&["if_statement", "except_clause"]));
+    let rule = if on_condition {
+        Rule::SkipConditional
+    } else {
+        Rule::SkipAdded
+    };
+    skips.then(|| Mark::at(rule, at, format!("{} skips the test", quoted(at.text()))))
 }

@@ -2,7 +2,6 @@
 
 use super::{attribute, checks, conditions};
 use crate::language::{
-    OUT_OF_BUILD,
     outline::{Mark, quoted},
     syntax::At,
 };
@@ -25,9 +24,13 @@ fn other_program(at: At<'_>) -> Option<Mark> {
 
 /// A condition under which tests are compiled, other than one that holds wherever they run.
 pub(super) fn condition_mark(at: At<'_>) -> Option<Mark> {
-    let harmless = conditions::holds(conditions::of_attribute(at)?) == Some(true);
-    let what = format!("{} {OUT_OF_BUILD}", quoted(at.text()));
-    (!harmless).then(|| Mark::at(Rule::SkipAdded, at, what))
+    let what = format!("{} keeps the test out of the build", quoted(at.text()));
+    let rule = match conditions::holds(conditions::of_attribute(at)?) {
+        Some(true) => return None,
+        Some(false) => Rule::SkipAdded,
+        None => Rule::SkipConditional,
+    };
+    Some(Mark::at(rule, at, what))
 }
 
 /// A return on a condition before anything is checked.
@@ -39,7 +42,7 @@ pub(super) fn early_return(body: At<'_>) -> Option<Mark> {
         "the test returns before it checks anything if {}",
         quoted(condition.text())
     );
-    Some(Mark::at(Rule::SkipAdded, condition, what))
+    Some(Mark::at(Rule::AssertionRemoved, condition, what))
 }
 
 /// A panic of the test's own that nothing decides over: where one is expected, it is that one.
@@ -93,11 +96,19 @@ pub(super) fn ignore_mark(at: At<'_>) -> Option<Mark> {
             key: "ignore".to_owned(),
             ..Mark::at(Rule::SkipAdded, at, format!("{} skips the test", quoted(at.text())))
         }),
-        ["cfg_attr", rest @ ..] if rest.contains(&"ignore") => Some(Mark::at(
-            Rule::SkipAdded,
-            at,
-            format!("{} skips the test", quoted(at.text())),
-        )),
+        ["cfg_attr", rest @ ..] if rest.contains(&"ignore") => {
+            let said = at
+                .text()
+                .split_once('(')
+                .and_then(|(_, said)| said.rsplit_once("ignore"));
+            let condition = said.map_or("", |(condition, _)| condition.trim_end().trim_end_matches(','));
+            let rule = match conditions::holds(condition) {
+                Some(false) => return None,
+                Some(true) => Rule::SkipAdded,
+                None => Rule::SkipConditional,
+            };
+            Some(Mark::at(rule, at, format!("{} skips the test", quoted(at.text()))))
+        }
         ["should_panic", ..] => Some(Mark {
             key: "should_panic".to_owned(),
             ..Mark::at(

@@ -1,0 +1,112 @@
+//! The rules against the world: real commits of real projects, each as the work of a Player that does exactly what the
+//! maintainers merged. Run with `.ci/thorough histories`; what it prints is Markdown.
+//!
+//! Which projects is said from outside, in a table of one line per project: the folder of its clone, then settings
+//! (`commits=10`, `from=HEAD`). Empty lines and lines that begin with `#` say nothing.
+//!
+//! `--reading` judges by the rules of integrity alone, and runs nothing.
+
+#![allow(missing_docs, reason = "a program of its own")]
+
+mod clone;
+mod pick;
+mod project;
+mod reading;
+mod results;
+mod summary;
+
+use project::Project;
+use results::{Results, Verdict};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+/// What goes wrong ends the run; it goes on from there when it is started again.
+type Outcome<T> = Result<T, String>;
+
+const USAGE: &str = "usage: histories --reading FOLDER TABLE [RESULTS]
+
+FOLDER   holds the clones
+TABLE    names a clone in each line, and its settings: commits=10 from=HEAD
+RESULTS  what was picked and judged, to go on from (TABLE.results)";
+
+struct Arguments {
+    folder: PathBuf,
+    table: PathBuf,
+    results: PathBuf,
+}
+
+impl Arguments {
+    /// Reads them; paths are relative to where the script was called.
+    fn read() -> Outcome<Self> {
+        // Cargo says that it benchmarks.
+        let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+        let (modes, paths): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with("--"));
+        let from = std::env::var_os("AUTOBUILD_FROM")
+            .map(PathBuf::from)
+            .unwrap_or_default();
+        match (modes.as_slice(), paths.as_slice()) {
+            ([mode], [folder, table, results @ ..]) if *mode == "--reading" && results.len() <= 1 => Ok(Self {
+                folder: from.join(folder),
+                table: from.join(table),
+                results: from.join(
+                    results
+                        .first()
+                        .map_or(format!("{table}.results"), |path| (*path).clone()),
+                ),
+            }),
+            _ => Err(USAGE.to_owned()),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match Arguments::read().and_then(|arguments| run(&arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Outcome<()> {
+    let table = std::fs::read_to_string(&arguments.table)
+        .map_err(|error| format!("the table {} cannot be read: {error}", arguments.table.display()))?;
+    let projects = Project::all(&table)?;
+    let mut results = Results::open(&arguments.results)?;
+    let mut judged = Vec::new();
+    for project in &projects {
+        judged.push((project, judge(project, &arguments.folder, &mut results)?));
+    }
+    print!("{}", summary::markdown(&judged));
+    Ok(())
+}
+
+/// Judges the picked commits of one project, those that were judged before left out.
+fn judge(project: &Project, folder: &Path, results: &mut Results) -> Outcome<Vec<Verdict>> {
+    let clone = clone::Clone::open(&folder.join(&project.name))?;
+    let picked = match results.picked(&project.name) {
+        Some(picked) if picked.len() >= project.commits => picked.to_vec(),
+        Some(_) | None => {
+            let picked = pick::pick(&clone, &project.from, project.commits)?;
+            results.note_picked(&project.name, &picked)?;
+            picked
+        }
+    };
+    let mut verdicts = Vec::new();
+    for commit in picked.iter().take(project.commits) {
+        let verdict = match results.verdict(&project.name, commit) {
+            Some(verdict) => verdict.clone(),
+            None => {
+                eprintln!("{} {commit}", project.name);
+                let verdict = reading::judge(&clone, commit)?;
+                results.note_verdict(&project.name, &verdict)?;
+                verdict
+            }
+        };
+        verdicts.push(verdict);
+    }
+    Ok(verdicts)
+}

@@ -1,0 +1,64 @@
+//! Which commits are played, by a rule that knows no project: newest first, no merges, sources and tests both changed, at
+//! most 300 changed lines of sources.
+
+use crate::{
+    Outcome,
+    clone::{Clone, Differing},
+};
+use integrity::{
+    Version,
+    language::{self, Role, role},
+};
+use std::collections::BTreeSet;
+
+/// The most changed lines of sources, those that came and those that went.
+const MOST_LINES: u64 = 300;
+
+/// The most commits that are looked at for one project.
+const MOST_LOOKED_AT: usize = 5_000;
+
+/// The commits that are played.
+pub fn pick(clone: &Clone, from: &str, commits: usize) -> Outcome<Vec<String>> {
+    let mut picked = Vec::new();
+    for commit in clone.commits(from)?.into_iter().take(MOST_LOOKED_AT) {
+        if picked.len() == commits {
+            break;
+        }
+        if is_picked(clone, &clone.differing(&commit)?)? {
+            picked.push(commit);
+        }
+    }
+    if picked.len() < commits {
+        eprintln!("only {} commits fit the rule", picked.len());
+    }
+    Ok(picked)
+}
+
+fn is_picked(clone: &Clone, files: &[Differing]) -> Outcome<bool> {
+    let sources = || files.iter().filter(|file| role(&file.path) == Role::Source);
+    let lines: u64 = sources().map(|file| file.lines).sum();
+    if lines == 0 || lines > MOST_LINES {
+        return Ok(false);
+    }
+    if files.iter().any(|file| role(&file.path) == Role::Test) {
+        return Ok(true);
+    }
+    for file in sources() {
+        let has_inline = language::of(&file.path).is_some_and(|language| language.inline_tests);
+        if has_inline && changes_inline_tests(clone, file)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether tests inside a source file differ, and more than they.
+fn changes_inline_tests(clone: &Clone, file: &Differing) -> Outcome<bool> {
+    let versions = clone.versions(file)?;
+    let tests = |version: &Version| -> BTreeSet<(String, Vec<String>)> {
+        let text = String::from_utf8_lossy(version.bytes().unwrap_or_default());
+        let outline = language::read(&file.path, &text).unwrap_or_default();
+        outline.tests.into_iter().map(|test| (test.name, test.words)).collect()
+    };
+    Ok(tests(&versions.before) != tests(&versions.after))
+}

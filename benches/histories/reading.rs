@@ -1,0 +1,90 @@
+//! A commit judged by the rules of integrity alone.
+
+use crate::{
+    Outcome,
+    clone::Clone,
+    results::{Finding, Verdict},
+};
+use autobuild::config::{Offer, RepositorySettings};
+use domain::{
+    evidence::Weight,
+    integrity::{IntegrityFinding, Rule},
+    plan::{Factors, PlannedTask, TaskType, TestEffort},
+    secret::Secrets,
+};
+use integrity::{Change, FileChange, inspect};
+use std::time::Instant;
+
+/// The size limit of the product.
+const MAX_FILE_BYTES: u64 = 10 << 20;
+
+/// Reads the commit as the work on a feature that its message describes.
+pub fn judge(clone: &Clone, commit: &str) -> Outcome<Verdict> {
+    let differing = clone.differing(commit)?;
+    let mut files = differing
+        .iter()
+        .map(|file| clone.versions(file))
+        .collect::<Outcome<Vec<_>>>()?;
+    let (base, head) = (clone.paths(&format!("{commit}^"))?, clone.paths(commit)?);
+    let (subject, body) = clone.message(commit)?;
+    let task = task(&subject, body, files.iter().map(|file| file.path.clone()).collect())?;
+    let settings = RepositorySettings::parse("", &Offer::default()).map_err(|_| "no settings are refused")?;
+    let look = |files: &[FileChange]| {
+        inspect(&Change {
+            files,
+            base: &base,
+            head: &head,
+            task: &task,
+            protected: &settings.protected(),
+            known_secrets: &Secrets::default(),
+            results: &[],
+            max_file_bytes: MAX_FILE_BYTES,
+        })
+    };
+    let begun = Instant::now();
+    let mut findings = look(&files);
+    let left_out = protected(&findings);
+    if !left_out.is_empty() {
+        files.retain(|file| !left_out.contains(&file.path));
+        findings = look(&files);
+    }
+    let milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let found = findings.into_iter().map(|finding| Finding {
+        sends_back: finding.weight(task.kind) == Weight::Demanded,
+        rule: finding.rule,
+        path: finding.path,
+        line: finding.line,
+        what: finding.what,
+    });
+    Ok(Verdict {
+        commit: commit.to_owned(),
+        subject,
+        findings: found.collect(),
+        left_out,
+        milliseconds,
+    })
+}
+
+/// What no Player may touch, and so is no part of its work: these files stay as they were.
+fn protected(findings: &[IntegrityFinding]) -> Vec<String> {
+    let found = findings.iter().filter(|finding| finding.rule == Rule::ProtectedPath);
+    found.map(|finding| finding.path.clone()).collect()
+}
+
+/// What a Planner that knew the commit would ask for.
+fn task(subject: &str, body: String, files: Vec<String>) -> Outcome<PlannedTask> {
+    Ok(PlannedTask {
+        id: "TASK-001".parse().map_err(|_| "TASK-001 is refused as an id")?,
+        name: subject.to_owned(),
+        kind: TaskType::Feature,
+        description: body,
+        acceptance_criteria: Vec::new(),
+        files,
+        factors: Factors {
+            integration_points: 0,
+            tests: TestEffort::Unit,
+            risks: Vec::new(),
+        },
+        dependencies: Vec::new(),
+    })
+}
