@@ -1,10 +1,11 @@
 //! Integrity: what the difference shows and what running shows, in one result.
 
 use crate::gates::{
-    bench::{GateError, host},
     change::Change,
-    compare, make, ran, said, sites,
-    verify::Run,
+    compare, make, ran,
+    run::context::{GateError, host},
+    said, sites,
+    turn::Run,
 };
 use domain::{
     decision::Issue,

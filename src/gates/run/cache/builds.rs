@@ -1,6 +1,6 @@
-//! What Cargo keeps of its builds: where, from which sources, and how it is made to forget a package.
+//! What Cargo keeps of its builds: where, and how it is made to forget a package.
 
-use crate::gates::{cache::packages::MANIFEST, files};
+use crate::gates::{files, run::cache::packages::MANIFEST};
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -16,73 +16,37 @@ const SKIPPED: [&str; 3] = ["incremental", "node_modules", ".git"];
 /// How deep below a kept folder Cargo's notes lie.
 const DEEPEST: usize = 5;
 
-/// The largest list of sources, and manifest, that is read.
-const MAX_LIST: u64 = 4 * 1024 * 1024;
+/// The largest manifest that is read.
+const MAX_MANIFEST: u64 = 4 * 1024 * 1024;
 
 /// How long the mark is that Cargo adds to a package's name.
 const MARK: usize = 16;
 
-/// What was found in the folders that are kept.
-#[derive(Debug, Default)]
-pub(super) struct Builds {
-    /// Where Cargo notes what is fresh, from the checkout on.
-    pub(super) fingerprints: BTreeSet<String>,
-    /// One source of every unit that has the place it was built in within it.
-    pub(super) bound: BTreeSet<String>,
+/// Where Cargo notes what is fresh, from the checkout on, in folders that commands left there.
+pub(super) fn fingerprints(work: &Path, leavings: &[PathBuf]) -> io::Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for left in leavings {
+        if fs::symlink_metadata(work.join(left))?.is_dir() {
+            look(work, left, 0, &mut found)?;
+        }
+    }
+    Ok(found)
 }
 
-impl Builds {
-    /// Looks through folders that commands left in a checkout.
-    pub(super) fn of(work: &Path, leavings: &[PathBuf]) -> io::Result<Self> {
-        let mut builds = Self::default();
-        for left in leavings {
-            let full = work.join(left);
-            if fs::symlink_metadata(&full)?.is_dir() {
-                builds.look(work, left, left.parent().unwrap_or(Path::new("")), 0)?;
-            }
+fn look(work: &Path, folder: &Path, depth: usize, found: &mut BTreeSet<String>) -> io::Result<()> {
+    for entry in fs::read_dir(work.join(folder))? {
+        let entry = entry?;
+        let (name, path) = (entry.file_name(), folder.join(entry.file_name()));
+        if !entry.file_type()?.is_dir() {
+            continue;
         }
-        Ok(builds)
-    }
-
-    fn look(&mut self, work: &Path, folder: &Path, above: &Path, depth: usize) -> io::Result<()> {
-        for entry in fs::read_dir(work.join(folder))? {
-            let entry = entry?;
-            let (name, path) = (entry.file_name(), folder.join(entry.file_name()));
-            if entry.file_type()?.is_dir() {
-                if name == FINGERPRINTS {
-                    self.fingerprints.extend(path.to_str().map(str::to_owned));
-                } else if depth < DEEPEST && !SKIPPED.iter().any(|skipped| name == *skipped) {
-                    self.look(work, &path, above, depth.saturating_add(1))?;
-                }
-            } else if path.extension().is_some_and(|end| end == "d")
-                && let Some(text) = path.to_str()
-                && let Ok(list) = files::read(work, text, MAX_LIST)
-            {
-                let source = bound_source(&String::from_utf8_lossy(&list), &work.to_string_lossy());
-                let source = source.map(|source| above.join(source));
-                self.bound
-                    .extend(source.and_then(|source| source.to_str().map(str::to_owned)));
-            }
+        if name == FINGERPRINTS {
+            found.extend(path.to_str().map(str::to_owned));
+        } else if depth < DEEPEST && !SKIPPED.iter().any(|skipped| name == *skipped) {
+            look(work, &path, depth.saturating_add(1), found)?;
         }
-        Ok(())
     }
-}
-
-/// The first source in a compiler's list, if what was compiled from it has the place within it: `env!` of a folder is
-/// not among the things that Cargo compares.
-fn bound_source(list: &str, work: &str) -> Option<String> {
-    let names_place = |line: &str| {
-        line.strip_prefix("# env-dep:")
-            .is_some_and(|value| value.contains(work))
-    };
-    if !list.lines().any(names_place) {
-        return None;
-    }
-    let (_, sources) = list.lines().next()?.split_once(": ")?;
-    // A space in a name stands behind a backslash.
-    let first = sources.replace("\\ ", "\0");
-    let first = first.split(' ').next()?.replace('\0', " ");
-    Some(first.strip_prefix(&format!("{work}/")).unwrap_or(&first).to_owned())
+    Ok(())
 }
 
 /// Makes Cargo forget that packages in these folders were ever built.
@@ -110,7 +74,7 @@ fn name(work: &Path, folder: &str) -> io::Result<Option<String>> {
         "" => MANIFEST.to_owned(),
         folder => format!("{folder}/{MANIFEST}"),
     };
-    let bytes = files::read(work, &path, MAX_LIST).map_err(io::Error::other)?;
+    let bytes = files::read(work, &path, MAX_MANIFEST).map_err(io::Error::other)?;
     // What Cargo cannot read either was never built.
     let Ok(manifest) = toml::from_str::<toml::Table>(&String::from_utf8_lossy(&bytes)) else {
         return Ok(None);
@@ -133,25 +97,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_unit_that_names_its_place_is_bound_to_it() {
-        let list = |dep: &str| {
-            format!("/w/target/debug/deps/a-1.d: src/my\\ lib.rs src/b.rs\n\nsrc/b.rs:\n\n# env-dep:{dep}\n")
-        };
-        let table = [
-            (list("CARGO_MANIFEST_DIR=/w"), Some("src/my lib.rs")),
-            (list("OUT_DIR=/w/target/debug/build/a-1/out"), Some("src/my lib.rs")),
-            (list("CARGO_PKG_VERSION=0.1.0"), None),
-            (list("HOME"), None),
-            ("/w/x.d: /w/src/x.rs\n# env-dep:A=/w\n".to_owned(), Some("src/x.rs")),
-            ("# env-dep:A=/w".to_owned(), None),
-            (String::new(), None),
-        ];
-        for (list, expected) in table {
-            assert_eq!(bound_source(&list, "/w").as_deref(), expected, "{list}");
-        }
-    }
-
-    #[test]
     fn cargo_forgets_the_packages_named_and_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let work = dir.path();
@@ -169,10 +114,10 @@ mod tests {
         fs::write(work.join("target/CACHEDIR.TAG"), "").unwrap();
         fs::create_dir(work.join("fixture")).unwrap();
         fs::write(work.join("fixture/Cargo.toml"), "[[[ broken").unwrap();
-        let builds = Builds::of(work, &[PathBuf::from("target")]).unwrap();
-        forget(work, &builds.fingerprints, &["a", "fixture"].into()).unwrap();
+        let found = fingerprints(work, &[PathBuf::from("target")]).unwrap();
+        forget(work, &found, &["a", "fixture"].into()).unwrap();
         let left = notes.map(|note| work.join("target/debug/.fingerprint").join(note).exists());
         assert_eq!(left, [false, true, true, true]);
-        assert!(forget(work, &builds.fingerprints, &["gone"].into()).is_err());
+        assert!(forget(work, &found, &["gone"].into()).is_err());
     }
 }
