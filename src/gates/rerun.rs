@@ -19,7 +19,7 @@ pub(crate) async fn flaky(
     if untouched.is_empty() {
         return Ok(Vec::new());
     }
-    let again = prepared.from_nothing().await?.tests().await?;
+    let again = prepared.anew().await?.tests().await?;
     let passed = compare::names(&again).map_or(&[][..], |names| names.passed.as_slice());
     let flaky = untouched.into_iter().filter(|name| passed.contains(name));
     Ok(flaky

@@ -246,3 +246,40 @@ async fn a_dependency_that_a_change_brings_is_built_once_for_all_runs_of_its_tur
     assert!(times("twice") > 1, "experiments ran: {compiled}");
     assert_eq!(times("two"), 1, "{compiled}");
 }
+
+#[tokio::test]
+async fn a_virtual_environment_that_set_up_makes_serves_every_run() {
+    let stage = Stage::new().await;
+    let setup = "[ -d .venv ] && echo there || echo new\npython3 -m venv --without-pip .venv\n\
+                 echo 'OFFSET = 1' > .venv/offset.py\n";
+    let run = ".venv/bin/python -c 'import sys; assert sys.prefix.endswith(\"work/.venv\"), sys.prefix'\n\
+               PYTHONPATH=src:.venv .venv/bin/python -m unittest discover -s tests -v\n";
+    let test = |name: &str, call: &str| {
+        format!(
+            "import unittest\nimport offset\nimport calc\n\n\nclass {name}(unittest.TestCase):\n    def test_it(self):\n        \
+             self.assertEqual(calc.{call} + offset.OFFSET, 6)\n"
+        )
+    };
+    let (old, new) = (test("AddTest", "add(2, 3)"), test("SubTest", "sub(8, 3)"));
+    let fork = stage.commit(
+        None,
+        &[
+            ("setup.sh", Some(setup)),
+            ("run.sh", Some(run)),
+            ("src/calc.py", Some("def add(a, b):\n    return a + b\n")),
+            ("tests/test_add.py", Some(&old)),
+        ],
+    );
+    let case = Case::new(TaskType::Feature, SETTINGS);
+    let baseline = stage.baseline(&fork, &case.settings).await;
+    assert_eq!(baseline.tests.word(), "passed", "{:?}", baseline.tests);
+    let head = stage.commit(
+        Some(&fork),
+        &[("src/calc.py", Some(CODE)), ("tests/test_sub.py", Some(&new))],
+    );
+    let report = stage.verified_on(&baseline, &fork, &head, &case).await;
+    assert_eq!(finding(report.setup.as_ref().unwrap()).output, "there");
+    assert_eq!(report.tests.word(), "passed", "{:?}", report.tests);
+    let red = report.result(Gate::RedBeforeGreen).unwrap();
+    assert_eq!(red.evidence.word(), "passed", "{red:?}");
+}

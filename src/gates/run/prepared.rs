@@ -246,7 +246,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// A checkout of the commit that starts from no cache, and on which set-up ran.
-    pub(crate) async fn from_nothing(&self) -> Result<Ready<'_>, GateError> {
+    pub(crate) async fn anew(&self) -> Result<Ready<'_>, GateError> {
         self.on(self.commit, None, Start::Nothing).await
     }
 

@@ -175,10 +175,8 @@ impl<'a> ResultCache<'a> {
     }
 
     fn write(&self, key: &Key, kept: &Kept) -> io::Result<()> {
-        fs::create_dir_all(&self.folder())?;
-        let file = tempfile::Builder::new()
-            .prefix(".making-")
-            .tempfile_in(&self.folder())?;
+        fs::create_dir_all(self.folder())?;
+        let file = tempfile::Builder::new().prefix(".making-").tempfile_in(self.folder())?;
         serde_json::to_writer(&file, kept)?;
         file.persist(self.folder().join(&key.0))?;
         make_room(&self.folder(), MOST)
