@@ -11,7 +11,7 @@ use crate::{
         running::Running,
         settings::EngineSettings,
     },
-    gates::Remembered,
+    gates::Places,
     github::{App, Caps, Client, GithubUrls, WriteSpacing},
     store::{OpenOptions, Store},
     telemetry::{Telemetry, TelemetrySettings},
@@ -140,7 +140,7 @@ pub async fn engine(blueprint: Blueprint) -> anyhow::Result<Arc<Engine>> {
         secrets,
         coach_installations: CoachInstallations::default(),
         running: Running::default(),
-        remembered: Remembered::default(),
+        places: Places::default(),
         data_folder,
     }))
 }

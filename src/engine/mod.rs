@@ -29,7 +29,7 @@ use crate::{
         coach_installations::CoachInstallations, data_folder::DataFolder, roster::Roster, running::Running,
         settings::EngineSettings,
     },
-    gates::Remembered,
+    gates::Places,
     github::{Client, WriteSpacing},
     store::Store,
 };
@@ -64,8 +64,8 @@ pub struct Engine {
     pub coach_installations: CoachInstallations,
     /// What this process performs right now.
     pub running: Running,
-    /// What the Gates need not run again.
-    pub remembered: Remembered,
+    /// Who runs where, as long as there is no wall.
+    pub places: Places,
     /// Nobody else uses the data folder.
     pub data_folder: DataFolder,
 }

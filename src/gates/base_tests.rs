@@ -1,15 +1,13 @@
 //! The base's own tests on the new code, whatever the change did to them.
 
 use crate::gates::{
-    bench::GateError,
     change::Change,
-    commands::Chosen,
     compare,
-    overlay::{Overlay, Side},
-    remembered,
-    remembered::Hope,
+    run::context::GateError,
+    run::overlay::{Overlay, Side},
+    run::result_cache::Expected,
     said,
-    verify::Run,
+    turn::Run,
 };
 use domain::{
     decision::Issue,
@@ -30,12 +28,14 @@ const GATE: Gate = Gate::BaseTests;
 ///
 /// Where they do not run together with the base's settings, which may also say what the product is built from, they run
 /// with the new ones: weakened settings are integrity's to find.
-pub(crate) async fn base_tests(
-    run: &Run<'_>,
-    chosen: &Chosen,
-    head: &Evidence,
-) -> Result<Option<GateResult>, GateError> {
-    let command = chosen.test.as_ref().map(ShellCommand::mentioned).unwrap_or_default();
+pub(crate) async fn base_tests(run: &Run<'_>, head: &Evidence) -> Result<Option<GateResult>, GateError> {
+    let command = run
+        .prepared
+        .chosen
+        .test
+        .as_ref()
+        .map(ShellCommand::mentioned)
+        .unwrap_or_default();
     let touched = touched(run.change, &command);
     if touched.is_empty() {
         return Ok(None);
@@ -47,13 +47,13 @@ pub(crate) async fn base_tests(
         return Ok(None);
     }
     let has_settings = touched.iter().any(|change| role_of(change) == Some(Role::Settings));
-    let mut found = attempt(run, chosen, &touched).await?;
+    let mut found = attempt(run, &touched).await?;
     let mut touched = touched;
     if has_settings && compare::names(&found).is_none_or(|names| ran_nothing(names, before)) {
         touched.retain(|change| role_of(change) != Some(Role::Settings));
         found = match touched.is_empty() {
             true => head.clone(),
-            false => attempt(run, chosen, &touched).await?,
+            false => attempt(run, &touched).await?,
         };
     }
     let result = judge(run, before, &found);
@@ -65,21 +65,20 @@ pub(crate) async fn base_tests(
     if adapted.is_empty() {
         return Ok(Some(result));
     }
-    with_adapted(run, chosen, (before, head), (&adapted, &kept), result).await
+    with_adapted(run, (before, head), (&adapted, &kept), result).await
 }
 
 /// The base's tests again, where what they share was changed along with the code: new helpers fit new code. A helper that
 /// checks less is integrity's to find; that it is needed is shown.
 async fn with_adapted(
     run: &Run<'_>,
-    chosen: &Chosen,
     (before, head): (&TestNames, &Evidence),
     (adapted, kept): (&[&RawChange], &[&RawChange]),
     first: GateResult,
 ) -> Result<Option<GateResult>, GateError> {
     let found = match kept.is_empty() {
         true => head.clone(),
-        false => attempt(run, chosen, kept).await?,
+        false => attempt(run, kept).await?,
     };
     let mut result = judge(run, before, &found);
     if !matches!(result.evidence, Evidence::Passed(_)) {
@@ -176,10 +175,10 @@ fn module(path: &str) -> String {
     module.unwrap_or(stem).to_owned()
 }
 
-async fn attempt(run: &Run<'_>, chosen: &Chosen, changes: &[&RawChange]) -> Result<Evidence, GateError> {
+async fn attempt(run: &Run<'_>, changes: &[&RawChange]) -> Result<Evidence, GateError> {
     let subject = run.subject;
     let overlay = Overlay::of(subject.mirror, changes, Side::Before).await?;
-    remembered::tests(run, chosen, (subject.head, &overlay), Hope::Green).await
+    run.prepared.tests_with(subject.head, &overlay, Expected::Green).await
 }
 
 /// Whether none of the tests that passed before gave a result: then it was not they that ran.

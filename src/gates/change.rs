@@ -1,6 +1,6 @@
 //! What lies between two commits, as the Gates look at it: every file that differs in both versions, and its tests.
 
-use crate::gates::{bench::GateError, sites::Sites};
+use crate::gates::{run::context::GateError, sites::Sites};
 use domain::ids::Sha;
 use git::{Blob, Mirror, RawChange, blocking};
 use integrity::{

@@ -1,12 +1,6 @@
 //! The checks that criteria are bound to: a test that passes, a command that exits with 0, a file that is there.
 
-use crate::gates::{
-    bench::GateError,
-    compare, said, sites,
-    stand::{From, Stand},
-    subject::Subject,
-    verify::Run,
-};
+use crate::gates::{compare, run::context::GateError, said, sites, subject::Subject, turn::Run};
 use domain::{
     decision::Issue,
     evidence::{Absence, Evidence, Gate, GateResult, TestNames, Weight},
@@ -137,20 +131,9 @@ pub(crate) fn is_called(name: &str, wanted: &str) -> bool {
                 .any(|name| parts(name).ends_with(&wanted_parts))
 }
 
-/// Runs the command in a copy of its own: what it writes is seen by no other check.
+/// Runs the command in a checkout of its own: what it writes is seen by no other check.
 async fn command(run: &Run<'_>, number: usize, command: &str) -> Result<GateResult, GateError> {
-    let subject = run.subject;
-    let from = From::Cache;
-    let stand = Stand::new(
-        run.bench,
-        subject.mirror,
-        subject.head,
-        subject.settings,
-        from,
-        run.cancel,
-    )
-    .await?;
-    let evidence = stand.command(command).await?;
+    let evidence = run.prepared.command(command).await?;
     Ok(said::result(Gate::Check(number), Weight::Demanded, evidence))
 }
 

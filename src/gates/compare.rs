@@ -52,6 +52,15 @@ pub(crate) fn held(tests: &Evidence, excused: &[Excused]) -> Vec<String> {
     held.cloned().collect()
 }
 
+/// Whether the tests ran, and nothing in their result is held against the work.
+pub(crate) fn is_sound(tests: &Evidence, excused: &[Excused]) -> bool {
+    match tests {
+        Evidence::Passed(_) => true,
+        Evidence::Failed(_) => names(tests).is_some() && held(tests, excused).is_empty(),
+        Evidence::Absent(_) => false,
+    }
+}
+
 /// What can be said of the tests at all: where they were red before and nobody can tell which, a failure now says
 /// nothing of the change.
 pub(crate) fn against(tests: Evidence, baseline: &Baseline) -> Evidence {

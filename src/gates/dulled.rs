@@ -2,14 +2,13 @@
 //! against code that does nothing. Where only the old form fails, the new one checks less.
 
 use crate::gates::{
-    bench::{GateError, host},
     change::Change,
-    commands::Chosen,
     compare,
     forms::{Code, Forms, code, forms, is_named, words},
-    overlay::{Overlay, Side},
-    stand::{From, Stand},
-    verify::Run,
+    run::context::{GateError, host},
+    run::overlay::{Overlay, Side},
+    run::result_cache::Expected,
+    turn::Run,
 };
 use domain::{
     evidence::{Evidence, Ground, TestNames},
@@ -27,11 +26,7 @@ use std::{collections::BTreeSet, sync::Arc};
 const MOST: usize = 20;
 
 /// The old tests that are less than they were, as running shows; none where nothing can be said.
-pub(crate) async fn tests_that_notice_less(
-    run: &Run<'_>,
-    chosen: &Chosen,
-    head: &Evidence,
-) -> Result<Vec<IntegrityFinding>, GateError> {
+pub(crate) async fn tests_that_notice_less(run: &Run<'_>, head: &Evidence) -> Result<Vec<IntegrityFinding>, GateError> {
     let (Some(now), Ground::Named(before)) = (compare::names(head), run.subject.baseline.ground()) else {
         return Ok(Vec::new());
     };
@@ -45,19 +40,19 @@ pub(crate) async fn tests_that_notice_less(
         .collect();
     let (mut held, mut dull) = (None, BTreeSet::new());
     for which in 0..rewritten.ways() {
-        let blind = with(run, chosen, rewritten.hollow(which)).await?;
+        let blind = with(run, rewritten.hollow(which), Expected::Red).await?;
         let mut suspects: Vec<&String> = old.iter().filter(|name| passes(&blind, name)).copied().collect();
         if suspects.is_empty() {
             continue;
         }
         if held.is_none() {
-            held = Some(with(run, chosen, rewritten.in_old_form(run, None).await?).await?);
+            held = Some(with(run, rewritten.in_old_form(run, None).await?, Expected::Green).await?);
         }
         suspects.retain(|name| held.as_ref().is_some_and(|held| passes(held, name)));
         if suspects.is_empty() {
             continue;
         }
-        let noticed = with(run, chosen, rewritten.in_old_form(run, Some(which)).await?).await?;
+        let noticed = with(run, rewritten.in_old_form(run, Some(which)).await?, Expected::Green).await?;
         let fails = |name: &&String| compare::names(&noticed).is_some_and(|names| names.failed.contains(name));
         dull.extend(suspects.into_iter().filter(fails));
     }
@@ -73,12 +68,8 @@ fn passes(found: &Evidence, name: &String) -> bool {
 }
 
 /// The tests on the change's commit with these files in place of its own.
-async fn with(run: &Run<'_>, chosen: &Chosen, overlay: Overlay) -> Result<Evidence, GateError> {
-    let subject = run.subject;
-    let at = (subject.mirror, subject.head);
-    let from = (chosen.clone(), From::Cache);
-    let stand = Stand::with(run.bench, at, subject.settings, from, Some(&overlay), run.cancel).await?;
-    stand.tests().await
+async fn with(run: &Run<'_>, overlay: Overlay, expected: Expected) -> Result<Evidence, GateError> {
+    run.prepared.tests_with(run.subject.head, &overlay, expected).await
 }
 
 /// A change that rewrites old tests.

@@ -1,7 +1,7 @@
 //! The files of code that rewritten tests are about, in the forms in which they are run: as they are, with the tests inside
 //! them as they were, and doing nothing.
 
-use crate::gates::{bench::GateError, change::Change, verify::Run};
+use crate::gates::{change::Change, run::context::GateError, turn::Run};
 use integrity::{
     language,
     language::{

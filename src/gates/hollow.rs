@@ -4,14 +4,12 @@
 //! field calls this extreme mutation (Niedermayr, Jürgens, Wagner, "Will my tests tell me if I break this code?", 2016).
 
 use crate::gates::{
-    bench::{GateError, host},
     change::Change,
-    commands::Chosen,
-    compare,
-    overlay::Overlay,
-    red, remembered,
-    remembered::Hope,
-    verify::Run,
+    compare, red,
+    run::context::{GateError, host},
+    run::overlay::Overlay,
+    run::result_cache::Expected,
+    turn::Run,
 };
 use domain::{
     evidence::{Evidence, Gate, GateReport},
@@ -36,7 +34,6 @@ const MOST: usize = 20;
 /// said.
 pub(crate) async fn tests_of_nothing(
     run: &Run<'_>,
-    chosen: &Chosen,
     (head, report): (&Evidence, &GateReport),
 ) -> Result<Vec<IntegrityFinding>, GateError> {
     let is_wanted = matches!(run.subject.task.kind, TaskType::Feature | TaskType::Testing);
@@ -59,7 +56,7 @@ pub(crate) async fn tests_of_nothing(
         return Ok(Vec::new());
     }
     for files in &hollow.versions {
-        let found = with(run, chosen, files).await?;
+        let found = with(run, files).await?;
         let passes = |name: &String| compare::names(&found).is_some_and(|names| names.passed.contains(name));
         if !new.iter().chain(&others).all(passes) {
             return Ok(Vec::new());
@@ -78,9 +75,9 @@ fn red_before_green(report: &GateReport) -> Option<&Evidence> {
 }
 
 /// The tests on the change's commit with these files in place of its own.
-async fn with(run: &Run<'_>, chosen: &Chosen, files: &[Put]) -> Result<Evidence, GateError> {
+async fn with(run: &Run<'_>, files: &[Put]) -> Result<Evidence, GateError> {
     let overlay = Overlay::of_bytes(files.to_vec());
-    remembered::tests(run, chosen, (run.subject.head, &overlay), Hope::Red).await
+    run.prepared.tests_with(run.subject.head, &overlay, Expected::Red).await
 }
 
 /// A path, its bytes and its mode.

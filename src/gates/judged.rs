@@ -1,10 +1,11 @@
 //! Integrity: what the difference shows and what running shows, in one result.
 
 use crate::gates::{
-    bench::{GateError, host},
     change::Change,
-    make, ran, said,
-    verify::Run,
+    make, ran,
+    run::context::{GateError, host},
+    said,
+    turn::Run,
 };
 use domain::{
     decision::Issue,

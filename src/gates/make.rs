@@ -3,7 +3,7 @@
 //! Whether something is newer is a matter of when the files of a checkout were written: no evidence either way. So what
 //! stands in a target's place is found by reading, and what make says is only looked at for what cannot be read.
 
-use crate::gates::{bench::GateError, verify::Run};
+use crate::gates::{run::context::GateError, turn::Run};
 use domain::{
     evidence::Evidence,
     ids::Sha,

@@ -24,6 +24,17 @@ pub(crate) fn line(command: &ShellCommand, repository: &Repository<'_>) -> Strin
     with_more.map_or_else(|| command.text().to_owned(), |simple| simple.to_string())
 }
 
+/// The line that builds the tests and runs none, where the command plainly is a runner that can.
+pub(crate) fn building(command: &ShellCommand) -> Option<String> {
+    let mut simple = command.simple()?;
+    let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();
+    cargo(&words).filter(|_| !words.contains(&"--no-run"))?;
+    let end = words.iter().position(|word| *word == "--").unwrap_or(words.len());
+    simple.words.truncate(end);
+    simple.words.push("--no-run".to_owned());
+    Some(simple.to_string())
+}
+
 /// The runner with more arguments; `None` where it needs none.
 fn named(mut simple: SimpleCommand, repository: &Repository<'_>) -> Option<SimpleCommand> {
     let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();

@@ -2,15 +2,14 @@
 //! name does nothing. There is no change of the product that could show them red.
 
 use crate::gates::{
-    bench::{GateError, host},
     change::Change,
-    commands::Chosen,
     compare,
     forms::{Code, Forms, code, forms},
-    overlay::Overlay,
-    red, remembered,
-    remembered::Hope,
-    verify::Run,
+    red,
+    run::context::{GateError, host},
+    run::overlay::Overlay,
+    run::result_cache::Expected,
+    turn::Run,
 };
 use domain::{
     evidence::Evidence,
@@ -24,11 +23,7 @@ use std::{collections::BTreeSet, sync::Arc};
 const MOST: usize = 20;
 
 /// The new tests, where all of them pass although nothing that they name does anything; none where that cannot be said.
-pub(crate) async fn tests_of_anything(
-    run: &Run<'_>,
-    chosen: &Chosen,
-    head: &Evidence,
-) -> Result<Vec<IntegrityFinding>, GateError> {
+pub(crate) async fn tests_of_anything(run: &Run<'_>, head: &Evidence) -> Result<Vec<IntegrityFinding>, GateError> {
     let is_wanted = run.subject.task.kind == TaskType::Testing;
     let Some((new, _)) = red::brought(run, head).filter(|_| is_wanted) else {
         return Ok(Vec::new());
@@ -42,7 +37,10 @@ pub(crate) async fn tests_of_anything(
     for which in 0..2 {
         let put = |forms: &Forms| forms.put(forms.hollow.as_ref()?.get(which)?);
         let overlay = Overlay::of_bytes(idle.iter().filter_map(put).collect());
-        let found = remembered::tests(run, chosen, (run.subject.head, &overlay), Hope::Red).await?;
+        let found = run
+            .prepared
+            .tests_with(run.subject.head, &overlay, Expected::Red)
+            .await?;
         let passes = |name: &String| compare::names(&found).is_some_and(|names| names.passed.contains(name));
         if !new.iter().all(passes) {
             return Ok(Vec::new());

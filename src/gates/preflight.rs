@@ -3,11 +3,13 @@
 use crate::{
     config::RepositorySettings,
     gates::{
-        bench::{Bench, GateError},
-        cache,
-        cache::Leavings,
         commands,
-        stand::{From, Stand},
+        run::{
+            cache,
+            cache::Leavings,
+            context::{Bench, GateError},
+            prepared::Prepared,
+        },
     },
 };
 use domain::{evidence::Baseline, ids::Sha};
@@ -27,20 +29,21 @@ pub async fn preflight(
     settings: &RepositorySettings,
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
-    let stand = Stand::new(bench, mirror, commit, settings, From::NothingYet, cancel).await?;
+    let prepared = Prepared::new(bench, (mirror, commit), settings, cancel).await?;
+    let ready = prepared.to_be_kept().await?;
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
-    let after_setup = Leavings::of(stand.place.path(), &tracked).await?;
-    let tests = stand.tests().await?;
-    if stand.is_ready() {
-        let work = stand.place.path();
-        let after_tests = Leavings::of(work, &tracked).await?;
-        let kept = Leavings::worth_keeping(&after_setup, &after_tests, work);
-        cache::keep(bench, mirror, commit, &stand.chosen, &stand.place, kept).await?;
+    let after_setup = ready.leavings(&tracked).await?;
+    let tests = ready.tests().await?;
+    if ready.is_ready() {
+        let after_tests = ready.leavings(&tracked).await?;
+        let kept = Leavings::worth_keeping(&after_setup, &after_tests, ready.checkout.path());
+        let kept = (ready.times().clone(), kept);
+        cache::keep(bench, mirror, &prepared.chosen, &ready.checkout, kept).await?;
     }
     Ok(Baseline {
         commit: commit.clone(),
-        setup: stand.setup,
+        setup: ready.setup.clone(),
         tests,
-        rewritten: stand.rewritten,
+        rewritten: ready.rewritten.clone(),
     })
 }

@@ -3,9 +3,9 @@
 use crate::{
     config::RepositorySettings,
     gates::{
-        bench::{Bench, GateError},
+        run::context::{Bench, GateError},
+        run::prepared::Prepared,
         said,
-        stand::{From, Stand},
     },
 };
 use domain::{
@@ -29,10 +29,11 @@ pub async fn probe(
     commands: &[String],
     cancel: &CancellationToken,
 ) -> Result<Vec<GateResult>, GateError> {
-    let stand = Stand::new(bench, mirror, head, settings, From::Cache, cancel).await?;
+    let prepared = Prepared::new(bench, (mirror, head), settings, cancel).await?;
+    let ready = prepared.ready().await?;
     let mut results = Vec::new();
     for (at, command) in commands.iter().enumerate() {
-        let evidence = stand.command(command).await?;
+        let evidence = ready.command(command).await?;
         let gate = Gate::Probe(at.saturating_add(1));
         results.push(said::result(gate, Weight::Shown, evidence));
     }

@@ -1,6 +1,6 @@
 //! What ran before and does not run now: tests that vanished, and tests that are skipped.
 
-use crate::gates::{bench::GateError, change::Change, compare, said, sites, verify::Run};
+use crate::gates::{change::Change, compare, run::context::GateError, said, sites, turn::Run};
 use domain::{
     decision::Issue,
     evidence::{Evidence, Ground, TestNames},

@@ -1,18 +1,16 @@
 //! Red before green: the new tests must fail on the code as it was, else they prove nothing of the change.
 
 use crate::gates::{
-    bench::GateError,
     change::Change,
-    commands::Chosen,
     compare,
-    overlay::{Overlay, Side},
-    remembered,
-    remembered::Hope,
+    run::context::GateError,
+    run::overlay::{Overlay, Side},
+    run::result_cache::Expected,
     said,
     sites::Site,
+    turn::Run,
     unproven,
     unproven::Named,
-    verify::Run,
 };
 use domain::{
     evidence::{Absence, Evidence, Gate, GateResult, Ground, TestNames, Weight},
@@ -30,11 +28,7 @@ use std::collections::BTreeSet;
 const GATE: Gate = Gate::RedBeforeGreen;
 
 /// Runs the change's tests on the fork's code, where new tests are expected of this task.
-pub(crate) async fn red_before_green(
-    run: &Run<'_>,
-    chosen: &Chosen,
-    head: &Evidence,
-) -> Result<Option<GateResult>, GateError> {
+pub(crate) async fn red_before_green(run: &Run<'_>, head: &Evidence) -> Result<Option<GateResult>, GateError> {
     let Some(weight) = weight(run) else { return Ok(None) };
     let known = known(run);
     let tests = match compare::all_names(head) {
@@ -42,7 +36,7 @@ pub(crate) async fn red_before_green(
         None => Tests::unnamed(run.change),
     };
     if tests.are_none() {
-        if let Some(proof) = unproven::by_stored_answers(run, (chosen, head), (weight, &known)).await? {
+        if let Some(proof) = unproven::by_stored_answers(run, head, (weight, &known)).await? {
             return Ok(Some(proof));
         }
         return Ok(Some(unproven::without_tests(run, weight, tests.named, &known)));
@@ -50,7 +44,7 @@ pub(crate) async fn red_before_green(
     if tests.is_inline(run.change) {
         return Ok(Some(said::absent(GATE, Absence::Inline)));
     }
-    let found = on_old_code(run, chosen).await?;
+    let found = on_old_code(run).await?;
     Ok(Some(tests.judge(run, (weight, &known), &found)))
 }
 
@@ -259,7 +253,7 @@ fn is_separable(site: &Site) -> bool {
 }
 
 /// The fork's code with the change's tests, and what they need.
-pub(crate) async fn on_old_code(run: &Run<'_>, chosen: &Chosen) -> Result<Evidence, GateError> {
+pub(crate) async fn on_old_code(run: &Run<'_>) -> Result<Evidence, GateError> {
     let subject = run.subject;
     let is_of_tests = |change: &&RawChange| {
         let path = change.path.to_str();
@@ -267,5 +261,5 @@ pub(crate) async fn on_old_code(run: &Run<'_>, chosen: &Chosen) -> Result<Eviden
     };
     let changes: Vec<&RawChange> = run.change.raw.iter().filter(is_of_tests).collect();
     let overlay = Overlay::of(subject.mirror, &changes, Side::After).await?;
-    remembered::tests(run, chosen, (subject.fork, &overlay), Hope::Red).await
+    run.prepared.tests_with(subject.fork, &overlay, Expected::Red).await
 }

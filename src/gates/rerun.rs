@@ -1,38 +1,25 @@
 //! Failing tests are run once more on the same commit before they are held against anyone.
 
-use crate::{
-    config::RepositorySettings,
-    gates::{
-        bench::{Bench, GateError},
-        change::Change,
-        compare,
-        stand::{From, Stand},
-    },
+use crate::gates::{
+    change::Change,
+    compare,
+    run::{context::GateError, prepared::Prepared},
 };
-use domain::{
-    evidence::{Excuse, Excused},
-    ids::Sha,
-};
-use git::Mirror;
-use tokio_util::sync::CancellationToken;
+use domain::evidence::{Excuse, Excused};
 
 /// Of the failing tests those that pass when they are run once more, in a fresh checkout that starts from no cache.
 ///
 /// A test that the change touches has to hold every time: it is not among them.
 pub(crate) async fn flaky(
-    bench: &Bench,
-    (mirror, commit): (&Mirror, &Sha),
-    settings: &RepositorySettings,
+    prepared: &Prepared<'_>,
     held: &[String],
     change: Option<&Change>,
-    cancel: &CancellationToken,
 ) -> Result<Vec<Excused>, GateError> {
     let untouched: Vec<&String> = held.iter().filter(|name| !is_touched(change, name)).collect();
     if untouched.is_empty() {
         return Ok(Vec::new());
     }
-    let stand = Stand::new(bench, mirror, commit, settings, From::Nothing, cancel).await?;
-    let again = stand.tests().await?;
+    let again = prepared.anew().await?.tests().await?;
     let passed = compare::names(&again).map_or(&[][..], |names| names.passed.as_slice());
     let flaky = untouched.into_iter().filter(|name| passed.contains(name));
     Ok(flaky

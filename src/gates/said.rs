@@ -1,9 +1,13 @@
 //! Results of Gates that run no command of their own: one sentence each.
 
+use crate::gates::run::result_cache::Origin;
 use domain::{
     decision::{Issue, Severity},
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
 };
+
+/// What stands below the output of a run that was not repeated.
+const KEPT: &str = "AutoBuild did not run this again: it is what an earlier run of the same files gave.";
 
 /// The most names in one sentence.
 const NAMED: usize = 10;
@@ -64,5 +68,18 @@ pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
     match names.len().saturating_sub(NAMED) {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// Says beside the output where a result comes from, if nothing ran for it now.
+pub(crate) fn with_origin(evidence: Evidence, origin: Origin) -> Evidence {
+    let told = |mut finding: Finding| {
+        finding.output = format!("{}\n{KEPT}", finding.output);
+        finding
+    };
+    match (origin, evidence) {
+        (Origin::Kept, Evidence::Passed(finding)) => Evidence::Passed(told(finding)),
+        (Origin::Kept, Evidence::Failed(finding)) => Evidence::Failed(told(finding)),
+        (Origin::Now | Origin::Kept, evidence) => evidence,
     }
 }

@@ -3,12 +3,10 @@
 //! nothing.
 
 use crate::gates::{
-    bench::{GateError, host},
-    commands::Chosen,
     compare, files,
-    overlay::Overlay,
-    stand::{From, Stand},
-    verify::Run,
+    run::context::{GateError, host},
+    run::overlay::Overlay,
+    turn::Run,
 };
 use domain::{
     evidence::Evidence,
@@ -41,11 +39,7 @@ const WRITES: [&str; 10] = [
 ];
 
 /// The stored files that the tests write anew, and whose words no test needs.
-pub(crate) async fn answers_written_anew(
-    run: &Run<'_>,
-    chosen: &Chosen,
-    head: &Evidence,
-) -> Result<Vec<IntegrityFinding>, GateError> {
+pub(crate) async fn answers_written_anew(run: &Run<'_>, head: &Evidence) -> Result<Vec<IntegrityFinding>, GateError> {
     let (Some(place), Some(now)) = (newly_writing(run), compare::names(head)) else {
         return Ok(Vec::new());
     };
@@ -53,13 +47,13 @@ pub(crate) async fn answers_written_anew(
     if stored.is_empty() {
         return Ok(Vec::new());
     }
-    let (_, written) = spoilt(run, chosen, stored).await?;
+    let (_, written) = spoilt(run, stored).await?;
     if written.is_empty() {
         return Ok(Vec::new());
     }
     let paths: Vec<String> = written.iter().map(|(path, _, _)| path.clone()).collect();
     // What else was spoilt may have stopped the others.
-    let (found, again) = spoilt(run, chosen, written).await?;
+    let (found, again) = spoilt(run, written).await?;
     let passes = |name: &String| compare::names(&found).is_some_and(|names| names.passed.contains(name));
     if again.is_empty() || !now.passed.iter().all(passes) {
         return Ok(Vec::new());
@@ -112,13 +106,11 @@ async fn stored(run: &Run<'_>) -> Result<Vec<Put>, GateError> {
 }
 
 /// What the tests say with these files in place, and which of them they write anew.
-async fn spoilt(run: &Run<'_>, chosen: &Chosen, stored: Vec<Put>) -> Result<(Evidence, Vec<Put>), GateError> {
-    let subject = run.subject;
+async fn spoilt(run: &Run<'_>, stored: Vec<Put>) -> Result<(Evidence, Vec<Put>), GateError> {
     let overlay = Overlay::of_bytes(stored.clone());
-    let (at, from) = ((subject.mirror, subject.head), (chosen.clone(), From::Cache));
-    let stand = Stand::with(run.bench, at, subject.settings, from, Some(&overlay), run.cancel).await?;
-    let found = stand.tests().await?;
-    let root = stand.place.path().to_path_buf();
+    let ready = run.prepared.with(run.subject.head, &overlay).await?;
+    let found = ready.tests().await?;
+    let root = ready.checkout.path().to_path_buf();
     let looking = blocking(move || {
         let is_another = |(path, bytes, _): &Put| files::read(&root, path, LARGEST * 4).is_ok_and(|now| now != *bytes);
         stored.into_iter().filter(is_another).collect()

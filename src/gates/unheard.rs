@@ -2,14 +2,12 @@
 //! One that still passes never comes to them, or keeps what they say to itself.
 
 use crate::gates::{
-    bench::{GateError, host},
     change::Change,
-    commands::Chosen,
-    compare,
-    overlay::Overlay,
-    red, remembered,
-    remembered::Hope,
-    verify::Run,
+    compare, red,
+    run::context::{GateError, host},
+    run::overlay::Overlay,
+    run::result_cache::Expected,
+    turn::Run,
 };
 use domain::{
     evidence::Evidence,
@@ -29,7 +27,6 @@ const MOST: usize = 20;
 /// The new tests that pass although all that they assert fails; none where that is not so, or cannot be said.
 pub(crate) async fn tests_that_nobody_hears(
     run: &Run<'_>,
-    chosen: &Chosen,
     head: &Evidence,
 ) -> Result<Vec<IntegrityFinding>, GateError> {
     let is_wanted = matches!(run.subject.task.kind, TaskType::Feature | TaskType::Testing);
@@ -43,7 +40,10 @@ pub(crate) async fn tests_that_nobody_hears(
         return Ok(Vec::new());
     }
     let overlay = Overlay::of_bytes(failed.files);
-    let found = remembered::tests(run, chosen, (run.subject.head, &overlay), Hope::Red).await?;
+    let found = run
+        .prepared
+        .tests_with(run.subject.head, &overlay, Expected::Red)
+        .await?;
     let Some(names) = compare::names(&found) else {
         return Ok(Vec::new());
     };

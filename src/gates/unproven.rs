@@ -1,8 +1,6 @@
 //! What follows where no test shows a change.
 
-use crate::gates::{
-    bench::GateError, change::Change, checks, commands::Chosen, compare, grown, red, said, verify::Run,
-};
+use crate::gates::{change::Change, checks, compare, grown, red, run::context::GateError, said, turn::Run};
 use domain::{
     evidence::{Absence, Evidence, Gate, GateResult, Weight},
     plan::TaskType,
@@ -27,7 +25,7 @@ pub(crate) enum Named {
 /// A test that is as it was, and fails on the old code because of what the change stores for it: a golden file, a snapshot.
 pub(crate) async fn by_stored_answers(
     run: &Run<'_>,
-    (chosen, head): (&Chosen, &Evidence),
+    head: &Evidence,
     (weight, known): (Weight, &BTreeSet<&str>),
 ) -> Result<Option<GateResult>, GateError> {
     let mut stored = run.change.of_role(Role::Support);
@@ -35,7 +33,7 @@ pub(crate) async fn by_stored_answers(
     let (Some(names), true) = (compare::names(head), stored.any(is_data) && touches_source(run.change)) else {
         return Ok(None);
     };
-    let found = red::on_old_code(run, chosen).await?;
+    let found = red::on_old_code(run).await?;
     let fails = |name: &&String| {
         let failed = compare::names(&found).is_some_and(|names| names.failed.contains(name));
         failed && known.contains(name.as_str())

@@ -3,15 +3,14 @@
 //! gives nothing. Tests that notice the second alone would hold of every wrong answer.
 
 use crate::gates::{
-    bench::{GateError, host},
     change::Change,
-    commands::Chosen,
     compare,
     forms::{Code, code},
-    overlay::Overlay,
-    red, remembered,
-    remembered::Hope,
-    verify::Run,
+    red,
+    run::context::{GateError, host},
+    run::overlay::Overlay,
+    run::result_cache::Expected,
+    turn::Run,
 };
 use domain::{
     evidence::Evidence,
@@ -34,11 +33,7 @@ const MOST: usize = 20;
 const WIDE: f64 = 0.45;
 
 /// The new tests, where all of them take any value; none where one does not, or that cannot be said.
-pub(crate) async fn tests_of_any_value(
-    run: &Run<'_>,
-    chosen: &Chosen,
-    head: &Evidence,
-) -> Result<Vec<IntegrityFinding>, GateError> {
+pub(crate) async fn tests_of_any_value(run: &Run<'_>, head: &Evidence) -> Result<Vec<IntegrityFinding>, GateError> {
     let is_wanted = matches!(run.subject.task.kind, TaskType::Feature | TaskType::Testing);
     let Some((new, _)) = red::brought(run, head).filter(|_| is_wanted) else {
         return Ok(Vec::new());
@@ -54,12 +49,12 @@ pub(crate) async fn tests_of_any_value(
     if other.is_empty() {
         return Ok(Vec::new());
     }
-    let found = with(run, chosen, other, Hope::Red).await?;
+    let found = with(run, other, Expected::Red).await?;
     let takes = |name: &String| compare::names(&found).is_some_and(|names| names.passed.contains(name));
     if !new.iter().all(takes) {
         return Ok(Vec::new());
     }
-    let found = with(run, chosen, nothing, Hope::Green).await?;
+    let found = with(run, nothing, Expected::Green).await?;
     let notices = |name: &String| compare::names(&found).is_some_and(|names| names.failed.contains(name));
     if !new.iter().all(notices) {
         return Ok(Vec::new());
@@ -71,9 +66,9 @@ pub(crate) async fn tests_of_any_value(
 type Put = (String, Vec<u8>, u32);
 
 /// The tests on the change's commit with these files in place of its own.
-async fn with(run: &Run<'_>, chosen: &Chosen, files: Vec<Put>, hope: Hope) -> Result<Evidence, GateError> {
+async fn with(run: &Run<'_>, files: Vec<Put>, expected: Expected) -> Result<Evidence, GateError> {
     let overlay = Overlay::of_bytes(files);
-    remembered::tests(run, chosen, (run.subject.head, &overlay), hope).await
+    run.prepared.tests_with(run.subject.head, &overlay, expected).await
 }
 
 /// The files in which one of the words names a function: giving another value, and giving none.

@@ -1,13 +1,13 @@
 //! The wave gate: tasks that pass alone can fail together, and a feature can be dead under green unit tests.
 
-use crate::{
-    config::RepositorySettings,
-    gates::{
-        bench::{Bench, GateError},
-        compare, rerun, said,
-        stand::{From, Stand},
-        subject::{Suspects, WaveSubject},
+use crate::gates::{
+    compare, rerun,
+    run::{
+        context::{Bench, GateError},
+        prepared::{Coverage, Prepared},
     },
+    said,
+    subject::{Suspects, WaveSubject},
 };
 use domain::{
     evidence::{Evidence, Gate, GateReport, Weight},
@@ -29,19 +29,20 @@ pub async fn verify_wave(
     subject: &WaveSubject<'_>,
     cancel: &CancellationToken,
 ) -> Result<GateReport, GateError> {
-    let (settings, of) = (subject.settings, (subject.mirror, subject.head));
-    let stand = Stand::new(bench, subject.mirror, subject.head, settings, From::Cache, cancel).await?;
-    let ran = stand.tests().await?;
-    let excused = compare::excused(&ran, subject.baseline, subject.waived);
-    let mut report = GateReport::new(stand.setup.clone(), compare::against(ran, subject.baseline));
+    let prepared = Prepared::new(bench, (subject.mirror, subject.head), subject.settings, cancel).await?;
+    let excused = |ran: &Evidence| compare::excused(ran, subject.baseline, subject.waived);
+    let is_sound = |ran: &Evidence| compare::is_sound(ran, &excused(ran));
+    let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
+    let excused = excused(&tested.tests);
+    let tests = compare::against(tested.tests, subject.baseline);
+    let mut report = GateReport::new(tested.setup, tests);
     report.excused = excused;
     report.isolation = Some(bench.sandbox.level());
     let held = compare::held(&report.tests, &report.excused);
-    report
-        .excused
-        .extend(rerun::flaky(bench, of, settings, &held, None, cancel).await?);
+    report.excused.extend(rerun::flaky(&prepared, &held, None).await?);
+    report.tests = said::with_origin(report.tests, tested.origin);
     if let Some(smoke) = subject.smoke {
-        let evidence = stand.command(smoke).await?;
+        let evidence = prepared.command(smoke).await?;
         report.more.push(said::result(Gate::Smoke, Weight::Demanded, evidence));
     }
     Ok(report)
@@ -107,14 +108,13 @@ async fn state(
     commit: &Sha,
     cancel: &CancellationToken,
 ) -> Result<State, GateError> {
-    let settings: &RepositorySettings = suspects.settings;
-    let stand = Stand::new(bench, suspects.mirror, commit, settings, From::Cache, cancel).await?;
-    if !stand.is_ready() {
-        return Ok(State::Unknown);
-    }
+    let prepared = Prepared::new(bench, (suspects.mirror, commit), suspects.settings, cancel).await?;
     let evidence = match suspects.smoke {
-        Some(smoke) => stand.command(smoke).await?,
-        None => stand.tests().await?,
+        Some(smoke) => prepared.command(smoke).await?,
+        None => {
+            let passes = |ran: &Evidence| matches!(ran, Evidence::Passed(_));
+            prepared.tests(Coverage::NotAsked, passes).await?.tests
+        }
     };
     Ok(match &evidence {
         Evidence::Absent(_) => State::Unknown,

@@ -9,7 +9,7 @@ use crate::{
 use autobuild::{
     config::{Offer, RepositorySettings},
     gates,
-    gates::{Bench, Deadlines, Remembered, Subject},
+    gates::{Bench, Deadlines, Places, Subject},
 };
 use domain::{
     contract::{CheckoutState, TurnFacts, judge},
@@ -138,7 +138,7 @@ impl Stage {
             caches: folder.path().join("caches"),
             secrets: Secrets::default(),
             deadlines: Deadlines::default(),
-            remembered: Remembered::default(),
+            places: Places::default(),
         };
         Self {
             bases: bases.into_iter().map(|base| Base::of(base, &commits)).collect(),
@@ -149,10 +149,9 @@ impl Stage {
         }
     }
 
-    /// The same stage, whose Gates keep and look for build caches in another folder and remember nothing.
+    /// The same stage, whose Gates keep and look for build caches and results in another folder.
     pub fn with_caches(mut self, folder: PathBuf) -> Self {
         self.bench.caches = folder;
-        self.bench.remembered = Remembered::default();
         self
     }
 

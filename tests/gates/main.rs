@@ -6,6 +6,7 @@ mod caches;
 mod judging;
 mod lines;
 mod network;
+mod once;
 mod remembering;
 mod rewriting;
 mod stage;

@@ -2,7 +2,7 @@
 
 use autobuild::{
     config::{Offer, RepositorySettings},
-    gates::{Bench, Deadlines, Remembered, Subject, preflight, verify},
+    gates::{Bench, Deadlines, Places, Subject, preflight, verify},
 };
 use domain::{
     evidence::{Baseline, Evidence, Finding, GateReport},
@@ -67,7 +67,7 @@ impl Stage {
                 setup: Duration::from_secs(300),
                 test: Duration::from_secs(300),
             },
-            remembered: Remembered::default(),
+            places: Places::default(),
         };
         Self { dir, bench, mirror }
     }

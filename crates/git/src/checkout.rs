@@ -115,6 +115,12 @@ impl Checkout {
         &self.work
     }
 
+    /// The folder around the working copy. Whatever else is put there is thrown away with it.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// The commit at `HEAD`.
     #[must_use]
     pub fn head(&self) -> &Sha {
@@ -174,12 +180,17 @@ impl Drop for Checkout {
 impl Mirror {
     /// A fresh working copy of a commit that the mirror holds.
     pub async fn checkout(&self, sha: &Sha) -> Result<Checkout, GitError> {
-        self.fill(sha, None, Vec::new()).await
+        self.fill(sha, None, Vec::new(), None).await
+    }
+
+    /// The same, always in the folder of this name. There can be only one at a time: what stands there is thrown away.
+    pub async fn checkout_at(&self, sha: &Sha, folder: &str) -> Result<Checkout, GitError> {
+        self.fill(sha, None, Vec::new(), Some(folder)).await
     }
 
     /// A fresh working copy of `tree` (a merge with conflict markers) with `HEAD` at `head`.
     pub async fn checkout_tree(&self, head: &Sha, tree: &Sha) -> Result<Checkout, GitError> {
-        self.fill(head, Some(tree), Vec::new()).await
+        self.fill(head, Some(tree), Vec::new(), None).await
     }
 
     /// A fresh working copy of a commit, or of a merge's tree with `HEAD` at it, in which every path that matches one of
@@ -226,17 +237,19 @@ impl Mirror {
         }
         // Taken away first: a file may have become a folder, or the other way round.
         laid.sort_by_key(|(_, content)| content.is_some());
-        self.fill(head, tree, laid).await
+        self.fill(head, tree, laid, None).await
     }
 
-    async fn fill(&self, head: &Sha, tree: Option<&Sha>, laid: Vec<Laid>) -> Result<Checkout, GitError> {
+    async fn fill(
+        &self,
+        head: &Sha,
+        tree: Option<&Sha>,
+        laid: Vec<Laid>,
+        folder: Option<&str>,
+    ) -> Result<Checkout, GitError> {
         self.ready()?;
         let making = || GitError::io("making a checkout");
-        let home = tempfile::Builder::new()
-            .prefix("c-")
-            .rand_bytes(10)
-            .tempdir_in(self.shared.checkouts());
-        let home = home.map_err(making())?.keep();
+        let home = self.shared.new_home(folder).map_err(making())?;
         let work = home.join("work");
         let checkout = Checkout {
             root: make_work(&work, head, &self.dir.join("objects")).map_err(making())?,

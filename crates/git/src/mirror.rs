@@ -46,6 +46,23 @@ impl Shared {
         self.root.join("checkouts")
     }
 
+    /// A new folder for a checkout, of this name or one at random.
+    pub(crate) fn new_home(&self, name: Option<&str>) -> std::io::Result<PathBuf> {
+        let Some(name) = name else {
+            let random = tempfile::Builder::new()
+                .prefix("c-")
+                .rand_bytes(10)
+                .tempdir_in(self.checkouts());
+            return Ok(random?.keep());
+        };
+        let home = self.checkouts().join(name);
+        if fs::symlink_metadata(&home).is_ok() {
+            self.trash.take(&home);
+        }
+        fs::create_dir(&home)?;
+        Ok(home)
+    }
+
     pub(crate) fn quarantines(&self) -> PathBuf {
         self.root.join("quarantines")
     }

@@ -140,6 +140,15 @@ impl Sandbox {
             bubblewrap: bytes(&self.options.bubblewrap),
             read: read.iter().map(bytes).collect(),
             write: spec.confine.write.iter().map(bytes).collect(),
+            mounts: spec
+                .confine
+                .mounts
+                .iter()
+                .map(|(from, to)| match self.level {
+                    Level::L0 | Level::L1 => (bytes(from), bytes(from)),
+                    Level::L2 | Level::L3 => (bytes(from), bytes(to)),
+                })
+                .collect(),
             limits: self.options.limits,
             way: self.way(spec),
             own: false,

@@ -11,6 +11,9 @@ pub struct Confine {
     pub read: Vec<PathBuf>,
     /// Files and folders that it may change too.
     pub write: Vec<PathBuf>,
+    /// Folders that it may change too, each with the place at which it sees the folder at L2 and L3. Below them there is
+    /// no wall, and it sees the folder where it is.
+    pub mounts: Vec<(PathBuf, PathBuf)>,
     /// Its one way out; `None` for no network at all. Held for as long as the program runs.
     pub door: Option<Arc<Door>>,
 }

@@ -41,6 +41,8 @@ pub(crate) struct Confinement {
     pub(crate) bubblewrap: Vec<u8>,
     pub(crate) read: Vec<Vec<u8>>,
     pub(crate) write: Vec<Vec<u8>>,
+    /// Folders that it may change too: where each is, and where it is seen.
+    pub(crate) mounts: Vec<(Vec<u8>, Vec<u8>)>,
     pub(crate) limits: Limits,
     pub(crate) way: Way,
     /// Whether the program is our own binary, wherever its file is now.
@@ -88,6 +90,11 @@ impl Confinement {
 
     pub(crate) fn write(&self) -> impl Iterator<Item = PathBuf> {
         self.write.iter().map(|bytes| path(bytes))
+    }
+
+    /// Where each mounted folder is, and where it is seen.
+    pub(crate) fn mounts(&self) -> impl Iterator<Item = (PathBuf, PathBuf)> {
+        self.mounts.iter().map(|(from, to)| (path(from), path(to)))
     }
 }
 

@@ -85,7 +85,7 @@ impl Scene<'_> {
             caches: data.join("caches"),
             secrets: self.engine.secrets.clone(),
             deadlines: Deadlines::default(),
-            remembered: self.engine.remembered.clone(),
+            places: self.engine.places.clone(),
         }
     }
 

@@ -4,7 +4,16 @@ mod cobertura;
 mod lcov;
 mod llvm;
 
-use crate::gates::{bench::GateError, files, said, stand::Stand, subject::Subject};
+use crate::{
+    config::RepositorySettings,
+    gates::{
+        files,
+        run::{context::GateError, prepared::Ready},
+        said,
+        subject::Subject,
+    },
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{
     decision::Issue,
     evidence::{Absence, Evidence, Gate, GateResult, Weight},
@@ -12,10 +21,14 @@ use domain::{
 };
 use git::blocking;
 use integrity::language::{Role, role};
+use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 /// The largest coverage file that is read.
 const MAX_FILE: u64 = 128 * 1024 * 1024;
+
+/// The largest that is kept with a result, in base64.
+const MAX_KEPT: usize = 16 * 1024 * 1024;
 
 /// The most places that are named.
 const MOST_ITEMS: usize = 30;
@@ -119,50 +132,95 @@ impl Measured {
     }
 }
 
-/// Measures and judges, where the settings name a coverage file. `stand` is where the tests ran.
-pub(crate) async fn coverage(stand: &Stand<'_>, subject: &Subject<'_>) -> Result<Option<GateResult>, GateError> {
-    let settings = &subject.settings.coverage;
+/// What the coverage file said after the tests, or why it says nothing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Measurement {
+    File {
+        /// In base64.
+        bytes: String,
+        /// Where the files were that it speaks of.
+        root: String,
+        /// What the command said, if it failed.
+        said: String,
+    },
+    Nothing(Evidence),
+}
+
+impl Measurement {
+    /// Whether it is worth the room.
+    pub(crate) fn is_small(&self) -> bool {
+        match self {
+            Self::File { bytes, .. } => bytes.len() <= MAX_KEPT,
+            Self::Nothing(_) => true,
+        }
+    }
+}
+
+/// Measures coverage in the checkout in which the tests ran, if the settings name a coverage file.
+pub(crate) async fn measure(
+    ready: &Ready<'_>,
+    settings: &RepositorySettings,
+) -> Result<Option<Measurement>, GateError> {
+    let settings = &settings.coverage;
     let Some(path) = &settings.file else { return Ok(None) };
-    let weight = match subject.task.kind {
-        TaskType::Feature | TaskType::Testing => Weight::Demanded,
-        TaskType::Scaffolding | TaskType::Documentation => Weight::Shown,
-    };
-    let mut said_before = String::new();
+    let work = ready.checkout.path();
+    let mut said = String::new();
     if let Some(command) = &settings.command {
-        let evidence = match files::clear(stand.place.path(), path) {
-            Ok(()) => stand.place.measure(command, &stand.chosen.reaches).await?,
+        let evidence = match files::clear(work, path) {
+            Ok(()) => ready.command(command.text()).await?,
             Err(reason) => unreadable(path, reason.to_string()),
         };
         match &evidence {
             Evidence::Passed(_) => {}
             // Tools also fail where they find too little. What they measured is judged here, if they wrote it.
-            Evidence::Failed(finding) => said_before = format!(" ({})", finding.sentence()),
-            Evidence::Absent(_) => return Ok(Some(said::result(Gate::Coverage, weight, evidence))),
+            Evidence::Failed(finding) => said = format!(" ({})", finding.sentence()),
+            Evidence::Absent(_) => return Ok(Some(Measurement::Nothing(evidence))),
         }
     }
-    let (root, file) = (stand.place.path().to_path_buf(), path.clone());
-    let reading = blocking(move || {
-        let bytes = files::read(&root, &file, MAX_FILE).map_err(|reason| reason.to_string())?;
-        Measured::read(&bytes)
-    });
+    let (work, file) = (work.to_path_buf(), path.clone());
+    let reading = blocking(move || files::read(&work, &file, MAX_FILE).map_err(|reason| reason.to_string()));
+    Ok(Some(
+        match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
+            Ok(bytes) => Measurement::File {
+                bytes: STANDARD.encode(bytes),
+                root: ready.checkout.seen().to_string_lossy().into_owned(),
+                said,
+            },
+            Err(reason) => Measurement::Nothing(unreadable(path, format!("{reason}{said}"))),
+        },
+    ))
+}
+
+/// Judges what was measured of the lines that a change adds or modifies.
+pub(crate) async fn judge(measurement: &Measurement, subject: &Subject<'_>) -> Result<GateResult, GateError> {
+    let settings = &subject.settings.coverage;
+    let path = settings.file.as_deref().unwrap_or_default();
+    let weight = match subject.task.kind {
+        TaskType::Feature | TaskType::Testing => Weight::Demanded,
+        TaskType::Scaffolding | TaskType::Documentation => Weight::Shown,
+    };
+    let (bytes, root, said) = match measurement {
+        Measurement::File { bytes, root, said } => (bytes.clone(), root, said),
+        Measurement::Nothing(evidence) => return Ok(said::result(Gate::Coverage, weight, evidence.clone())),
+    };
+    let reading = blocking(move || Measured::read(&STANDARD.decode(bytes).map_err(|error| error.to_string())?));
     let measured = match reading.await.unwrap_or_else(|error| Err(error.to_string())) {
         Ok(measured) => measured,
         Err(reason) => {
-            let evidence = unreadable(path, format!("{reason}{said_before}"));
-            return Ok(Some(said::result(Gate::Coverage, weight, evidence)));
+            let evidence = unreadable(path, format!("{reason}{said}"));
+            return Ok(said::result(Gate::Coverage, weight, evidence));
         }
     };
     let added = subject.mirror.added_lines(subject.fork, subject.head).await?;
-    let root = stand.place.path().to_string_lossy().into_owned();
     let changed = added.files().map(|(path, lines)| (path.to_string(), lines));
     let sources = changed.filter(|(path, _)| !matches!(role(path), Role::Test | Role::Support));
     let mut sum = Sum::default();
     for (path, lines) in sources {
-        if let Some(hits) = measured.of(&path, &root) {
+        if let Some(hits) = measured.of(&path, root) {
             sum.add(&path, lines.keys().copied(), hits);
         }
     }
-    Ok(Some(sum.judge(settings.threshold, weight)))
+    Ok(sum.judge(settings.threshold, weight))
 }
 
 fn unreadable(path: &str, reason: String) -> Evidence {

@@ -76,7 +76,8 @@ fn rules(confinement: &Confinement) -> Result<RulesetCreated, Failure> {
     let own = confinement.own.then(|| PathBuf::from("/proc/self/exe"));
     let rules = add(rules, read.into_iter().chain(own), AccessFs::from_read(NEWEST))?;
     let rules = add(rules, devices, all | AccessFs::IoctlDev)?;
-    Ok(add(rules, confinement.write(), all | AccessFs::from_read(NEWEST))?)
+    let write = confinement.write().chain(confinement.mounts().map(|(_, seen)| seen));
+    Ok(add(rules, write, all | AccessFs::from_read(NEWEST))?)
 }
 
 fn paths(some: &[&str], more: &[&str]) -> Vec<PathBuf> {

@@ -226,7 +226,10 @@ fn limit(confinement: &Confinement, events: mpsc::Sender<Event>) -> std::io::Res
     let (level, limits, folders) = (
         confinement.level,
         confinement.limits,
-        confinement.write().collect::<Vec<_>>(),
+        confinement
+            .write()
+            .chain(confinement.mounts().map(|(folder, _)| folder))
+            .collect::<Vec<_>>(),
     );
     let looking = move || {
         let passed = usage::passed(level, limits, &folders);

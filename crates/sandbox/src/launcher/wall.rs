@@ -102,6 +102,9 @@ fn arguments(confinement: &Confinement) -> Vec<OsString> {
     for (path, way) in placed(confinement) {
         bind(&mut all, way, &path);
     }
+    for (folder, seen) in confinement.mounts() {
+        all.extend(["--bind".into(), folder.into(), seen.into()]);
+    }
     all.extend(words("--remount-ro /dev --remount-ro /"));
     all
 }

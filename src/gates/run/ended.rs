@@ -1,11 +1,10 @@
 //! What a finished command is evidence of: its exit code, what it printed, and the results file that it wrote.
 
 use crate::gates::{
-    bench::GateError,
-    files, output,
-    place::{Order, Place},
-    results,
+    files, output, results,
     results::Read,
+    run::checkout::{Order, SandboxedCheckout},
+    run::context::GateError,
 };
 use domain::{
     evidence::{Absence, Counts, Evidence, Finding, TestNames},
@@ -20,7 +19,7 @@ const MAX_REPORT: u64 = 64 * 1024 * 1024;
 const MAX_FAILING: usize = 50;
 const MAX_NAME: usize = 200;
 
-impl Place<'_> {
+impl SandboxedCheckout<'_> {
     pub(super) async fn ended(&self, order: &Order<'_>, finished: &Finished) -> Result<Evidence, GateError> {
         let command = order.command;
         let code = match finished.exit {
@@ -75,7 +74,7 @@ impl Place<'_> {
             exit_code,
             counts: Counts::Unknown,
             failing: Vec::new(),
-            output: with_limit(output::shown(&stdout, &stderr, &self.bench.secrets), finished.exit),
+            output: with_limit(output::shown(&stdout, &stderr, &self.bench().secrets), finished.exit),
             names: None,
         };
         self.with_results(bare, results::read(&stdout, &stderr))
@@ -83,7 +82,7 @@ impl Place<'_> {
 
     /// Names come from foreign programs: they are masked and cut like all their output.
     fn with_results(&self, finding: Finding, read: Read) -> Finding {
-        let name = |name: String| shorten::middle(&self.bench.secrets.mask(&name), MAX_NAME);
+        let name = |name: String| shorten::middle(&self.bench().secrets.mask(&name), MAX_NAME);
         let all = |names: Vec<String>| names.into_iter().map(name).collect::<Vec<_>>();
         Finding {
             counts: read.counts,
@@ -100,7 +99,7 @@ impl Place<'_> {
     /// Output as people read it. Where the checkout lies differs from run to run and says nothing.
     fn plain(&self, text: &str) -> String {
         let plain = output::plain(text);
-        match self.path().to_str() {
+        match self.seen().to_str() {
             Some(path) => plain.replace(&format!("{path}/"), ""),
             None => plain,
         }

@@ -1,6 +1,6 @@
-//! What a cache belongs to: the repository, what its lock files say, the commands, and the commit it was built on.
+//! What a cache belongs to: the repository, what its lock files say, the commands, where they ran, and the commit.
 
-use crate::gates::{bench::GateError, commands, commands::Chosen};
+use crate::gates::{commands, commands::Chosen, run::context::GateError};
 use domain::ids::Sha;
 use git::Mirror;
 use sha2::{Digest, Sha256};
@@ -40,14 +40,17 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// The key of a commit under these commands.
-    pub(super) async fn of(mirror: &Mirror, commit: &Sha, chosen: &Chosen) -> Result<Self, GateError> {
+    /// The key of a commit under these commands, which see its files there.
+    pub(super) async fn of(mirror: &Mirror, commit: &Sha, chosen: &Chosen, seen: &Path) -> Result<Self, GateError> {
         let mut hash = Sha256::new();
         let commands = [&chosen.setup, &chosen.test];
         for command in commands {
             hash.update(command.as_ref().map_or("", |command| command.text()));
             hash.update([0]);
         }
+        // What was built notes where it was built.
+        hash.update(seen.as_os_str().as_encoded_bytes());
+        hash.update([0]);
         let paths = commands::paths(mirror, commit).await?;
         let is_lock = |path: &&String| LOCKS.contains(&path.rsplit('/').next().unwrap_or(path));
         for path in paths.iter().filter(is_lock).take(MOST_LOCKS) {

@@ -1,6 +1,6 @@
 //! What commands left in a checkout that the commit does not have.
 
-use crate::gates::bench::{GateError, host};
+use crate::gates::run::context::{GateError, host};
 use git::blocking;
 use std::{
     collections::BTreeSet,
@@ -34,6 +34,13 @@ impl Leavings {
         Ok(Self { found })
     }
 
+    /// What a later run of the same turn starts from: everything but bytecode, which tells its source by a time and a size
+    /// that another source may have too.
+    pub(crate) fn for_the_turn(&self) -> Vec<PathBuf> {
+        let is_bytecode = |path: &&PathBuf| path.file_name().is_some_and(|name| name == "__pycache__");
+        self.found.iter().filter(|path| !is_bytecode(path)).cloned().collect()
+    }
+
     /// What is worth keeping: what set-up made, and what tests made where it says of itself that it is a cache. Output of
     /// a test run is none: it would be found again where the sources that it came from are gone.
     pub(crate) fn worth_keeping(setup: &Self, tests: &Self, work: &Path) -> Vec<PathBuf> {
@@ -43,9 +50,7 @@ impl Leavings {
             let is_named = path
                 .file_name()
                 .is_some_and(|name| OF_NO_USE.iter().any(|no_use| name == *no_use));
-            // A virtual environment of Python names its own place in its scripts.
-            let is_bound = full.join("pyvenv.cfg").exists();
-            !is_named && !is_bound && (by_setup || full.join(TAG).is_file())
+            !is_named && (by_setup || full.join(TAG).is_file())
         };
         tests.found.iter().filter(is_worth).cloned().collect()
     }

@@ -1,7 +1,8 @@
 //! Build caches: what pre-flight built on a commit of the default branch, copied for every later run on the same lock files.
 //!
 //! Only [`keep`] writes here, and only pre-flight calls it. What is taken out is a copy: nothing that a Player or a Gate
-//! wrote ever comes back. A cache that is missing, damaged or does not fit only costs time.
+//! wrote ever comes back. A cache that is missing, damaged or does not fit only costs time. A [`Snapshot`] is the same for
+//! the runs of one turn alone.
 //!
 //! Cargo believes times, so files of packages that are as they were get one old time here and there; whatever may have
 //! changed is new, and forgotten.
@@ -16,19 +17,22 @@ mod room;
 mod times;
 
 pub(crate) use leavings::Leavings;
+pub(crate) use times::Times;
 
 use crate::gates::{
-    bench::{Bench, GateError, host},
-    cache::{
-        copy::Copier,
-        key::Key,
-        notes::Notes,
-        packages::{Packages, Since},
-    },
     commands,
     commands::Chosen,
-    overlay::Overlay,
-    place::Place,
+    run::{
+        cache::{
+            copy::Copier,
+            key::Key,
+            notes::Notes,
+            packages::{Packages, Since},
+        },
+        checkout::SandboxedCheckout,
+        context::{Bench, GateError, host},
+        overlay::Overlay,
+    },
 };
 use domain::ids::Sha;
 use git::{Mirror, blocking};
@@ -37,6 +41,7 @@ use std::{
     io,
     path::{Path, PathBuf},
 };
+use tempfile::TempDir;
 
 /// Where the folders of an entry lie.
 const CHECKOUT: &str = "checkout";
@@ -58,15 +63,26 @@ pub(crate) enum Warmed {
 pub(crate) async fn warm(
     bench: &Bench,
     mirror: &Mirror,
-    commit: &Sha,
     chosen: &Chosen,
     overlay: Option<&Overlay>,
-    place: &Place<'_>,
+    place: &SandboxedCheckout<'_>,
 ) -> Result<Warmed, GateError> {
-    let key = Key::of(mirror, commit, chosen).await?;
+    let commit = place.head();
+    let key = Key::of(mirror, commit, chosen, &place.seen()).await?;
     let Some(entry) = key.find(&bench.caches, commit) else {
         return Ok(Warmed::No);
     };
+    fill(mirror, entry, overlay, place).await
+}
+
+/// Copies an entry into a fresh place.
+async fn fill(
+    mirror: &Mirror,
+    entry: PathBuf,
+    overlay: Option<&Overlay>,
+    place: &SandboxedCheckout<'_>,
+) -> Result<Warmed, GateError> {
+    let commit = place.head();
     let since = since(mirror, &entry, commit, overlay).await;
     let packages = Packages::of(&commands::paths(mirror, commit).await?);
     let (work, home) = (place.path().to_path_buf(), place.home());
@@ -118,37 +134,44 @@ fn take_out(entry: &Path, work: &Path, home: &Path, since: Since, packages: &Pac
     let folders = packages.folders();
     let touched = folders.difference(&untouched).copied().collect();
     builds::forget(work, &notes.fingerprints, &touched)?;
-    times::settle(work, packages, &untouched)
+    times::settle(work, packages, &untouched, &notes.times)
 }
 
 /// Makes a fresh place of a default-branch commit look as every later one will, before anything is built in it.
-pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &Place<'_>) -> Result<(), GateError> {
+pub(crate) async fn prepare(mirror: &Mirror, commit: &Sha, place: &SandboxedCheckout<'_>) -> Result<(), GateError> {
     let packages = Packages::of(&commands::paths(mirror, commit).await?);
     let work = place.path().to_path_buf();
-    let settling = blocking(move || times::settle(&work, &packages, &packages.folders()));
+    let settling = blocking(move || times::settle(&work, &packages, &packages.folders(), &Times::new()));
     let settled = settling.await.unwrap_or_else(|error| Err(error.into()));
     settled.map_err(host("setting times in a checkout"))
+}
+
+/// The times that build tools go by, before anything is built in a place.
+pub(crate) async fn times(mirror: &Mirror, place: &SandboxedCheckout<'_>) -> Result<Times, GateError> {
+    let packages = Packages::of(&commands::paths(mirror, place.head()).await?);
+    let work = place.path().to_path_buf();
+    let reading = blocking(move || times::of(&work, &packages)).await;
+    reading.map_err(|error| host("reading times in a checkout")(error.into()))
 }
 
 /// Keeps what set-up and tests left in a place of a default-branch commit. Failing to costs nothing but time later.
 pub(crate) async fn keep(
     bench: &Bench,
     mirror: &Mirror,
-    commit: &Sha,
     chosen: &Chosen,
-    place: &Place<'_>,
-    leavings: Vec<PathBuf>,
+    place: &SandboxedCheckout<'_>,
+    (before, leavings): (Times, Vec<PathBuf>),
 ) -> Result<(), GateError> {
-    let key = Key::of(mirror, commit, chosen).await?;
-    let packages = Packages::of(&commands::paths(mirror, commit).await?);
-    let (caches, commit) = (bench.caches.clone(), commit.clone());
+    let commit = place.head().clone();
+    let key = Key::of(mirror, &commit, chosen, &place.seen()).await?;
+    let caches = bench.caches.clone();
     let (work, home) = (place.path().to_path_buf(), place.home());
     let keeping = blocking(move || {
         let entry = key.entry(&caches, &commit);
         if entry.exists() {
             return Ok(());
         }
-        let notes = Notes::of(&work, &packages, &leavings)?;
+        let notes = Notes::of(&work, before, &leavings)?;
         put_in(&key.folder(&caches), &entry, (&work, &home), &leavings, notes)?;
         room::make(&caches, &entry);
         Ok(())
@@ -157,6 +180,63 @@ pub(crate) async fn keep(
         tracing::warn!(%error, "a build cache could not be kept");
     }
     Ok(())
+}
+
+/// What set-up left on one commit: every run of a turn starts from a copy of it. It goes away with the turn.
+pub(crate) struct Snapshot {
+    folder: Option<TempDir>,
+    commit: Sha,
+}
+
+impl Snapshot {
+    /// Copies what set-up left in a place; none where that cannot be done, which costs set-ups.
+    pub(crate) async fn of(
+        bench: &Bench,
+        place: &SandboxedCheckout<'_>,
+        (before, leavings): (Times, Vec<PathBuf>),
+    ) -> Option<Self> {
+        let (below, commit) = (bench.folder.clone(), place.head().clone());
+        let (work, home) = (place.path().to_path_buf(), place.home());
+        let copying = blocking(move || {
+            std::fs::create_dir_all(&below)?;
+            let folder = tempfile::Builder::new().prefix("prepared-").tempdir_in(below)?;
+            let notes = Notes::of(&work, before, &leavings)?;
+            let entry = folder.path().join(commit.as_str());
+            put_in(folder.path(), &entry, (&work, &home), &leavings, notes)?;
+            Ok(Self {
+                folder: Some(folder),
+                commit,
+            })
+        });
+        let copied = copying
+            .await
+            .unwrap_or_else(|error| Err::<Self, io::Error>(error.into()));
+        copied
+            .inspect_err(|error| tracing::warn!(%error, "a prepared checkout could not be kept"))
+            .ok()
+    }
+
+    /// Fills a fresh place of this or another commit with a copy.
+    pub(crate) async fn fill(
+        &self,
+        mirror: &Mirror,
+        overlay: Option<&Overlay>,
+        place: &SandboxedCheckout<'_>,
+    ) -> Result<Warmed, GateError> {
+        match &self.folder {
+            Some(folder) => fill(mirror, folder.path().join(self.commit.as_str()), overlay, place).await,
+            None => Ok(Warmed::No),
+        }
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        let folder = self.folder.take();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            drop(runtime.spawn_blocking(move || drop(folder)));
+        }
+    }
 }
 
 /// Writes an entry beside its place and moves it there whole.

@@ -1,6 +1,6 @@
 //! How many caches there may be, and how large all of them together: the longest unused go.
 
-use crate::gates::cache::{copy::MOST_BYTES, notes::Notes};
+use crate::gates::run::cache::{copy::MOST_BYTES, notes::Notes};
 use std::{
     fs,
     os::unix::fs::MetadataExt,

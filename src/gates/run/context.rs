@@ -1,10 +1,15 @@
 //! Where Gates run, how long they may take, and what can go wrong with the place itself.
 
-use crate::gates::remembered::Remembered;
 use domain::secret::Secrets;
 use git::GitError;
 use sandbox::{Sandbox, egress::Ceiling};
-use std::{io, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 /// What every Gate needs from the service, whatever it looks at.
 #[derive(Clone, Debug)]
@@ -13,16 +18,31 @@ pub struct Bench {
     pub sandbox: Sandbox,
     /// The most that commands may reach.
     pub network: Ceiling,
-    /// Where private homes are made; may be emptied when no Gate runs.
+    /// Where prepared checkouts lie; may be emptied when no Gate runs.
     pub folder: PathBuf,
-    /// Where build caches are kept.
+    /// Where build caches and results of test runs are kept.
     pub caches: PathBuf,
     /// The service's own secrets, to be masked wherever they might show.
     pub secrets: Secrets,
     /// When commands are stopped.
     pub deadlines: Deadlines,
-    /// What tests said before.
-    pub remembered: Remembered,
+    /// Who runs where, as long as there is no wall.
+    pub places: Places,
+}
+
+/// The one place of each repository in which commands run where there is no wall: whoever runs something holds it. Clones
+/// share them.
+#[derive(Clone, Debug, Default)]
+pub struct Places(Arc<Mutex<BTreeMap<PathBuf, Place>>>);
+
+type Place = Arc<tokio::sync::Mutex<()>>;
+
+impl Places {
+    /// The place of the repository with this mirror.
+    pub(crate) fn of(&self, mirror: &Path) -> Place {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(mirror.to_path_buf()).or_default())
+    }
 }
 
 /// When commands are stopped.

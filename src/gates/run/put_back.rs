@@ -2,9 +2,9 @@
 //! or is put back and named.
 
 use crate::gates::{
-    bench::{GateError, host},
-    overlay::Overlay,
-    place::Place,
+    run::checkout::SandboxedCheckout,
+    run::context::{GateError, host},
+    run::overlay::Overlay,
 };
 use domain::ids::Sha;
 use git::{Blob, Mirror, blocking, folder_in_the_way, put};
@@ -14,7 +14,10 @@ use std::{
     fs::Metadata,
     io,
     io::ErrorKind,
-    os::unix::{ffi::OsStrExt, fs::MetadataExt},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{MetadataExt, PermissionsExt},
+    },
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -23,6 +26,15 @@ use std::{
 const LINK: u32 = 0o120_000;
 /// The largest file that is put back.
 const MAX_FILE: u64 = 128 * 1024 * 1024;
+
+/// What set-up did to the files of a commit.
+#[derive(Default)]
+pub(crate) struct Touched {
+    /// Files that it rewrote and that were put back.
+    pub(crate) rewritten: Vec<String>,
+    /// Files that it made executable, and left as they were.
+    pub(crate) executable: Vec<PathBuf>,
+}
 
 /// How the files look before set-up.
 pub(crate) struct Before {
@@ -71,7 +83,7 @@ fn changed(meta: &Metadata) -> (i64, i64) {
 type Meant = Option<(Vec<u8>, u32)>;
 
 /// Notes how every tracked file and every file that was laid looks.
-pub(crate) async fn before(place: &Place<'_>, overlay: Option<&Overlay>) -> Result<Before, GateError> {
+pub(crate) async fn before(place: &SandboxedCheckout<'_>, overlay: Option<&Overlay>) -> Result<Before, GateError> {
     let laid: BTreeMap<PathBuf, Meant> = overlay
         .into_iter()
         .flat_map(Overlay::contents)
@@ -116,9 +128,9 @@ impl Before {
     /// Puts back what is not as it was, and names it. Nothing may run in the place meanwhile.
     pub(crate) async fn put_back(
         self,
-        place: &Place<'_>,
+        place: &SandboxedCheckout<'_>,
         (mirror, commit): (&Mirror, &Sha),
-    ) -> Result<Vec<String>, GateError> {
+    ) -> Result<Touched, GateError> {
         let root = place.path().to_path_buf();
         let Self { stamps, mut laid } = self;
         let looking = blocking(move || {
@@ -130,7 +142,7 @@ impl Before {
             .await
             .map_err(|error| host("looking at a checkout after set-up")(error.into()))?;
         if touched.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Touched::default());
         }
         let mut meant: BTreeMap<PathBuf, Meant> = BTreeMap::new();
         let mut of_commit: BTreeSet<PathBuf> = BTreeSet::new();
@@ -143,22 +155,42 @@ impl Before {
         meant.extend(committed(mirror, commit, &of_commit).await?);
         let root = place.path().to_path_buf();
         let putting = blocking(move || {
-            let mut rewritten = Vec::new();
+            let mut touched = Touched::default();
             // Taken away first: a file may have become a folder, or the other way round.
             let (gone, there): (Vec<_>, Vec<_>) = meant.into_iter().partition(|(_, meant)| meant.is_none());
             for (path, meant) in gone.into_iter().chain(there) {
                 if !is(&root, &path, meant.as_ref())? {
                     put(&root, &path, meant.as_ref())
                         .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
-                    rewritten.push(path.to_string_lossy().into_owned());
+                    touched.rewritten.push(path.to_string_lossy().into_owned());
+                } else if meant.is_some_and(|(_, mode)| mode == 0o100_644) && is_executable(&root.join(&path)) {
+                    touched.executable.push(path);
                 }
             }
-            rewritten.sort();
-            Ok(rewritten)
+            touched.rewritten.sort();
+            Ok(touched)
         });
-        let rewritten = putting.await.unwrap_or_else(|error| Err(error.into()));
-        rewritten.map_err(host("putting back what set-up rewrote"))
+        let touched = putting.await.unwrap_or_else(|error| Err(error.into()));
+        touched.map_err(host("putting back what set-up rewrote"))
     }
+}
+
+fn is_executable(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o100 != 0)
+}
+
+/// Makes regular files executable, whoever put them there.
+pub(crate) fn make_executable(root: &Path, paths: &[PathBuf]) -> io::Result<()> {
+    for path in paths {
+        let whole = root.join(path);
+        match fs::symlink_metadata(&whole) {
+            Ok(meta) if meta.is_file() && folder_in_the_way(root, path).is_none() => {
+                fs::set_permissions(&whole, fs::Permissions::from_mode(meta.mode() | 0o111))?;
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// These files as the commit has them.
@@ -214,7 +246,7 @@ fn is(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
 
     fn file(text: &str) -> (Vec<u8>, u32) {
         (text.as_bytes().to_vec(), 0o100_644)

@@ -1,19 +1,18 @@
 //! A clean checkout of one commit with a private home, in which commands are run and then everything is thrown away.
 
-mod ended;
-
 use crate::gates::{
-    bench::{Bench, GateError, host},
-    commands::Chosen,
-    files, naming, network,
-    overlay::Overlay,
-    place::ended::unreadable,
-    put_back,
+    files, naming,
+    run::{
+        context::{Bench, GateError, host},
+        ended::unreadable,
+        network,
+    },
     shell::{Answer, Question, Shell},
 };
 use domain::{
     evidence::{Absence, Evidence},
     ids::Sha,
+    isolation::Level,
     network::HostRule,
     shell_command::ShellCommand,
 };
@@ -25,7 +24,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use tempfile::TempDir;
+use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
 /// What is kept of each stream, for counting; far more than is shown.
@@ -37,15 +36,24 @@ const KEPT: OutputCap = OutputCap {
 /// How long a shell may take to look for programs.
 const ASKING: Duration = Duration::from_secs(60);
 
+/// Where commands see the folder around the checkout and their home, where there is a wall.
+const SEEN_AT: &str = "/autobuild";
+
 /// A clean checkout with a private home. The commands in it get no secrets, and share the home.
-pub(crate) struct Place<'a> {
+///
+/// Build tools note paths: so the place is the same for every run of a repository. Where there is a wall, each checkout is
+/// mounted there; where there is none, runs take turns in one folder. So whoever holds one makes no other.
+pub(crate) struct SandboxedCheckout<'a> {
     bench: &'a Bench,
     cancel: &'a CancellationToken,
     checkout: Checkout,
     env: Vec<(OsString, OsString)>,
-    private: Home,
+    /// Where the folder around the checkout is seen.
+    seen: PathBuf,
     /// Where the checkout borrows its objects.
     objects: PathBuf,
+    /// Given back after the checkout was thrown away.
+    _turn: Option<OwnedMutexGuard<()>>,
 }
 
 /// What is run and for how long at most.
@@ -60,35 +68,39 @@ pub(crate) struct Order<'a> {
     pub(crate) reaches: &'a [HostRule],
 }
 
-/// What set-up came to.
-#[derive(Default)]
-pub(crate) struct Prepared {
-    /// What it said, where there is one.
-    pub(crate) setup: Option<Evidence>,
-    /// Files that it rewrote and that were put back.
-    pub(crate) rewritten: Vec<String>,
-}
-
-impl<'a> Place<'a> {
+impl<'a> SandboxedCheckout<'a> {
     pub(crate) async fn new(
         bench: &'a Bench,
         mirror: &Mirror,
         commit: &Sha,
         cancel: &'a CancellationToken,
     ) -> Result<Self, GateError> {
-        let home = Home::new(&bench.folder).map_err(host("making a private folder"))?;
-        let mut env = environment(home.path(), &[]).map_err(host("preparing the environment"))?;
+        let (turn, checkout) = match bench.sandbox.level() {
+            Level::L2 | Level::L3 => (None, mirror.checkout(commit).await?),
+            Level::L0 | Level::L1 => {
+                let turn = tokio::select! {
+                    () = cancel.cancelled() => return Err(GateError::Cancelled),
+                    turn = bench.places.of(mirror.dir()).lock_owned() => turn,
+                };
+                (Some(turn), mirror.checkout_at(commit, &folder(mirror)).await?)
+            }
+        };
+        let mut env = environment(checkout.home(), &[]).map_err(host("preparing the environment"))?;
+        let seen = seen(bench, checkout.home());
         // What is fetched goes into the private home: the machine's own folder is for reading only.
-        env.retain(|(name, _)| name != "CARGO_HOME");
+        env.retain(|(name, _)| name != "CARGO_HOME" && name != "HOME" && name != "TMPDIR");
+        env.push(("HOME".into(), seen.join("home").into()));
+        env.push(("TMPDIR".into(), seen.join("tmp").into()));
         env.push(("CI".into(), "true".into()));
         env.extend(naming::variables());
         Ok(Self {
             bench,
             cancel,
-            checkout: mirror.checkout(commit).await?,
+            checkout,
             env,
-            private: home,
+            seen,
             objects: mirror.dir().join("objects"),
+            _turn: turn,
         })
     }
 
@@ -97,53 +109,29 @@ impl<'a> Place<'a> {
         self.checkout.path()
     }
 
+    /// The commit at `HEAD`.
+    pub(crate) fn head(&self) -> &Sha {
+        self.checkout.head()
+    }
+
+    /// The working copy as commands see it.
+    pub(crate) fn seen(&self) -> PathBuf {
+        self.seen.join("work")
+    }
+
     /// The home of the commands.
     pub(crate) fn home(&self) -> PathBuf {
-        self.private.path().join("home")
+        self.checkout.home().join("home")
+    }
+
+    /// What the service around it is.
+    pub(crate) fn bench(&self) -> &'a Bench {
+        self.bench
     }
 
     /// The commit's own files, relative to the working copy.
     pub(crate) fn tracked(&self) -> Vec<PathBuf> {
         self.checkout.record().paths().map(Path::to_path_buf).collect()
-    }
-
-    /// Puts files of another commit in place, then runs set-up, where there is one, and puts back what that rewrote of
-    /// the files of the commit and of those that were put in place.
-    pub(crate) async fn prepared(
-        &self,
-        mirror: &Mirror,
-        overlay: Option<&Overlay>,
-        chosen: &Chosen,
-    ) -> Result<Prepared, GateError> {
-        if let Some(overlay) = overlay {
-            overlay.lay(self).await?;
-        }
-        let Some(command) = &chosen.setup else {
-            return Ok(Prepared::default());
-        };
-        let order = Order {
-            command,
-            line: command.text(),
-            deadline: self.bench.deadlines.setup,
-            report: None,
-            reaches: &chosen.setup_reaches,
-        };
-        let before = put_back::before(self, overlay).await?;
-        let setup = Some(self.run(&order).await?);
-        let rewritten = before.put_back(self, (mirror, self.checkout.head())).await?;
-        Ok(Prepared { setup, rewritten })
-    }
-
-    /// Runs the command that measures coverage.
-    pub(crate) async fn measure(&self, command: &ShellCommand, reaches: &[HostRule]) -> Result<Evidence, GateError> {
-        let order = Order {
-            command,
-            line: command.text(),
-            deadline: self.bench.deadlines.test,
-            report: None,
-            reaches,
-        };
-        self.run(&order).await
     }
 
     /// Runs one command to its end.
@@ -214,7 +202,7 @@ impl<'a> Place<'a> {
 
     /// A program in the checkout, with the private home and nothing to reach.
     fn spec(&self, program: &str, args: Vec<OsString>, question: &Question) -> Spec {
-        let mut spec = Spec::new(program, self.path()).args(args);
+        let mut spec = Spec::new(program, self.seen()).args(args);
         spec.env.clone_from(&self.env);
         spec.stdout = KEPT;
         spec.stderr = KEPT;
@@ -223,32 +211,22 @@ impl<'a> Place<'a> {
         spec.confine
             .read
             .extend(programs.flat_map(|program| self.bench.sandbox.around(program)));
-        spec.confine.write = vec![self.path().to_path_buf(), self.private.path().to_path_buf()];
+        spec.confine.mounts = vec![(self.checkout.home().to_path_buf(), self.seen.clone())];
         spec
     }
 }
 
-/// A private folder that takes itself away, and not on a thread that others wait for.
-struct Home(Option<TempDir>);
-
-impl Home {
-    fn new(below: &Path) -> io::Result<Self> {
-        std::fs::create_dir_all(below)?;
-        let made = tempfile::Builder::new().prefix("gates-").tempdir_in(below)?;
-        Ok(Self(Some(made)))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.as_ref().map_or(Path::new("/nonexistent"), TempDir::path)
-    }
+/// The name of the one folder for a repository's checkouts.
+fn folder(mirror: &Mirror) -> String {
+    let name = mirror.dir().file_stem().unwrap_or_default().to_string_lossy();
+    format!("of-{name}")
 }
 
-impl Drop for Home {
-    fn drop(&mut self) {
-        let folder = self.0.take();
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            drop(runtime.spawn_blocking(move || drop(folder)));
-        }
+/// Where the folder around a checkout is seen.
+fn seen(bench: &Bench, home: &Path) -> PathBuf {
+    match bench.sandbox.level() {
+        Level::L2 | Level::L3 => PathBuf::from(SEEN_AT),
+        Level::L0 | Level::L1 => home.to_path_buf(),
     }
 }
 

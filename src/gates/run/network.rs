@@ -1,6 +1,6 @@
 //! What the commands of the Gates may reach: a door per command, and for people what was refused at it.
 
-use crate::gates::bench::Bench;
+use crate::gates::run::context::Bench;
 use domain::{evidence::Evidence, network::HostRule};
 use sandbox::egress::{Door, Outcome};
 use std::{io, sync::Arc};

@@ -1,6 +1,6 @@
 //! What is noted beside an entry's folders when it is made.
 
-use crate::gates::cache::{builds::Builds, packages::Packages, times};
+use crate::gates::run::cache::{builds, times, times::Times};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeSet,
@@ -17,20 +17,21 @@ pub(super) struct Notes {
     pub(super) bytes: u64,
     /// Where Cargo notes what is fresh; empty where nothing of Cargo was kept.
     pub(super) fingerprints: BTreeSet<String>,
-    /// Files of the commit from which something was built that does not stand for them elsewhere.
+    /// Files that commands wrote anew: nothing that was built of them can be told to be fresh.
     pub(super) unlike: BTreeSet<String>,
+    /// The times of files and folders when it was built, where they are not the one old time.
+    #[serde(default)]
+    pub(super) times: Times,
 }
 
 impl Notes {
-    /// Looks at a checkout as its commands left it.
-    pub(super) fn of(work: &Path, packages: &Packages, leavings: &[PathBuf]) -> io::Result<Self> {
-        let builds = Builds::of(work, leavings)?;
-        let mut unlike = times::disturbed(work, packages);
-        unlike.extend(builds.bound);
+    /// Looks at a checkout as its commands left it, whose files had these times before.
+    pub(super) fn of(work: &Path, before: Times, leavings: &[PathBuf]) -> io::Result<Self> {
         Ok(Self {
             bytes: 0,
-            fingerprints: builds.fingerprints,
-            unlike,
+            fingerprints: builds::fingerprints(work, leavings)?,
+            unlike: times::disturbed(work, &before),
+            times: before.into_iter().filter(|(_, time)| *time != times::OLD).collect(),
         })
     }
 

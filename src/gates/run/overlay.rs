@@ -1,13 +1,12 @@
 //! Files of one commit put into a checkout of another, before anything runs there.
 
 use crate::gates::{
-    bench::{GateError, host},
     files,
-    place::Place,
+    run::context::{GateError, host},
 };
 use git::{Blob, Mirror, RawChange, blocking};
 use sha2::{Digest, Sha256};
-use std::io;
+use std::{io, path::Path};
 
 /// The largest file that is put in place.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
@@ -97,8 +96,8 @@ impl Overlay {
     }
 
     /// Puts everything in its place.
-    pub(crate) async fn lay(&self, place: &Place<'_>) -> Result<(), GateError> {
-        let (root, entries) = (place.path().to_path_buf(), self.entries.clone());
+    pub(crate) async fn lay(&self, work: &Path) -> Result<(), GateError> {
+        let (root, entries) = (work.to_path_buf(), self.entries.clone());
         let laying = blocking(move || {
             for (path, content) in entries {
                 let done = match content {

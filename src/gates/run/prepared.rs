@@ -1,0 +1,478 @@
+//! A commit that is set up once: every run of a turn starts from a copy of what set-up left.
+
+use crate::{
+    config::RepositorySettings,
+    gates::{
+        commands,
+        commands::Chosen,
+        coverage, files, naming,
+        run::{
+            cache,
+            cache::{Leavings, Snapshot, Times, Warmed},
+            checkout::{Order, SandboxedCheckout},
+            context::{Bench, GateError, host},
+            overlay::Overlay,
+            put_back,
+            put_back::Touched,
+            result_cache::{Expected, Kept, Origin, ResultCache, Tested},
+        },
+    },
+};
+use domain::{
+    evidence::{Absence, Evidence, Finding},
+    ids::Sha,
+    shell_command::ShellCommand,
+};
+use git::Mirror;
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// An experiment may take this many times as long as the plain run, and at least this long.
+const TIMES_PLAIN: u32 = 3;
+const SHORTEST: Duration = Duration::from_secs(20);
+
+/// One commit with its commands, set up when something is first run on it.
+pub(crate) struct Prepared<'a> {
+    bench: &'a Bench,
+    mirror: &'a Mirror,
+    commit: &'a Sha,
+    settings: &'a RepositorySettings,
+    cancel: &'a CancellationToken,
+    pub(crate) chosen: Chosen,
+    done: OnceLock<SetUp>,
+    plain: OnceLock<Duration>,
+    misled: AtomicBool,
+}
+
+/// What set-up came to, once.
+struct SetUp {
+    said: Option<Evidence>,
+    rewritten: Vec<String>,
+    executable: Vec<PathBuf>,
+    snapshot: Option<Snapshot>,
+}
+
+/// Whether coverage is measured too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coverage {
+    Measured,
+    NotAsked,
+}
+
+/// What set-up starts from besides the files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// What pre-flight built on the default branch, where that fits.
+    Cache,
+    Nothing,
+}
+
+/// A checkout in which commands can run.
+pub(crate) struct Ready<'a> {
+    pub(crate) checkout: SandboxedCheckout<'a>,
+    chosen: &'a Chosen,
+    coverage_file: Option<&'a str>,
+    /// What set-up said, if there is one.
+    pub(crate) setup: Option<Evidence>,
+    /// Files that set-up rewrote and that were put back.
+    pub(crate) rewritten: Vec<String>,
+    laid: Laid,
+    /// Files that set-up made executable.
+    executable: Vec<PathBuf>,
+    deadline: Duration,
+    times: Times,
+}
+
+/// Whose files stand in a checkout.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Laid {
+    /// The commit's alone.
+    Nothing,
+    /// Some of another commit too.
+    Files,
+}
+
+impl<'a> Prepared<'a> {
+    pub(crate) async fn new(
+        bench: &'a Bench,
+        (mirror, commit): (&'a Mirror, &'a Sha),
+        settings: &'a RepositorySettings,
+        cancel: &'a CancellationToken,
+    ) -> Result<Self, GateError> {
+        Ok(Self {
+            bench,
+            mirror,
+            commit,
+            settings,
+            cancel,
+            chosen: commands::at(mirror, commit, settings).await?,
+            done: OnceLock::new(),
+            plain: OnceLock::new(),
+            misled: AtomicBool::new(false),
+        })
+    }
+
+    fn results(&self) -> ResultCache<'_> {
+        ResultCache::of(self.bench, self.mirror, (self.settings, &self.chosen))
+    }
+
+    /// Runs the commit's own tests, or takes what they said before of the same files. A result is kept if it is sound: if
+    /// nothing is held against it.
+    pub(crate) async fn tests(
+        &self,
+        coverage: Coverage,
+        is_sound: impl Fn(&Evidence) -> bool,
+    ) -> Result<Tested, GateError> {
+        let cache = self.results();
+        let line = self.chosen.test_line.as_str();
+        let measures = coverage == Coverage::Measured && self.settings.coverage.file.is_some();
+        let line = if measures {
+            format!("{line}\0coverage")
+        } else {
+            line.to_owned()
+        };
+        let key = cache.key((self.commit, None), &line).await?;
+        let known = key.as_ref().and_then(|key| cache.known(key));
+        if let Some(known) = known.filter(|known| is_sound(&known.tests)) {
+            let _ = self.plain.set(Duration::from_millis(known.milliseconds));
+            return Ok(known.into());
+        }
+        let ready = self.ready().await?;
+        let begun = Instant::now();
+        let tests = ready.tests().await?;
+        let took = begun.elapsed();
+        let _ = self.plain.set(took);
+        let coverage = match (measures, &tests) {
+            (true, Evidence::Passed(_) | Evidence::Failed(_)) => coverage::measure(&ready, self.settings).await?,
+            (true, Evidence::Absent(_)) | (false, _) => None,
+        };
+        let tested = Tested {
+            setup: ready.setup.clone(),
+            rewritten: ready.rewritten.clone(),
+            tests,
+            coverage,
+            origin: Origin::Now,
+        };
+        if let Some(key) = key.filter(|_| is_sound(&tested.tests)) {
+            cache.keep(&key, &Kept::of(&tested, took));
+        }
+        Ok(tested)
+    }
+
+    /// Runs one command of a plan or of the settings on the commit's own files, or takes it that it held before.
+    pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
+        let cache = self.results();
+        let key = cache.key((self.commit, None), &format!("{command}\0command")).await?;
+        let known = key.as_ref().and_then(|key| cache.known(key));
+        if let Some(known) = known.filter(|known| matches!(known.tests, Evidence::Passed(_))) {
+            return Ok(known.tests);
+        }
+        let evidence = self.ready().await?.command(command).await?;
+        if let Some(key) = key.filter(|_| matches!(evidence, Evidence::Passed(_))) {
+            cache.keep(&key, &Kept::of_command(&evidence));
+        }
+        Ok(evidence)
+    }
+
+    /// The tests of `commit` with some files in place of its own, or what they said before.
+    ///
+    /// They run on what set-up left on the prepared commit. If they then speak against the work, set-up runs on these very
+    /// files before that is believed: it may have copied or compiled what is replaced here.
+    pub(crate) async fn tests_with(
+        &self,
+        commit: &Sha,
+        overlay: &Overlay,
+        expected: Expected,
+    ) -> Result<Evidence, GateError> {
+        let cache = self.results();
+        let key = cache.key((commit, Some(overlay)), &self.chosen.test_line).await?;
+        let known = key.as_ref().and_then(|key| cache.known(key));
+        if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
+            return Ok(known.tests);
+        }
+        let limit = match (expected, commit == self.commit) {
+            (Expected::Red, true) => self.patience(),
+            (Expected::Red, false) | (Expected::Green, _) => self.bench.deadlines.test,
+        };
+        let mut found = self.with(commit, overlay).await?.within(limit).tests().await?;
+        if self.chosen.setup.is_some() && !self.is_misled() && expected.is_denied_by(&found) {
+            found = self
+                .on(commit, Some(overlay), Start::Cache)
+                .await?
+                .within(limit)
+                .tests()
+                .await?;
+            if expected.is_met_by(&found) {
+                // From here on set-up runs on the files of each run: what it made of the commit's own says nothing of others.
+                self.misled.store(true, Ordering::Relaxed);
+            }
+        }
+        if let Some(key) = key.filter(|_| expected.is_met_by(&found)) {
+            cache.keep(&key, &Kept::of_command(&found));
+        }
+        Ok(found)
+    }
+
+    /// A checkout of the commit as set-up left it.
+    pub(crate) async fn ready(&self) -> Result<Ready<'_>, GateError> {
+        match self.done.get() {
+            Some(done) => self.copy(done, self.commit, None).await,
+            None => self.set_up().await,
+        }
+    }
+
+    /// A checkout of `commit` with some files in place of its own, as set-up left the prepared commit. What it says against
+    /// the work is to be confirmed: set-up may have made something of other files.
+    pub(crate) async fn with(&self, commit: &Sha, overlay: &Overlay) -> Result<Ready<'_>, GateError> {
+        if self.is_misled() {
+            return self.on(commit, Some(overlay), Start::Cache).await;
+        }
+        if self.done.get().is_none() {
+            drop(self.set_up().await?);
+        }
+        match self.done.get() {
+            Some(done) => self.copy(done, commit, Some(overlay)).await,
+            None => self.on(commit, Some(overlay), Start::Cache).await,
+        }
+    }
+
+    /// A checkout of the commit that starts from no cache, and on which set-up ran.
+    pub(crate) async fn anew(&self) -> Result<Ready<'_>, GateError> {
+        self.on(self.commit, None, Start::Nothing).await
+    }
+
+    /// Whether set-up runs on the files of each run.
+    fn is_misled(&self) -> bool {
+        self.misled.load(Ordering::Relaxed)
+    }
+
+    /// How long an experiment may take.
+    fn patience(&self) -> Duration {
+        let plain = self.plain.get().copied().unwrap_or(self.bench.deadlines.test);
+        plain
+            .saturating_mul(TIMES_PLAIN)
+            .clamp(SHORTEST, self.bench.deadlines.test.max(SHORTEST))
+    }
+
+    /// Sets the commit up, and keeps what that left. The checkout in which it ran is as good as any copy.
+    async fn set_up(&self) -> Result<Ready<'_>, GateError> {
+        let ready = self.on(self.commit, None, Start::Cache).await?;
+        let is_built = ready.is_ready() && ready.build().await?;
+        let snapshot = match ready.is_ready() && (is_built || self.chosen.setup.is_some()) {
+            true => {
+                let tracked = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
+                let left = Leavings::of(ready.checkout.path(), &tracked).await?.for_the_turn();
+                Snapshot::of(self.bench, &ready.checkout, (ready.times.clone(), left)).await
+            }
+            false => None,
+        };
+        let done = SetUp {
+            said: ready.setup.clone(),
+            rewritten: ready.rewritten.clone(),
+            executable: ready.executable.clone(),
+            snapshot,
+        };
+        let _ = self.done.set(done);
+        Ok(ready)
+    }
+
+    /// A copy of what set-up left.
+    async fn copy(&self, done: &SetUp, commit: &Sha, overlay: Option<&Overlay>) -> Result<Ready<'_>, GateError> {
+        let Some(snapshot) = &done.snapshot else {
+            return self.on(commit, overlay, Start::Cache).await;
+        };
+        let checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
+        match snapshot.fill(self.mirror, overlay, &checkout).await? {
+            Warmed::Yes => {}
+            Warmed::No | Warmed::InPart => {
+                drop(checkout);
+                return self.on(commit, overlay, Start::Cache).await;
+            }
+        }
+        if let Some(overlay) = overlay {
+            overlay.lay(checkout.path()).await?;
+        }
+        put_back::make_executable(checkout.path(), &done.executable).map_err(host("preparing a checkout"))?;
+        let mut ready = Ready::new(self, checkout, overlay);
+        ready.setup.clone_from(&done.said);
+        if overlay.is_none() {
+            ready.rewritten.clone_from(&done.rewritten);
+        }
+        Ok(ready)
+    }
+
+    /// A fresh checkout with some files put in place of its own, on which set-up ran.
+    async fn on(&self, commit: &Sha, overlay: Option<&Overlay>, start: Start) -> Result<Ready<'_>, GateError> {
+        let mut checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
+        let mut warmed = Warmed::No;
+        if start == Start::Cache {
+            warmed = cache::warm(self.bench, self.mirror, &self.chosen, overlay, &checkout).await?;
+            if warmed == Warmed::InPart {
+                drop(checkout);
+                checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
+            }
+        }
+        let ready = self.run_setup(checkout, overlay).await?;
+        // What was built elsewhere may not fit here; only without it a failure of set-up says something.
+        if warmed == Warmed::Yes && !ready.is_ready() {
+            drop(ready);
+            let checkout = SandboxedCheckout::new(self.bench, self.mirror, commit, self.cancel).await?;
+            return self.run_setup(checkout, overlay).await;
+        }
+        Ok(ready)
+    }
+
+    /// The same on a commit of the default branch, so that what is built can be kept for later.
+    pub(crate) async fn to_be_kept(&self) -> Result<Ready<'_>, GateError> {
+        let checkout = SandboxedCheckout::new(self.bench, self.mirror, self.commit, self.cancel).await?;
+        cache::prepare(self.mirror, self.commit, &checkout).await?;
+        self.run_setup(checkout, None).await
+    }
+
+    /// Puts files of another commit in place, then runs set-up, where there is one, and puts back what that rewrote of the
+    /// files of the commit and of those that were put in place.
+    async fn run_setup<'s>(
+        &'s self,
+        checkout: SandboxedCheckout<'s>,
+        overlay: Option<&Overlay>,
+    ) -> Result<Ready<'s>, GateError> {
+        if let Some(overlay) = overlay {
+            overlay.lay(checkout.path()).await?;
+        }
+        let mut ready = Ready::new(self, checkout, overlay);
+        ready.times = cache::times(self.mirror, &ready.checkout).await?;
+        if let Some(command) = &self.chosen.setup {
+            let order = Order {
+                command,
+                line: command.text(),
+                deadline: self.bench.deadlines.setup,
+                report: None,
+                reaches: &self.chosen.setup_reaches,
+            };
+            let before = put_back::before(&ready.checkout, overlay).await?;
+            ready.setup = Some(ready.checkout.run(&order).await?);
+            let of = (self.mirror, ready.checkout.head());
+            Touched {
+                rewritten: ready.rewritten,
+                executable: ready.executable,
+            } = before.put_back(&ready.checkout, of).await?;
+        }
+        Ok(ready)
+    }
+}
+
+impl<'a> Ready<'a> {
+    fn new(prepared: &'a Prepared<'_>, checkout: SandboxedCheckout<'a>, overlay: Option<&Overlay>) -> Self {
+        Self {
+            checkout,
+            chosen: &prepared.chosen,
+            coverage_file: prepared.settings.coverage.file.as_deref(),
+            setup: None,
+            rewritten: Vec::new(),
+            laid: overlay.map_or(Laid::Nothing, |_| Laid::Files),
+            executable: Vec::new(),
+            deadline: prepared.bench.deadlines.test,
+            times: Times::new(),
+        }
+    }
+
+    /// Whether commands can be run here.
+    pub(crate) fn is_ready(&self) -> bool {
+        !matches!(self.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
+    }
+
+    /// The same, stopped after this time.
+    pub(crate) fn within(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// The times of files and folders before set-up.
+    pub(crate) fn times(&self) -> &Times {
+        &self.times
+    }
+
+    /// What commands left here until now.
+    pub(crate) async fn leavings(&self, tracked: &BTreeSet<String>) -> Result<Leavings, GateError> {
+        Leavings::of(self.checkout.path(), tracked).await
+    }
+
+    /// Runs the tests.
+    pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
+        let Some(command) = &self.chosen.test else {
+            return Ok(Evidence::Absent(Absence::NoCommand));
+        };
+        if !self.is_ready() {
+            return Ok(Evidence::Absent(Absence::NotReached));
+        }
+        if let Some(file) = self.coverage_file {
+            // Coverage that was there before is nobody's measurement. What cannot be cleared is refused when it is read.
+            let _ = files::clear(self.checkout.path(), file);
+        }
+        let order = self.order(command, &self.chosen.test_line, self.chosen.report.as_deref());
+        let evidence = self.checkout.run(&order).await?;
+        Ok(self.with_rewritten(evidence))
+    }
+
+    /// Builds the tests without running them, where their runner can: what is built is part of the prepared checkout, and
+    /// no test has written into it. Whether there was anything to build.
+    async fn build(&self) -> Result<bool, GateError> {
+        let Some((command, line)) = self.chosen.test.as_ref().and_then(|command| {
+            let line = naming::building(command)?;
+            Some((command, line))
+        }) else {
+            return Ok(false);
+        };
+        // What cannot be built is said by the tests.
+        self.checkout.run(&self.order(command, &line, None)).await?;
+        Ok(true)
+    }
+
+    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o str, report: Option<&'o str>) -> Order<'o> {
+        Order {
+            command,
+            line,
+            deadline: self.deadline,
+            report,
+            reaches: &self.chosen.reaches,
+        }
+    }
+
+    /// Says beside the output what was put back: of a commit's own files integrity tells, of files laid over them nobody
+    /// else does.
+    fn with_rewritten(&self, evidence: Evidence) -> Evidence {
+        let told = |mut finding: Finding| {
+            let files = self.rewritten.join(", ");
+            finding.output = format!("{}\nAutoBuild put back what set-up rewrote: {files}", finding.output);
+            finding
+        };
+        match (self.laid, self.rewritten.is_empty(), evidence) {
+            (Laid::Files, false, Evidence::Passed(finding)) => Evidence::Passed(told(finding)),
+            (Laid::Files, false, Evidence::Failed(finding)) => Evidence::Failed(told(finding)),
+            (Laid::Files | Laid::Nothing, _, evidence) => evidence,
+        }
+    }
+
+    /// Runs one command as it was written in a plan, in the settings, or by a model.
+    pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
+        if !self.is_ready() {
+            return Ok(Evidence::Absent(Absence::NotReached));
+        }
+        match command.parse::<ShellCommand>() {
+            Ok(command) => self.checkout.run(&self.order(&command, command.text(), None)).await,
+            Err(error) => Ok(Evidence::Absent(Absence::CouldNotStart {
+                command: command.to_owned(),
+                reason: error.to_string(),
+            })),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! What the same files gave before: where the very same files were run by the very same commands in the same environment,
+//! and nothing was held against the work, they are not run again. So a wave of one task, a commit that only adds records,
+//! and a turn that is resumed cost no run.
+//!
+//! What speaks against the work is never kept, nor what could not be run, nor what a network was part of. Only our own runs
+//! write here, and no command sees the folder.
+
+use crate::{
+    config::RepositorySettings,
+    gates::{
+        commands::Chosen,
+        compare,
+        coverage::Measurement,
+        run::{
+            context::{Bench, GateError},
+            overlay::Overlay,
+        },
+    },
+};
+use domain::{evidence::Evidence, ids::Sha, shell_command::ShellCommand};
+use git::Mirror;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// The most results that are kept.
+const MOST: usize = 256;
+/// A result of more tests than this is not kept.
+const MOST_NAMES: usize = 50_000;
+/// Commits with more files are not compared.
+const MOST_FILES: usize = 50_000;
+/// Records of AutoBuild's own, which no test of a repository reads.
+const RECORDS: &str = ".autobuild/";
+
+/// A digest of files, command and environment.
+pub(crate) struct Key(String);
+
+/// The commit's own tests.
+#[derive(Clone)]
+pub(crate) struct Tested {
+    /// What set-up said, if there is one.
+    pub(crate) setup: Option<Evidence>,
+    /// Files of the commit that set-up rewrote and that were put back.
+    pub(crate) rewritten: Vec<String>,
+    pub(crate) tests: Evidence,
+    pub(crate) coverage: Option<Measurement>,
+    pub(crate) origin: Origin,
+}
+
+/// Whether tests ran now.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Now,
+    /// The same files gave this result before.
+    Kept,
+}
+
+/// A run as it is kept.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Kept {
+    setup: Option<Evidence>,
+    rewritten: Vec<String>,
+    /// What the tests said, or another command.
+    pub(crate) tests: Evidence,
+    coverage: Option<Measurement>,
+    /// How long it took.
+    pub(crate) milliseconds: u64,
+}
+
+impl Kept {
+    pub(crate) fn of(tested: &Tested, took: Duration) -> Self {
+        Self {
+            setup: tested.setup.clone(),
+            rewritten: tested.rewritten.clone(),
+            tests: tested.tests.clone(),
+            coverage: tested.coverage.clone(),
+            milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    pub(crate) fn of_command(found: &Evidence) -> Self {
+        Self {
+            setup: None,
+            rewritten: Vec::new(),
+            tests: found.clone(),
+            coverage: None,
+            milliseconds: 0,
+        }
+    }
+
+    fn is_small(&self) -> bool {
+        let names = compare::names(&self.tests);
+        names.is_none_or(|names| names.passed.len() + names.failed.len() + names.skipped.len() <= MOST_NAMES)
+            && self.coverage.as_ref().is_none_or(Measurement::is_small)
+    }
+}
+
+impl From<Kept> for Tested {
+    fn from(kept: Kept) -> Self {
+        Self {
+            setup: kept.setup,
+            rewritten: kept.rewritten,
+            tests: kept.tests,
+            coverage: kept.coverage,
+            origin: Origin::Kept,
+        }
+    }
+}
+
+/// What speaks for the work where tests are run on other files than the commit's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expected {
+    Green,
+    Red,
+}
+
+impl Expected {
+    pub(crate) fn is_met_by(self, found: &Evidence) -> bool {
+        match self {
+            Self::Green => matches!(found, Evidence::Passed(_)),
+            Self::Red => matches!(found, Evidence::Failed(_)),
+        }
+    }
+
+    /// Whether the tests ran and say the opposite.
+    pub(crate) fn is_denied_by(self, found: &Evidence) -> bool {
+        !matches!(found, Evidence::Absent(_)) && !self.is_met_by(found)
+    }
+}
+
+/// The results of one repository and its commands.
+pub(crate) struct ResultCache<'a> {
+    bench: &'a Bench,
+    mirror: &'a Mirror,
+    settings: &'a RepositorySettings,
+    chosen: &'a Chosen,
+}
+
+impl<'a> ResultCache<'a> {
+    pub(crate) fn of(
+        bench: &'a Bench,
+        mirror: &'a Mirror,
+        (settings, chosen): (&'a RepositorySettings, &'a Chosen),
+    ) -> Self {
+        Self {
+            bench,
+            mirror,
+            settings,
+            chosen,
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.bench.caches.join("results")
+    }
+
+    pub(crate) fn known(&self, key: &Key) -> Option<Kept> {
+        let bytes = fs::read(self.folder().join(&key.0)).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    /// Keeps a result. Failing to costs nothing but another run.
+    pub(crate) fn keep(&self, key: &Key, kept: &Kept) {
+        if kept.is_small()
+            && let Err(error) = self.write(key, kept)
+        {
+            tracing::warn!(%error, "the result of a run could not be kept");
+        }
+    }
+
+    fn write(&self, key: &Key, kept: &Kept) -> io::Result<()> {
+        fs::create_dir_all(self.folder())?;
+        let file = tempfile::Builder::new().prefix(".making-").tempfile_in(self.folder())?;
+        serde_json::to_writer(&file, kept)?;
+        file.persist(self.folder().join(&key.0))?;
+        make_room(&self.folder(), MOST)
+    }
+
+    /// A digest of everything that the result of a line follows from; none where that is more than files, command and
+    /// environment.
+    pub(crate) async fn key(
+        &self,
+        (commit, overlay): (&Sha, Option<&Overlay>),
+        line: &str,
+    ) -> Result<Option<Key>, GateError> {
+        let (mirror, chosen) = (self.mirror, self.chosen);
+        let listed = mirror.list_files(commit, MOST_FILES).await?;
+        if listed.truncated || !chosen.reaches.is_empty() {
+            return Ok(None);
+        }
+        let own = listed
+            .entries
+            .iter()
+            .map(|entry| (entry.path.as_bytes(), (entry.mode, entry.oid.as_str())));
+        let mut files: BTreeMap<&[u8], (u32, &str)> = own.collect();
+        for (path, laid) in overlay.into_iter().flat_map(Overlay::versions) {
+            match laid {
+                Some(version) => files.insert(path.as_bytes(), version),
+                None => files.remove(path.as_bytes()),
+            };
+        }
+        let mut digest = Sha256::new();
+        digest.update(format!("{}\0{chosen:?}\0{line}\0", mirror.dir().display()));
+        digest.update(format!("{:?}\0", self.settings.coverage));
+        digest.update(self.environment());
+        for (path, (mode, version)) in files {
+            if !path.starts_with(RECORDS.as_bytes()) {
+                digest.update(path);
+                digest.update(format!("\0{mode:o} {version}\0"));
+            }
+        }
+        Ok(Some(Key(format!("{:x}", digest.finalize()))))
+    }
+
+    /// What is the same for all files: this version of AutoBuild, how far commands are kept apart, where programs are
+    /// found, and which those are that the commands name.
+    fn environment(&self) -> String {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let program = |word: String| {
+            let mut files = std::env::split_paths(&path).map(|folder| folder.join(&word));
+            let file = files.find(|file| file.is_file())?;
+            let meta = fs::metadata(&file).ok()?;
+            let (file, time) = (file.display(), (meta.mtime(), meta.mtime_nsec()));
+            Some(format!("{file} {} {time:?}", meta.len()))
+        };
+        let commands = self.chosen.setup.iter().chain(&self.chosen.test);
+        let programs: Vec<String> = commands.flat_map(ShellCommand::mentioned).filter_map(program).collect();
+        let level = self.bench.sandbox.level();
+        format!(
+            "{}\0{level:?}\0{}\0{programs:?}\0",
+            env!("CARGO_PKG_VERSION"),
+            path.display()
+        )
+    }
+}
+
+/// Takes the oldest results away.
+fn make_room(folder: &Path, most: usize) -> io::Result<()> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let meta = entry.metadata()?;
+        all.push(((meta.mtime(), meta.mtime_nsec()), entry.path()));
+    }
+    all.sort();
+    let old = all.len().saturating_sub(most);
+    all.into_iter()
+        .take(old)
+        .try_for_each(|(_, path)| fs::remove_file(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::evidence::Absence;
+
+    #[test]
+    fn the_oldest_results_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            let file = fs::File::create(folder.path().join(name)).unwrap();
+            let seconds = u64::from(name.as_bytes()[0]);
+            file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(seconds))
+                .unwrap();
+        }
+        make_room(folder.path(), 2).unwrap();
+        let left = ["a", "b", "c"].map(|name| folder.path().join(name).exists());
+        assert_eq!(left, [false, true, true]);
+    }
+
+    #[test]
+    fn what_could_not_be_run_speaks_for_nobody_and_against_nobody() {
+        let absent = Evidence::Absent(Absence::NotReached);
+        for expected in [Expected::Green, Expected::Red] {
+            assert!(!expected.is_met_by(&absent) && !expected.is_denied_by(&absent));
+        }
+    }
+}
