@@ -96,6 +96,30 @@ fn every_image_of_the_recipe_is_a_line_of_the_lock() {
 }
 
 #[test]
+fn what_the_recipe_copies_is_a_workspace_that_cargo_loads() {
+    let (recipe, ignore) = (read("deploy/Containerfile"), read(".dockerignore"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let image = tempfile::tempdir().unwrap();
+    let build = recipe.split("\nFROM ").nth(1).unwrap();
+    for line in build.lines().filter_map(|line| line.strip_prefix("COPY ")) {
+        let (sources, target) = line.rsplit_once(' ').unwrap();
+        let into = image.path().join(target);
+        std::fs::create_dir_all(into.parent().unwrap()).unwrap();
+        for source in sources.split(' ') {
+            assert!(ignore.lines().any(|line| line == format!("!{source}")), "{source}");
+            let copied = Command::new("cp").arg("-r").arg(root.join(source)).arg(&into).status();
+            assert!(copied.unwrap().success(), "{source}");
+        }
+    }
+    let loaded = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--locked", "--format-version=1"])
+        .current_dir(image.path())
+        .output()
+        .unwrap();
+    assert!(loaded.status.success(), "{}", String::from_utf8_lossy(&loaded.stderr));
+}
+
+#[test]
 fn the_unit_is_hardened_as_far_as_bubblewrap_lets_it() {
     let unit = read("deploy/autobuild.service");
     let has = |line: &str| unit.lines().any(|known| known == line);
