@@ -41,7 +41,7 @@ fn confinement(level: Level, folder: &Path) -> serde_json::Value {
     serde_json::json!({
         "level": u8::from(level), "bubblewrap": bytes(&SandboxOptions::with_launcher(LAUNCHER).bubblewrap),
         "read": if level == Level::L1 { system.to_vec() } else { Vec::new() }, "write": [bytes(folder)],
-        "limits": Limits::default(), "way": "Nowhere", "own": false,
+        "mounts": [], "limits": Limits::default(), "way": "Nowhere", "own": false,
     })
 }
 
