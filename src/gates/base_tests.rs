@@ -3,9 +3,11 @@
 use crate::gates::{
     change::Change,
     compare,
-    run::context::GateError,
-    run::overlay::{Overlay, Side},
-    run::result_cache::Expected,
+    run::{
+        context::GateError,
+        overlay::{Overlay, Side},
+        result_cache::Expected,
+    },
     said,
     turn::Run,
 };

@@ -5,9 +5,11 @@ use crate::gates::{
     change::Change,
     compare,
     forms::{Code, Forms, code, forms, is_named, words},
-    run::context::{GateError, host},
-    run::overlay::{Overlay, Side},
-    run::result_cache::Expected,
+    run::{
+        context::{GateError, host},
+        overlay::{Overlay, Side},
+        result_cache::Expected,
+    },
     turn::Run,
 };
 use domain::{

@@ -6,9 +6,11 @@
 use crate::gates::{
     change::Change,
     compare, red,
-    run::context::{GateError, host},
-    run::overlay::Overlay,
-    run::result_cache::Expected,
+    run::{
+        context::{GateError, host},
+        overlay::Overlay,
+        result_cache::Expected,
+    },
     turn::Run,
 };
 use domain::{

@@ -3,8 +3,10 @@
 use crate::{
     config::RepositorySettings,
     gates::{
-        run::context::{Bench, GateError},
-        run::prepared::Prepared,
+        run::{
+            context::{Bench, GateError},
+            prepared::Prepared,
+        },
         said,
     },
 };

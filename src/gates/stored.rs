@@ -4,8 +4,10 @@
 
 use crate::gates::{
     compare, files,
-    run::context::{GateError, host},
-    run::overlay::Overlay,
+    run::{
+        context::{GateError, host},
+        overlay::Overlay,
+    },
     turn::Run,
 };
 use domain::{

@@ -7,9 +7,11 @@ use crate::gates::{
     compare,
     forms::{Code, code},
     red,
-    run::context::{GateError, host},
-    run::overlay::Overlay,
-    run::result_cache::Expected,
+    run::{
+        context::{GateError, host},
+        overlay::Overlay,
+        result_cache::Expected,
+    },
     turn::Run,
 };
 use domain::{

@@ -104,14 +104,19 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
 
 /// It stands nowhere: every form was refused, or nobody could be reached.
 fn unsaid(what: Saying, task: Option<TaskId>, undone: &Undone) -> Event {
-    let why = match undone {
-        Undone::Failed(Fault::Refused { said })
-        | Undone::Later {
-            fault: Fault::Refused { said },
-            ..
-        } => said.clone(),
-        other => other.to_string(),
+    let refused = |fault: &Fault| {
+        if let Fault::Refused { said } = fault {
+            Some(said.clone())
+        } else {
+            None
+        }
     };
+    let why = if let Undone::Failed(fault) | Undone::Later { fault, .. } = undone {
+        refused(fault)
+    } else {
+        None
+    };
+    let why = why.unwrap_or_else(|| undone.to_string());
     Event::Unsaid(Unsaid {
         what,
         task,

@@ -3,8 +3,10 @@
 use crate::gates::{
     files, output, results,
     results::Read,
-    run::checkout::{Order, SandboxedCheckout},
-    run::context::GateError,
+    run::{
+        checkout::{Order, SandboxedCheckout},
+        context::GateError,
+    },
 };
 use domain::{
     evidence::{Absence, Counts, Evidence, Finding, TestNames},

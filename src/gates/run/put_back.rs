@@ -1,10 +1,10 @@
 //! What set-up leaves of the commit's own files: every file that git tracks, and every file laid over them, is as it was,
 //! or is put back and named.
 
-use crate::gates::{
-    run::checkout::SandboxedCheckout,
-    run::context::{GateError, host},
-    run::overlay::Overlay,
+use crate::gates::run::{
+    checkout::SandboxedCheckout,
+    context::{GateError, host},
+    overlay::Overlay,
 };
 use domain::ids::Sha;
 use git::{Blob, Mirror, blocking, folder_in_the_way, put};

@@ -1,7 +1,9 @@
 //! What AutoBuild says and does on GitHub, and what is remembered where it could not.
 
-use crate::blocked::Doing;
-use crate::ids::{PullNumber, TaskId};
+use crate::{
+    blocked::Doing,
+    ids::{PullNumber, TaskId},
+};
 use serde::{Deserialize, Serialize};
 
 /// Something that could not be said or done as it should.
