@@ -130,3 +130,16 @@ pub struct Comment {
     #[serde(default, deserialize_with = "text")]
     pub html_url: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::IssueWire;
+    use crate::github::model::Issue;
+
+    #[test]
+    fn a_label_that_is_a_text_or_nothing_at_all_does_not_make_an_issue_unreadable() {
+        let issue = r#"{"number": 1, "title": "t", "labels": [null, "bare", {"name": "full"}, {"name": null}]}"#;
+        let issue = Issue::from(serde_json::from_str::<IssueWire>(issue).unwrap());
+        assert_eq!(issue.labels, ["bare", "full"]);
+    }
+}
