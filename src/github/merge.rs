@@ -91,17 +91,19 @@ impl Repo<'_> {
             Ok(reply) => reply
                 .json::<MergedWire>()
                 .map(|merged| Merge::Merged { sha: merged.sha }),
-            // 403 and 404 say that the App may not merge at all: no rule of the branch.
-            Err(GithubError::Refused { status, text }) if ![403, 404].contains(&status) => Ok(refused(status, text)),
+            Err(GithubError::Refused { status, text }) => refused(status, text),
             Err(error) => Err(error),
         }
     }
 }
 
-fn refused(status: u16, text: String) -> Merge {
+fn refused(status: u16, text: String) -> Result<Merge, GithubError> {
     let says = |words| contains(&text, words);
-    let why = if status == 409 && says("head branch was modified") {
-        return Merge::HeadMoved;
+    let why = if matches!(status, 403 | 404) {
+        // The App may not merge at all: no rule of the branch.
+        return Err(GithubError::Refused { status, text });
+    } else if status == 409 && says("head branch was modified") {
+        return Ok(Merge::HeadMoved);
     } else if says("draft") {
         MergeRefusal::Draft
     } else if says("base branch was modified") || says("already in progress") {
@@ -113,7 +115,7 @@ fn refused(status: u16, text: String) -> Merge {
     } else {
         MergeRefusal::Rule
     };
-    Merge::Refused { why, text }
+    Ok(Merge::Refused { why, text })
 }
 
 #[cfg(test)]
@@ -121,9 +123,17 @@ mod tests {
     use super::*;
 
     fn why(status: u16, text: &str) -> Option<MergeRefusal> {
-        match refused(status, text.to_owned()) {
+        match refused(status, text.to_owned()).unwrap() {
             Merge::Refused { why, .. } => Some(why),
             Merge::Merged { .. } | Merge::HeadMoved => None,
+        }
+    }
+
+    #[test]
+    fn an_app_that_may_not_merge_meets_no_rule_of_the_branch() {
+        for status in [403, 404] {
+            let answer = refused(status, "Resource not accessible by integration".to_owned());
+            assert!(matches!(answer, Err(GithubError::Refused { .. })), "{answer:?}");
         }
     }
 

@@ -154,8 +154,8 @@ mod tests {
             GitError::Denied(_)
         ));
         assert!(matches!(
-            sorted("fatal: could not read Username for 'https://x'"),
-            GitError::Denied(_)
+            sorted("error: unable to read askpass response\nfatal: could not read Username for 'https://x'"),
+            GitError::Denied(said) if said == "the credentials for git were not accepted"
         ));
         assert!(matches!(
             sorted("fatal: repository 'https://x/' not found"),
