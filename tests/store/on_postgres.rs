@@ -63,7 +63,7 @@ async fn a_server_that_takes_no_writes_is_told_apart() {
     };
     assert!(matches!(refused, Err(StoreError::CannotWrite(_))), "{refused:?}");
     assert!(matches!(store.check_writable().await, Err(StoreError::CannotWrite(_))));
-    store.check_writable().await.unwrap();
+    assert_eq!(store.delivery(crate::contract::APP, "d1").await.unwrap(), None);
 }
 
 #[tokio::test]
