@@ -205,7 +205,7 @@ async fn with_and_without_caches() {
         .unwrap();
     }
     text.push_str("\n=== heavy\nbase: heavy\nwork: rust-bulk\nexpect: approved\n");
-    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deceptions/cases/0_bases.txt");
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deceptions/cases/bases.txt");
     let bases = ("bases".to_owned(), fs::read_to_string(suite).unwrap());
     let library = Library::parse(&[bases, ("bench".to_owned(), text)]);
     let case = &library.cases[0];

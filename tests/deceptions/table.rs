@@ -6,8 +6,8 @@ use crate::{
 };
 use std::{fmt::Write, time::Duration};
 
-/// Every case: what was expected, whether it was caught, by what, in what time.
-pub fn table(judged: &[Judged], took: Duration) -> String {
+/// Every case that ran: what was expected, whether it was caught, by what, in what time.
+pub fn table(judged: &[Judged], all: usize, took: Duration) -> String {
     let width = judged
         .iter()
         .map(|judged| judged.title.chars().count())
@@ -50,6 +50,10 @@ pub fn table(judged: &[Judged], took: Duration) -> String {
         took.as_secs_f64(),
     )
     .unwrap();
+    let ran = judged.len();
+    if ran < all {
+        writeln!(text, "{ran} of {all} cases ran; all of them: .ci/thorough deceptions").unwrap();
+    }
     for judged in judged {
         if let Some(reason) = &judged.undecidable {
             writeln!(text, "not decidable by code: {}: {reason}", judged.title).unwrap();
