@@ -30,8 +30,9 @@ pub fn table(judged: &[Judged], all: usize, took: Duration) -> String {
             (End::Refused, None) => "caught",
             (End::Absent, None) => "blocked",
         };
-        let (title, by, seconds) = (&judged.title, judged.by(), judged.took.as_secs_f64());
-        writeln!(text, "{title:width$}  {change:9}  {verdict:9}  {seconds:7.2}  {by}").unwrap();
+        let seconds = judged.took.map(|took| format!("{:.2}", took.as_secs_f64()));
+        let (title, by, seconds) = (&judged.title, judged.by(), seconds.unwrap_or_else(|| "read".to_owned()));
+        writeln!(text, "{title:width$}  {change:9}  {verdict:9}  {seconds:>7}  {by}").unwrap();
     }
     let count = |wanted: &dyn Fn(&Judged) -> bool| judged.iter().filter(|judged| wanted(judged)).count();
     let is_decidable = |judged: &Judged| judged.undecidable.is_none();
