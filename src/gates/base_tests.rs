@@ -9,6 +9,7 @@ use crate::gates::{
         result_cache::Expected,
     },
     said,
+    test_line::Selection,
     turn::Run,
 };
 use domain::{
@@ -180,7 +181,9 @@ fn module(path: &str) -> String {
 async fn attempt(run: &Run<'_>, changes: &[&RawChange]) -> Result<Evidence, GateError> {
     let subject = run.subject;
     let overlay = Overlay::of(subject.mirror, changes, Side::Before).await?;
-    run.prepared.tests_with(subject.head, &overlay, Expected::Green).await
+    run.prepared
+        .tests_with(subject.head, &overlay, Expected::Green, &Selection::All)
+        .await
 }
 
 /// Whether none of the tests that passed before gave a result: then it was not they that ran.

@@ -10,6 +10,7 @@ use crate::gates::{
         overlay::{Overlay, Side},
         result_cache::Expected,
     },
+    test_line::Selection,
     turn::Run,
 };
 use domain::{
@@ -71,7 +72,9 @@ fn passes(found: &Evidence, name: &String) -> bool {
 
 /// The tests on the change's commit with these files in place of its own.
 async fn with(run: &Run<'_>, overlay: Overlay, expected: Expected) -> Result<Evidence, GateError> {
-    run.prepared.tests_with(run.subject.head, &overlay, expected).await
+    run.prepared
+        .tests_with(run.subject.head, &overlay, expected, &Selection::All)
+        .await
 }
 
 /// A change that rewrites old tests.

@@ -11,6 +11,7 @@ use crate::gates::{
         overlay::Overlay,
         result_cache::Expected,
     },
+    test_line::Selection,
     turn::Run,
 };
 use domain::{
@@ -79,7 +80,9 @@ fn red_before_green(report: &GateReport) -> Option<&Evidence> {
 /// The tests on the change's commit with these files in place of its own.
 async fn with(run: &Run<'_>, files: &[Put]) -> Result<Evidence, GateError> {
     let overlay = Overlay::of_bytes(files.to_vec());
-    run.prepared.tests_with(run.subject.head, &overlay, Expected::Red).await
+    run.prepared
+        .tests_with(run.subject.head, &overlay, Expected::Red, &Selection::All)
+        .await
 }
 
 /// A path, its bytes and its mode.

@@ -11,6 +11,7 @@ use crate::gates::{
         overlay::Overlay,
         result_cache::Expected,
     },
+    test_line::Selection,
     turn::Run,
 };
 use domain::{
@@ -41,7 +42,7 @@ pub(crate) async fn tests_of_anything(run: &Run<'_>, head: &Evidence) -> Result<
         let overlay = Overlay::of_bytes(idle.iter().filter_map(put).collect());
         let found = run
             .prepared
-            .tests_with(run.subject.head, &overlay, Expected::Red)
+            .tests_with(run.subject.head, &overlay, Expected::Red, &Selection::All)
             .await?;
         let passes = |name: &String| compare::names(&found).is_some_and(|names| names.passed.contains(name));
         if !new.iter().all(passes) {

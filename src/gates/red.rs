@@ -10,6 +10,7 @@ use crate::gates::{
     },
     said,
     sites::Site,
+    test_line::Selection,
     turn::Run,
     unproven,
     unproven::Named,
@@ -263,5 +264,7 @@ pub(crate) async fn on_old_code(run: &Run<'_>) -> Result<Evidence, GateError> {
     };
     let changes: Vec<&RawChange> = run.change.raw.iter().filter(is_of_tests).collect();
     let overlay = Overlay::of(subject.mirror, &changes, Side::After).await?;
-    run.prepared.tests_with(subject.fork, &overlay, Expected::Red).await
+    run.prepared
+        .tests_with(subject.fork, &overlay, Expected::Red, &Selection::All)
+        .await
 }

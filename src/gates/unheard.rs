@@ -9,6 +9,7 @@ use crate::gates::{
         overlay::Overlay,
         result_cache::Expected,
     },
+    test_line::Selection,
     turn::Run,
 };
 use domain::{
@@ -44,7 +45,7 @@ pub(crate) async fn tests_that_nobody_hears(
     let overlay = Overlay::of_bytes(failed.files);
     let found = run
         .prepared
-        .tests_with(run.subject.head, &overlay, Expected::Red)
+        .tests_with(run.subject.head, &overlay, Expected::Red, &Selection::All)
         .await?;
     let Some(names) = compare::names(&found) else {
         return Ok(Vec::new());

@@ -12,6 +12,7 @@ use crate::gates::{
         overlay::Overlay,
         result_cache::Expected,
     },
+    test_line::Selection,
     turn::Run,
 };
 use domain::{
@@ -70,7 +71,9 @@ type Put = (String, Vec<u8>, u32);
 /// The tests on the change's commit with these files in place of its own.
 async fn with(run: &Run<'_>, files: Vec<Put>, expected: Expected) -> Result<Evidence, GateError> {
     let overlay = Overlay::of_bytes(files);
-    run.prepared.tests_with(run.subject.head, &overlay, expected).await
+    run.prepared
+        .tests_with(run.subject.head, &overlay, expected, &Selection::All)
+        .await
 }
 
 /// The files in which one of the words names a function: giving another value, and giving none.
