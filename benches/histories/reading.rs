@@ -85,6 +85,7 @@ fn task(subject: &str, body: String, files: Vec<String>) -> Outcome<PlannedTask>
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        removes: Vec::new(),
         dependencies: Vec::new(),
     })
 }

@@ -121,6 +121,11 @@ impl<'a> Prepared<'a> {
         })
     }
 
+    /// Another commit of the same repository, which is set up by itself.
+    pub(crate) async fn by_itself(&self, commit: &'a Sha) -> Result<Self, GateError> {
+        Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await
+    }
+
     fn results(&self) -> ResultCache<'_> {
         ResultCache::of(self.bench, self.mirror, (self.settings, &self.chosen))
     }
@@ -193,16 +198,24 @@ impl<'a> Prepared<'a> {
         overlay: &Overlay,
         expected: Expected,
     ) -> Result<Evidence, GateError> {
+        self.tests_within(commit, overlay, expected, self.bench.deadlines.test)
+            .await
+    }
+
+    /// The same, stopped after this time.
+    pub(crate) async fn tests_within(
+        &self,
+        commit: &Sha,
+        overlay: &Overlay,
+        expected: Expected,
+        limit: Duration,
+    ) -> Result<Evidence, GateError> {
         let cache = self.results();
         let key = cache.key((commit, Some(overlay)), &self.chosen.test_line).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
         }
-        let limit = match (expected, commit == self.commit) {
-            (Expected::Red, true) => self.patience(),
-            (Expected::Red, false) | (Expected::Green, _) => self.bench.deadlines.test,
-        };
         let mut found = self.with(commit, overlay).await?.within(limit).tests().await?;
         if self.chosen.setup.is_some() && !self.is_misled() && expected.is_denied_by(&found) {
             found = self
@@ -255,10 +268,14 @@ impl<'a> Prepared<'a> {
         self.misled.load(Ordering::Relaxed)
     }
 
-    /// How long an experiment may take.
-    fn patience(&self) -> Duration {
-        let plain = self.plain.get().copied().unwrap_or(self.bench.deadlines.test);
-        plain
+    /// How long the plain run took, or may take.
+    pub(crate) fn plain(&self) -> Duration {
+        self.plain.get().copied().unwrap_or(self.bench.deadlines.test)
+    }
+
+    /// How long one run of an experiment may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.plain()
             .saturating_mul(TIMES_PLAIN)
             .clamp(SHORTEST, self.bench.deadlines.test.max(SHORTEST))
     }
