@@ -86,6 +86,7 @@ pub fn task(subject: &str, body: String, files: Vec<String>) -> Outcome<PlannedT
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        removes: Vec::new(),
         dependencies: Vec::new(),
     })
 }

@@ -132,6 +132,11 @@ impl<'a> Prepared<'a> {
         })
     }
 
+    /// Another commit of the same repository, which is set up by itself.
+    pub(crate) async fn by_itself(&self, commit: &'a Sha) -> Result<Self, GateError> {
+        Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await
+    }
+
     fn results(&self) -> ResultCache<'_> {
         ResultCache::of(self.bench, self.mirror, (self.settings, &self.chosen))
     }
@@ -200,16 +205,29 @@ impl<'a> Prepared<'a> {
         expected: Expected,
         selection: &Selection,
     ) -> Result<Evidence, GateError> {
+        self.tests_within(commit, overlay, expected, selection, self.bench.deadlines.test)
+            .await
+    }
+
+    /// The same, each run stopped after this time.
+    pub(crate) async fn tests_within(
+        &self,
+        commit: &Sha,
+        overlay: &Overlay,
+        expected: Expected,
+        selection: &Selection,
+        limit: Duration,
+    ) -> Result<Evidence, GateError> {
         if let Selection::Named(names) = selection
             && let Some(line) = self.selecting(names).await?
         {
-            let found = self.line_with(commit, overlay, expected, &line).await?;
+            let found = self.line_with((commit, overlay), expected, &line, limit).await?;
             if self.is_of(names, &found) {
                 return Ok(found);
             }
         }
         let line = self.chosen.test_line.naming();
-        self.line_with(commit, overlay, expected, &line).await
+        self.line_with((commit, overlay), expected, &line, limit).await
     }
 
     /// The line that runs these tests alone, where there is one that does what it should.
@@ -259,10 +277,10 @@ impl<'a> Prepared<'a> {
     /// files before that is believed: it may have copied or compiled what is replaced here.
     async fn line_with(
         &self,
-        commit: &Sha,
-        overlay: &Overlay,
+        (commit, overlay): (&Sha, &Overlay),
         expected: Expected,
         line: &str,
+        limit: Duration,
     ) -> Result<Evidence, GateError> {
         let cache = self.results();
         let key = cache.key((commit, Some(overlay)), line).await?;
@@ -270,10 +288,6 @@ impl<'a> Prepared<'a> {
         if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
         }
-        let limit = match (expected, commit == self.commit) {
-            (Expected::Red, true) => self.patience(),
-            (Expected::Red, false) | (Expected::Green, _) => self.bench.deadlines.test,
-        };
         let mut found = self.with(commit, overlay).await?.within(limit).tests_by(line).await?;
         if self.chosen.setup.is_some() && !self.is_misled() && expected.is_denied_by(&found) {
             found = self
@@ -326,10 +340,14 @@ impl<'a> Prepared<'a> {
         self.misled.load(Ordering::Relaxed)
     }
 
-    /// How long an experiment may take.
-    fn patience(&self) -> Duration {
-        let plain = self.plain.get().copied().unwrap_or(self.bench.deadlines.test);
-        plain
+    /// How long the plain run took, or may take.
+    pub(crate) fn plain(&self) -> Duration {
+        self.plain.get().copied().unwrap_or(self.bench.deadlines.test)
+    }
+
+    /// How long one run of an experiment may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.plain()
             .saturating_mul(TIMES_PLAIN)
             .clamp(SHORTEST, self.bench.deadlines.test.max(SHORTEST))
     }

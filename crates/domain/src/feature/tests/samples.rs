@@ -73,6 +73,7 @@ pub fn planned_task(id: TaskId, needs: &[TaskId]) -> PlannedTask {
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        removes: Vec::new(),
         dependencies: needs.to_vec(),
     }
 }
