@@ -8,6 +8,7 @@
 //! settings: KEY: VALUE              a line of the repository's settings     (base)
 //! task: feature                     the task's type
 //! name, description, files          of the task
+//! removes: NAME                     a test or a path that is meant to go
 //! criterion: test NAME              or `command LINE`, or `file PATH`; more than one may stand
 //! expect: approved                  or `approved with WORD`, `refused by WORD|WORD in PATH`, `absent WORD`
 //! undecidable: REASON               code cannot tell: listed as such
@@ -94,6 +95,7 @@ pub struct Case {
     pub task_name: String,
     pub description: String,
     pub files: Vec<String>,
+    pub removes: Vec<String>,
     pub criteria: Vec<Criterion>,
     pub expectation: Expectation,
     pub undecidable: Option<String>,
@@ -230,6 +232,7 @@ impl Library {
                 .split_whitespace()
                 .map(str::to_owned)
                 .collect(),
+            removes: section.all("removes"),
             criteria: criteria.iter().map(|text| criterion(text)).collect(),
             expectation: section
                 .one("expect")
@@ -254,6 +257,7 @@ fn kind(word: &str) -> TaskType {
     match word {
         "scaffolding" => TaskType::Scaffolding,
         "feature" => TaskType::Feature,
+        "refactoring" => TaskType::Refactoring,
         "testing" => TaskType::Testing,
         "documentation" => TaskType::Documentation,
         other => panic!("{other} is no type of task"),

@@ -243,6 +243,7 @@ fn gate_word(gate: Gate) -> String {
         Gate::RedBeforeGreen => "red_before_green".to_owned(),
         Gate::Coverage => "coverage".to_owned(),
         Gate::Integrity => "integrity".to_owned(),
+        Gate::Experiments => "experiments".to_owned(),
         Gate::Check(number) => format!("check_{number}"),
         Gate::Smoke => "smoke".to_owned(),
         Gate::Probe(number) => format!("probe_{number}"),
