@@ -12,7 +12,7 @@ use crate::{
     gates::{Suspects, WaveSubject},
 };
 use domain::{
-    evidence::{Evidence, Gate, GateReport, Profile, profile},
+    evidence::{Additions, Evidence, Gate, GateReport, Profile, profile},
     feature::{event::Event, flow::strictest},
     ids::Sha,
 };
@@ -42,7 +42,10 @@ pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undon
     };
     let report = gates::verify_wave(&scene.bench(), &subject, &scene.job.cancel).await?;
     let broke = match profile(kind, &report) {
-        Profile::Failed(_) => broke(scene, &mirror, &head, &report, smoke, &settings).await?,
+        Profile::Failed(_) => {
+            let commands = (smoke, baseline.additions);
+            broke(scene, &mirror, &head, &report, commands, &settings).await?
+        }
         Profile::Passed | Profile::Absent(_) => None,
     };
     Ok(scene.event(Event::WaveGated {
@@ -59,7 +62,7 @@ async fn broke(
     mirror: &Mirror,
     head: &Sha,
     report: &GateReport,
-    smoke: Option<&str>,
+    (smoke, additions): (Option<&str>, Additions),
     settings: &RepositorySettings,
 ) -> Result<Option<Sha>, Undone> {
     let feature = &scene.feature;
@@ -79,6 +82,7 @@ async fn broke(
         head,
         failing: &failing,
         smoke: smoke.filter(|_| smoke_failed && !tests_failed),
+        additions,
         settings,
     };
     let found = gates::blame(&scene.bench(), &suspects, &scene.job.cancel).await?;

@@ -16,12 +16,14 @@ use crate::{
             put_back::Touched,
             result_cache::{Expected, Kept, Origin, ResultCache, Tested},
         },
-        test_line::{Selection, own_name},
+        shell::programs,
+        test_line::{Invocation, Selection, own_name},
     },
 };
 use domain::{
-    evidence::{Absence, Evidence, Finding},
+    evidence::{Absence, Additions, Evidence, Finding},
     ids::Sha,
+    registries,
     shell_command::ShellCommand,
 };
 use git::Mirror;
@@ -34,7 +36,7 @@ use std::{
     },
     time::Duration,
 };
-use tokio::time::Instant;
+use tokio::{sync::OnceCell, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 /// An experiment may take this many times as long as the plain run, and at least this long.
@@ -53,6 +55,8 @@ pub(crate) struct Prepared<'a> {
     plain: OnceLock<Duration>,
     misled: AtomicBool,
     selects: AtomicU8,
+    additions: Additions,
+    versions: OnceCell<String>,
 }
 
 /// Whether the runner runs the tests that it is told to.
@@ -100,6 +104,7 @@ pub(crate) struct Ready<'a> {
     executable: Vec<PathBuf>,
     deadline: Duration,
     times: Times,
+    additions: Additions,
 }
 
 /// Whose files stand in a checkout.
@@ -129,11 +134,49 @@ impl<'a> Prepared<'a> {
             plain: OnceLock::new(),
             misled: AtomicBool::new(false),
             selects: AtomicU8::new(Selects::Untried as u8),
+            additions: Additions::default(),
+            versions: OnceCell::new(),
         })
     }
 
-    fn results(&self) -> ResultCache<'_> {
-        ResultCache::of(self.bench, self.mirror, (self.settings, &self.chosen))
+    /// The same with what pre-flight found of the additions to the test command.
+    pub(crate) fn adding(mut self, additions: Additions) -> Self {
+        self.additions = additions;
+        self
+    }
+
+    async fn results(&self) -> Result<ResultCache<'_>, GateError> {
+        let versions = self.versions.get_or_try_init(|| self.ask_versions()).await?;
+        let of = (self.settings, &self.chosen);
+        Ok(ResultCache::of(self.bench, self.mirror, of, versions))
+    }
+
+    /// What the programs of the commands, and those that they usually start, say of their versions. Which of them a shim
+    /// starts may follow from files of the commit.
+    async fn ask_versions(&self) -> Result<String, GateError> {
+        let commands = self.chosen.setup.iter().chain(&self.chosen.test);
+        let own = commands.flat_map(|command| programs(command.text()));
+        let paths = commands::paths(self.mirror, self.commit).await?;
+        let usual = registries::of_paths(&paths)
+            .into_iter()
+            .flat_map(|ecosystem| ecosystem.programs);
+        let all: BTreeSet<String> = own.chain(usual.map(|program| (*program).to_owned())).collect();
+        let all: Vec<String> = all.into_iter().collect();
+        let checkout = SandboxedCheckout::new(self.bench, self.mirror, self.commit, self.cancel).await?;
+        checkout.versions(&all).await
+    }
+
+    /// How the tests are run.
+    fn invocation(&self) -> Invocation {
+        self.chosen.test_line.invocation(self.additions)
+    }
+
+    /// What the tests said with what may be added to their command, where the result is kept.
+    pub(crate) async fn known_with_additions(&self) -> Result<Option<Evidence>, GateError> {
+        let line = self.chosen.test_line.invocation(Additions::Harmless).key();
+        let cache = self.results().await?;
+        let key = cache.key((self.commit, None), &line).await?;
+        Ok(key.as_ref().and_then(|key| cache.known(key)).map(|known| known.tests))
     }
 
     /// Runs the commit's own tests, or takes what they said before of the same files. A result is kept if it is sound: if
@@ -143,8 +186,8 @@ impl<'a> Prepared<'a> {
         coverage: Coverage,
         is_sound: impl Fn(&Evidence) -> bool,
     ) -> Result<Tested, GateError> {
-        let cache = self.results();
-        let line = self.chosen.test_line.naming();
+        let cache = self.results().await?;
+        let line = self.invocation().key();
         let measures = coverage == Coverage::Measured && self.settings.coverage.file.is_some();
         let line = if measures { format!("{line}\0coverage") } else { line };
         let key = cache.key((self.commit, None), &line).await?;
@@ -177,7 +220,7 @@ impl<'a> Prepared<'a> {
 
     /// Runs one command of a plan or of the settings on the commit's own files, or takes it that it held before.
     pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
-        let cache = self.results();
+        let cache = self.results().await?;
         let key = cache.key((self.commit, None), &format!("{command}\0command")).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| matches!(known.tests, Evidence::Passed(_))) {
@@ -208,20 +251,16 @@ impl<'a> Prepared<'a> {
                 return Ok(found);
             }
         }
-        let line = self.chosen.test_line.naming();
-        self.line_with(commit, overlay, expected, &line).await
+        self.line_with(commit, overlay, expected, &self.invocation()).await
     }
 
     /// The line that runs these tests alone, where there is one that does what it should.
-    async fn selecting(&self, names: &[String]) -> Result<Option<String>, GateError> {
-        if names.is_empty() {
-            return Ok(None);
-        }
-        if self.selects.load(Ordering::Relaxed) == Selects::Not as u8 {
+    async fn selecting(&self, names: &[String]) -> Result<Option<Invocation>, GateError> {
+        if names.is_empty() || self.selects.load(Ordering::Relaxed) == Selects::Not as u8 {
             return Ok(None);
         }
         let paths = commands::paths(self.mirror, self.commit).await?;
-        Ok(self.chosen.test_line.selecting(names, &paths))
+        Ok(self.chosen.test_line.selecting(self.additions, names, &paths))
     }
 
     /// Whether a result is that of the selected tests: each has one of its own, and they alone decide. From then on a
@@ -262,10 +301,10 @@ impl<'a> Prepared<'a> {
         commit: &Sha,
         overlay: &Overlay,
         expected: Expected,
-        line: &str,
+        line: &Invocation,
     ) -> Result<Evidence, GateError> {
-        let cache = self.results();
-        let key = cache.key((commit, Some(overlay)), line).await?;
+        let cache = self.results().await?;
+        let key = cache.key((commit, Some(overlay)), &line.key()).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
@@ -424,7 +463,7 @@ impl<'a> Prepared<'a> {
         if let Some(command) = &self.chosen.setup {
             let order = Order {
                 command,
-                line: command.text(),
+                as_line: &Invocation::plain(command.text()),
                 deadline: self.bench.deadlines.setup,
                 report: None,
                 reaches: &self.chosen.setup_reaches,
@@ -453,6 +492,7 @@ impl<'a> Ready<'a> {
             executable: Vec::new(),
             deadline: prepared.bench.deadlines.test,
             times: Times::new(),
+            additions: prepared.additions,
         }
     }
 
@@ -479,11 +519,11 @@ impl<'a> Ready<'a> {
 
     /// Runs the tests.
     pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
-        self.tests_by(&self.chosen.test_line.naming()).await
+        self.tests_by(&self.chosen.test_line.invocation(self.additions)).await
     }
 
     /// Runs the tests by this line of the test command.
-    async fn tests_by(&self, line: &str) -> Result<Evidence, GateError> {
+    pub(crate) async fn tests_by(&self, line: &Invocation) -> Result<Evidence, GateError> {
         let Some(command) = &self.chosen.test else {
             return Ok(Evidence::Absent(Absence::NoCommand));
         };
@@ -506,14 +546,15 @@ impl<'a> Ready<'a> {
             return Ok(false);
         };
         // What cannot be built is said by the tests.
+        let line = Invocation::plain(&line);
         self.checkout.run(&self.order(command, &line, None)).await?;
         Ok(true)
     }
 
-    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o str, report: Option<&'o str>) -> Order<'o> {
+    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o Invocation, report: Option<&'o str>) -> Order<'o> {
         Order {
             command,
-            line,
+            as_line: line,
             deadline: self.deadline,
             report,
             reaches: &self.chosen.reaches,
@@ -541,7 +582,10 @@ impl<'a> Ready<'a> {
             return Ok(Evidence::Absent(Absence::NotReached));
         }
         match command.parse::<ShellCommand>() {
-            Ok(command) => self.checkout.run(&self.order(&command, command.text(), None)).await,
+            Ok(command) => {
+                let line = Invocation::plain(command.text());
+                self.checkout.run(&self.order(&command, &line, None)).await
+            }
             Err(error) => Ok(Evidence::Absent(Absence::CouldNotStart {
                 command: command.to_owned(),
                 reason: error.to_string(),
