@@ -16,6 +16,7 @@ use crate::{
             put_back::Touched,
             result_cache::{Expected, Kept, Origin, ResultCache, Tested},
         },
+        said,
         shell::programs,
         test_line::{Invocation, Selection, own_name},
     },
@@ -32,7 +33,7 @@ use std::{
     path::PathBuf,
     sync::{
         OnceLock,
-        atomic::{AtomicBool, AtomicU8, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -54,17 +55,12 @@ pub(crate) struct Prepared<'a> {
     done: OnceLock<SetUp>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
-    selects: AtomicU8,
+    /// A selection did what it should.
+    selects: AtomicBool,
+    /// A selection ran nothing that it should.
+    cannot_select: AtomicBool,
     additions: Additions,
     versions: OnceCell<String>,
-}
-
-/// Whether the runner runs the tests that it is told to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Selects {
-    Untried,
-    Yes,
-    Not,
 }
 
 /// What set-up came to, once.
@@ -133,10 +129,17 @@ impl<'a> Prepared<'a> {
             done: OnceLock::new(),
             plain: OnceLock::new(),
             misled: AtomicBool::new(false),
-            selects: AtomicU8::new(Selects::Untried as u8),
+            selects: AtomicBool::new(false),
+            cannot_select: AtomicBool::new(false),
             additions: Additions::default(),
             versions: OnceCell::new(),
         })
+    }
+
+    /// Another commit of the same repository, which is set up by itself.
+    pub(crate) async fn by_itself(&self, commit: &'a Sha) -> Result<Self, GateError> {
+        let other = Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await?;
+        Ok(other.adding(self.additions))
     }
 
     /// The same with what pre-flight found of the additions to the test command.
@@ -224,7 +227,7 @@ impl<'a> Prepared<'a> {
         let key = cache.key((self.commit, None), &format!("{command}\0command")).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| matches!(known.tests, Evidence::Passed(_))) {
-            return Ok(known.tests);
+            return Ok(said::with_origin(known.tests, Origin::Kept));
         }
         let evidence = self.ready().await?.command(command).await?;
         if let Some(key) = key.filter(|_| matches!(evidence, Evidence::Passed(_))) {
@@ -243,20 +246,34 @@ impl<'a> Prepared<'a> {
         expected: Expected,
         selection: &Selection,
     ) -> Result<Evidence, GateError> {
+        self.tests_within(commit, overlay, expected, selection, self.bench.deadlines.test)
+            .await
+    }
+
+    /// The same, each run stopped after this time.
+    pub(crate) async fn tests_within(
+        &self,
+        commit: &Sha,
+        overlay: &Overlay,
+        expected: Expected,
+        selection: &Selection,
+        limit: Duration,
+    ) -> Result<Evidence, GateError> {
         if let Selection::Named(names) = selection
             && let Some(line) = self.selecting(names).await?
         {
-            let found = self.line_with(commit, overlay, expected, &line).await?;
+            let found = self.line_with((commit, overlay), expected, &line, limit).await?;
             if self.is_of(names, &found) {
                 return Ok(found);
             }
         }
-        self.line_with(commit, overlay, expected, &self.invocation()).await
+        self.line_with((commit, overlay), expected, &self.invocation(), limit)
+            .await
     }
 
     /// The line that runs these tests alone, where there is one that does what it should.
     async fn selecting(&self, names: &[String]) -> Result<Option<Invocation>, GateError> {
-        if names.is_empty() || self.selects.load(Ordering::Relaxed) == Selects::Not as u8 {
+        if names.is_empty() || self.cannot_select.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let paths = commands::paths(self.mirror, self.commit).await?;
@@ -277,7 +294,7 @@ impl<'a> Prepared<'a> {
             (Evidence::Passed(_), Some(names)) => (names, false),
             (Evidence::Failed(_), Some(names)) => (names, true),
             (Evidence::Passed(_), None) => return false,
-            (Evidence::Failed(_), None) => return self.selects.load(Ordering::Relaxed) == Selects::Yes as u8,
+            (Evidence::Failed(_), None) => return self.selects.load(Ordering::Relaxed),
         };
         let (passed, failed) = (own(&ran.passed), own(&ran.failed));
         let wanted = own(names);
@@ -285,9 +302,9 @@ impl<'a> Prepared<'a> {
         let is_consistent = is_red == wanted.iter().any(|name| failed.contains(name));
         let is_believed = is_whole && is_consistent;
         if is_believed {
-            self.selects.store(Selects::Yes as u8, Ordering::Relaxed);
+            self.selects.store(true, Ordering::Relaxed);
         } else if passed.is_disjoint(&wanted) && failed.is_disjoint(&wanted) && !is_red {
-            self.selects.store(Selects::Not as u8, Ordering::Relaxed);
+            self.cannot_select.store(true, Ordering::Relaxed);
         }
         is_believed
     }
@@ -298,10 +315,10 @@ impl<'a> Prepared<'a> {
     /// files before that is believed: it may have copied or compiled what is replaced here.
     async fn line_with(
         &self,
-        commit: &Sha,
-        overlay: &Overlay,
+        (commit, overlay): (&Sha, &Overlay),
         expected: Expected,
         line: &Invocation,
+        limit: Duration,
     ) -> Result<Evidence, GateError> {
         let cache = self.results().await?;
         let key = cache.key((commit, Some(overlay)), &line.key()).await?;
@@ -309,10 +326,6 @@ impl<'a> Prepared<'a> {
         if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
         }
-        let limit = match (expected, commit == self.commit) {
-            (Expected::Red, true) => self.patience(),
-            (Expected::Red, false) | (Expected::Green, _) => self.bench.deadlines.test,
-        };
         let mut found = self.with(commit, overlay).await?.within(limit).tests_by(line).await?;
         if self.chosen.setup.is_some() && !self.is_misled() && expected.is_denied_by(&found) {
             found = self
@@ -365,10 +378,14 @@ impl<'a> Prepared<'a> {
         self.misled.load(Ordering::Relaxed)
     }
 
-    /// How long an experiment may take.
-    fn patience(&self) -> Duration {
-        let plain = self.plain.get().copied().unwrap_or(self.bench.deadlines.test);
-        plain
+    /// How long the plain run took, or may take.
+    pub(crate) fn plain(&self) -> Duration {
+        self.plain.get().copied().unwrap_or(self.bench.deadlines.test)
+    }
+
+    /// How long one run of an experiment may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.plain()
             .saturating_mul(TIMES_PLAIN)
             .clamp(SHORTEST, self.bench.deadlines.test.max(SHORTEST))
     }

@@ -35,6 +35,7 @@ fn task(words: &str) -> PlannedTask {
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        removes: Vec::new(),
         dependencies: Vec::new(),
     }
 }

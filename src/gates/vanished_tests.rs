@@ -1,6 +1,6 @@
-//! What ran before and does not run now: tests that vanished, and tests that are skipped.
+//! Tests that no longer run: those that vanished, and those that are skipped now.
 
-use crate::gates::{change::Change, compare, run::context::GateError, said, sites, turn::Run};
+use crate::gates::{change::Change, compare, run::context::GateError, said, test_index, turn::Run};
 use domain::{
     decision::Issue,
     evidence::{Evidence, Ground, TestNames},
@@ -16,7 +16,7 @@ const MOST: usize = 20;
 const MOST_READ: usize = 1 << 20;
 
 /// Adds what running shows to what the difference shows, and gives what is only shown.
-pub(crate) async fn compared(
+pub(crate) async fn vanished_tests(
     run: &Run<'_>,
     tests: &Evidence,
     findings: &mut Vec<IntegrityFinding>,
@@ -90,10 +90,10 @@ fn tell_skipped(
 }
 
 /// The tests that passed before and have no result now, but those that only have another name now.
-fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
+pub(crate) fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
     let all = || now.passed.iter().chain(&now.failed).chain(&now.skipped);
     let named: BTreeSet<&str> = all().map(String::as_str).collect();
-    let families: BTreeSet<&str> = all().map(|name| sites::bare(name)).collect();
+    let families: BTreeSet<&str> = all().map(|name| test_index::bare(name)).collect();
     let known: BTreeSet<&str> = before
         .passed
         .iter()
@@ -107,7 +107,7 @@ fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
         .collect();
     let missing = before.passed.iter().map(String::as_str);
     missing
-        .filter(|name| !named.contains(name) && !families.contains(sites::bare(name)))
+        .filter(|name| !named.contains(name) && !families.contains(test_index::bare(name)))
         .filter(|name| match moved.iter().position(|other| is_moved(name, other)) {
             Some(at) => {
                 moved.swap_remove(at);
@@ -121,7 +121,10 @@ fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
 /// Whether one name may be another's after a move: into another file or group, or into a group that takes a part of it.
 fn is_moved(name: &str, other: &str) -> bool {
     let flat = |name: &str| {
-        let parts = sites::bare(name).split(['>', '›']).map(str::trim).collect::<Vec<_>>();
+        let parts = test_index::bare(name)
+            .split(['>', '›'])
+            .map(str::trim)
+            .collect::<Vec<_>>();
         parts.join(" ")
     };
     last(name) == last(other) || flat(name) == flat(other)
@@ -129,7 +132,7 @@ fn is_moved(name: &str, other: &str) -> bool {
 
 /// The last part of a name, which stays when a test moves.
 fn last(name: &str) -> &str {
-    let name = sites::bare(name);
+    let name = test_index::bare(name);
     let part = name.rsplit([':', '>', '›']).next().unwrap_or(name).trim();
     match part.contains(' ') {
         true => part,

@@ -1,91 +1,51 @@
-//! Tests that take any value: the new tests, where all that they assert is that there is something, are run against code in
-//! which whatever they name does what it does and then gives another value of the same kind, and against code in which it
-//! gives nothing. Tests that notice the second alone would hold of every wrong answer.
+//! The new tests, if all that they assert is that there is something, run with whatever they name returning another value
+//! of the same type, and then with it returning nothing. A test that notices only the second holds of every wrong answer.
 
 use crate::gates::{
     change::Change,
-    compare,
-    forms::{Code, code},
-    red,
-    run::{
-        context::{GateError, host},
-        overlay::Overlay,
-        result_cache::Expected,
-    },
-    test_line::Selection,
-    turn::Run,
+    mutation::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious, code::Code},
 };
-use domain::{
-    evidence::Evidence,
-    integrity::{Author, IntegrityFinding, Rule},
-    plan::TaskType,
-};
-use git::blocking;
+use domain::integrity::Rule;
 use integrity::{
     language,
     language::outline::{Check, Outline, Strength, Test},
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The most tests that are told.
-const MOST: usize = 20;
 /// How far off, as a part of the value that is expected, is as wide as the value itself.
 const WIDE: f64 = 0.45;
 
-/// The new tests, where all of them take any value; none where one does not, or that cannot be said.
-pub(crate) async fn tests_of_any_value(run: &Run<'_>, head: &Evidence) -> Result<Vec<IntegrityFinding>, GateError> {
-    let is_wanted = matches!(run.subject.task.kind, TaskType::Feature | TaskType::Testing);
-    let Some((new, _)) = red::brought(run, head).filter(|_| is_wanted) else {
-        return Ok(Vec::new());
-    };
-    let (change, names) = (Arc::clone(run.change), new.clone());
-    let looking = blocking(move || words_if_vague(&change, &names)).await;
-    let Some(words) = looking.map_err(|error| host("reading tests")(error.into()))? else {
-        return Ok(Vec::new());
-    };
-    let code = code(run).await?;
-    let making = blocking(move || otherwise(code, &words)).await;
-    let [other, nothing] = making.map_err(|error| host("reading code")(error.into()))?;
-    if other.is_empty() {
-        return Ok(Vec::new());
-    }
-    let found = with(run, other, Expected::Red).await?;
-    let takes = |name: &String| compare::names(&found).is_some_and(|names| names.passed.contains(name));
-    if !new.iter().all(takes) {
-        return Ok(Vec::new());
-    }
-    let found = with(run, nothing, Expected::Green).await?;
-    let notices = |name: &String| compare::names(&found).is_some_and(|names| names.failed.contains(name));
-    if !new.iter().all(notices) {
-        return Ok(Vec::new());
-    }
-    Ok(new.iter().take(MOST).map(|name| finding(run.change, name)).collect())
-}
+pub(super) static EXPERIMENT: Experiment = Experiment {
+    name: "other return values",
+    applies: |facts| {
+        let new = &facts.tests.new;
+        facts.asks_for_tests() && !new.is_empty() && words_if_vague(&facts.change, new).is_some()
+    },
+    needs: |_| Material::Code,
+    mutants,
+    rule: Rule::WeakAssertion,
+};
 
-/// A path, its bytes and its mode.
-type Put = (String, Vec<u8>, u32);
-
-/// The tests on the change's commit with these files in place of its own.
-async fn with(run: &Run<'_>, files: Vec<Put>, expected: Expected) -> Result<Evidence, GateError> {
-    let overlay = Overlay::of_bytes(files);
-    run.prepared
-        .tests_with(run.subject.head, &overlay, expected, &Selection::All)
-        .await
-}
-
-/// The files in which one of the words names a function: giving another value, and giving none.
-fn otherwise(code: Vec<Code>, words: &BTreeSet<String>) -> [Vec<Put>; 2] {
+fn mutants(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
+    let words = words_if_vague(&facts.change, &facts.tests.new)?;
     let (mut other, mut nothing) = (Vec::new(), Vec::new());
     for file in code {
-        if let Some([one, none]) = language::otherwise(&file.path, &file.text, words) {
-            other.push((file.path.clone(), one.into_bytes(), file.mode));
-            nothing.push((file.path, none.into_bytes(), file.mode));
+        if let Some([one, none]) = language::otherwise(&file.path, &file.text, &words) {
+            other.push(file.put(&one));
+            nothing.push(file.put(&none));
         }
     }
-    [other, nothing]
+    (!other.is_empty()).then(|| Mutants {
+        suspects: facts.tests.new.iter().cloned().collect(),
+        others: Vec::new(),
+        found: Found::All,
+        ways: vec![vec![
+            Mutant::new(other, Suspicious::Passing),
+            Mutant::new(nothing, Suspicious::Failing),
+        ]],
+        says: "passes even if what it calls returns another value of the same type: it only checks that there is one"
+            .to_owned(),
+    })
 }
 
 /// The words of the tests, where each of them asserts something, and none of them more than that there is something.
@@ -283,19 +243,6 @@ fn is_wide(check: &Check) -> bool {
         .filter(|number| *number > 0.0 && *number != tolerance)
         .reduce(f64::min);
     expected.is_some_and(|expected| tolerance >= WIDE * expected)
-}
-
-fn finding(change: &Change, test: &str) -> IntegrityFinding {
-    let (path, line) = change.after.place(test).unwrap_or_default();
-    IntegrityFinding {
-        rule: Rule::AssertionTrivial,
-        path,
-        line: (line > 0).then_some(line),
-        what: format!(
-            "`{test}` passes even where what it calls gives another value of the same kind: it only checks that there is one"
-        ),
-        by: Author::Player,
-    }
 }
 
 #[cfg(test)]

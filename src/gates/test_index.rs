@@ -5,11 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The tests of some files.
 #[derive(Debug, Default)]
-pub(crate) struct Sites {
+pub(crate) struct TestIndex {
     /// By the test's own name.
     tests: BTreeMap<String, Vec<Site>>,
-    /// The files that could be read.
-    read: BTreeSet<String>,
+    /// The files that could be read, with the lines where tests and other functions begin, and which of them are tests.
+    read: BTreeMap<String, BTreeMap<u32, Begins>>,
+}
+
+/// What begins at a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    Test,
+    Function,
 }
 
 /// One test in a file.
@@ -25,7 +32,7 @@ pub(crate) struct Site {
     pub(crate) words: Vec<String>,
 }
 
-impl Sites {
+impl TestIndex {
     /// Reads the files that are there and of a known language.
     pub(crate) fn of<'a>(files: impl Iterator<Item = (&'a str, &'a Version)>) -> Self {
         let mut sites = Self::default();
@@ -34,7 +41,12 @@ impl Sites {
             let Some(outline) = text.and_then(|text| language::read(path, text)) else {
                 continue;
             };
-            sites.read.insert(path.to_owned());
+            let functions = outline
+                .functions
+                .iter()
+                .map(|function| (function.line, Begins::Function));
+            let tests = outline.tests.iter().map(|test| (test.line, Begins::Test));
+            sites.read.insert(path.to_owned(), functions.chain(tests).collect());
             for test in outline.tests {
                 let site = Site {
                     path: path.to_owned(),
@@ -48,9 +60,17 @@ impl Sites {
         sites
     }
 
+    /// The line where the test begins that this line belongs to.
+    pub(crate) fn test_around(&self, path: &str, line: u32) -> Option<u32> {
+        match self.read.get(path)?.range(..=line).next_back()? {
+            (begin, Begins::Test) => Some(*begin),
+            (_, Begins::Function) => None,
+        }
+    }
+
     /// Whether the tests of this file are known.
     pub(crate) fn has_read(&self, path: &str) -> bool {
-        self.read.contains(path)
+        self.read.contains_key(path)
     }
 
     /// The file and the line of the first test that a runner may mean by `name`.
@@ -88,6 +108,17 @@ impl Sites {
     /// Whether a test with this body stands anywhere in the files.
     pub(crate) fn has_body(&self, words: &[String]) -> bool {
         !words.is_empty() && self.tests.values().flatten().any(|site| site.words == words)
+    }
+
+    /// The words of the body of every test.
+    pub(crate) fn all_words(&self) -> impl Iterator<Item = &[String]> {
+        self.tests.values().flatten().map(|site| site.words.as_slice())
+    }
+
+    /// The words of the body of every test in a file.
+    pub(crate) fn words_in<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a [String]> {
+        let here = self.tests.values().flatten().filter(move |site| site.path == path);
+        here.map(|site| site.words.as_slice())
     }
 
     /// The names and bodies of all tests.
@@ -138,20 +169,20 @@ pub(crate) fn bare(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::Sites;
+    use super::TestIndex;
     use integrity::Version;
 
-    fn sites(files: &[(&str, &str)]) -> Sites {
+    fn index(files: &[(&str, &str)]) -> TestIndex {
         let versions: Vec<(&str, Version)> = files
             .iter()
             .map(|(path, text)| (*path, Version::Bytes(text.as_bytes().to_vec())))
             .collect();
-        Sites::of(versions.iter().map(|(path, version)| (*path, version)))
+        TestIndex::of(versions.iter().map(|(path, version)| (*path, version)))
     }
 
     #[test]
     fn tests_are_found_however_runners_spell_them() {
-        let all = sites(&[
+        let all = index(&[
             (
                 "src/a.rs",
                 "mod tests {\n    #[test]\n    fn adds() { assert_eq!(1, 1 + 0); }\n}\n",
