@@ -6,7 +6,7 @@ use crate::messages::{
     words::{person, tasks},
 };
 use domain::{
-    blocked::{AgentFailure, BlockReason, Doing, FailureClass, Fault},
+    blocked::{AgentFailure, BlockReason, Doing, FailureClass, Fault, PreFlightFault},
     feature::{ApprovalWhy, CancelledWhy},
     ids::{TaskId, User},
 };
@@ -28,7 +28,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::ForgeRefused { doing, said } => refused(&work(doing, max), said, max),
         BlockReason::Failed { doing, fault } => failed(doing, fault, max),
         BlockReason::BranchRule { rule } => branch_rule(rule, max),
-        BlockReason::PreFlightFailed { what, output } => preflight_failed(what, output, measure),
+        BlockReason::PreFlightFailed { fault, what, output } => preflight_failed(*fault, what, output, measure),
         BlockReason::DefaultConflict { files, .. } => with_files(DEFAULT_CONFLICT, files, measure),
         BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, failures, measure),
         BlockReason::TasksBlocked { tasks } => tasks_blocked(tasks, measure),
@@ -193,11 +193,16 @@ fn branch_rule(rule: &str, max: usize) -> String {
     )
 }
 
-fn preflight_failed(what: &str, output: &str, measure: &Measure) -> String {
-    let sentence = format!(
-        "Pre-flight on the default branch failed: {}.",
-        inline(what.trim_end_matches('.'), measure.text.min(2_000))
-    );
+fn preflight_failed(fault: PreFlightFault, what: &str, output: &str, measure: &Measure) -> String {
+    let begin = match fault {
+        PreFlightFault::NotRun => "Pre-flight on the default branch failed",
+        PreFlightFault::NothingPasses => {
+            "No test passes on the default branch, so no test could show that a task is done"
+        }
+        PreFlightFault::NoNames => "A criterion could never be met, because the tests have no names",
+    };
+    let what = inline(what.trim_end_matches('.'), measure.text.min(2_000));
+    let sentence = format!("{begin}: {what}.");
     match output.trim().is_empty() {
         true => sentence,
         false => format!("{sentence}\n\n{}", fence(output, "text", measure.output)),

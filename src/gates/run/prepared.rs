@@ -16,12 +16,15 @@ use crate::{
             put_back::Touched,
             result_cache::{Expected, Kept, Origin, ResultCache, Tested},
         },
-        test_line::{Selection, own_name},
+        said,
+        shell::programs,
+        test_line::{Invocation, Selection, own_name},
     },
 };
 use domain::{
-    evidence::{Absence, Evidence, Finding},
+    evidence::{Absence, Additions, Evidence, Finding},
     ids::Sha,
+    registries,
     shell_command::ShellCommand,
 };
 use git::Mirror;
@@ -30,11 +33,11 @@ use std::{
     path::PathBuf,
     sync::{
         OnceLock,
-        atomic::{AtomicBool, AtomicU8, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
-use tokio::time::Instant;
+use tokio::{sync::OnceCell, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 /// An experiment may take this many times as long as the plain run, and at least this long.
@@ -52,15 +55,12 @@ pub(crate) struct Prepared<'a> {
     done: OnceLock<SetUp>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
-    selects: AtomicU8,
-}
-
-/// Whether the runner runs the tests that it is told to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Selects {
-    Untried,
-    Yes,
-    Not,
+    /// A selection did what it should.
+    selects: AtomicBool,
+    /// A selection ran nothing that it should.
+    cannot_select: AtomicBool,
+    additions: Additions,
+    versions: OnceCell<String>,
 }
 
 /// What set-up came to, once.
@@ -100,6 +100,7 @@ pub(crate) struct Ready<'a> {
     executable: Vec<PathBuf>,
     deadline: Duration,
     times: Times,
+    additions: Additions,
 }
 
 /// Whose files stand in a checkout.
@@ -128,17 +129,57 @@ impl<'a> Prepared<'a> {
             done: OnceLock::new(),
             plain: OnceLock::new(),
             misled: AtomicBool::new(false),
-            selects: AtomicU8::new(Selects::Untried as u8),
+            selects: AtomicBool::new(false),
+            cannot_select: AtomicBool::new(false),
+            additions: Additions::default(),
+            versions: OnceCell::new(),
         })
     }
 
     /// Another commit of the same repository, which is set up by itself.
     pub(crate) async fn by_itself(&self, commit: &'a Sha) -> Result<Self, GateError> {
-        Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await
+        let other = Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await?;
+        Ok(other.adding(self.additions))
     }
 
-    fn results(&self) -> ResultCache<'_> {
-        ResultCache::of(self.bench, self.mirror, (self.settings, &self.chosen))
+    /// The same with what pre-flight found of the additions to the test command.
+    pub(crate) fn adding(mut self, additions: Additions) -> Self {
+        self.additions = additions;
+        self
+    }
+
+    async fn results(&self) -> Result<ResultCache<'_>, GateError> {
+        let versions = self.versions.get_or_try_init(|| self.ask_versions()).await?;
+        let of = (self.settings, &self.chosen);
+        Ok(ResultCache::of(self.bench, self.mirror, of, versions))
+    }
+
+    /// What the programs of the commands, and those that they usually start, say of their versions. Which of them a shim
+    /// starts may follow from files of the commit.
+    async fn ask_versions(&self) -> Result<String, GateError> {
+        let commands = self.chosen.setup.iter().chain(&self.chosen.test);
+        let own = commands.flat_map(|command| programs(command.text()));
+        let paths = commands::paths(self.mirror, self.commit).await?;
+        let usual = registries::of_paths(&paths)
+            .into_iter()
+            .flat_map(|ecosystem| ecosystem.programs);
+        let all: BTreeSet<String> = own.chain(usual.map(|program| (*program).to_owned())).collect();
+        let all: Vec<String> = all.into_iter().collect();
+        let checkout = SandboxedCheckout::new(self.bench, self.mirror, self.commit, self.cancel).await?;
+        checkout.versions(&all).await
+    }
+
+    /// How the tests are run.
+    fn invocation(&self) -> Invocation {
+        self.chosen.test_line.invocation(self.additions)
+    }
+
+    /// What the tests said with what may be added to their command, where the result is kept.
+    pub(crate) async fn known_with_additions(&self) -> Result<Option<Evidence>, GateError> {
+        let line = self.chosen.test_line.invocation(Additions::Harmless).key();
+        let cache = self.results().await?;
+        let key = cache.key((self.commit, None), &line).await?;
+        Ok(key.as_ref().and_then(|key| cache.known(key)).map(|known| known.tests))
     }
 
     /// Runs the commit's own tests, or takes what they said before of the same files. A result is kept if it is sound: if
@@ -148,8 +189,8 @@ impl<'a> Prepared<'a> {
         coverage: Coverage,
         is_sound: impl Fn(&Evidence) -> bool,
     ) -> Result<Tested, GateError> {
-        let cache = self.results();
-        let line = self.chosen.test_line.naming();
+        let cache = self.results().await?;
+        let line = self.invocation().key();
         let measures = coverage == Coverage::Measured && self.settings.coverage.file.is_some();
         let line = if measures { format!("{line}\0coverage") } else { line };
         let key = cache.key((self.commit, None), &line).await?;
@@ -182,11 +223,11 @@ impl<'a> Prepared<'a> {
 
     /// Runs one command of a plan or of the settings on the commit's own files, or takes it that it held before.
     pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
-        let cache = self.results();
+        let cache = self.results().await?;
         let key = cache.key((self.commit, None), &format!("{command}\0command")).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| matches!(known.tests, Evidence::Passed(_))) {
-            return Ok(known.tests);
+            return Ok(said::with_origin(known.tests, Origin::Kept));
         }
         let evidence = self.ready().await?.command(command).await?;
         if let Some(key) = key.filter(|_| matches!(evidence, Evidence::Passed(_))) {
@@ -226,20 +267,17 @@ impl<'a> Prepared<'a> {
                 return Ok(found);
             }
         }
-        let line = self.chosen.test_line.naming();
-        self.line_with((commit, overlay), expected, &line, limit).await
+        self.line_with((commit, overlay), expected, &self.invocation(), limit)
+            .await
     }
 
     /// The line that runs these tests alone, where there is one that does what it should.
-    async fn selecting(&self, names: &[String]) -> Result<Option<String>, GateError> {
-        if names.is_empty() {
-            return Ok(None);
-        }
-        if self.selects.load(Ordering::Relaxed) == Selects::Not as u8 {
+    async fn selecting(&self, names: &[String]) -> Result<Option<Invocation>, GateError> {
+        if names.is_empty() || self.cannot_select.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let paths = commands::paths(self.mirror, self.commit).await?;
-        Ok(self.chosen.test_line.selecting(names, &paths))
+        Ok(self.chosen.test_line.selecting(self.additions, names, &paths))
     }
 
     /// Whether a result is that of the selected tests: each has one of its own, and they alone decide. From then on a
@@ -256,7 +294,7 @@ impl<'a> Prepared<'a> {
             (Evidence::Passed(_), Some(names)) => (names, false),
             (Evidence::Failed(_), Some(names)) => (names, true),
             (Evidence::Passed(_), None) => return false,
-            (Evidence::Failed(_), None) => return self.selects.load(Ordering::Relaxed) == Selects::Yes as u8,
+            (Evidence::Failed(_), None) => return self.selects.load(Ordering::Relaxed),
         };
         let (passed, failed) = (own(&ran.passed), own(&ran.failed));
         let wanted = own(names);
@@ -264,9 +302,9 @@ impl<'a> Prepared<'a> {
         let is_consistent = is_red == wanted.iter().any(|name| failed.contains(name));
         let is_believed = is_whole && is_consistent;
         if is_believed {
-            self.selects.store(Selects::Yes as u8, Ordering::Relaxed);
+            self.selects.store(true, Ordering::Relaxed);
         } else if passed.is_disjoint(&wanted) && failed.is_disjoint(&wanted) && !is_red {
-            self.selects.store(Selects::Not as u8, Ordering::Relaxed);
+            self.cannot_select.store(true, Ordering::Relaxed);
         }
         is_believed
     }
@@ -279,11 +317,11 @@ impl<'a> Prepared<'a> {
         &self,
         (commit, overlay): (&Sha, &Overlay),
         expected: Expected,
-        line: &str,
+        line: &Invocation,
         limit: Duration,
     ) -> Result<Evidence, GateError> {
-        let cache = self.results();
-        let key = cache.key((commit, Some(overlay)), line).await?;
+        let cache = self.results().await?;
+        let key = cache.key((commit, Some(overlay)), &line.key()).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
@@ -442,7 +480,7 @@ impl<'a> Prepared<'a> {
         if let Some(command) = &self.chosen.setup {
             let order = Order {
                 command,
-                line: command.text(),
+                as_line: &Invocation::plain(command.text()),
                 deadline: self.bench.deadlines.setup,
                 report: None,
                 reaches: &self.chosen.setup_reaches,
@@ -471,6 +509,7 @@ impl<'a> Ready<'a> {
             executable: Vec::new(),
             deadline: prepared.bench.deadlines.test,
             times: Times::new(),
+            additions: prepared.additions,
         }
     }
 
@@ -497,11 +536,11 @@ impl<'a> Ready<'a> {
 
     /// Runs the tests.
     pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
-        self.tests_by(&self.chosen.test_line.naming()).await
+        self.tests_by(&self.chosen.test_line.invocation(self.additions)).await
     }
 
     /// Runs the tests by this line of the test command.
-    async fn tests_by(&self, line: &str) -> Result<Evidence, GateError> {
+    pub(crate) async fn tests_by(&self, line: &Invocation) -> Result<Evidence, GateError> {
         let Some(command) = &self.chosen.test else {
             return Ok(Evidence::Absent(Absence::NoCommand));
         };
@@ -524,14 +563,15 @@ impl<'a> Ready<'a> {
             return Ok(false);
         };
         // What cannot be built is said by the tests.
+        let line = Invocation::plain(&line);
         self.checkout.run(&self.order(command, &line, None)).await?;
         Ok(true)
     }
 
-    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o str, report: Option<&'o str>) -> Order<'o> {
+    fn order<'o>(&'o self, command: &'o ShellCommand, line: &'o Invocation, report: Option<&'o str>) -> Order<'o> {
         Order {
             command,
-            line,
+            as_line: line,
             deadline: self.deadline,
             report,
             reaches: &self.chosen.reaches,
@@ -559,7 +599,10 @@ impl<'a> Ready<'a> {
             return Ok(Evidence::Absent(Absence::NotReached));
         }
         match command.parse::<ShellCommand>() {
-            Ok(command) => self.checkout.run(&self.order(&command, command.text(), None)).await,
+            Ok(command) => {
+                let line = Invocation::plain(command.text());
+                self.checkout.run(&self.order(&command, &line, None)).await
+            }
             Err(error) => Ok(Evidence::Absent(Absence::CouldNotStart {
                 command: command.to_owned(),
                 reason: error.to_string(),

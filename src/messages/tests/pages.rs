@@ -10,7 +10,7 @@ use domain::{
     blocked::{AgentFailure, BlockReason},
     cost::{Cost, Spending, Waiting, WaitsOn},
     decision::Outcome,
-    evidence::{Absence, Evidence, GateReport},
+    evidence::{Absence, Additions, Evidence, GateReport},
     feature::{ApprovalWhy, Before, CancelledWhy, Feature, Phase, PreFlight, State, Suspension, Then},
     ids::{Emission, Millis, PullNumber, TaskId, TurnNumber},
     plan::{Plan, parse::PlanContext, yaml::PlanHeader},
@@ -306,6 +306,8 @@ fn what_red_tests_without_names_printed_is_part_of_the_block() {
         setup: None,
         before,
         notes: Vec::new(),
+        doubts: vec![],
+        additions: Additions::None,
     });
     feature.state = State::Blocked {
         reason: BlockReason::TasksBlocked {

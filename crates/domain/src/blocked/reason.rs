@@ -6,6 +6,19 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
+/// What pre-flight found that keeps Players from starting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PreFlightFault {
+    /// Set-up or tests cannot be run.
+    #[default]
+    NotRun,
+    /// Tests run, and none passes: nothing that a task does could be told from what was so before.
+    NothingPasses,
+    /// A criterion is bound to a test by name, and nothing names the tests.
+    NoNames,
+}
+
 /// Why a Task or a Feature cannot go on by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
@@ -92,6 +105,9 @@ pub enum BlockReason {
     /// Set-up or tests of the default branch cannot be run.
     #[error("pre-flight: {what}")]
     PreFlightFailed {
+        /// What is wrong.
+        #[serde(default)]
+        fault: PreFlightFault,
         /// Which command, and how it ended.
         what: String,
         /// Its output, shortened.

@@ -6,7 +6,7 @@ mod faults;
 mod gates;
 
 use crate::{
-    blocked::{BlockReason, report::Approvable},
+    blocked::{BlockReason, PreFlightFault, report::Approvable},
     evidence::GateReport,
     ids::TaskId,
     plan::Criterion,
@@ -147,12 +147,22 @@ fn by_surroundings(reason: &BlockReason) -> Vec<String> {
              commit that was refused is pushed again as it is"
                 .to_owned(),
         ],
-        BlockReason::PreFlightFailed { what, .. } => vec![
-            format!(
-                "Make it run on the default branch: mend or set `setup` and `test` in `.github/autobuild.yml` there, or \
-                 install what they need where AutoBuild runs ({})",
-                plain(what)
-            ),
+        BlockReason::PreFlightFailed { fault, what, .. } => vec![
+            match fault {
+                PreFlightFault::NotRun => format!(
+                    "Make it run on the default branch: mend or set `setup` and `test` in `.github/autobuild.yml` there, or \
+                     install what they need where AutoBuild runs ({})",
+                    plain(what)
+                ),
+                PreFlightFault::NothingPasses => "Make at least one test pass on the default branch: set `setup` in \
+                     `.github/autobuild.yml` to what installs the packages that the tests import, or `test` to a command \
+                     whose tests can pass where AutoBuild runs"
+                    .to_owned(),
+                PreFlightFault::NoNames => "Let the tests be named: set `test` in `.github/autobuild.yml` to the runner \
+                     itself, or `test_report` to the JUnit file that it writes; or bind the criteria to commands with \
+                     `/autobuild plan`"
+                    .to_owned(),
+            },
             "Then resume: pre-flight runs again, and until it holds nothing is spent on a model".to_owned(),
         ],
         BlockReason::DefaultConflict { files, given_up } => conflict(files, *given_up),

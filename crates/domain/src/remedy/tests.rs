@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    blocked::{AgentFailure, Doing, Fault},
+    blocked::{AgentFailure, Doing, Fault, PreFlightFault},
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
     ids::{TaskId, User, UserId},
@@ -266,6 +266,7 @@ fn reasons() -> Vec<BlockReason> {
         },
         BlockReason::BranchRule { rule: text() },
         BlockReason::PreFlightFailed {
+            fault: PreFlightFault::NotRun,
             what: text(),
             output: text(),
         },
