@@ -54,7 +54,7 @@ fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
     let text = |command: &Option<ShellCommand>| command.as_ref().map(ShellCommand::text).unwrap_or_default().to_owned();
     let all = (
         (env!("CARGO_PKG_VERSION"), FORM),
-        (text(&chosen.setup), text(&chosen.test), &chosen.test_line),
+        (text(&chosen.setup), text(&chosen.test), &chosen.test_line.naming()),
         (&chosen.report, &settings.coverage.file),
         &settings.network.allow,
     );

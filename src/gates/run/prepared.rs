@@ -5,7 +5,7 @@ use crate::{
     gates::{
         commands,
         commands::Chosen,
-        coverage, files, naming,
+        compare, coverage, files,
         run::{
             cache,
             cache::{Leavings, Snapshot, Times, Warmed},
@@ -16,6 +16,7 @@ use crate::{
             put_back::Touched,
             result_cache::{Expected, Kept, Origin, ResultCache, Tested},
         },
+        test_line::{Selection, own_name},
     },
 };
 use domain::{
@@ -29,7 +30,7 @@ use std::{
     path::PathBuf,
     sync::{
         OnceLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
     time::Duration,
 };
@@ -51,6 +52,34 @@ pub(crate) struct Prepared<'a> {
     done: OnceLock<SetUp>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
+    selects: AtomicU8,
+}
+
+/// Whether the runner runs the tests that it is told to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Selects {
+    Untried,
+    Yes,
+    Not,
+}
+
+/// What is run.
+#[derive(Clone, Copy)]
+enum What<'a> {
+    /// The tests, by this line of the test command.
+    Tests(&'a str),
+    /// A command of a plan.
+    Command(&'a str),
+}
+
+impl What<'_> {
+    /// What tells its results apart from those of others on the same files.
+    fn key(self) -> String {
+        match self {
+            Self::Tests(line) => line.to_owned(),
+            Self::Command(command) => format!("{command}\0command"),
+        }
+    }
 }
 
 /// What set-up came to, once.
@@ -118,6 +147,7 @@ impl<'a> Prepared<'a> {
             done: OnceLock::new(),
             plain: OnceLock::new(),
             misled: AtomicBool::new(false),
+            selects: AtomicU8::new(Selects::Untried as u8),
         })
     }
 
@@ -138,13 +168,9 @@ impl<'a> Prepared<'a> {
         is_sound: impl Fn(&Evidence) -> bool,
     ) -> Result<Tested, GateError> {
         let cache = self.results();
-        let line = self.chosen.test_line.as_str();
+        let line = self.chosen.test_line.naming();
         let measures = coverage == Coverage::Measured && self.settings.coverage.file.is_some();
-        let line = if measures {
-            format!("{line}\0coverage")
-        } else {
-            line.to_owned()
-        };
+        let line = if measures { format!("{line}\0coverage") } else { line };
         let key = cache.key((self.commit, None), &line).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| is_sound(&known.tests)) {
@@ -188,41 +214,119 @@ impl<'a> Prepared<'a> {
         Ok(evidence)
     }
 
-    /// The tests of `commit` with some files in place of its own, or what they said before.
+    /// Some tests of `commit` with some files in place of its own, or what they said before.
     ///
-    /// They run on what set-up left on the prepared commit. If they then speak against the work, set-up runs on these very
-    /// files before that is believed: it may have copied or compiled what is replaced here.
+    /// Where the runner cannot select them, or what ran is not what was asked for, all tests run.
     pub(crate) async fn tests_with(
         &self,
         commit: &Sha,
         overlay: &Overlay,
         expected: Expected,
+        selection: &Selection,
     ) -> Result<Evidence, GateError> {
-        self.tests_within(commit, overlay, expected, self.bench.deadlines.test)
+        let limit = self.bench.deadlines.test;
+        self.tests_within((commit, overlay), expected, selection, limit).await
+    }
+
+    /// The same, each run stopped after this time.
+    pub(crate) async fn tests_within(
+        &self,
+        (commit, overlay): (&Sha, &Overlay),
+        expected: Expected,
+        selection: &Selection,
+        limit: Duration,
+    ) -> Result<Evidence, GateError> {
+        if let Selection::Named(names) = selection
+            && let Some(line) = self.selecting(names).await?
+        {
+            let found = self
+                .line_with(commit, overlay, expected, (What::Tests(&line), limit))
+                .await?;
+            if self.is_of(names, &found) {
+                return Ok(found);
+            }
+        }
+        let line = self.chosen.test_line.naming();
+        self.line_with(commit, overlay, expected, (What::Tests(&line), limit))
             .await
     }
 
-    /// The same, stopped after this time.
-    pub(crate) async fn tests_within(
+    /// The line that runs these tests alone, where there is one that does what it should.
+    async fn selecting(&self, names: &[String]) -> Result<Option<String>, GateError> {
+        if names.is_empty() {
+            return Ok(None);
+        }
+        if self.selects.load(Ordering::Relaxed) == Selects::Not as u8 {
+            return Ok(None);
+        }
+        let paths = commands::paths(self.mirror, self.commit).await?;
+        Ok(self.chosen.test_line.selecting(names, &paths))
+    }
+
+    /// Whether a result is that of the selected tests: each has one of its own, and they alone decide. From then on a
+    /// failure without names is believed too: the code could not be loaded.
+    fn is_of(&self, names: &[String], found: &Evidence) -> bool {
+        let own = |names: &[String]| {
+            names
+                .iter()
+                .map(|name| own_name(name).to_owned())
+                .collect::<BTreeSet<_>>()
+        };
+        let (ran, is_red) = match (found, compare::names(found)) {
+            (Evidence::Absent(_), _) => return false,
+            (Evidence::Passed(_), Some(names)) => (names, false),
+            (Evidence::Failed(_), Some(names)) => (names, true),
+            (Evidence::Passed(_), None) => return false,
+            (Evidence::Failed(_), None) => return self.selects.load(Ordering::Relaxed) == Selects::Yes as u8,
+        };
+        let (passed, failed) = (own(&ran.passed), own(&ran.failed));
+        let wanted = own(names);
+        let is_whole = wanted.iter().all(|name| passed.contains(name) || failed.contains(name));
+        let is_consistent = is_red == wanted.iter().any(|name| failed.contains(name));
+        let is_believed = is_whole && is_consistent;
+        if is_believed {
+            self.selects.store(Selects::Yes as u8, Ordering::Relaxed);
+        } else if passed.is_disjoint(&wanted) && failed.is_disjoint(&wanted) && !is_red {
+            self.selects.store(Selects::Not as u8, Ordering::Relaxed);
+        }
+        is_believed
+    }
+
+    /// What a command that is to fail says on `commit` with some files in place of its own, or what it said before.
+    pub(crate) async fn command_with(
+        &self,
+        commit: &Sha,
+        overlay: &Overlay,
+        command: &str,
+    ) -> Result<Evidence, GateError> {
+        let what = (What::Command(command), self.bench.deadlines.test);
+        self.line_with(commit, overlay, Expected::Red, what).await
+    }
+
+    /// What a line says on `commit` with some files in place of its own, or what they said before.
+    ///
+    /// They run on what set-up left on the prepared commit. If they then speak against the work, set-up runs on these very
+    /// files before that is believed: it may have copied or compiled what is replaced here.
+    async fn line_with(
         &self,
         commit: &Sha,
         overlay: &Overlay,
         expected: Expected,
-        limit: Duration,
+        (what, limit): (What<'_>, Duration),
     ) -> Result<Evidence, GateError> {
         let cache = self.results();
-        let key = cache.key((commit, Some(overlay)), &self.chosen.test_line).await?;
+        let key = cache.key((commit, Some(overlay)), &what.key()).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
         }
-        let mut found = self.with(commit, overlay).await?.within(limit).tests().await?;
+        let mut found = self.with(commit, overlay).await?.within(limit).run(what).await?;
         if self.chosen.setup.is_some() && !self.is_misled() && expected.is_denied_by(&found) {
             found = self
                 .on(commit, Some(overlay), Start::Cache)
                 .await?
                 .within(limit)
-                .tests()
+                .run(what)
                 .await?;
             if expected.is_met_by(&found) {
                 // From here on set-up runs on the files of each run: what it made of the commit's own says nothing of others.
@@ -425,6 +529,18 @@ impl<'a> Ready<'a> {
 
     /// Runs the tests.
     pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
+        self.tests_by(&self.chosen.test_line.naming()).await
+    }
+
+    async fn run(&self, what: What<'_>) -> Result<Evidence, GateError> {
+        match what {
+            What::Tests(line) => self.tests_by(line).await,
+            What::Command(command) => self.command(command).await,
+        }
+    }
+
+    /// Runs the tests by this line of the test command.
+    async fn tests_by(&self, line: &str) -> Result<Evidence, GateError> {
         let Some(command) = &self.chosen.test else {
             return Ok(Evidence::Absent(Absence::NoCommand));
         };
@@ -435,7 +551,7 @@ impl<'a> Ready<'a> {
             // Coverage that was there before is nobody's measurement. What cannot be cleared is refused when it is read.
             let _ = files::clear(self.checkout.path(), file);
         }
-        let order = self.order(command, &self.chosen.test_line, self.chosen.report.as_deref());
+        let order = self.order(command, line, self.chosen.report.as_deref());
         let evidence = self.checkout.run(&order).await?;
         Ok(self.with_rewritten(evidence))
     }
@@ -443,10 +559,7 @@ impl<'a> Ready<'a> {
     /// Builds the tests without running them, where their runner can: what is built is part of the prepared checkout, and
     /// no test has written into it. Whether there was anything to build.
     async fn build(&self) -> Result<bool, GateError> {
-        let Some((command, line)) = self.chosen.test.as_ref().and_then(|command| {
-            let line = naming::building(command)?;
-            Some((command, line))
-        }) else {
+        let Some((command, line)) = self.chosen.test.as_ref().zip(self.chosen.test_line.building()) else {
             return Ok(false);
         };
         // What cannot be built is said by the tests.
