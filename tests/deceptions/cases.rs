@@ -15,6 +15,7 @@
 //! by: person                        the case's own steps are a person's push on top of the Player's work
 //! waived: NAME                      a failing test that a person waived
 //! origin: fix                       the task is a TASK-FIX
+//! telling: yes                      it stands in the test command, for its rule and language or its kind of honest work
 //! --- write PATH                    the lines that follow, up to the next step or section
 //! --- append PATH
 //! --- replace PATH                  the lines up to `--- with` by those after it
@@ -67,6 +68,15 @@ pub enum Author {
     Person,
 }
 
+/// Where a case is judged by the Gates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// In the test command, and in the thorough lane.
+    TestCommand,
+    /// In `.ci/thorough deceptions` alone.
+    Thorough,
+}
+
 /// One change that is judged.
 pub struct Case {
     /// Its place among all.
@@ -89,6 +99,7 @@ pub struct Case {
     pub criteria: Vec<Criterion>,
     pub expectation: Expectation,
     pub undecidable: Option<String>,
+    pub lane: Lane,
 }
 
 impl Case {
@@ -229,6 +240,7 @@ impl Library {
                 .parse()
                 .unwrap(),
             undecidable: section.one("undecidable"),
+            lane: section.one("telling").map_or(Lane::Thorough, |_| Lane::TestCommand),
             name: section.name.clone(),
         }
     }

@@ -9,7 +9,10 @@ use domain::{
         Discussion, Feature, Integration, Living, Mode, Phase, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot,
         State, Suspension, Trust, Wanted, WaveGate,
     },
-    ids::{CommentId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, Sha, TaskId, TurnNumber, User, UserId},
+    ids::{
+        CommentId, Emission, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, Sha, TaskId, TurnNumber, User,
+        UserId,
+    },
     isolation::Level,
     plan::{Check, Criterion, Factors, Plan, PlannedTask, Risk, TaskType, TestEffort},
     report::{Discrepancy, PlayerReport},
@@ -258,7 +261,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             run: 1,
         },
         installation: InstallationId(1),
-        state: State::Planning { run: 1 },
+        state: State::Planning { emission: Emission(1) },
         snapshot: Snapshot {
             title: say("Sign in with OAuth2"),
             body: say("Please."),
@@ -289,7 +292,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         unsaid: Vec::new(),
         checking: None,
         suspension: Suspension::None,
-        emitted: 1,
+        emitted: Emission(1),
         tasks: Vec::new(),
     }
 }

@@ -1,8 +1,8 @@
-//! Listens to the calls of models: what each used, what it was refused with, how long it was silent.
+//! Measures the calls of models: what each used, how it was refused, how long it was silent.
 
 use crate::egress::{
+    call_slots::CallSlot,
     pace::Pace,
-    places::Place,
     tally::{MAX_MODEL, Tally},
 };
 use domain::usage::Tokens;
@@ -17,7 +17,7 @@ use std::{
 };
 
 /// An answer, or one event of it, that is longer than this is not read.
-const MAX_HEARD: usize = 16 << 20;
+const MAX_OBSERVED: usize = 16 << 20;
 /// What is kept of the words with which an API refuses.
 const MAX_SAID: usize = 2_000;
 /// What is kept of the beginning of a request.
@@ -38,20 +38,20 @@ pub(super) enum Form {
 
 /// What a call counts whose answer does not tell what it used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Untold {
+pub(super) enum Unreported {
     /// What was sent, by the usual length of a token.
     AsSent,
     /// The most that it may have used: a token for every byte that was sent, and the longest answer that it allows.
     AtMost,
 }
 
-/// Listens to one call of a model; counts it when the call is over, however it ended.
+/// Measures one call of a model and counts it when it is over, however it ended.
 #[derive(Debug)]
-pub(super) struct Ear {
+pub(super) struct CallMeter {
     tally: Arc<Tally>,
-    untold: Untold,
+    unreported: Unreported,
     form: Form,
-    heard: Vec<u8>,
+    unread: Vec<u8>,
     model: String,
     tokens: Tokens,
     sent: Arc<Sent>,
@@ -60,7 +60,7 @@ pub(super) struct Ear {
     asks: Arc<Pace>,
     answers: Arc<Pace>,
     /// Given back when the call is counted.
-    place: Option<Place>,
+    place: Option<CallSlot>,
 }
 
 /// The request of a call, as far as it went out.
@@ -86,14 +86,14 @@ impl Sent {
         self.most_output.fetch_max(most_output.unwrap_or(0), Ordering::Relaxed);
     }
 
-    fn used(&self, untold: Untold) -> Tokens {
+    fn used(&self, unreported: Unreported) -> Tokens {
         let bytes = self.bytes.load(Ordering::Relaxed);
-        match untold {
-            Untold::AsSent => Tokens {
+        match unreported {
+            Unreported::AsSent => Tokens {
                 input: bytes / BYTES_PER_TOKEN,
                 ..Tokens::default()
             },
-            Untold::AtMost => Tokens {
+            Unreported::AtMost => Tokens {
                 input: bytes,
                 output: match self.most_output.load(Ordering::Relaxed) {
                     0 => MOST_OUTPUT,
@@ -132,13 +132,13 @@ enum Counts {
     Refused,
 }
 
-impl Ear {
+impl CallMeter {
     pub(super) fn new(tally: &Arc<Tally>) -> Self {
         Self {
             tally: Arc::clone(tally),
-            untold: Untold::AsSent,
+            unreported: Unreported::AsSent,
             form: Form::Whole,
-            heard: Vec::new(),
+            unread: Vec::new(),
             model: String::new(),
             tokens: Tokens::default(),
             sent: Arc::default(),
@@ -151,8 +151,8 @@ impl Ear {
     }
 
     /// The same, for calls that count so where their answers tell nothing.
-    pub(super) fn counting(mut self, untold: Untold) -> Self {
-        self.untold = untold;
+    pub(super) fn counting(mut self, unreported: Unreported) -> Self {
+        self.unreported = unreported;
         self
     }
 
@@ -173,15 +173,15 @@ impl Ear {
 
     /// Whether this was no answer of a model: a head and no word. One that was broken off there may have become one.
     fn is_none(&self) -> bool {
-        let is_over = self.unsaid() == Untold::AsSent || self.answers.has_ended();
+        let is_over = self.unreported() == Unreported::AsSent || self.answers.has_ended();
         self.came == Came::Head && is_over
     }
 
     /// What counts where no usage was told. Where the API itself broke off the program had no part in it.
-    fn unsaid(&self) -> Untold {
+    fn unreported(&self) -> Unreported {
         match self.answers.has_broken_by_itself() {
-            true => Untold::AsSent,
-            false => self.untold,
+            true => Unreported::AsSent,
+            false => self.unreported,
         }
     }
 
@@ -194,7 +194,7 @@ impl Ear {
     }
 
     /// The call has a place, and begins now.
-    pub(super) fn begin(&mut self, place: Place) {
+    pub(super) fn begin(&mut self, place: CallSlot) {
         self.asks = Arc::default();
         self.place = Some(place);
     }
@@ -234,7 +234,7 @@ impl Ear {
         self.form = form;
     }
 
-    pub(super) fn hear(&mut self, bytes: &[u8]) {
+    pub(super) fn observe(&mut self, bytes: &[u8]) {
         match self.counts {
             Counts::Yes => {}
             Counts::No => return,
@@ -260,15 +260,15 @@ impl Ear {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if self.heard.len().saturating_add(bytes.len()) <= MAX_HEARD {
-            self.heard.extend_from_slice(bytes);
+        if self.unread.len().saturating_add(bytes.len()) <= MAX_OBSERVED {
+            self.unread.extend_from_slice(bytes);
         }
     }
 
-    /// Reads what was heard, and begins anew.
+    /// Reads what came, and begins anew.
     fn read(&mut self) {
-        let heard = std::mem::take(&mut self.heard);
-        let json = heard.strip_prefix(b"data:").unwrap_or(&heard);
+        let unread = std::mem::take(&mut self.unread);
+        let json = unread.strip_prefix(b"data:").unwrap_or(&unread);
         let Ok(value) = serde_json::from_slice::<Value>(json) else {
             return;
         };
@@ -278,7 +278,7 @@ impl Ear {
         ) {
             self.tally.fails();
             // An API that says that it failed charges nothing for its answer.
-            self.untold = Untold::AsSent;
+            self.unreported = Unreported::AsSent;
         }
         // Anthropic's first event holds them in `message`, OpenAI's last one in `response`.
         let places = [Some(&value), value.get("message"), value.get("response")];
@@ -293,7 +293,7 @@ impl Ear {
     }
 }
 
-impl Drop for Ear {
+impl Drop for CallMeter {
     fn drop(&mut self) {
         if self.counts != Counts::No {
             if self.answers.has_broken() {
@@ -310,7 +310,7 @@ impl Drop for Ear {
         }
         self.read();
         if self.tokens.total() == 0 {
-            self.tokens = self.sent.used(self.unsaid());
+            self.tokens = self.sent.used(self.unreported());
         }
         if self.model.is_empty() {
             self.model = self.sent.model().unwrap_or_default();
@@ -344,23 +344,23 @@ fn tokens(usage: &Value) -> Tokens {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ear, Form, Tally};
+    use super::{CallMeter, Form, Tally};
     use domain::usage::Tokens;
     use http::StatusCode;
     use std::sync::Arc;
 
-    fn heard(form: Form, pieces: &[&str]) -> Vec<(String, Tokens)> {
+    fn metered(form: Form, pieces: &[&str]) -> Vec<(String, Tokens)> {
         let tally = Arc::new(Tally::default());
-        let mut ear = Ear::new(&tally);
-        ear.sent().note(&[b' '; 370]);
-        ear.sent().note(b"{\"model\" : \"asked\", \"x\":\"\"}   ");
-        assert_eq!(ear.sent().bytes.load(std::sync::atomic::Ordering::Relaxed), 400);
-        ear.answered(StatusCode::OK, None);
-        ear.begins(form);
+        let mut meter = CallMeter::new(&tally);
+        meter.sent().note(&[b' '; 370]);
+        meter.sent().note(b"{\"model\" : \"asked\", \"x\":\"\"}   ");
+        assert_eq!(meter.sent().bytes.load(std::sync::atomic::Ordering::Relaxed), 400);
+        meter.answered(StatusCode::OK, None);
+        meter.begins(form);
         for piece in pieces {
-            ear.hear(piece.as_bytes());
+            meter.observe(piece.as_bytes());
         }
-        drop(ear);
+        drop(meter);
         tally.used()
     }
 
@@ -381,26 +381,26 @@ mod tests {
             "\"cache_read_input_tokens\":20,\"cache_creation_input_tokens\":30,\"output_tokens\":1}}}\n\n",
             "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":40}}\n\ndata: no json\n\n",
         ];
-        assert_eq!(heard(Form::Events, &stream), used("m", [10, 20, 30, 40]));
+        assert_eq!(metered(Form::Events, &stream), used("m", [10, 20, 30, 40]));
         let whole = [
             "{\n\"model\": \"m\", \"usage\":",
             "{\"input_tokens\": 5, \"output_tokens\": 6}}",
         ];
-        assert_eq!(heard(Form::Whole, &whole), used("m", [5, 0, 0, 6]));
+        assert_eq!(metered(Form::Whole, &whole), used("m", [5, 0, 0, 6]));
         let responses = [
             "data: {\"response\":{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"input_tokens_details\":\
                           {\"cached_tokens\":4},\"output_tokens\":2}}}\n",
         ];
-        assert_eq!(heard(Form::Events, &responses), used("g", [5, 4, 0, 2]));
+        assert_eq!(metered(Form::Events, &responses), used("g", [5, 4, 0, 2]));
         let chat = ["{\"model\":\"g\",\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2}}"];
-        assert_eq!(heard(Form::Whole, &chat), used("g", [9, 0, 0, 2]));
+        assert_eq!(metered(Form::Whole, &chat), used("g", [9, 0, 0, 2]));
     }
 
     #[test]
     fn a_call_that_was_broken_off_counts_what_was_sent() {
-        assert_eq!(heard(Form::Events, &["data: {\"typ"]), used("asked", [100, 0, 0, 0]));
+        assert_eq!(metered(Form::Events, &["data: {\"typ"]), used("asked", [100, 0, 0, 0]));
         let tally = Arc::new(Tally::default());
-        let silent = Ear::new(&tally);
+        let silent = CallMeter::new(&tally);
         silent.sent().note(&[b' '; 400]);
         drop(silent);
         assert_eq!(tally.used(), used("", [100, 0, 0, 0]), "the model may have worked");
@@ -408,77 +408,80 @@ mod tests {
 
     #[test]
     fn where_usage_must_be_told_an_answer_without_it_counts_as_the_most() {
-        let heard = |request: &[u8], allows, form, said: &[&str], ends| {
+        let metered = |request: &[u8], allows, form, said: &[&str], ends| {
             let tally = Arc::new(Tally::default());
-            let mut ear = Ear::new(&tally).counting(super::Untold::AtMost);
-            ear.sent().note(request);
-            ear.sent().allows(allows);
-            ear.answered(StatusCode::OK, None);
-            ear.begins(form);
-            said.iter().for_each(|piece| ear.hear(piece.as_bytes()));
+            let mut meter = CallMeter::new(&tally).counting(super::Unreported::AtMost);
+            meter.sent().note(request);
+            meter.sent().allows(allows);
+            meter.answered(StatusCode::OK, None);
+            meter.begins(form);
+            said.iter().for_each(|piece| meter.observe(piece.as_bytes()));
             if ends {
-                ear.answers().ends();
+                meter.answers().ends();
             }
-            drop(ear);
+            drop(meter);
             tally.used()
         };
         let request = b"{\"model\":\"g\"}";
         let begun = ["data: {\"type\":\"response.created\",\"response\":{\"model\":\"g\",\"usage\":null}}\n"];
         let most = used("g", [13, 0, 0, 128_000]);
-        assert_eq!(heard(request, None, Form::Events, &begun, false), most);
+        assert_eq!(metered(request, None, Form::Events, &begun, false), most);
         assert_eq!(
-            heard(request, None, Form::Events, &[], false),
+            metered(request, None, Form::Events, &[], false),
             most,
             "broken off at the head"
         );
         assert_eq!(
-            heard(request, None, Form::Events, &[], true),
+            metered(request, None, Form::Events, &[], true),
             Vec::new(),
             "no answer of a model"
         );
         assert_eq!(
-            heard(request, Some(50), Form::Whole, &["{}"], true),
+            metered(request, Some(50), Form::Whole, &["{}"], true),
             used("g", [13, 0, 0, 50])
         );
-        assert_eq!(heard(request, Some(u64::MAX), Form::Whole, &["{}"], true), most);
+        assert_eq!(metered(request, Some(u64::MAX), Form::Whole, &["{}"], true), most);
         let failed = ["data: {\"type\":\"response.failed\",\"response\":{\"model\":\"g\"}}\n"];
         assert_eq!(
-            heard(request, None, Form::Events, &failed, true),
+            metered(request, None, Form::Events, &failed, true),
             used("g", [3, 0, 0, 0])
         );
         let dropped = Arc::new(Tally::default());
-        let mut ear = Ear::new(&dropped).counting(super::Untold::AtMost);
-        ear.sent().note(request);
-        ear.answered(StatusCode::OK, None);
-        ear.hear(b"{");
-        ear.answers().waits();
-        ear.answers().breaks();
-        drop(ear);
+        let mut meter = CallMeter::new(&dropped).counting(super::Unreported::AtMost);
+        meter.sent().note(request);
+        meter.answered(StatusCode::OK, None);
+        meter.observe(b"{");
+        meter.answers().waits();
+        meter.answers().breaks();
+        drop(meter);
         assert_eq!(dropped.used(), used("g", [3, 0, 0, 0]), "the API's own doing");
         let told = ["{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"output_tokens\":2}}"];
-        assert_eq!(heard(request, None, Form::Whole, &told, true), used("g", [9, 0, 0, 2]));
+        assert_eq!(
+            metered(request, None, Form::Whole, &told, true),
+            used("g", [9, 0, 0, 2])
+        );
     }
 
     #[test]
     fn an_answer_without_a_word_is_none_of_a_model_and_costs_nothing() {
-        assert_eq!(heard(Form::Events, &[]), Vec::new());
+        assert_eq!(metered(Form::Events, &[]), Vec::new());
     }
 
     #[test]
     fn the_words_of_the_last_refusal_are_kept_until_the_api_serves() {
         let tally = Arc::new(Tally::default());
         let call = |status, wait, said: &str| {
-            let mut ear = Ear::new(&tally);
-            ear.answered(status, wait);
-            ear.hear(said.as_bytes());
-            ear.hear(b" more ");
+            let mut meter = CallMeter::new(&tally);
+            meter.answered(status, wait);
+            meter.observe(said.as_bytes());
+            meter.observe(b" more ");
         };
         call(StatusCode::TOO_MANY_REQUESTS, Some(7), "{\"error\":1}");
         assert_eq!(
             (tally.said().as_str(), tally.told_to_wait()),
             ("{\"error\":1} more", Some(7))
         );
-        let mut free = Ear::new(&tally);
+        let mut free = CallMeter::new(&tally);
         free.forget();
         free.answered(StatusCode::OK, None);
         assert_eq!(
@@ -498,11 +501,11 @@ mod tests {
     fn an_api_that_did_not_serve_is_told_from_one_that_was_asked_oddly() {
         let failed = |status: u16, form, said: &str| {
             let tally = Arc::new(Tally::default());
-            let mut ear = Ear::new(&tally);
-            ear.answered(StatusCode::from_u16(status).unwrap(), None);
-            ear.begins(form);
-            ear.hear(said.as_bytes());
-            drop(ear);
+            let mut meter = CallMeter::new(&tally);
+            meter.answered(StatusCode::from_u16(status).unwrap(), None);
+            meter.begins(form);
+            meter.observe(said.as_bytes());
+            drop(meter);
             tally.has_failed()
         };
         for status in [408, 429, 500, 529] {
@@ -524,16 +527,16 @@ mod tests {
     fn many_models_and_endless_lines_are_bounded() {
         let tally = Arc::new(Tally::default());
         for number in 0..1_000 {
-            let mut ear = Ear::new(&tally);
-            ear.hear(format!("{{\"model\":\"m{number}\",\"usage\":{{\"output_tokens\":1}}}}").as_bytes());
+            let mut meter = CallMeter::new(&tally);
+            meter.observe(format!("{{\"model\":\"m{number}\",\"usage\":{{\"output_tokens\":1}}}}").as_bytes());
         }
         let all = tally.used();
         assert!(all.len() <= crate::egress::tally::MAX_MODELS + 1, "{}", all.len());
         assert_eq!(all.iter().map(|(_, tokens)| tokens.output).sum::<u64>(), 1_000);
-        let mut ear = Ear::new(&tally);
+        let mut meter = CallMeter::new(&tally);
         for _ in 0..40 {
-            ear.hear(&vec![b'x'; 1 << 20]);
+            meter.observe(&vec![b'x'; 1 << 20]);
         }
-        assert!(ear.heard.len() <= super::MAX_HEARD);
+        assert!(meter.unread.len() <= super::MAX_OBSERVED);
     }
 }

@@ -1,14 +1,14 @@
-//! Telling the collector of an agent's run, where there is a collector.
+//! Sends the span of an agent's run to the collector, if there is one.
 
 use crate::{
     agents::{Answered, RunError, RunSpec},
-    engine::{perform::Scene, spans},
+    engine::{perform::EffectContext, spans},
 };
 use domain::ids::Millis;
 
-impl Scene<'_> {
+impl EffectContext<'_> {
     /// Sends the span of a run that began at `from` and has just ended. One that never ran has none.
-    pub(super) fn tell_run<T>(&self, spec: &RunSpec, from: Millis, ended: &Result<Answered<T>, RunError>) {
+    pub(super) fn send_run_span<T>(&self, spec: &RunSpec, from: Millis, ended: &Result<Answered<T>, RunError>) {
         let (record, failure) = match ended {
             Ok(answered) => (&answered.record, None),
             Err(RunError::Agent { failure, record }) => (record.as_ref(), Some(failure)),

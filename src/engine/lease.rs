@@ -5,7 +5,7 @@ use crate::{
         Engine,
         apply::Applied,
         in_flight::Crash,
-        job::{ApiWait, Done, Job, LimitedBy, Undone},
+        job::{ApiWait, Done, EffectError, Job, LimitedBy},
         perform,
         perform::give_up,
         schedule,
@@ -58,11 +58,11 @@ impl Engine {
             Ok(Lease::Mine) => {}
             Ok(Lease::CancelRequested) => return self.end(job, &Outcome::Cancelled).await,
             Ok(Lease::Lost) => return Ok(()),
-            Err(error) => return self.undone(job, error.into()).await,
+            Err(error) => return self.error(job, error.into()).await,
         }
         let most = job.effect.lane.failures().crashes;
         if let Some(most) = most.filter(|most| job.effect.crashes >= *most) {
-            let why = Undone::defect(format!("the service ended {most} times while it did this"));
+            let why = EffectError::defect(format!("the service ended {most} times while it did this"));
             return self.give_up(job, &why).await;
         }
         let (lease, ended) = self.perform_held(job, agents, looks).await;
@@ -70,7 +70,7 @@ impl Engine {
             (Lease::Lost, _) => Ok(()),
             (_, Ok(done)) => self.done(job, done).await,
             (Lease::CancelRequested, Err(_)) => self.end(job, &Outcome::Cancelled).await,
-            (Lease::Mine, Err(undone)) => self.undone(job, undone).await,
+            (Lease::Mine, Err(error)) => self.error(job, error).await,
         }
     }
 
@@ -81,7 +81,7 @@ impl Engine {
         job: &Job,
         agents: &CancellationToken,
         looks: watch::Receiver<u64>,
-    ) -> (Lease, Result<Done, Undone>) {
+    ) -> (Lease, Result<Done, EffectError>) {
         let work = perform::perform(self, job);
         tokio::pin!(work);
         let keep = self.keep(job, looks);
@@ -135,44 +135,44 @@ impl Engine {
                 match self.apply(&key, *fact, Some(finish)).await {
                     Ok(Applied::Done | Applied::Known | Applied::LostFence) => Ok(()),
                     Ok(Applied::NoFeature | Applied::RunExists) => self.end(job, &outcome).await,
-                    Err(error) => self.undone(job, error.into()).await,
+                    Err(error) => self.error(job, error.into()).await,
                 }
             }
         }
     }
 
-    async fn undone(&self, job: &Job, undone: Undone) -> Result<(), StoreError> {
+    async fn error(&self, job: &Job, error: EffectError) -> Result<(), StoreError> {
         let id = &job.effect.id;
-        match &undone {
-            Undone::Stopped => written(self.store.release(&job.hold).await?),
-            Undone::Suspended => {
+        match &error {
+            EffectError::Stopped => written(self.store.release(&job.hold).await?),
+            EffectError::Suspended => {
                 written(
                     self.store
-                        .postpone(&job.hold, self.now().plus(SUSPENDED_MS), &undone.to_string())
+                        .postpone(&job.hold, self.now().plus(SUSPENDED_MS), &error.to_string())
                         .await?,
                 );
             }
-            Undone::Limited { by, until, why } => {
+            EffectError::Limited { by, until, why } => {
                 if *by == LimitedBy::GitHub {
                     self.spacing.hold(job.installation(), *until);
                 }
                 tracing::info!(%id, "{id} waits: {why}");
                 written(self.store.postpone(&job.hold, *until, why).await?);
             }
-            Undone::Waiting { until } => {
+            EffectError::Waiting { until } => {
                 tracing::debug!(%id, "{id} waits for others");
-                written(self.store.postpone(&job.hold, *until, &undone.to_string()).await?);
+                written(self.store.postpone(&job.hold, *until, &error.to_string()).await?);
             }
-            Undone::Parked { wait, why } => return self.park(job, wait, why).await,
-            Undone::Failed(_) | Undone::Hopeless(_) | Undone::Spent { .. } => {
-                return self.give_up(job, &undone).await;
+            EffectError::Parked { wait, why } => return self.park(job, wait, why).await,
+            EffectError::Failed(_) | EffectError::Hopeless(_) | EffectError::Spent { .. } => {
+                return self.give_up(job, &error).await;
             }
-            Undone::Later { fault, not_before }
+            EffectError::Later { fault, not_before }
                 if job.effect.lane.failures().outages == Outages::WaitedOut && fault.passes() == Passes::ByItself =>
             {
-                return self.wait_out(job, &undone, not_before.unwrap_or(Millis(0))).await;
+                return self.wait_out(job, &error, not_before.unwrap_or(Millis(0))).await;
             }
-            Undone::Later { .. } | Undone::Agent(_) => return self.later(job, &undone).await,
+            EffectError::Later { .. } | EffectError::Agent(_) => return self.later(job, &error).await,
         }
         Ok(())
     }
@@ -205,15 +205,15 @@ impl Engine {
 
     /// Frees the worker until GitHub may be reached again, and lets people see that the work waits. It counts as no try:
     /// an agent is tried a few times, the network for a day.
-    async fn wait_out(&self, job: &Job, undone: &Undone, not_before: Millis) -> Result<(), StoreError> {
+    async fn wait_out(&self, job: &Job, error: &EffectError, not_before: Millis) -> Result<(), StoreError> {
         let (id, now) = (&job.effect.id, self.now());
         let begun = job.effect.waits_for_forge_since();
         let waited = now.0.saturating_sub(begun.unwrap_or(now).0);
         if waited >= self.settings.waits.in_all {
-            return self.give_up(job, undone).await;
+            return self.give_up(job, error).await;
         }
         let wait = self.settings.backoff.after_waiting(waited, fifth());
-        tracing::warn!(%id, "{id} waits for GitHub: {undone}");
+        tracing::warn!(%id, "{id} waits for GitHub: {error}");
         let times = ParkTimes {
             now,
             until: now.plus(wait).max(not_before),
@@ -223,41 +223,41 @@ impl Engine {
         // It is said once that it waits; when it goes on, what it does then is shown.
         let shown = job.effect.feature.filter(|_| begun.is_none());
         let shown = shown.map(|key| schedule::shown_again(job, key, format!("{id}/waits/{}", job.effect.fence), now));
-        let why = undone.to_string();
+        let why = error.to_string();
         let waits = self.store.wait_for_forge(&job.hold, &why, &times, shown.as_slice());
         written(waits.await?);
         Ok(())
     }
 
-    async fn later(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {
+    async fn later(&self, job: &Job, error: &EffectError) -> Result<(), StoreError> {
         let id = &job.effect.id;
         let tries = job.effect.lane.failures().tries;
         if job.effect.attempt.saturating_add(1) >= tries {
-            return self.give_up(job, undone).await;
+            return self.give_up(job, error).await;
         }
         let (now, backoff) = (self.now(), &self.settings.backoff);
-        let at = if let Undone::Later {
+        let at = if let EffectError::Later {
             not_before: Some(at), ..
-        } = undone
+        } = error
         {
             now.plus(backoff.as_told(job.effect.attempt, at.0.saturating_sub(now.0)))
         } else {
             now.plus(backoff.after(job.effect.attempt, fifth()))
         };
-        tracing::warn!(%id, attempt = job.effect.attempt, "{id} is tried again: {undone}");
-        written(self.store.fail_attempt(&job.hold, at, &undone.to_string()).await?);
+        tracing::warn!(%id, attempt = job.effect.attempt, "{id} is tried again: {error}");
+        written(self.store.fail_attempt(&job.hold, at, &error.to_string()).await?);
         Ok(())
     }
 
     /// Ends the effect as failed, and tells its Feature what waits for it in vain.
-    async fn give_up(&self, job: &Job, undone: &Undone) -> Result<(), StoreError> {
+    async fn give_up(&self, job: &Job, error: &EffectError) -> Result<(), StoreError> {
         let id = &job.effect.id;
-        tracing::warn!(%id, "{id} is given up: {undone}");
-        self.store.add_effects(&give_up::told(self, job, undone).await?).await?;
+        tracing::warn!(%id, "{id} is given up: {error}");
+        self.store.add_effects(&give_up::told(self, job, error).await?).await?;
         let outcome = Outcome::Failed {
-            error: undone.to_string(),
+            error: error.to_string(),
         };
-        if let Some((key, fact)) = give_up::fact(self, job, undone).await {
+        if let Some((key, fact)) = give_up::fact(self, job, error).await {
             let finish = Finish {
                 hold: job.hold.clone(),
                 outcome: outcome.clone(),

@@ -2,8 +2,8 @@
 
 use crate::agents::{
     access::Access,
-    ending::started,
     journal::Journal,
+    outcome::started,
     run::{RunError, RunSpec},
     session,
     session::{Ended, Listener, Patience, Speech},
@@ -38,7 +38,7 @@ pub(crate) const FIXED: [(&str, &str); 8] = [
 
 /// What a back-end is given.
 #[derive(Clone, Debug)]
-pub(crate) struct Means {
+pub(crate) struct RunContext {
     /// The one door for foreign programs.
     pub(crate) sandbox: Sandbox,
     /// Variables of the service that agents get.
@@ -49,7 +49,7 @@ pub(crate) struct Means {
     pub(crate) access: Access,
 }
 
-impl Means {
+impl RunContext {
     /// Runs a program that speaks in lines and lets `listener` hear every line. `last` is what it may take from its last
     /// word to its end.
     pub(crate) async fn hear(

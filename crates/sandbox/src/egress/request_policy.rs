@@ -38,7 +38,7 @@ const MOST_OUTPUT: [&[u8]; 3] = [b"max_output_tokens", b"max_completion_tokens",
 
 /// Why a request does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum OutOfReach {
+pub(super) enum RequestRefusal {
     #[error("it is no JSON object in UTF-8")]
     Unreadable,
     #[error("it is nested too deeply")]
@@ -57,7 +57,7 @@ pub(super) enum OutOfReach {
 
 /// Reads a request.
 #[derive(Debug, Default)]
-pub(super) struct Reach {
+pub(super) struct RequestPolicy {
     terms: Terms,
     open: Vec<Container>,
     text: Vec<u8>,
@@ -105,7 +105,7 @@ enum Lex {
     Bare,
 }
 
-impl Reach {
+impl RequestPolicy {
     pub(super) fn under(terms: Terms) -> Self {
         Self {
             terms,
@@ -119,11 +119,11 @@ impl Reach {
     }
 
     /// Reads the next piece; an error where the request must not go on.
-    pub(super) fn read(&mut self, piece: &[u8]) -> Result<(), OutOfReach> {
+    pub(super) fn read(&mut self, piece: &[u8]) -> Result<(), RequestRefusal> {
         piece.iter().try_for_each(|byte| self.byte(*byte))
     }
 
-    fn byte(&mut self, byte: u8) -> Result<(), OutOfReach> {
+    fn byte(&mut self, byte: u8) -> Result<(), RequestRefusal> {
         match self.lex {
             Lex::Between => self.between(byte),
             Lex::Text => match byte {
@@ -132,7 +132,7 @@ impl Reach {
                     self.ended_text()
                 }
                 b'\\' => self.goes_on(Lex::Escape),
-                0 => Err(OutOfReach::Unreadable),
+                0 => Err(RequestRefusal::Unreadable),
                 byte => {
                     self.keep(&[byte]);
                     Ok(())
@@ -146,7 +146,7 @@ impl Reach {
                 self.goes_on(Lex::Text)
             }
             Lex::Number(left, number) => {
-                let digit = char::from(byte).to_digit(16).ok_or(OutOfReach::Unreadable)?;
+                let digit = char::from(byte).to_digit(16).ok_or(RequestRefusal::Unreadable)?;
                 let number = number << 4 | digit;
                 if left > 1 {
                     return self.goes_on(Lex::Number(left - 1, number));
@@ -168,7 +168,7 @@ impl Reach {
         }
     }
 
-    fn goes_on(&mut self, lex: Lex) -> Result<(), OutOfReach> {
+    fn goes_on(&mut self, lex: Lex) -> Result<(), RequestRefusal> {
         self.lex = lex;
         Ok(())
     }
@@ -179,18 +179,20 @@ impl Reach {
         }
     }
 
-    fn between(&mut self, byte: u8) -> Result<(), OutOfReach> {
+    fn between(&mut self, byte: u8) -> Result<(), RequestRefusal> {
         if !self.began && !byte.is_ascii_whitespace() {
             self.began = true;
             if byte != b'{' {
-                return Err(OutOfReach::Unreadable);
+                return Err(RequestRefusal::Unreadable);
             }
         }
         match byte {
             b'{' | b'[' => self.opens(byte == b'['),
             b'}' | b']' => match self.open.pop() {
-                Some(ended) if ended.searches && !ended.stays_inside => Err(OutOfReach::Tool),
-                Some(_) if self.open.is_empty() && self.needs_model() && !self.names_model => Err(OutOfReach::Model),
+                Some(ended) if ended.searches && !ended.stays_inside => Err(RequestRefusal::Tool),
+                Some(_) if self.open.is_empty() && self.needs_model() && !self.names_model => {
+                    Err(RequestRefusal::Model)
+                }
                 _ => Ok(()),
             },
             b',' | b':' => {
@@ -208,13 +210,13 @@ impl Reach {
                 self.text = vec![byte];
                 self.goes_on(Lex::Bare)
             }
-            _ => Err(OutOfReach::Unreadable),
+            _ => Err(RequestRefusal::Unreadable),
         }
     }
 
-    fn opens(&mut self, is_list: bool) -> Result<(), OutOfReach> {
+    fn opens(&mut self, is_list: bool) -> Result<(), RequestRefusal> {
         if self.open.len() >= MAX_DEPTH {
-            return Err(OutOfReach::TooDeep);
+            return Err(RequestRefusal::TooDeep);
         }
         // What stands in a list stands under the list's key.
         let under = self.open.last().map(|top| match top.is_list {
@@ -253,14 +255,14 @@ impl Reach {
     }
 
     /// Looks at a member of the request itself, or at the type of a tool.
-    fn bounded(&mut self, key: &[u8], value: &[u8]) -> Result<(), OutOfReach> {
+    fn bounded(&mut self, key: &[u8], value: &[u8]) -> Result<(), RequestRefusal> {
         let Terms::Priced { models } = &self.terms else {
             return Ok(());
         };
         if key == b"model" {
             self.names_model = true;
             let is_known = models.is_empty() || models.iter().any(|model| model.as_bytes() == value);
-            return if is_known { Ok(()) } else { Err(OutOfReach::Model) };
+            return if is_known { Ok(()) } else { Err(RequestRefusal::Model) };
         }
         if MOST_OUTPUT.contains(&key) {
             let most = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
@@ -268,18 +270,20 @@ impl Reach {
         }
         let known = BOUNDED.iter().find(|(name, _)| name.as_bytes() == key);
         match known {
-            Some((name, values)) if value != b"null" && !values.contains(&value) => Err(OutOfReach::Unbounded(name)),
+            Some((name, values)) if value != b"null" && !values.contains(&value) => {
+                Err(RequestRefusal::Unbounded(name))
+            }
             _ => Ok(()),
         }
     }
 
-    fn ended_text(&mut self) -> Result<(), OutOfReach> {
+    fn ended_text(&mut self) -> Result<(), RequestRefusal> {
         let is_whole = self.open.len() == 1;
         match self.open.last_mut() {
             Some(top) if top.awaits_key => {
                 top.key.clone_from(&self.text);
                 match is_whole && top.key == b"mcp_servers" {
-                    true => Err(OutOfReach::Tool),
+                    true => Err(RequestRefusal::Tool),
                     false => Ok(()),
                 }
             }
@@ -288,7 +292,7 @@ impl Reach {
     }
 
     /// A value that is no object and no list.
-    fn value(&mut self, is_text: bool) -> Result<(), OutOfReach> {
+    fn value(&mut self, is_text: bool) -> Result<(), RequestRefusal> {
         let is_priced = matches!(self.terms, Terms::Priced { .. });
         if let ([request], true) = (self.open.as_slice(), is_priced) {
             let (key, text) = (request.key.clone(), self.text.clone());
@@ -298,26 +302,26 @@ impl Reach {
         let text = self.text.to_ascii_lowercase();
         let is_address = is_text && !text.starts_with(b"data:");
         let Some(top) = self.open.last_mut() else {
-            return Err(OutOfReach::Unreadable);
+            return Err(RequestRefusal::Unreadable);
         };
         let is_tool = is_priced && top.holds == Holds::Tools && !top.is_list;
         match top.key.as_slice() {
-            b"type" if is_tool && !OWN_TOOLS.contains(&self.text.as_slice()) => return Err(OutOfReach::Priceless),
+            b"type" if is_tool && !OWN_TOOLS.contains(&self.text.as_slice()) => return Err(RequestRefusal::Priceless),
             b"type" if of_tools && text == b"web_search" => top.searches = true,
             b"type" if of_tools && (text.starts_with(b"web_") || text.starts_with(b"mcp")) => {
-                return Err(OutOfReach::Tool);
+                return Err(RequestRefusal::Tool);
             }
             // In a store of pages that the service keeps, and nowhere else.
-            b"external_web_access" if of_tools && (is_text || text != b"false") => return Err(OutOfReach::Tool),
+            b"external_web_access" if of_tools && (is_text || text != b"false") => return Err(RequestRefusal::Tool),
             b"external_web_access" => top.stays_inside = true,
             b"type" if top.under == b"source" && text == b"url" => top.by_address = true,
             b"url" if top.under == b"source" => top.has_address = true,
-            b"url" if top.under == b"image_url" && is_address => return Err(OutOfReach::Address),
-            b"image_url" | b"file_url" if is_address => return Err(OutOfReach::Address),
+            b"url" if top.under == b"image_url" && is_address => return Err(RequestRefusal::Address),
+            b"image_url" | b"file_url" if is_address => return Err(RequestRefusal::Address),
             _ => {}
         }
         match top.by_address && top.has_address {
-            true => Err(OutOfReach::Address),
+            true => Err(RequestRefusal::Address),
             false => Ok(()),
         }
     }
@@ -325,11 +329,11 @@ impl Reach {
 
 #[cfg(test)]
 mod tests {
-    use super::{OutOfReach, Reach, Terms};
+    use super::{RequestPolicy, RequestRefusal, Terms};
 
-    fn read(request: &str) -> Result<(), OutOfReach> {
-        let whole = Reach::default().read(request.as_bytes());
-        let mut reach = Reach::default();
+    fn read(request: &str) -> Result<(), RequestRefusal> {
+        let whole = RequestPolicy::default().read(request.as_bytes());
+        let mut reach = RequestPolicy::default();
         let split = request.as_bytes().chunks(1).try_for_each(|piece| reach.read(piece));
         assert_eq!(whole, split, "{request}");
         whole
@@ -351,7 +355,7 @@ mod tests {
         }
     }
 
-    fn all_are(expected: OutOfReach, requests: &[&str]) {
+    fn all_are(expected: RequestRefusal, requests: &[&str]) {
         for request in requests {
             assert_eq!(read(request), Err(expected), "{request}");
         }
@@ -371,12 +375,12 @@ mod tests {
             r#"{"tools":[{"type":"web_search","external_web_access":false,"external_web_access":1}]}"#,
             r#"{"mcp_servers":[{"type":"url","url":"https://evil.example"}]}"#,
         ];
-        all_are(OutOfReach::Tool, &requests);
+        all_are(RequestRefusal::Tool, &requests);
     }
 
-    fn priced(request: &str) -> Result<Option<u64>, OutOfReach> {
+    fn priced(request: &str) -> Result<Option<u64>, RequestRefusal> {
         let models = ["gpt-5.4", "fallback"].map(str::to_owned).to_vec();
-        let mut reach = Reach::under(Terms::Priced { models });
+        let mut reach = RequestPolicy::under(Terms::Priced { models });
         let pieces = request.as_bytes().chunks(3);
         pieces.into_iter().try_for_each(|piece| reach.read(piece))?;
         Ok(reach.most_output())
@@ -411,7 +415,7 @@ mod tests {
         ] {
             assert_eq!(priced(request), Ok(most), "{request}");
         }
-        let any = Reach::under(Terms::Priced { models: Vec::new() }).read(br#"{"model":"whichever"}"#);
+        let any = RequestPolicy::under(Terms::Priced { models: Vec::new() }).read(br#"{"model":"whichever"}"#);
         assert_eq!(any, Ok(()));
     }
 
@@ -434,7 +438,7 @@ mod tests {
                 format!(r#"{{{member},"model":"gpt-5.4"}}"#),
                 format!(r#"{{"model":"gpt-5.4",{member}}}"#),
             ] {
-                assert_eq!(priced(&request), Err(OutOfReach::Unbounded(name)), "{request}");
+                assert_eq!(priced(&request), Err(RequestRefusal::Unbounded(name)), "{request}");
             }
         }
         for tool in [
@@ -454,7 +458,7 @@ mod tests {
                 format!(r#"{{"model":"gpt-5.4","tools":[{{"type":"function"}},{tool}],"input":"x"}}"#),
                 format!(r#"{{"model":"gpt-5.4","input":[{{"tools":[{tool}]}}]}}"#),
             ] {
-                assert_eq!(priced(&request), Err(OutOfReach::Priceless), "{request}");
+                assert_eq!(priced(&request), Err(RequestRefusal::Priceless), "{request}");
             }
         }
         for request in [
@@ -465,7 +469,7 @@ mod tests {
             r#"{"model":null}"#,
             "{}",
         ] {
-            assert_eq!(priced(request), Err(OutOfReach::Model), "{request}");
+            assert_eq!(priced(request), Err(RequestRefusal::Model), "{request}");
         }
     }
 
@@ -478,13 +482,13 @@ mod tests {
             r#"{"input":[{"content":[{"type":"input_file","file_url":" http://evil.example"}]}]}"#,
             r#"{"input":[{"content":[{"image_url":{"url":"https://evil.example"}}]}]}"#,
         ];
-        all_are(OutOfReach::Address, &requests);
+        all_are(RequestRefusal::Address, &requests);
     }
 
     #[test]
     fn what_cannot_be_read_does_not_pass() {
         let deep = format!("{{\"a\":{}", "[".repeat(300));
-        all_are(OutOfReach::TooDeep, &[&deep]);
-        all_are(OutOfReach::Unreadable, &["\u{feff}{}", "{\0\"\0a", "[{}]", "\"x\""]);
+        all_are(RequestRefusal::TooDeep, &[&deep]);
+        all_are(RequestRefusal::Unreadable, &["\u{feff}{}", "{\0\"\0a", "[{}]", "\"x\""]);
     }
 }

@@ -11,7 +11,7 @@ const UNTOLD: u64 = 1 << 20;
 
 /// The calls that are under way.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct CallSlots {
     taken: Mutex<Taken>,
     freed: Notify,
 }
@@ -24,15 +24,15 @@ struct Taken {
 
 /// One call's place; dropping it lets another begin.
 #[derive(Debug)]
-pub(super) struct Place {
-    places: Arc<Places>,
+pub(super) struct CallSlot {
+    places: Arc<CallSlots>,
     micros: u64,
 }
 
-impl Places {
+impl CallSlots {
     /// A place for a call whose request has this many bytes, as soon as what is `left` may pay for it beside the others, or
     /// it is the only one; none where nothing is left.
-    pub(super) async fn take(self: &Arc<Self>, bytes: Option<u64>, left: impl Fn() -> u64) -> Option<Place> {
+    pub(super) async fn take(self: &Arc<Self>, bytes: Option<u64>, left: impl Fn() -> u64) -> Option<CallSlot> {
         let micros = bytes.unwrap_or(UNTOLD).saturating_add(ANSWER);
         loop {
             let mut freed = std::pin::pin!(self.freed.notified());
@@ -45,7 +45,7 @@ impl Places {
         }
     }
 
-    fn look(self: &Arc<Self>, micros: u64, left: u64) -> Option<Option<Place>> {
+    fn look(self: &Arc<Self>, micros: u64, left: u64) -> Option<Option<CallSlot>> {
         let mut taken = self.taken();
         if left == 0 {
             return Some(None);
@@ -57,7 +57,7 @@ impl Places {
         taken.calls = taken.calls.saturating_add(1);
         taken.micros = together;
         let places = Arc::clone(self);
-        Some(Some(Place { places, micros }))
+        Some(Some(CallSlot { places, micros }))
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -65,7 +65,7 @@ impl Places {
     }
 }
 
-impl Drop for Place {
+impl Drop for CallSlot {
     fn drop(&mut self) {
         let mut taken = self.places.taken();
         taken.calls = taken.calls.saturating_sub(1);
@@ -77,12 +77,12 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::{ANSWER, Places};
+    use super::{ANSWER, CallSlots};
     use std::sync::Arc;
 
     #[tokio::test]
     async fn as_many_calls_begin_as_can_be_paid_for_and_always_one() {
-        let places = Arc::new(Places::default());
+        let places = Arc::new(CallSlots::default());
         let left = || 2 * ANSWER;
         let first = places.take(Some(0), left).await;
         let _second = places.take(Some(0), left).await.unwrap();
@@ -93,7 +93,7 @@ mod tests {
         assert!(third.await.is_some());
         assert!(places.take(None, || 0).await.is_none(), "nothing is left");
 
-        let alone = Arc::new(Places::default());
+        let alone = Arc::new(CallSlots::default());
         assert!(
             alone.take(None, || 1).await.is_some(),
             "the last call may cost more than is left"

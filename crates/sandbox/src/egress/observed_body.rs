@@ -12,13 +12,13 @@ use std::{
 
 /// A body, and who looks at its pieces.
 #[derive(Debug)]
-pub(super) struct Heard<F> {
+pub(super) struct ObservedBody<F> {
     body: Incoming,
     pace: Arc<Pace>,
     hear: F,
 }
 
-impl<F: FnMut(Bytes) -> Bytes> Heard<F> {
+impl<F: FnMut(Bytes) -> Bytes> ObservedBody<F> {
     pub(super) fn new(body: Incoming, pace: Arc<Pace>, hear: F) -> Self {
         if body.is_end_stream() {
             pace.ends();
@@ -27,7 +27,7 @@ impl<F: FnMut(Bytes) -> Bytes> Heard<F> {
     }
 }
 
-impl<F: FnMut(Bytes) -> Bytes + Unpin> Body for Heard<F> {
+impl<F: FnMut(Bytes) -> Bytes + Unpin> Body for ObservedBody<F> {
     type Data = Bytes;
     type Error = hyper::Error;
 
