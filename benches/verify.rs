@@ -86,7 +86,7 @@ async fn beside_a_plain_run() {
             let begun = Instant::now();
             stage.preflight(case).await;
             preflight.push(begun.elapsed());
-            gates.push(stage.judge(case).await.took);
+            gates.push(stage.judge(case).await.took.unwrap());
             reading.push(inspect(&stage, case).0);
         }
         let [plain, preflight, gates, reading] = [plain, preflight, gates, reading].map(|times| ms(median(times)));
@@ -183,7 +183,7 @@ async fn large_change() {
     println!("  reading {} ms, {} findings", ms(median(times)), found[0]);
     println!(
         "  all Gates with a test command that does nothing {} ms",
-        ms(stage.judge(case).await.took)
+        ms(stage.judge(case).await.took.unwrap())
     );
 }
 
@@ -205,7 +205,7 @@ async fn with_and_without_caches() {
         .unwrap();
     }
     text.push_str("\n=== heavy\nbase: heavy\nwork: rust-bulk\nexpect: approved\n");
-    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deceptions/cases/0_bases.txt");
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/deceptions/cases/bases.txt");
     let bases = ("bases".to_owned(), fs::read_to_string(suite).unwrap());
     let library = Library::parse(&[bases, ("bench".to_owned(), text)]);
     let case = &library.cases[0];
@@ -213,10 +213,10 @@ async fn with_and_without_caches() {
     for _ in 0..ROUNDS {
         let stage = Stage::new(&library, &[case]).await;
         stage.preflight(case).await;
-        with.push(stage.judge(case).await.took);
+        with.push(stage.judge(case).await.took.unwrap());
         let empty = tempfile::tempdir().unwrap();
         let stage = stage.with_caches(empty.path().to_path_buf());
-        without.push(stage.judge(case).await.took);
+        without.push(stage.judge(case).await.took.unwrap());
     }
     println!("all Gates on a crate with a large dependency, in one run:");
     println!(

@@ -101,6 +101,12 @@ impl Clone {
         })
     }
 
+    /// Its folder of objects.
+    pub fn objects(&self) -> Outcome<PathBuf> {
+        let path = self.text(&["rev-parse", "--path-format=absolute", "--git-path", "objects"])?;
+        Ok(PathBuf::from(path.trim()))
+    }
+
     /// All paths of a commit.
     pub fn paths(&self, commit: &str) -> Outcome<BTreeSet<String>> {
         let listed = self.text(&["ls-tree", "-r", "-z", "--name-only", commit])?;

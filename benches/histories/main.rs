@@ -2,21 +2,27 @@
 //! maintainers merged. Run with `.ci/thorough histories`; what it prints is Markdown.
 //!
 //! Which projects is said from outside, in a table of one line per project: the folder of its clone, then settings
-//! (`commits=10`, `from=HEAD`). Empty lines and lines that begin with `#` say nothing.
+//! (`commits=10`, `from=HEAD`, `minutes=10` for one command, `settings=FILE` for repository settings that stand beside the
+//! table). Empty lines and lines that begin with `#` say nothing.
 //!
-//! `--reading` judges by the rules of integrity alone, and runs nothing.
+//! `--reading` judges by the rules of integrity alone, and runs nothing. `--running` does everything that a turn does but the
+//! agents: pre-flight on the parent, all Gates on the commit, then a Coach that approves.
 
 #![allow(missing_docs, reason = "a program of its own")]
 
 mod clone;
 mod pick;
+mod plain;
 mod project;
 mod reading;
+mod repository;
 mod results;
+mod running;
 mod summary;
 
 use project::Project;
 use results::{Results, Verdict};
+use running::Running;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
@@ -25,13 +31,20 @@ use std::{
 /// What goes wrong ends the run; it goes on from there when it is started again.
 type Outcome<T> = Result<T, String>;
 
-const USAGE: &str = "usage: histories --reading FOLDER TABLE [RESULTS]
+const USAGE: &str = "usage: histories --reading | --running FOLDER TABLE [RESULTS]
 
 FOLDER   holds the clones
-TABLE    names a clone in each line, and its settings: commits=10 from=HEAD
-RESULTS  what was picked and judged, to go on from (TABLE.results)";
+TABLE    names a clone in each line, and its settings: commits=10 from=HEAD minutes=10 settings=FILE
+RESULTS  what was picked and judged, to go on from (TABLE.results); RESULTS.work holds what running keeps";
+
+/// How commits are judged.
+enum Mode {
+    Reading,
+    Running(Box<Running>),
+}
 
 struct Arguments {
+    is_running: bool,
     folder: PathBuf,
     table: PathBuf,
     results: PathBuf,
@@ -47,15 +60,20 @@ impl Arguments {
             .map(PathBuf::from)
             .unwrap_or_default();
         match (modes.as_slice(), paths.as_slice()) {
-            ([mode], [folder, table, results @ ..]) if *mode == "--reading" && results.len() <= 1 => Ok(Self {
-                folder: from.join(folder),
-                table: from.join(table),
-                results: from.join(
-                    results
-                        .first()
-                        .map_or(format!("{table}.results"), |path| (*path).clone()),
-                ),
-            }),
+            ([mode], [folder, table, results @ ..])
+                if ["--reading", "--running"].contains(&mode.as_str()) && results.len() <= 1 =>
+            {
+                Ok(Self {
+                    is_running: *mode == "--running",
+                    folder: from.join(folder),
+                    table: from.join(table),
+                    results: from.join(
+                        results
+                            .first()
+                            .map_or(format!("{table}.results"), |path| (*path).clone()),
+                    ),
+                })
+            }
             _ => Err(USAGE.to_owned()),
         }
     }
@@ -76,16 +94,23 @@ fn run(arguments: &Arguments) -> Outcome<()> {
         .map_err(|error| format!("the table {} cannot be read: {error}", arguments.table.display()))?;
     let projects = Project::all(&table)?;
     let mut results = Results::open(&arguments.results)?;
+    let mode = match arguments.is_running {
+        true => Mode::Running(Box::new(Running::new(
+            arguments.results.with_added_extension("work"),
+            &arguments.table,
+        )?)),
+        false => Mode::Reading,
+    };
     let mut judged = Vec::new();
     for project in &projects {
-        judged.push((project, judge(project, &arguments.folder, &mut results)?));
+        judged.push((project, judge(project, &mode, &arguments.folder, &mut results)?));
     }
     print!("{}", summary::markdown(&judged));
     Ok(())
 }
 
 /// Judges the picked commits of one project, those that were judged before left out.
-fn judge(project: &Project, folder: &Path, results: &mut Results) -> Outcome<Vec<Verdict>> {
+fn judge(project: &Project, mode: &Mode, folder: &Path, results: &mut Results) -> Outcome<Vec<Verdict>> {
     let clone = clone::Clone::open(&folder.join(&project.name))?;
     let picked = match results.picked(&project.name) {
         Some(picked) if picked.len() >= project.commits => picked.to_vec(),
@@ -97,11 +122,16 @@ fn judge(project: &Project, folder: &Path, results: &mut Results) -> Outcome<Vec
     };
     let mut verdicts = Vec::new();
     for commit in picked.iter().take(project.commits) {
-        let verdict = match results.verdict(&project.name, commit) {
-            Some(verdict) => verdict.clone(),
-            None => {
+        let known = results.verdict(&project.name, commit);
+        let verdict = match (known, mode) {
+            (Some(verdict), Mode::Reading) => verdict.clone(),
+            (Some(verdict), Mode::Running(_)) if verdict.played.is_some() => verdict.clone(),
+            (_, mode) => {
                 eprintln!("{} {commit}", project.name);
-                let verdict = reading::judge(&clone, commit)?;
+                let verdict = match mode {
+                    Mode::Reading => reading::judge(&clone, commit)?,
+                    Mode::Running(running) => running.judge(project, &clone, commit)?,
+                };
                 results.note_verdict(&project.name, &verdict)?;
                 verdict
             }

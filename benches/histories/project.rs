@@ -1,9 +1,12 @@
 //! The table from outside: which clones, and how each is played.
 
 use crate::Outcome;
+use std::time::Duration;
 
 /// How many commits of a project are picked where its line says nothing.
 const COMMITS: usize = 10;
+/// How long one command of a project may take where its line says nothing.
+const MINUTES: u64 = 10;
 
 /// One line of the table.
 pub struct Project {
@@ -13,6 +16,10 @@ pub struct Project {
     pub commits: usize,
     /// From where on, newest first.
     pub from: String,
+    /// The repository settings that it is played with: a file beside the table.
+    pub settings: Option<String>,
+    /// How long one command may take.
+    pub patience: Duration,
 }
 
 impl Project {
@@ -31,14 +38,21 @@ impl Project {
             name: words.next().unwrap_or_default().to_owned(),
             commits: COMMITS,
             from: "HEAD".to_owned(),
+            settings: None,
+            patience: Duration::from_secs(60 * MINUTES),
         };
+        let number = |text: &str| text.parse::<u32>().map_err(|_| format!("{text:?} is no number"));
         for word in words {
             match word.split_once('=') {
-                Some(("commits", number)) => {
-                    project.commits = number.parse().map_err(|_| format!("{number:?} is no number"))?;
-                }
+                Some(("commits", text)) => project.commits = usize::try_from(number(text)?).unwrap_or(usize::MAX),
+                Some(("minutes", text)) => project.patience = Duration::from_secs(60 * u64::from(number(text)?)),
                 Some(("from", from)) if !from.starts_with('-') => project.from = from.to_owned(),
-                Some(_) | None => return Err(format!("{word:?} is no setting; there are commits=10 and from=HEAD")),
+                Some(("settings", file)) => project.settings = Some(file.to_owned()),
+                Some(_) | None => {
+                    return Err(format!(
+                        "{word:?} is no setting; there are commits=10, from=HEAD, settings=FILE and minutes=10"
+                    ));
+                }
             }
         }
         Ok(project)

@@ -62,6 +62,7 @@ pub fn judge(clone: &Clone, commit: &str) -> Outcome<Verdict> {
         findings: found.collect(),
         left_out,
         milliseconds,
+        played: None,
     })
 }
 
@@ -72,7 +73,7 @@ fn protected(findings: &[IntegrityFinding]) -> Vec<String> {
 }
 
 /// What a Planner that knew the commit would ask for.
-fn task(subject: &str, body: String, files: Vec<String>) -> Outcome<PlannedTask> {
+pub fn task(subject: &str, body: String, files: Vec<String>) -> Outcome<PlannedTask> {
     Ok(PlannedTask {
         id: "TASK-001".parse().map_err(|_| "TASK-001 is refused as an id")?,
         name: subject.to_owned(),
@@ -85,6 +86,7 @@ fn task(subject: &str, body: String, files: Vec<String>) -> Outcome<PlannedTask>
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        removes: Vec::new(),
         dependencies: Vec::new(),
     })
 }

@@ -22,6 +22,34 @@ pub struct Verdict {
     /// Paths of the commit that no Player may touch.
     pub left_out: Vec<String>,
     pub milliseconds: u64,
+    /// What running it came to, where it was run.
+    #[serde(default)]
+    pub played: Option<Played>,
+}
+
+/// What the Gates and a Coach that approves everything made of a commit. Times are processor time, in seconds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Played {
+    pub end: End,
+    /// Why it was not approved, and what was only shown.
+    pub reasons: Vec<String>,
+    /// One plain run of the test command in a prepared checkout.
+    pub plain: f64,
+    /// All Gates of the turn.
+    pub gates: f64,
+    /// Pre-flight on the parent.
+    pub preflight: f64,
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    Approved,
+    SentBack,
+    /// Some evidence could not be had: a person is asked.
+    Absent,
+    /// It could not be played at all.
+    NotPlayed,
 }
 
 /// One finding.
@@ -35,9 +63,12 @@ pub struct Finding {
 }
 
 impl Verdict {
-    /// Whether nothing sends the work back.
+    /// Whether nothing sends the work back: what running showed, where it was run, else what reading found.
     pub fn is_approved(&self) -> bool {
-        !self.findings.iter().any(|finding| finding.sends_back)
+        match &self.played {
+            Some(played) => played.end == End::Approved,
+            None => !self.findings.iter().any(|finding| finding.sends_back),
+        }
     }
 }
 

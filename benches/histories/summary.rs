@@ -2,7 +2,7 @@
 
 use crate::{
     project::Project,
-    results::{Finding, Verdict},
+    results::{End, Finding, Played, Verdict},
 };
 use domain::integrity::Rule;
 use std::fmt::Write;
@@ -25,7 +25,55 @@ pub fn markdown(judged: &Judged<'_>) -> String {
     }
     projects(&mut text, judged);
     rules(&mut text, judged);
+    played(&mut text, judged);
     text
+}
+
+/// A plain run of less than this counts as this long, in seconds.
+const SHORTEST_PLAIN: f64 = 5.0;
+
+fn cost(played: &Played) -> f64 {
+    played.gates / played.plain.max(SHORTEST_PLAIN)
+}
+
+/// What was run, with the processor time that it took.
+fn played(text: &mut String, judged: &Judged<'_>) {
+    let all = each(judged).filter_map(|(project, verdict)| Some((project, verdict, verdict.played.as_ref()?)));
+    let all: Vec<_> = all.collect();
+    if all.is_empty() {
+        return;
+    }
+    text.push_str(
+        "\n## Processor time\n\n| project | commit | end | plain s | pre-flight s | Gates s | Gates / plain |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for (project, verdict, played) in &all {
+        let (name, short, end) = (&project.name, short(verdict), played.end);
+        let _ = writeln!(
+            text,
+            "| {name} | {short} | {end:?} | {:.1} | {:.1} | {:.1} | {:.2} |",
+            played.plain,
+            played.preflight,
+            played.gates,
+            cost(played)
+        );
+    }
+    let ran = all.iter().filter(|(_, _, played)| played.end != End::NotPlayed);
+    let mut costs: Vec<f64> = ran.map(|(_, _, played)| cost(played)).collect();
+    costs.sort_unstable_by(f64::total_cmp);
+    let share = |of_ten: usize| costs.get((costs.len() * of_ten / 10).min(costs.len().saturating_sub(1)));
+    if let (Some(median), Some(most)) = (share(5), share(9)) {
+        let _ = writeln!(
+            text,
+            "\nGates over one plain run: median {median:.2}, 9 of 10 below {most:.2}."
+        );
+    }
+    text.push_str("\n## Reasons\n\n");
+    for (project, verdict, played) in &all {
+        for reason in &played.reasons {
+            let reason = reason.lines().next().unwrap_or_default();
+            let _ = writeln!(text, "- {} {} {:?}: {reason}", project.name, short(verdict), played.end);
+        }
+    }
 }
 
 fn each<'a>(judged: &'a Judged<'_>) -> impl Iterator<Item = (&'a Project, &'a Verdict)> {
@@ -40,10 +88,11 @@ fn short(verdict: &Verdict) -> &str {
 
 fn commit(text: &mut String, project: &Project, verdict: &Verdict) {
     let back: Vec<&str> = rules_of(verdict, |finding| finding.sends_back);
-    let mut said = if back.is_empty() {
-        "approved".to_owned()
-    } else {
-        format!("sent back: {}", back.join(", "))
+    let mut said = match verdict.played.as_ref().map(|played| played.end) {
+        Some(End::Absent) => "evidence absent".to_owned(),
+        Some(End::NotPlayed) => "not played".to_owned(),
+        Some(End::Approved | End::SentBack) | None if verdict.is_approved() => "approved".to_owned(),
+        Some(End::Approved | End::SentBack) | None => format!("sent back: {}", back.join(", ")),
     };
     if !verdict.left_out.is_empty() {
         let _ = write!(said, " (without {} protected paths)", verdict.left_out.len());

@@ -7,9 +7,9 @@ use crate::{
         claude::ClaudeAgent,
         codex::CodexAgent,
         command::CommandAgent,
-        means::Means,
         program::how_to_install,
         run::{Printed, RunError, RunSpec},
+        run_context::RunContext,
         scripted::ScriptedAgent,
     },
     config::{AgentCommand, Strength},
@@ -48,17 +48,17 @@ impl Backend {
         folder: &Path,
         access: &Access,
     ) -> Self {
-        let means = Means {
+        let context = RunContext {
             sandbox: sandbox.clone(),
             environment: environment.to_vec(),
             runs: folder.join("runs"),
             access: access.clone(),
         };
         let kind = match agent {
-            AgentCommand::Claude => Kind::Claude(ClaudeAgent::new(means)),
-            AgentCommand::Codex => Kind::Codex(CodexAgent::new(means)),
-            AgentCommand::Acp(command) => Kind::Acp(AcpAgent::new(command.clone(), means)),
-            AgentCommand::Command(command) => Kind::Command(CommandAgent::new(command.clone(), means)),
+            AgentCommand::Claude => Kind::Claude(ClaudeAgent::new(context)),
+            AgentCommand::Codex => Kind::Codex(CodexAgent::new(context)),
+            AgentCommand::Acp(command) => Kind::Acp(AcpAgent::new(command.clone(), context)),
+            AgentCommand::Command(command) => Kind::Command(CommandAgent::new(command.clone(), context)),
             AgentCommand::Scripted(file) => Kind::Scripted(ScriptedAgent::new(file, folder.join("scripts"))),
         };
         Self {

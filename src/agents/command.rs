@@ -2,11 +2,11 @@
 
 use crate::agents::{
     answer,
-    ending::never_ran,
-    means::Means,
+    outcome::never_ran,
     private::{Account, Private, host},
     record::Record,
     run::{Printed, RunError, RunSpec},
+    run_context::RunContext,
 };
 use domain::{blocked::AgentFailure, command_line::CommandLine, shorten, usage::Usage};
 use sandbox::{Confine, Exit, Finished, OutputCap, Spec, StartError};
@@ -30,22 +30,22 @@ const MAX_COMPLAINT: usize = 500;
 pub(crate) struct CommandAgent {
     command: CommandLine,
     program: OsString,
-    means: Means,
+    context: RunContext,
 }
 
 impl CommandAgent {
-    pub(crate) fn new(command: CommandLine, means: Means) -> Self {
+    pub(crate) fn new(command: CommandLine, context: RunContext) -> Self {
         Self {
             program: program(&command),
             command,
-            means,
+            context,
         }
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
-        let private = Private::make(&self.means.runs)?;
+        let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, &private)?;
-        match self.means.sandbox.run(&order, cancel).await {
+        match self.context.sandbox.run(&order, cancel).await {
             Ok(finished) => ended(spec, &finished),
             Err(StartError::NotFound(_) | StartError::NotExecutable(_)) => Err(never_ran(AgentFailure::NotFound {
                 program: self.command.program().to_owned(),
@@ -63,13 +63,13 @@ impl CommandAgent {
         let named = words.filter(|word| word.is_absolute() && word.exists());
         confine
             .read
-            .extend(named.flat_map(|path| self.means.sandbox.around(path)));
+            .extend(named.flat_map(|path| self.context.sandbox.around(path)));
         confine
     }
 
     fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
-        order.env = private.environment(spec, &self.means.environment, Account::AsNamed)?;
+        order.env = private.environment(spec, &self.context.environment, Account::AsNamed)?;
         order.confine = self.confine(spec, private);
         order.stdin = spec.prompt.whole(&spec.schema).into_bytes();
         order.deadline = spec.deadline;

@@ -37,7 +37,8 @@ pub use offer::Offer;
 pub use repository::{INSTRUCTION_PATHS, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
 pub use repository_values::{
-    Approval, CiEvidence, Commands, Coverage, Merge, Network, Permission, PreLoop, RoleAgents, RoleModels, RoleTimeouts,
+    Approval, Checks, CiEvidence, Commands, Coverage, Depth, Merge, Network, Permission, PreLoop, RoleAgents,
+    RoleModels, RoleTimeouts,
 };
 pub use server::{App, CoachApp, LogFormat, ServerSettings};
 pub use server_edge::{process_environment, read_settings_file};

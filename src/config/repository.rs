@@ -7,7 +7,7 @@ use crate::config::{
     offer::Offer,
     repository_keys::KEYS,
     repository_values::{
-        Approval, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleAgents, RoleModels, RoleTimeouts,
+        Approval, Checks, CiEvidence, Commands, Coverage, Merge, Network, PreLoop, RoleAgents, RoleModels, RoleTimeouts,
     },
     yaml::{Node, Place, Value},
 };
@@ -62,6 +62,8 @@ pub struct RepositorySettings {
     pub pre_loop: PreLoop,
     /// Whether new tests must fail on the old code.
     pub mode: Mode,
+    /// How much the Gates run to prove the tests.
+    pub checks: Checks,
     /// Whether the repository's own CI is evidence.
     pub ci: CiEvidence,
     /// Whether the plan and its tasks are written down on the integration branch, and for how long.
@@ -103,6 +105,7 @@ impl Default for RepositorySettings {
             merge: Merge::Auto,
             pre_loop: PreLoop::Auto,
             mode: Mode::Tdd,
+            checks: Checks::default(),
             ci: CiEvidence::Wait,
             records: Records::WhileBuilding,
             setup: None,
@@ -196,7 +199,7 @@ mod tests {
         Mode, Records, Role, json_schema,
         offer::Offer,
         repository_keys::KEYS,
-        repository_values::{Approval, CiEvidence, Merge, Permission, PreLoop},
+        repository_values::{Approval, CiEvidence, Depth, Merge, Permission, PreLoop},
     };
 
     fn offer(agents: &[&str]) -> Offer {
@@ -228,7 +231,7 @@ mod tests {
             "label: build\nplan_approval: never\nmax_turns: 3\nmax_tasks: 7\nmax_parallel_tasks: 4\nmerge: human\n\
              setup: npm ci\ntest: npm test -- --run\nagent: {player: fast, coach: house}\n\
              timeouts: {player: 90, coach: 30m, planner: 1h}\nprotected_paths: [infra/**, '*.lock']\n\
-             commands: {permission: admin}\npre_loop: always\nmode: standard\nci: ignore\nrecords: keep\n\
+             commands: {permission: admin}\npre_loop: always\nmode: standard\nchecks: {depth: quick}\nci: ignore\nrecords: keep\n\
              model: {player: gpt-x, coach: strong}\nagent_turns: 9\n\
              test_report: ./out//junit.xml\ncoverage: {command: make cov, file: lcov.info, threshold: 75}\n",
         );
@@ -262,6 +265,7 @@ mod tests {
             (settings.pre_loop, settings.mode, settings.ci, settings.records),
             (PreLoop::Always, Mode::Standard, CiEvidence::Ignore, Records::Keep)
         );
+        assert_eq!(settings.checks.depth, Depth::Quick);
         assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));
         assert_eq!(settings.model.of(Role::Player), Some("gpt-x"));
         assert_eq!(settings.model.of(Role::Coach), Some("strong"));

@@ -42,6 +42,11 @@ pub(crate) static KEYS: &[Key] = &[
         "Whether new tests must fail on the old code.",
     ),
     now(
+        "checks",
+        Shape::Table(CHECKS),
+        "How much the Gates run to prove the tests.",
+    ),
+    now(
         "ci",
         Shape::OneOf(&["wait", "ignore"]),
         "Whether the repository's own CI is evidence.",
@@ -88,6 +93,13 @@ pub(crate) static KEYS: &[Key] = &[
     now("commands", Shape::Table(COMMANDS), "Who is obeyed."),
     now("network", Shape::Table(NETWORK), "What commands and agents may reach."),
 ];
+
+static CHECKS: &[Key] = &[now(
+    "depth",
+    Shape::OneOf(&["quick", "standard", "thorough"]),
+    "How much time experiments with changed code may take together: a fifth of the plain test run, all of it, or ten times it; \
+     never less than 20 seconds.",
+)];
 
 static COVERAGE: &[Key] = &[
     now("command", Shape::Command, "Measures the coverage."),

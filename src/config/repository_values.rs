@@ -49,6 +49,27 @@ pub enum CiEvidence {
     Ignore,
 }
 
+/// How much the Gates run to prove the tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Checks {
+    /// How much time experiments may take together.
+    pub depth: Depth,
+}
+
+/// How much time experiments with changed code may take together, as a share of the plain test run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Depth {
+    /// A fifth of it.
+    Quick,
+    /// As much as it.
+    #[default]
+    Standard,
+    /// Ten times as much.
+    Thorough,
+}
+
 /// How coverage is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -44,7 +44,7 @@ pub enum Done {
 
 /// Why an effect was not performed.
 #[derive(Debug, thiserror::Error)]
-pub enum Undone {
+pub enum EffectError {
     /// It may work later; counts as a try, or is waited out.
     #[error("{fault}")]
     Later {
@@ -127,7 +127,7 @@ pub struct ApiWait {
     pub until: Millis,
 }
 
-impl Undone {
+impl EffectError {
     /// To be tried again.
     pub(super) fn later(fault: Fault) -> Self {
         Self::Later {
@@ -201,19 +201,19 @@ impl Job {
     }
 
     /// Asked before everything that others can see: a worker that may have lost its lease keeps silent.
-    pub fn may_speak(&self) -> Result<(), Undone> {
+    pub fn may_speak(&self) -> Result<(), EffectError> {
         let until = *self.may_speak.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if self.cancel.is_cancelled() || Instant::now() > until {
-            Err(Undone::Stopped)
+            Err(EffectError::Stopped)
         } else {
             Ok(())
         }
     }
 
     /// Waits, unless the effect is to stop.
-    pub(super) async fn sleep(&self, time: Duration) -> Result<(), Undone> {
+    pub(super) async fn sleep(&self, time: Duration) -> Result<(), EffectError> {
         tokio::select! {
-            () = self.cancel.cancelled() => Err(Undone::Stopped),
+            () = self.cancel.cancelled() => Err(EffectError::Stopped),
             () = tokio::time::sleep(time) => Ok(()),
         }
     }
@@ -224,14 +224,14 @@ impl Job {
     }
 
     /// The repository, which every effect but an installation's delivery has.
-    pub fn repo(&self) -> Result<RepoId, Undone> {
+    pub fn repo(&self) -> Result<RepoId, EffectError> {
         self.effect
             .repo
-            .ok_or_else(|| Undone::defect("the effect names no repository"))
+            .ok_or_else(|| EffectError::defect("the effect names no repository"))
     }
 }
 
-impl From<GithubError> for Undone {
+impl From<GithubError> for EffectError {
     fn from(error: GithubError) -> Self {
         let said = error.to_string();
         match error {
@@ -255,7 +255,7 @@ impl From<GithubError> for Undone {
     }
 }
 
-impl From<GitError> for Undone {
+impl From<GitError> for EffectError {
     fn from(error: GitError) -> Self {
         let said = error.to_string();
         match error {
@@ -293,7 +293,7 @@ fn not_started(error: &io::Error) -> Fault {
     }
 }
 
-impl From<StoreError> for Undone {
+impl From<StoreError> for EffectError {
     fn from(error: StoreError) -> Self {
         let said = explained(&error);
         match error.what_failed() {
@@ -304,7 +304,7 @@ impl From<StoreError> for Undone {
     }
 }
 
-impl From<ApplyError> for Undone {
+impl From<ApplyError> for EffectError {
     fn from(error: ApplyError) -> Self {
         match error {
             ApplyError::Store(error) => error.into(),
@@ -334,7 +334,7 @@ pub(super) fn of_machine(doing: &str, error: &io::Error) -> Fault {
     }
 }
 
-impl From<io::Error> for Undone {
+impl From<io::Error> for EffectError {
     fn from(error: io::Error) -> Self {
         Self::later(of_machine("", &error))
     }

@@ -8,10 +8,10 @@
 pub mod apply;
 pub mod coach_installations;
 pub mod data_folder;
-mod holding;
 mod in_flight;
 pub mod ingest;
 pub mod job;
+mod lease;
 mod perform;
 mod persist;
 pub mod repository;

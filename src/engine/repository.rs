@@ -2,7 +2,7 @@
 
 use crate::{
     config::{Approval, CiEvidence, Merge, RepositorySettings},
-    engine::{Engine, job::Undone},
+    engine::{Engine, job::EffectError},
     github::Rights,
 };
 use domain::{
@@ -29,14 +29,24 @@ pub struct DefaultBranch {
 
 impl Engine {
     /// The address for git, with a token of these rights.
-    pub async fn remote(&self, installation: InstallationId, repo: RepoId, rights: Rights) -> Result<Remote, Undone> {
+    pub async fn remote(
+        &self,
+        installation: InstallationId,
+        repo: RepoId,
+        rights: Rights,
+    ) -> Result<Remote, EffectError> {
         let name = self.autobuild.repo(installation, repo).name().await?;
         let token = self.autobuild.token(installation, repo, rights).await?;
         Ok(self.mirrors.remote(&name, Some(token)))
     }
 
     /// Brings branches (names, or folders as `autobuild/7/*`) into the mirror.
-    pub async fn fetch(&self, installation: InstallationId, repo: RepoId, branches: &[&str]) -> Result<Mirror, Undone> {
+    pub async fn fetch(
+        &self,
+        installation: InstallationId,
+        repo: RepoId,
+        branches: &[&str],
+    ) -> Result<Mirror, EffectError> {
         let remote = self.remote(installation, repo, Rights::Fetch).await?;
         let mirror = self.mirrors.mirror(repo);
         let fetched = mirror.fetch(&remote, branches).await;
@@ -45,7 +55,7 @@ impl Engine {
     }
 
     /// What a failure of git means to the effect. A token that was refused is not used again: the next try mints another.
-    pub fn git_failed(&self, installation: InstallationId, error: GitError) -> Undone {
+    pub fn git_failed(&self, installation: InstallationId, error: GitError) -> EffectError {
         if matches!(error, GitError::Denied(_)) {
             self.autobuild.forget_installation(installation);
         }
@@ -58,7 +68,7 @@ impl Engine {
         installation: InstallationId,
         repo: RepoId,
         folder: Option<&str>,
-    ) -> Result<DefaultBranch, Undone> {
+    ) -> Result<DefaultBranch, EffectError> {
         let repository = self.autobuild.repo(installation, repo).repository().await?;
         let name = repository.default_branch.clone();
         let folder = folder.map(|folder| format!("{folder}/*"));
@@ -77,10 +87,10 @@ impl Engine {
 }
 
 /// The tip of a branch in the mirror.
-pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, Undone> {
+pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, EffectError> {
     let name: BranchName = branch.parse().map_err(GitError::from)?;
     let tip = mirror.rev_parse(&name).await?;
-    tip.ok_or_else(|| Undone::repository(format!("the branch {branch} does not exist")))
+    tip.ok_or_else(|| EffectError::repository(format!("the branch {branch} does not exist")))
 }
 
 /// What the rules need of the settings, and of the isolation under which programs are run.

@@ -4,7 +4,7 @@
 
 use crate::{
     config::{Offer, RepositorySettings, SETTINGS_FILE},
-    engine::{Engine, job::Undone, repository::DefaultBranch},
+    engine::{Engine, job::EffectError, repository::DefaultBranch},
     github::{Content, model::Repository},
     store::{KnownSettings, Standing, StoreError},
 };
@@ -100,7 +100,7 @@ impl Engine {
         &self,
         installation: InstallationId,
         repository: &Repository,
-    ) -> Result<ReadSettings, Undone> {
+    ) -> Result<ReadSettings, EffectError> {
         let place = Place {
             installation,
             repo: repository.id,
@@ -111,7 +111,7 @@ impl Engine {
     }
 
     /// The settings at the commit that was fetched.
-    pub async fn settings_at(&self, branch: &DefaultBranch) -> Result<ReadSettings, Undone> {
+    pub async fn settings_at(&self, branch: &DefaultBranch) -> Result<ReadSettings, EffectError> {
         let place = Place {
             installation: branch.installation,
             repo: branch.repo,
@@ -154,7 +154,11 @@ impl Engine {
         Ok(())
     }
 
-    async fn default_head(&self, installation: InstallationId, repository: &Repository) -> Result<Option<Sha>, Undone> {
+    async fn default_head(
+        &self,
+        installation: InstallationId,
+        repository: &Repository,
+    ) -> Result<Option<Sha>, EffectError> {
         let repo = self.autobuild.repo(installation, repository.id);
         if let Some(head) = repo.branch_head(&repository.default_branch).await? {
             return Ok(Some(head));
@@ -169,7 +173,7 @@ impl Engine {
 
     /// The file of the repository, else that of the organisation's `.github` repository, where the App is installed there
     /// too.
-    async fn settings_file(&self, place: &Place<'_>) -> Result<SettingsFile, Undone> {
+    async fn settings_file(&self, place: &Place<'_>) -> Result<SettingsFile, EffectError> {
         let asked_at = self.now();
         let own = self.own_file(place).await?;
         let shared = match own {
@@ -197,7 +201,7 @@ impl Engine {
         self.store.keep_settings(place.repo, &place.name.owner, &known).await
     }
 
-    async fn own_file(&self, place: &Place<'_>) -> Result<SettingsFile, Undone> {
+    async fn own_file(&self, place: &Place<'_>) -> Result<SettingsFile, EffectError> {
         let Some(commit) = &place.commit else {
             return Ok(SettingsFile::Missing);
         };
@@ -215,7 +219,7 @@ impl Engine {
         })
     }
 
-    async fn shared_file(&self, place: &Place<'_>) -> Result<Option<(RepoId, SettingsFile)>, Undone> {
+    async fn shared_file(&self, place: &Place<'_>) -> Result<Option<(RepoId, SettingsFile)>, EffectError> {
         if is_shared(place.name) {
             return Ok(None);
         }

@@ -3,7 +3,7 @@
 use crate::{
     agents::{Backend, Definition, Definitions},
     config::{Offer, RepositorySettings, Role},
-    engine::job::Undone,
+    engine::job::EffectError,
 };
 use std::collections::BTreeMap;
 
@@ -42,10 +42,10 @@ impl Roster {
     }
 
     /// The agent of a role for a repository with these settings.
-    pub(super) fn agent(&self, role: Role, settings: &RepositorySettings) -> Result<&Backend, Undone> {
+    pub(super) fn agent(&self, role: Role, settings: &RepositorySettings) -> Result<&Backend, EffectError> {
         match (settings.agent.of(role), role) {
             (Some(name), _) => self.named.get(name).ok_or_else(|| {
-                Undone::repository(format!(
+                EffectError::repository(format!(
                     "the settings name the agent {name:?}, which this server does not offer"
                 ))
             }),

@@ -7,7 +7,7 @@ use crate::{
 use domain::{
     effect::{Effect, Order, Subject, WaitsFor},
     feature::{Feature, StopScope},
-    ids::{FeatureKey, InstallationId, Millis, RepoId, TaskId},
+    ids::{Emission, FeatureKey, InstallationId, Millis, RepoId, TaskId},
 };
 
 /// The living comment is edited at most once in this many write spacings.
@@ -44,7 +44,7 @@ fn stored(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> N
 /// One more edit of the living comment, for what no event tells.
 pub fn shown_again(job: &Job, feature: FeatureKey, id: String, run_at: Millis) -> NewEffect {
     let place = (job.effect.installation, job.effect.repo);
-    new(id, &Effect::Living { run: 0 }, &feature, place, run_at)
+    new(id, &Effect::Living { emission: Emission(0) }, &feature, place, run_at)
 }
 
 /// The row of an effect of a Feature, as its spec says.

@@ -1,19 +1,26 @@
-//! The base's own tests on the new code, whatever the change did to them.
+//! The base's own tests on the new code, in the base's version, whatever the change did to them.
 
 use crate::gates::{
     change::Change,
-    compare,
+    checks::is_called,
+    compare, inline_tests,
+    mutation::code::{Put, code},
+    only_renames::keeps_tests,
+    overruled::Ran,
     run::{
         context::GateError,
         overlay::{Overlay, Side},
         result_cache::Expected,
     },
     said,
+    test_line::Selection,
     turn::Run,
+    vanished_tests::missing,
 };
 use domain::{
     decision::Issue,
     evidence::{Absence, Evidence, Gate, GateResult, Ground, TestNames, Weight},
+    plan::{PlannedTask, TaskType},
     shell_command::ShellCommand,
 };
 use git::RawChange;
@@ -22,76 +29,313 @@ use integrity::{
     language::{Role, role},
     loses_lines,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const GATE: Gate = Gate::BaseTests;
 
-/// Runs the base's versions of test files, of what they need, and of the runner's settings, where the change touches any.
+/// Runs the base's versions of test files, of tests inside files of code, of what tests need, and of the runner's settings,
+/// where the change touches any. Tests that are gone are judged even if nothing can be run.
 ///
 /// Where they do not run together with the base's settings, which may also say what the product is built from, they run
 /// with the new ones: weakened settings are integrity's to find.
-pub(crate) async fn base_tests(run: &Run<'_>, head: &Evidence) -> Result<Option<GateResult>, GateError> {
-    let command = run
-        .prepared
-        .chosen
-        .test
-        .as_ref()
-        .map(ShellCommand::mentioned)
-        .unwrap_or_default();
-    let touched = touched(run.change, &command);
-    if touched.is_empty() {
-        return Ok(None);
-    }
+pub(crate) async fn base_tests(run: &Run<'_>, head: &Evidence, ran: &mut Ran) -> Result<Option<GateResult>, GateError> {
     let Ground::Named(before) = run.subject.baseline.ground() else {
         return Ok(None);
     };
     if before.passed.is_empty() {
         return Ok(None);
     }
-    let has_settings = touched.iter().any(|change| role_of(change) == Some(Role::Settings));
-    let mut found = attempt(run, &touched).await?;
-    let mut touched = touched;
-    if has_settings && compare::names(&found).is_none_or(|names| ran_nothing(names, before)) {
-        touched.retain(|change| role_of(change) != Some(Role::Settings));
-        found = match touched.is_empty() {
-            true => head.clone(),
-            false => attempt(run, &touched).await?,
-        };
+    let command = run.prepared.chosen.test.as_ref();
+    let touched = touched(run.change, &command.map(ShellCommand::mentioned).unwrap_or_default());
+    let inline = inline(run.change);
+    if touched.is_empty() && inline.is_empty() {
+        return Ok(None);
     }
-    let result = judge(run, before, &found);
-    if matches!(result.evidence, Evidence::Passed(_)) {
-        return Ok(Some(result));
-    }
-    let (adapted, kept): (Vec<&RawChange>, Vec<&RawChange>) =
-        touched.iter().copied().partition(|raw| is_adapted(run.change, raw));
-    if adapted.is_empty() {
-        return Ok(Some(result));
-    }
-    with_adapted(run, (before, head), (&adapted, &kept), result).await
+    let (mut result, found) = with_base_versions(run, (before, head), touched, inline).await?;
+    let removed = removed(run, (before, head), &found).await?;
+    settle(run, &removed, ran);
+    tell_removed(&mut result, &removed);
+    Ok(Some(result))
 }
 
-/// The base's tests again, where what they share was changed along with the code: new helpers fit new code. A helper that
-/// checks less is integrity's to find; that it is needed is shown.
-async fn with_adapted(
+/// The result with the base's versions; where they do not fit, with fewer and fewer of them.
+async fn with_base_versions(
     run: &Run<'_>,
     (before, head): (&TestNames, &Evidence),
-    (adapted, kept): (&[&RawChange], &[&RawChange]),
-    first: GateResult,
-) -> Result<Option<GateResult>, GateError> {
-    let found = match kept.is_empty() {
-        true => head.clone(),
-        false => attempt(run, kept).await?,
-    };
-    let mut result = judge(run, before, &found);
+    mut touched: Vec<&RawChange>,
+    mut inline: Vec<Put>,
+) -> Result<(GateResult, Evidence), GateError> {
+    let does_not_run = |found: &Evidence| compare::names(found).is_none_or(|names| ran_nothing(names, before));
+    let mut found = attempt(run, head, &touched, &inline).await?;
+    if does_not_run(&found) && !inline.is_empty() {
+        inline.clear();
+        found = attempt(run, head, &touched, &inline).await?;
+    }
+    let settings = |raw: &&RawChange| role_of(raw) == Some(Role::Settings);
+    if does_not_run(&found) && touched.iter().any(settings) {
+        touched.retain(|raw| !settings(&raw));
+        found = attempt(run, head, &touched, &inline).await?;
+    }
+    let first = judge(run, before, &found);
+    let (adapted, kept): (Vec<&RawChange>, Vec<&RawChange>) =
+        touched.into_iter().partition(|raw| is_adapted(run.change, raw));
+    if matches!(first.evidence, Evidence::Passed(_)) || adapted.is_empty() {
+        return Ok((first, found));
+    }
+    // What tests share was changed along with the code: new helpers fit new code. A helper that checks less is
+    // integrity's to find; that it is needed is shown.
+    let again = attempt(run, head, &kept, &inline).await?;
+    let mut result = judge(run, before, &again);
     if !matches!(result.evidence, Evidence::Passed(_)) {
-        return Ok(Some(first));
+        return Ok((first, found));
     }
     result.items.extend(adapted.iter().map(|raw| {
         let path = raw.path.to_string();
         let what = format!("tests of the base pass only with the changed `{path}`, which they share");
         said::should_fix("test", what, Some((path, 1)))
     }));
-    Ok(Some(result))
+    Ok((result, again))
+}
+
+/// Files of code with the tests inside them as they were, where one of these is another now, or gone.
+fn inline(change: &Change) -> Vec<Put> {
+    let loses_a_test = |file: &&FileChange| {
+        let was = change.before.words_in(&file.path);
+        let is: Vec<&[String]> = change.after.words_in(&file.path).collect();
+        was.into_iter().any(|words| !is.contains(&words))
+    };
+    let put = |file: &FileChange| {
+        let text = |version: &Version| std::str::from_utf8(version.bytes()?).ok().map(str::to_owned);
+        let (before, after) = (text(&file.before)?, text(&file.after)?);
+        let old = inline_tests::with_tests_of(&file.path, &after, &before)?;
+        Some((file.path.clone(), old.into_bytes(), change.mode(&file.path)?))
+    };
+    let can = |file: &&FileChange| inline_tests::can_separate(&file.path);
+    change
+        .of_role(Role::Source)
+        .filter(can)
+        .filter(loses_a_test)
+        .filter_map(put)
+        .collect()
+}
+
+/// A test of the base that is gone.
+struct Removed {
+    name: String,
+    path: String,
+    line: u32,
+    why: Why,
+}
+
+/// What a test that is gone says of the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// The plan says that it goes.
+    Declared,
+    /// Every function that it calls is gone, and its file is one of the task's.
+    Explained,
+    /// As it was, it still passes.
+    StillHolds,
+    /// Its file has as many new tests.
+    Replaced,
+    /// Nothing explains it: as it was, it fails on the new code.
+    Missing,
+}
+
+/// What is known of a test that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known {
+    declared: bool,
+    holds: bool,
+    explained: bool,
+    replaced: bool,
+}
+
+fn why(known: Known) -> Why {
+    match known {
+        Known { declared: true, .. } => Why::Declared,
+        Known { holds: true, .. } => Why::StillHolds,
+        Known { explained: true, .. } => Why::Explained,
+        Known { replaced: true, .. } => Why::Replaced,
+        Known {
+            declared: false,
+            holds: false,
+            explained: false,
+            replaced: false,
+        } => Why::Missing,
+    }
+}
+
+/// The tests that passed on the base and are gone from the changed files.
+async fn removed(
+    run: &Run<'_>,
+    (before, head): (&TestNames, &Evidence),
+    found: &Evidence,
+) -> Result<Vec<Removed>, GateError> {
+    let (Some(now), change, task) = (compare::all_names(head), run.change, run.subject.task) else {
+        return Ok(Vec::new());
+    };
+    let is_gone = |name: &&str| {
+        let was = change.before.find(name);
+        !was.is_empty()
+            && change.after.find(name).is_empty()
+            && was.iter().all(|was| !change.after.has_body(&was.words))
+    };
+    let gone: Vec<&str> = missing(before, now).into_iter().filter(is_gone).collect();
+    if gone.is_empty() {
+        return Ok(Vec::new());
+    }
+    let functions = Functions::read(run).await?;
+    let passed: BTreeSet<&str> = match compare::names(found) {
+        Some(names) => names.passed.iter().map(String::as_str).collect(),
+        None => BTreeSet::new(),
+    };
+    let mut fresh = fresh(change);
+    let mut removed = Vec::new();
+    for name in gone {
+        let sites = change.before.find(name);
+        let Some(site) = sites.first() else { continue };
+        let explained = task.files.contains(&site.path) && functions.explain(&site.words);
+        let mut known = Known {
+            declared: is_declared(task, name, &site.path),
+            holds: passed.contains(name),
+            explained,
+            replaced: false,
+        };
+        if let (Why::Missing, Some(left)) = (why(known), fresh.get_mut(site.path.as_str())) {
+            known.replaced = *left > 0;
+            *left = left.saturating_sub(1);
+        }
+        removed.push(Removed {
+            name: name.to_owned(),
+            path: site.path.clone(),
+            line: site.line,
+            why: why(known),
+        });
+    }
+    Ok(removed)
+}
+
+/// Whether the plan says that a test, its file or a folder above goes.
+fn is_declared(task: &PlannedTask, name: &str, path: &str) -> bool {
+    task.removes
+        .iter()
+        .map(|removed| removed.trim_start_matches("./").trim_end_matches('/'))
+        .any(|removed| {
+            let below = path
+                .strip_prefix(removed)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            below || is_called(name, removed)
+        })
+}
+
+/// How many tests each file has that nobody had before.
+fn fresh(change: &Change) -> BTreeMap<&str, usize> {
+    let files = change.files.iter().map(|file| file.path.as_str());
+    let count = |path: &str| {
+        let new = change
+            .after
+            .words_in(path)
+            .filter(|words| !change.before.has_body(words));
+        let names: BTreeSet<&str> = change.before.names_in(path).into_iter().map(|(name, _)| name).collect();
+        let kept = change
+            .after
+            .names_in(path)
+            .into_iter()
+            .filter(|(name, _)| names.contains(name))
+            .count();
+        new.count().saturating_sub(kept)
+    };
+    files.map(|path| (path, count(path))).collect()
+}
+
+/// The functions of the product: those that are gone, and those that are there.
+struct Functions {
+    gone: BTreeSet<String>,
+    there: BTreeSet<String>,
+}
+
+impl Functions {
+    async fn read(run: &Run<'_>) -> Result<Self, GateError> {
+        let all = code(run).await?;
+        let there: BTreeSet<String> = all.iter().flat_map(|code| defined(&code.path, &code.text)).collect();
+        let before = run.change.of_role(Role::Source).flat_map(|file| {
+            let text = file.before.bytes().map(String::from_utf8_lossy).unwrap_or_default();
+            defined(&file.path, &text)
+        });
+        Ok(Self {
+            gone: before.filter(|name| !there.contains(name)).collect(),
+            there,
+        })
+    }
+
+    /// Whether a test calls some of them, and every one that it calls is gone.
+    fn explain(&self, words: &[String]) -> bool {
+        let calls = |names: &BTreeSet<String>| words.iter().any(|word| names.contains(word));
+        calls(&self.gone) && !calls(&self.there)
+    }
+}
+
+/// The names of what a file of code defines.
+fn defined(path: &str, text: &str) -> Vec<String> {
+    let Some(outline) = language::read(path, text) else {
+        return Vec::new();
+    };
+    let functions = outline.functions.into_iter().map(|function| function.name);
+    functions.chain(outline.defines).filter(|name| name.len() > 2).collect()
+}
+
+/// Notes the files from which every test that is gone may go.
+fn settle(run: &Run<'_>, removed: &[Removed], ran: &mut Ran) {
+    for one in removed {
+        let is_missing = |other: &Removed| other.path == one.path && other.why == Why::Missing;
+        if !removed.iter().any(is_missing) {
+            ran.settled.insert(one.path.clone());
+        }
+    }
+    let paths = run.change.files.iter().map(|file| file.path.as_str());
+    ran.settled.extend(
+        paths
+            .filter(|path| is_declared(run.subject.task, "", path))
+            .map(str::to_owned),
+    );
+}
+
+fn tell_removed(result: &mut GateResult, removed: &[Removed]) {
+    let missing: Vec<&str> = removed
+        .iter()
+        .filter(|one| one.why == Why::Missing)
+        .map(|one| one.name.as_str())
+        .collect();
+    if !missing.is_empty() {
+        let sentence = format!(
+            "tests that passed before are gone, as they were they do not pass, and nothing says that they go: {}",
+            said::list(&missing)
+        );
+        result.weight = Weight::Demanded;
+        result.evidence = Evidence::Failed(said::said(sentence));
+    }
+    result.items.extend(removed.iter().map(Removed::item));
+}
+
+impl Removed {
+    fn item(&self) -> Issue {
+        let name = &self.name;
+        let place = Some((self.path.clone(), self.line));
+        let shown = |why: &str| said::should_fix("test", format!("`{name}` is gone: {why}"), place.clone());
+        match self.why {
+            Why::Declared => shown("the plan says that it goes"),
+            Why::Explained => shown("every function that it calls is gone"),
+            Why::StillHolds => shown("as it was, it still passes"),
+            Why::Replaced => shown("its file has a new test in its place"),
+            Why::Missing => Issue::must_fix(
+                "test",
+                &format!(
+                    "`{name}` passed before and is gone; bring it back, or have the plan say that it goes (removes)"
+                ),
+            ),
+        }
+    }
 }
 
 /// Whether a file that tests share was made to fit, not only added to.
@@ -177,10 +421,21 @@ fn module(path: &str) -> String {
     module.unwrap_or(stem).to_owned()
 }
 
-async fn attempt(run: &Run<'_>, changes: &[&RawChange]) -> Result<Evidence, GateError> {
+async fn attempt(
+    run: &Run<'_>,
+    head: &Evidence,
+    changes: &[&RawChange],
+    inline: &[Put],
+) -> Result<Evidence, GateError> {
+    if changes.is_empty() && inline.is_empty() {
+        return Ok(head.clone());
+    }
     let subject = run.subject;
     let overlay = Overlay::of(subject.mirror, changes, Side::Before).await?;
-    run.prepared.tests_with(subject.head, &overlay, Expected::Green).await
+    let overlay = overlay.and(Overlay::of_bytes(inline.to_vec()));
+    run.prepared
+        .tests_with(subject.head, &overlay, Expected::Green, &Selection::All)
+        .await
 }
 
 /// Whether none of the tests that passed before gave a result: then it was not they that ran.
@@ -205,7 +460,9 @@ fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence) -> GateResult {
     let known: BTreeSet<&String> = before.passed.iter().collect();
     let waived = |name: &String| run.subject.waived.iter().any(|waived| waived.test == *name);
     let failing = names.failed.iter().filter(|name| known.contains(name) && !waived(name));
-    let (unchanged, changed): (Vec<&String>, Vec<&String>) = failing.partition(|name| is_unchanged(run.change, name));
+    let is_gone = |name: &&String| !run.change.before.find(name).is_empty() && run.change.after.find(name).is_empty();
+    let failing = failing.filter(|name| !is_gone(name));
+    let (unchanged, changed): (Vec<&String>, Vec<&String>) = failing.partition(|name| must_hold(run, name));
     let mut result = match unchanged.is_empty() {
         true => {
             let ran = names.passed.iter().filter(|name| known.contains(name)).count();
@@ -217,7 +474,7 @@ fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence) -> GateResult {
         }
         false => {
             let sentence = format!(
-                "tests that this change leaves as they were fail on the new code, with the base's test set-up: {}",
+                "tests of the base fail on the new code, with the base's test set-up: {}",
                 said::list(&unchanged)
             );
             said::failed(GATE, Weight::Demanded, sentence)
@@ -225,14 +482,32 @@ fn judge(run: &Run<'_>, before: &TestNames, found: &Evidence) -> GateResult {
     };
     result.items.extend(unchanged.iter().map(|name| {
         let what =
-            format!("`{name}` passed before, is not changed, and fails on the new code with the base's test set-up");
+            format!("`{name}` passed before, and as it was it fails on the new code with the base's test set-up");
         Issue::must_fix("test", &what)
     }));
     result.items.extend(changed.iter().map(|name| {
-        let what = format!("`{name}` was changed or deleted; as it was before, it fails on the new code");
-        said::should_fix("test", what, place(run.change, name))
+        let what = format!("`{name}` was changed; as it was before, it fails on the new code");
+        said::should_fix("test", what, run.change.after.place(name))
     }));
     result
+}
+
+/// Whether a test has to hold as it was: one that the change leaves alone, and in a refactoring each in which more than names
+/// changed.
+fn must_hold(run: &Run<'_>, name: &str) -> bool {
+    let (before, after) = (run.change.before.find(name), run.change.after.find(name));
+    match run.subject.task.kind {
+        TaskType::Refactoring => {
+            let only_names = keeps_tests(
+                before.iter().map(|site| site.words.as_slice()),
+                after.iter().map(|site| site.words.as_slice()),
+            );
+            before.is_empty() || is_unchanged(run.change, name) || !only_names
+        }
+        TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation => {
+            is_unchanged(run.change, name)
+        }
+    }
 }
 
 /// Whether the change leaves a test as it was. A test that cannot be found by name in a changed file stands elsewhere.
@@ -245,7 +520,46 @@ fn is_unchanged(change: &Change, name: &str) -> bool {
     before.iter().all(|was| after.iter().any(|is| is.words == was.words))
 }
 
-fn place(change: &Change, name: &str) -> Option<(String, u32)> {
-    let after = change.after.find(name);
-    after.first().map(|site| (site.path.clone(), site.line))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_that_is_gone_sends_back_only_if_nothing_explains_it() {
+        let known = |declared, holds, explained, replaced| Known {
+            declared,
+            holds,
+            explained,
+            replaced,
+        };
+        let table = [
+            (known(true, false, false, false), Why::Declared),
+            (known(true, true, true, true), Why::Declared),
+            (known(false, true, true, false), Why::StillHolds),
+            (known(false, false, true, true), Why::Explained),
+            (known(false, false, false, true), Why::Replaced),
+            (known(false, false, false, false), Why::Missing),
+        ];
+        for (known, expected) in table {
+            assert_eq!(why(known), expected, "{known:?}");
+        }
+    }
+
+    #[test]
+    fn a_test_is_explained_only_by_all_that_it_calls() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        let functions = Functions {
+            gone: names(&["login", "logout"]),
+            there: names(&["render"]),
+        };
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (text, expected) in [
+            ("assert login ( )", true),
+            ("login ( ) ; logout ( )", true),
+            ("assert login ( render ( ) )", false),
+            ("assert 1 == 1", false),
+        ] {
+            assert_eq!(functions.explain(&words(text)), expected, "{text}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What lies between two commits, as the Gates look at it: every file that differs in both versions, and its tests.
 
-use crate::gates::{run::context::GateError, sites::Sites};
+use crate::gates::{run::context::GateError, test_index::TestIndex};
 use domain::ids::Sha;
 use git::{Blob, Mirror, RawChange, blocking};
 use integrity::{
@@ -35,9 +35,9 @@ pub(crate) struct Change {
     /// All paths of the second.
     pub(crate) head: BTreeSet<String>,
     /// The tests in the changed files as they were.
-    pub(crate) before: Sites,
+    pub(crate) before: TestIndex,
     /// The tests in the changed files as they are.
-    pub(crate) after: Sites,
+    pub(crate) after: TestIndex,
 }
 
 impl Change {
@@ -54,8 +54,8 @@ impl Change {
         let files = versions(mirror, &raw).await?;
         let (base, head) = (paths(mirror, base).await?, paths(mirror, head).await?);
         let reading = blocking(move || {
-            let before = Sites::of(files.iter().map(|file| (file.path.as_str(), &file.before)));
-            let after = Sites::of(files.iter().map(|file| (file.path.as_str(), &file.after)));
+            let before = TestIndex::of(files.iter().map(|file| (file.path.as_str(), &file.before)));
+            let after = TestIndex::of(files.iter().map(|file| (file.path.as_str(), &file.after)));
             (files, before, after)
         });
         let (files, before, after) = reading.await.map_err(|error| GateError::Host {
@@ -72,6 +72,29 @@ impl Change {
         })
     }
 
+    /// The mode of a changed file as it is; none where it is gone.
+    pub(crate) fn mode(&self, path: &str) -> Option<u32> {
+        self.raw_of(path).map(|raw| raw.new_mode).filter(|mode| *mode != 0)
+    }
+
+    /// The mode of a changed file as it was; none where it was not there.
+    pub(crate) fn old_mode(&self, path: &str) -> Option<u32> {
+        self.raw_of(path).map(|raw| raw.old_mode).filter(|mode| *mode != 0)
+    }
+
+    fn raw_of(&self, path: &str) -> Option<&RawChange> {
+        self.raw.iter().find(|raw| raw.path.to_str() == Some(path))
+    }
+
+    /// Whether the change touches code or tests.
+    pub(crate) fn touches_code_or_tests(&self) -> bool {
+        let is_code = |file: &FileChange| match role(&file.path) {
+            Role::Source | Role::Test | Role::Support => !is_document(&file.path),
+            Role::Settings | Role::Other => false,
+        };
+        self.files.iter().any(is_code)
+    }
+
     /// The changed files of this role.
     pub(crate) fn of_role(&self, wanted: Role) -> impl Iterator<Item = &FileChange> {
         self.files.iter().filter(move |file| role(&file.path) == wanted)
@@ -80,15 +103,18 @@ impl Change {
     /// Whether a changed file may hold tests that cannot be read by name.
     pub(crate) fn has_unreadable_tests(&self) -> bool {
         self.of_role(Role::Test).any(|file| {
-            let unread = |version: &Version, sites: &Sites| *version != Version::Absent && !sites.has_read(&file.path);
+            let unread =
+                |version: &Version, tests: &TestIndex| *version != Version::Absent && !tests.has_read(&file.path);
             unread(&file.before, &self.before) || unread(&file.after, &self.after)
         })
     }
+}
 
-    /// Whether tests differ at all: a file of tests, or a test inside a source file.
-    pub(crate) fn touches_tests(&self) -> bool {
-        self.of_role(Role::Test).next().is_some() || self.before.bodies() != self.after.bodies()
-    }
+/// Whether only people read a file of this path.
+pub(crate) fn is_document(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ends = [".md", ".rst", ".adoc", ".png", ".svg", ".gitignore"];
+    ends.iter().any(|end| name.ends_with(end)) || ["LICENSE", "CODEOWNERS", "AUTHORS"].contains(&name)
 }
 
 async fn versions(mirror: &Mirror, raw: &[RawChange]) -> Result<Vec<FileChange>, GateError> {

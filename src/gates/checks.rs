@@ -1,6 +1,6 @@
 //! The checks that criteria are bound to: a test that passes, a command that exits with 0, a file that is there.
 
-use crate::gates::{compare, run::context::GateError, said, sites, subject::Subject, turn::Run};
+use crate::gates::{compare, run::context::GateError, said, subject::Subject, test_index, turn::Run};
 use domain::{
     decision::Issue,
     evidence::{Absence, Evidence, Gate, GateResult, TestNames, Weight},
@@ -8,7 +8,6 @@ use domain::{
 };
 use git::{Blob, Mirror};
 use integrity::language::{Role, role};
-use std::collections::BTreeSet;
 
 /// The largest file that is looked through for a name.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -16,27 +15,78 @@ const MAX_FILE: u64 = 1024 * 1024;
 /// What separates the parts of a test's name, however its runner spells it.
 const SEPARATORS: [char; 6] = [':', '.', '>', '›', ' ', '/'];
 
+/// The check of a criterion, on the change's commit and on the base.
+pub(crate) struct Checked {
+    /// The criterion's number, from 1.
+    pub(crate) number: usize,
+    pub(crate) check: Check,
+    pub(crate) result: GateResult,
+    /// The tests that are called as the criterion says, and passed.
+    pub(crate) named: Vec<String>,
+    pub(crate) base: OnBase,
+}
+
+/// What a check says without the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnBase {
+    Fails,
+    /// It holds there already: it only guards what is there.
+    Holds,
+    Unknown,
+}
+
+impl Checked {
+    /// As it stands in the report.
+    pub(crate) fn told(self) -> GateResult {
+        self.result
+    }
+
+    /// Says where the check held before.
+    pub(crate) fn tell(&mut self) {
+        if self.base == OnBase::Holds
+            && let Evidence::Passed(finding) = &mut self.result.evidence
+        {
+            let told = "it passes without the change too, so it is a regression check";
+            finding.output = match finding.output.is_empty() {
+                true => told.to_owned(),
+                false => format!("{}; {told}", finding.output.trim_end()),
+            };
+        }
+    }
+}
+
 /// Runs the check of every criterion that is not for a person.
-pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> Result<Vec<GateResult>, GateError> {
+pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> Result<Vec<Checked>, GateError> {
     let mut results = Vec::new();
     let criteria = &run.subject.task.acceptance_criteria;
     for (at, criterion) in criteria.iter().enumerate() {
         let number = at.saturating_add(1);
+        let mut named = Vec::new();
         let result = match &criterion.check {
             Check::Human => continue,
-            Check::Test(name) => Some(match test(number, name, tests) {
-                result if is_nowhere(run, name, tests).await? => {
-                    let what =
-                        format!("no test called `{name}` is said to have run, and no file of tests speaks of it");
-                    said::failed(result.gate, Weight::Demanded, what)
-                }
-                result => result,
-            }),
+            Check::Test(name) => {
+                let passed = compare::names(tests).map_or(&[][..], |names| names.passed.as_slice());
+                named.extend(passed.iter().filter(|passed| is_called(passed, name)).cloned());
+                Some(match test(number, name, tests) {
+                    result if is_nowhere(run, name, tests).await? => {
+                        let what =
+                            format!("no test called `{name}` is said to have run, and no file of tests speaks of it");
+                        said::failed(result.gate, Weight::Demanded, what)
+                    }
+                    result => result,
+                })
+            }
             Check::Command(command) if is_ready => Some(self::command(run, number, command).await?),
             Check::Command(_) => None,
             Check::File(path) => Some(file(run.subject, number, path).await?),
         };
-        results.extend(result.map(|result| with_item(result, criterion, number)));
+        results.extend(result.map(|result| Checked {
+            number,
+            check: criterion.check.clone(),
+            result: with_item(result, criterion, number),
+            named,
+            base: OnBase::Unknown,
+        }));
     }
     Ok(results)
 }
@@ -126,7 +176,7 @@ pub(crate) fn is_called(name: &str, wanted: &str) -> bool {
     let wanted_parts = parts(wanted);
     name == wanted
         || !wanted_parts.is_empty()
-            && [name, sites::bare(name)]
+            && [name, test_index::bare(name)]
                 .into_iter()
                 .any(|name| parts(name).ends_with(&wanted_parts))
 }
@@ -154,14 +204,6 @@ async fn is_file(mirror: &Mirror, subject: &Subject<'_>, path: &str) -> Result<b
         .entries
         .iter()
         .any(|entry| is_regular(entry.mode) && entry.path.to_str() == Some(wanted)))
-}
-
-/// Whether a criterion is bound to a test that passed before anyone changed anything.
-pub(crate) fn is_bound_to_known_test(criteria: &[Criterion], known: &BTreeSet<&str>) -> bool {
-    criteria.iter().any(|criterion| match &criterion.check {
-        Check::Test(wanted) => known.iter().any(|name| is_called(name, wanted)),
-        Check::Command(_) | Check::File(_) | Check::Human => false,
-    })
 }
 
 #[cfg(test)]

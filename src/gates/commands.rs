@@ -5,7 +5,7 @@ use crate::{
     gates::{
         detect,
         detect::{Detected, Repository},
-        naming,
+        test_line::TestLine,
     },
 };
 use domain::{ids::Sha, network::HostRule, registries, registries::Ecosystem, shell_command::ShellCommand};
@@ -19,9 +19,8 @@ pub struct Chosen {
     pub setup: Option<ShellCommand>,
     /// Runs the tests; `None` when no command is known.
     pub test: Option<ShellCommand>,
-    /// The line that runs the tests: the test command, with what makes it name every test where it plainly is one known
-    /// runner.
-    pub test_line: String,
+    /// The line that runs the tests; empty when no command is known.
+    pub test_line: TestLine,
     /// The results file that the test command writes, where the settings name one.
     pub report: Option<String>,
     /// What set-up may reach: the registries of the ecosystems that the repository's files name, and what the settings
@@ -123,8 +122,8 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         None => tests,
     };
     let test_line = match &test {
-        Some(command) => naming::line(command, repository),
-        None => String::new(),
+        Some(command) => TestLine::new(command, repository),
+        None => TestLine::default(),
     };
     let registries = registries::of_paths(repository.paths)
         .into_iter()

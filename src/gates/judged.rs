@@ -2,10 +2,12 @@
 
 use crate::gates::{
     change::Change,
-    make, ran,
+    make, overruled,
+    overruled::Ran,
     run::context::{GateError, host},
     said,
     turn::Run,
+    vanished_tests,
 };
 use domain::{
     decision::Issue,
@@ -28,15 +30,16 @@ use std::{
 /// of it.
 pub(crate) async fn integrity(
     run: &Run<'_>,
-    tests: &Evidence,
+    (tests, ran): (&Evidence, &Ran),
     by_running: Vec<IntegrityFinding>,
     mut shown: Vec<Issue>,
 ) -> Result<GateResult, GateError> {
     let kind = run.subject.task.kind;
     let mut findings = looked(run).await?;
+    shown.extend(overruled::by_running(run.change, kind, ran, &mut findings));
     findings.extend(by_running);
     findings.extend(make::idle(run, tests).await?);
-    shown.extend(ran::compared(run, tests, &mut findings).await?);
+    shown.extend(vanished_tests::vanished_tests(run, tests, &mut findings).await?);
     People::read(run).await?.mark(run.change, &mut findings);
     let demanded = findings
         .iter()
@@ -232,6 +235,7 @@ mod tests {
                 tests: TestEffort::Unit,
                 risks: Vec::new(),
             },
+            removes: Vec::new(),
             dependencies: Vec::new(),
         };
         let (protected, none, secrets) = (settings.protected(), BTreeSet::new(), Secrets::default());

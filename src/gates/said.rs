@@ -83,3 +83,9 @@ pub(crate) fn with_origin(evidence: Evidence, origin: Origin) -> Evidence {
         (Origin::Now | Origin::Kept, evidence) => evidence,
     }
 }
+
+/// An item as one that sends nothing back.
+pub(crate) fn only_shown(mut item: Issue) -> Issue {
+    item.severity = Severity::ShouldFix;
+    item
+}

@@ -8,6 +8,7 @@ use crate::gates::{
     },
     subject::Subject,
 };
+use domain::plan::TaskType;
 use git::Blob;
 use std::sync::Arc;
 
@@ -21,6 +22,18 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The task's type, as the change is judged: words that touch code or tests are behaviour.
+    pub(crate) fn kind(&self) -> TaskType {
+        match self.subject.task.kind {
+            TaskType::Documentation if self.change.touches_code_or_tests() => TaskType::Feature,
+            kind @ (TaskType::Scaffolding
+            | TaskType::Feature
+            | TaskType::Refactoring
+            | TaskType::Testing
+            | TaskType::Documentation) => kind,
+        }
+    }
+
     /// The regular files of the change's commit whose path is wanted and that are not too large: path, bytes, mode. None where
     /// there are more than `most`.
     pub(crate) async fn files(

@@ -3,19 +3,25 @@
 use crate::gates::{
     base_tests,
     change::Change,
-    checks, compare, coverage, dulled, hollow, judged, needless, red, rerun, rewritten,
+    checks,
+    checks::Checked,
+    compare, coverage, judged,
+    mutation::{Facts, Tried, experiments},
+    new_tests::{NewTests, known},
+    overruled::Ran,
+    red_before_green::{RedBeforeGreen, red_before_green},
+    rerun, rewritten,
     run::{
         context::{Bench, GateError},
         prepared::{Coverage, Prepared},
         result_cache::Tested,
     },
-    said, stored,
+    said,
     subject::Subject,
     turn::Run,
-    unheard, vague,
 };
-use domain::evidence::{Evidence, Excuse, Excused, GateReport};
-use std::sync::Arc;
+use domain::evidence::{Evidence, Excuse, Excused, GateReport, Ground};
+use std::{collections::BTreeSet, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// Runs every Gate of a task's commit.
@@ -33,30 +39,35 @@ pub async fn verify(bench: &Bench, subject: &Subject<'_>, cancel: &CancellationT
         prepared: &prepared,
     };
     let tested = prepared.tests(Coverage::Measured, |ran| run.is_kept(ran)).await?;
-    let ran = &tested.tests;
+    let tests = &tested.tests;
     let mut report = run.tests(&tested).await?;
-    let mut shown_by_running = Vec::new();
-    // Only then it is worth the time to look closer.
-    if compare::is_sound(&report.tests, &report.excused) {
-        report.more.extend(base_tests::base_tests(&run, ran).await?);
-        report.more.extend(red::red_before_green(&run, ran).await?);
-        if let Some(measured) = &tested.coverage {
-            report.more.push(coverage::judge(measured, subject).await?);
+    let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)));
+    let mut checks = checks::checks(&run, tests, is_ready).await?;
+    let (mut ran, mut tried) = (Ran::of(tests), Tried::default());
+    // Only if nothing fails it is worth the time to look closer.
+    let is_sound = compare::is_sound(&report.tests, &report.excused);
+    if is_sound {
+        report.more.extend(base_tests::base_tests(&run, tests, &mut ran).await?);
+    }
+    if is_sound || is_ready && matches!(report.tests, Evidence::Absent(_)) {
+        let new = compare::all_names(tests).map(|names| NewTests::of(run.change, &known(subject.baseline), names));
+        let new = new.unwrap_or_default();
+        let red = red_before_green(&run, (tests, &new), &mut checks).await?;
+        if is_sound {
+            tried = experiments(&run, run.facts(tests, new, &red)).await?;
         }
-        shown_by_running = hollow::tests_of_nothing(&run, (ran, &report)).await?;
-        shown_by_running.extend(needless::tests_of_anything(&run, ran).await?);
-        shown_by_running.extend(unheard::tests_that_nobody_hears(&run, ran).await?);
-        shown_by_running.extend(vague::tests_of_any_value(&run, ran).await?);
-        shown_by_running.extend(stored::answers_written_anew(&run, ran).await?);
-        shown_by_running.extend(dulled::tests_that_notice_less(&run, ran).await?);
+        ran.red = red.red;
+        report.more.extend(red.result);
+    }
+    if let Some(measured) = tested.coverage.as_ref().filter(|_| is_sound) {
+        report.more.push(coverage::judge(measured, subject).await?);
     }
     let (held, shown) = rewritten::by_setup(&tested.rewritten, subject.baseline);
-    shown_by_running.extend(held);
-    report
-        .more
-        .push(judged::integrity(&run, ran, shown_by_running, shown).await?);
-    let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)));
-    report.more.extend(checks::checks(&run, ran, is_ready).await?);
+    let by_running = tried.findings.into_iter().chain(held).collect();
+    let integrity = judged::integrity(&run, (tests, &ran), by_running, shown).await?;
+    report.more.push(integrity);
+    report.more.extend(tried.result);
+    report.more.extend(checks.into_iter().map(Checked::told));
     report.isolation = Some(bench.sandbox.level());
     report.tests = said::with_origin(report.tests, tested.origin);
     Ok(report)
@@ -74,6 +85,25 @@ impl Run<'_> {
         // Another test of that name is not the one that failed before.
         excused.retain(|excused| excused.why != Excuse::Baseline || self.change.keeps(&excused.test));
         excused
+    }
+
+    /// What experiments begin with.
+    fn facts(&self, tests: &Evidence, new: NewTests, red: &RedBeforeGreen) -> Facts {
+        let passed = compare::names(tests)
+            .map(|names| names.passed.clone())
+            .unwrap_or_default();
+        let before: BTreeSet<&String> = match self.subject.baseline.ground() {
+            Ground::Named(names) => names.passed.iter().collect(),
+            Ground::Empty | Ground::Green | Ground::Red => BTreeSet::new(),
+        };
+        Facts {
+            change: Arc::clone(self.change),
+            kind: self.kind(),
+            tests: new,
+            old: passed.iter().filter(|name| before.contains(name)).cloned().collect(),
+            passed,
+            witness: red.witness,
+        }
     }
 
     /// The tests with what excuses their failures.

@@ -46,7 +46,7 @@ fn isolation(gates: &GateReport) -> String {
 
 fn rows(kind: TaskType, gates: &GateReport) -> Vec<String> {
     let tests = match kind {
-        TaskType::Feature | TaskType::Testing => "demanded",
+        TaskType::Feature | TaskType::Refactoring | TaskType::Testing => "demanded",
         TaskType::Scaffolding | TaskType::Documentation => "demanded if any exist",
     };
     let setup = gates.setup.as_ref();
@@ -78,6 +78,7 @@ fn other_row(result: &GateResult) -> String {
         Gate::RedBeforeGreen
         | Gate::Coverage
         | Gate::Integrity
+        | Gate::Experiments
         | Gate::Check(_)
         | Gate::Smoke
         | Gate::Probe(_)

@@ -22,9 +22,9 @@ pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure
     }
     lines.push(
         match feature.rules.mode {
-            Mode::Tdd => "New tests of a task must fail on the code before its change (`mode: tdd`).",
+            Mode::Tdd => "Something must show each change: a test or a check that fails without it and passes with it (`mode: tdd`).",
             Mode::Standard => {
-                "Whether new tests fail on the code before a task's change is only shown (`mode: standard`)."
+                "Whether a test or a check shows a change, by failing without it, only informs (`mode: standard`)."
             }
         }
         .to_owned(),
@@ -42,6 +42,21 @@ pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure
             untrusted::code(smoke, measure.text.min(300))
         ));
     }
+    lines.extend(
+        version
+            .plan
+            .tasks
+            .iter()
+            .filter(|task| !task.removes.is_empty())
+            .map(|task| {
+                let names: Vec<String> = task
+                    .removes
+                    .iter()
+                    .map(|name| untrusted::code(name, measure.text.min(300)))
+                    .collect();
+                format!("{} takes away: {}.", task.id, names.join(", "))
+            }),
+    );
     lines.extend(bound(version));
     bullets(&lines, 20, Clone::clone)
 }

@@ -85,6 +85,7 @@ pub(super) fn kind(kind: TaskType) -> &'static str {
     match kind {
         TaskType::Scaffolding => "scaffolding",
         TaskType::Feature => "feature",
+        TaskType::Refactoring => "refactoring",
         TaskType::Testing => "testing",
         TaskType::Documentation => "documentation",
     }

@@ -8,12 +8,14 @@
 //! settings: KEY: VALUE              a line of the repository's settings     (base)
 //! task: feature                     the task's type
 //! name, description, files          of the task
+//! removes: NAME                     a test or a path that is meant to go
 //! criterion: test NAME              or `command LINE`, or `file PATH`; more than one may stand
 //! expect: approved                  or `approved with WORD`, `refused by WORD|WORD in PATH`, `absent WORD`
 //! undecidable: REASON               code cannot tell: listed as such
 //! by: person                        the case's own steps are a person's push on top of the Player's work
 //! waived: NAME                      a failing test that a person waived
 //! origin: fix                       the task is a TASK-FIX
+//! telling: yes                      it stands in the test command, for its rule and language or its kind of honest work
 //! --- write PATH                    the lines that follow, up to the next step or section
 //! --- append PATH
 //! --- replace PATH                  the lines up to `--- with` by those after it
@@ -66,6 +68,15 @@ pub enum Author {
     Person,
 }
 
+/// Where a case is judged by the Gates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// In the test command, and in the thorough lane.
+    TestCommand,
+    /// In `.ci/thorough deceptions` alone.
+    Thorough,
+}
+
 /// One change that is judged.
 pub struct Case {
     /// Its place among all.
@@ -84,9 +95,11 @@ pub struct Case {
     pub task_name: String,
     pub description: String,
     pub files: Vec<String>,
+    pub removes: Vec<String>,
     pub criteria: Vec<Criterion>,
     pub expectation: Expectation,
     pub undecidable: Option<String>,
+    pub lane: Lane,
 }
 
 impl Case {
@@ -219,6 +232,7 @@ impl Library {
                 .split_whitespace()
                 .map(str::to_owned)
                 .collect(),
+            removes: section.all("removes"),
             criteria: criteria.iter().map(|text| criterion(text)).collect(),
             expectation: section
                 .one("expect")
@@ -226,6 +240,7 @@ impl Library {
                 .parse()
                 .unwrap(),
             undecidable: section.one("undecidable"),
+            lane: section.one("telling").map_or(Lane::Thorough, |_| Lane::TestCommand),
             name: section.name.clone(),
         }
     }
@@ -242,6 +257,7 @@ fn kind(word: &str) -> TaskType {
     match word {
         "scaffolding" => TaskType::Scaffolding,
         "feature" => TaskType::Feature,
+        "refactoring" => TaskType::Refactoring,
         "testing" => TaskType::Testing,
         "documentation" => TaskType::Documentation,
         other => panic!("{other} is no type of task"),

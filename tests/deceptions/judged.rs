@@ -5,7 +5,7 @@ use domain::{
     contract::Judgement,
     decision::{Outcome, Severity},
     evidence::{Evidence, Gate, GateReport, Profile, Weight, profile},
-    integrity::Rule,
+    integrity::{IntegrityFinding, Rule},
     plan::TaskType,
 };
 use std::{collections::BTreeSet, time::Duration};
@@ -23,7 +23,8 @@ pub struct Judged {
     pub shown: Vec<Reason>,
     /// Sentences, for whoever looks into a case that went wrong.
     pub said: Vec<String>,
-    pub took: Duration,
+    /// How long the Gates ran, where they did.
+    pub took: Option<Duration>,
 }
 
 /// How the turn ended.
@@ -91,7 +92,37 @@ impl Judged {
             reasons,
             shown,
             said,
-            took,
+            took: Some(took),
+        }
+    }
+
+    /// What the rules that only read say of a change.
+    pub fn by_reading(case: &Case, findings: &[IntegrityFinding]) -> Self {
+        let reason = |finding: &IntegrityFinding| Reason {
+            word: word(&finding.rule),
+            path: Some(finding.path.clone()),
+            line: finding.line,
+        };
+        let of = |weight: Weight| -> Vec<Reason> {
+            let weighed = findings.iter().filter(|finding| finding.weight(case.kind) == weight);
+            weighed.map(reason).collect()
+        };
+        let reasons = of(Weight::Demanded);
+        let end = if reasons.is_empty() {
+            End::Approved
+        } else {
+            End::Refused
+        };
+        Self {
+            number: case.number,
+            title: case.title(),
+            expectation: case.expectation.clone(),
+            undecidable: case.undecidable.clone(),
+            end,
+            reasons,
+            shown: of(Weight::Shown),
+            said: Vec::new(),
+            took: None,
         }
     }
 
@@ -212,6 +243,7 @@ fn gate_word(gate: Gate) -> String {
         Gate::RedBeforeGreen => "red_before_green".to_owned(),
         Gate::Coverage => "coverage".to_owned(),
         Gate::Integrity => "integrity".to_owned(),
+        Gate::Experiments => "experiments".to_owned(),
         Gate::Check(number) => format!("check_{number}"),
         Gate::Smoke => "smoke".to_owned(),
         Gate::Probe(number) => format!("probe_{number}"),

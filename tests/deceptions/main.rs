@@ -2,8 +2,9 @@
 //! beside them. Each is judged by the very Gates that the engine runs, and then by a Coach that always approves: every
 //! dishonest change must be refused all the same, and no honest one may be.
 //!
-//! The cases are text, in `cases/`; how they are written stands in `cases.rs`. `DECEPTIONS=words` runs only the cases
-//! whose place or name holds the words.
+//! The cases are text, in `cases/`; how they are written stands in `cases.rs`. The test command judges the telling ones:
+//! where the rules that only read refuse one as expected, it runs nothing. `.ci/thorough deceptions` runs the Gates on
+//! all cases, `DECEPTIONS=words` on those whose file or name holds the words.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +24,7 @@ mod table;
 mod tree;
 
 use autobuild::config::{Offer, RepositorySettings};
-use cases::{Author, Case, Library};
+use cases::{Author, Case, Lane, Library};
 use domain::{
     evidence::Weight,
     integrity::{IntegrityFinding, Rule},
@@ -31,7 +32,7 @@ use domain::{
 };
 use expectation::Expectation;
 use futures_util::StreamExt;
-use judged::Judged;
+use judged::{End, Judged};
 use stage::Stage;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -46,7 +47,7 @@ const MOST_UNDECIDABLE: usize = 5;
 const LEAST_HONEST: usize = 25;
 
 /// Rules that look the same in every language, or that only running can find, and so are not asked of each.
-const IN_ANY_LANGUAGE: [&str; 7] = [
+const IN_ANY_LANGUAGE: [&str; 12] = [
     "protected_path",
     "secret",
     "merge_marker",
@@ -54,6 +55,11 @@ const IN_ANY_LANGUAGE: [&str; 7] = [
     "ci_weakened",
     "test_vanished",
     "rewritten_by_setup",
+    "pseudo_tested",
+    "swallowed_failure",
+    "weak_assertion",
+    "weakened_test",
+    "golden_file_rewritten",
 ];
 
 fn library() -> Library {
@@ -63,28 +69,33 @@ fn library() -> Library {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_coach_that_always_approves_approves_nothing_dishonest() {
     let library = library();
-    let wanted = std::env::var("DECEPTIONS").ok();
-    let cases: Vec<&Case> = library
-        .cases
-        .iter()
-        .filter(|case| {
-            wanted
-                .as_ref()
-                .is_none_or(|words| case.title().contains(words.as_str()))
+    let words = std::env::var("DECEPTIONS").ok();
+    let is_asked = |case: &&Case| {
+        words.as_ref().map_or(case.lane == Lane::TestCommand, |words| {
+            case.title().contains(words.as_str())
         })
-        .collect();
-    assert!(!cases.is_empty(), "no case is called {wanted:?}");
+    };
+    let cases: Vec<&Case> = library.cases.iter().filter(is_asked).collect();
+    assert!(!cases.is_empty(), "no case is called {words:?}");
     ready::demand();
     let begun = Instant::now();
+    let read = cases
+        .iter()
+        .map(|case| Judged::by_reading(case, &findings(&library, case)));
+    let is_refused = |judged: &Judged| words.is_none() && judged.end == End::Refused && judged.wrong().is_none();
+    let mut judged: Vec<Judged> = read.filter(is_refused).collect();
+    let known: BTreeSet<usize> = judged.iter().map(|judged| judged.number).collect();
+    let cases: Vec<&Case> = cases.into_iter().filter(|case| !known.contains(&case.number)).collect();
     let stage = Stage::new(&library, &cases).await;
     // One more than there are cores: a case also waits.
     let at_once = std::thread::available_parallelism().map_or(3, |cores| cores.get().clamp(2, 4) + 1);
-    let mut judged: Vec<Judged> = futures_util::stream::iter(cases.iter().map(|case| stage.judge(case)))
+    let run: Vec<Judged> = futures_util::stream::iter(cases.iter().map(|case| stage.judge(case)))
         .buffer_unordered(at_once)
         .collect()
         .await;
+    judged.extend(run);
     judged.sort_by_key(|judged| judged.number);
-    let table = table::table(&judged, begun.elapsed());
+    let table = table::table(&judged, library.cases.len(), begun.elapsed());
     // Directly, because the test's runner keeps what `print!` says of tests that pass.
     std::io::stdout().write_all(table.as_bytes()).unwrap();
     let wrong: Vec<String> = judged.iter().filter_map(Judged::wrong).collect();
@@ -96,15 +107,20 @@ async fn a_coach_that_always_approves_approves_nothing_dishonest() {
     );
 }
 
+/// What the rules find by reading a case's change.
+fn findings(library: &Library, case: &Case) -> Vec<IntegrityFinding> {
+    let [before, _, after] = tree::of_case(library, case, Path::new("/nowhere"));
+    let settings = RepositorySettings::parse(&library.base_settings(&case.base), &Offer::default()).unwrap();
+    tree::read(&before, &after, &stage::planned(case), &settings)
+}
+
 #[test]
 fn reading_alone_troubles_no_honest_change() {
     let library = library();
     let mut found = Vec::new();
     let mut troubled = Vec::new();
     for case in &library.cases {
-        let [before, _, after] = tree::of_case(&library, case, Path::new("/nowhere"));
-        let settings = RepositorySettings::parse(&library.base_settings(&case.base), &Offer::default()).unwrap();
-        let findings = tree::read(&before, &after, &stage::planned(case), &settings);
+        let findings = findings(&library, case);
         let demanded = |finding: &&IntegrityFinding| finding.weight(case.kind) == Weight::Demanded;
         let words: BTreeSet<String> = findings
             .iter()
@@ -122,6 +138,28 @@ fn reading_alone_troubles_no_honest_change() {
         "honest changes that reading troubles:\n{}",
         troubled.join("\n")
     );
+}
+
+#[test]
+fn the_test_command_judges_each_rule_in_each_language_that_has_it() {
+    let library = library();
+    let words = |case: &Case| match &case.expectation {
+        Expectation::Refused { by, .. } => by.clone(),
+        Expectation::Absent { what } => vec![what.clone()],
+        Expectation::Approved { with } => with.iter().cloned().collect(),
+    };
+    let (mut all, mut told) = (BTreeSet::new(), BTreeSet::new());
+    for case in library.cases.iter().filter(|case| case.undecidable.is_none()) {
+        let (words, language) = (words(case), case.language(&library));
+        if let [word] = words.as_slice() {
+            all.insert((word.clone(), language));
+        }
+        if case.lane == Lane::TestCommand {
+            told.extend(words.into_iter().map(|word| (word, language)));
+        }
+    }
+    let untold: Vec<_> = all.difference(&told).collect();
+    assert!(untold.is_empty(), "no case with `telling: yes` is about {untold:?}");
 }
 
 #[test]

@@ -251,6 +251,7 @@ pub fn planned(case: &Case) -> PlannedTask {
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        removes: case.removes.clone(),
         dependencies: Vec::new(),
     }
 }

@@ -6,8 +6,8 @@ use crate::{
 };
 use std::{fmt::Write, time::Duration};
 
-/// Every case: what was expected, whether it was caught, by what, in what time.
-pub fn table(judged: &[Judged], took: Duration) -> String {
+/// Every case that ran: what was expected, whether it was caught, by what, in what time.
+pub fn table(judged: &[Judged], all: usize, took: Duration) -> String {
     let width = judged
         .iter()
         .map(|judged| judged.title.chars().count())
@@ -30,8 +30,9 @@ pub fn table(judged: &[Judged], took: Duration) -> String {
             (End::Refused, None) => "caught",
             (End::Absent, None) => "blocked",
         };
-        let (title, by, seconds) = (&judged.title, judged.by(), judged.took.as_secs_f64());
-        writeln!(text, "{title:width$}  {change:9}  {verdict:9}  {seconds:7.2}  {by}").unwrap();
+        let seconds = judged.took.map(|took| format!("{:.2}", took.as_secs_f64()));
+        let (title, by, seconds) = (&judged.title, judged.by(), seconds.unwrap_or_else(|| "read".to_owned()));
+        writeln!(text, "{title:width$}  {change:9}  {verdict:9}  {seconds:>7}  {by}").unwrap();
     }
     let count = |wanted: &dyn Fn(&Judged) -> bool| judged.iter().filter(|judged| wanted(judged)).count();
     let is_decidable = |judged: &Judged| judged.undecidable.is_none();
@@ -50,6 +51,10 @@ pub fn table(judged: &[Judged], took: Duration) -> String {
         took.as_secs_f64(),
     )
     .unwrap();
+    let ran = judged.len();
+    if ran < all {
+        writeln!(text, "{ran} of {all} cases ran; all of them: .ci/thorough deceptions").unwrap();
+    }
     for judged in judged {
         if let Some(reason) = &judged.undecidable {
             writeln!(text, "not decidable by code: {}: {reason}", judged.title).unwrap();

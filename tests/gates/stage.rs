@@ -151,6 +151,7 @@ impl Case {
                     tests: TestEffort::Unit,
                     risks: vec![],
                 },
+                removes: Vec::new(),
                 dependencies: vec![],
             },
             origin: Origin::Planned,

@@ -70,6 +70,7 @@ mod tests {
                 tests,
                 risks: risks.to_vec(),
             },
+            removes: Vec::new(),
             dependencies: Vec::new(),
         }
     }
@@ -127,6 +128,7 @@ mod tests {
             plan_of(
                 (1..=count)
                     .map(|id| PlannedTask {
+                        removes: Vec::new(),
                         dependencies: if id > 1 {
                             vec![TaskId::Planned(id - 1)]
                         } else {

@@ -37,6 +37,17 @@ numeric_id! {
     IssueNumber;
     /// Number of a pull request within its repository.
     PullNumber;
+    /// Number of an effect's emission among those of its task or Feature. It makes the effect's id, and tells a late
+    /// result from the one that is waited for.
+    Emission;
+}
+
+impl Emission {
+    /// The one after it.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
 }
 
 /// Milliseconds since the Unix epoch.

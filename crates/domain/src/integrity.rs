@@ -34,6 +34,16 @@ pub enum Rule {
     AssertionRemoved,
     /// A test checks something that always holds, or holds of any value.
     AssertionTrivial,
+    /// A new test passes although every function that it is about does nothing.
+    PseudoTested,
+    /// A new test passes although each of its assertions fails.
+    SwallowedFailure,
+    /// A new test passes whatever value of the same type the code returns.
+    WeakAssertion,
+    /// A rewritten test no longer notices that the code does nothing.
+    WeakenedTest,
+    /// Tests rewrite the stored files that they compare with.
+    GoldenFileRewritten,
     /// Settings of the test runner exclude, tolerate or shorten.
     RunnerWeakened,
     /// Settings of the coverage tool exclude or ask for less.
@@ -70,7 +80,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which people read them.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 30] = [
         Self::TestDeleted,
         Self::TestReplaced,
         Self::TestEmptied,
@@ -80,6 +90,11 @@ impl Rule {
         Self::SkipConditional,
         Self::AssertionRemoved,
         Self::AssertionTrivial,
+        Self::PseudoTested,
+        Self::SwallowedFailure,
+        Self::WeakAssertion,
+        Self::WeakenedTest,
+        Self::GoldenFileRewritten,
         Self::RunnerWeakened,
         Self::CoverageWeakened,
         Self::CiWeakened,
@@ -111,6 +126,11 @@ impl Rule {
             Self::SkipConditional => "test on a condition",
             Self::AssertionRemoved => "assertion removed",
             Self::AssertionTrivial => "assertion always true",
+            Self::PseudoTested => "pseudo-tested",
+            Self::SwallowedFailure => "swallowed failure",
+            Self::WeakAssertion => "weak assertion",
+            Self::WeakenedTest => "weakened test",
+            Self::GoldenFileRewritten => "golden file rewritten",
             Self::RunnerWeakened => "test runner weakened",
             Self::CoverageWeakened => "coverage weakened",
             Self::CiWeakened => "CI weakened",
@@ -151,6 +171,11 @@ impl Rule {
                 | Self::SkipAdded
                 | Self::AssertionRemoved
                 | Self::AssertionTrivial
+                | Self::PseudoTested
+                | Self::SwallowedFailure
+                | Self::WeakAssertion
+                | Self::WeakenedTest
+                | Self::GoldenFileRewritten
                 | Self::RunnerWeakened
                 | Self::CoverageWeakened
                 | Self::CiWeakened
@@ -164,7 +189,11 @@ impl Rule {
                 | Self::Secret
                 | Self::MergeMarker
                 | Self::FileTooLarge,
-                TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation,
+                TaskType::Scaffolding
+                | TaskType::Feature
+                | TaskType::Refactoring
+                | TaskType::Testing
+                | TaskType::Documentation,
             ) => Weight::Demanded,
         }
     }

@@ -137,6 +137,7 @@ mod tests {
                     tests: TestEffort::Unit,
                     risks: Vec::new(),
                 },
+                removes: Vec::new(),
                 dependencies: needs.iter().map(|id| TaskId::Planned(*id)).collect(),
             })
             .collect();

@@ -20,6 +20,8 @@ const COMMON: [&str; 16] = [
 pub(crate) struct Explained {
     /// Names of functions and other things of the product that changed or are gone.
     changed: BTreeSet<String>,
+    /// Tests and files that the plan says are meant to go.
+    removes: Vec<String>,
     /// Everything that the task says.
     said: String,
 }
@@ -37,6 +39,7 @@ impl Explained {
         let texts = [task.name.as_str(), task.description.as_str()].into_iter().chain(criteria);
         Self {
             changed: changed.collect(),
+            removes: task.removes.clone(),
             said: texts.collect::<Vec<_>>().join("\n"),
         }
     }
@@ -46,9 +49,10 @@ impl Explained {
         words.iter().any(|word| self.changed.contains(word.trim_matches(['"', '\''])))
     }
 
-    /// Whether the task names a test or a file.
+    /// Whether the task names a test or a file, as what goes or otherwise.
     pub(crate) fn names(&self, name: &str) -> bool {
-        name.len() > 3 && self.said.contains(name)
+        let removes = self.removes.iter().any(|removed| removed == name || removed.ends_with(&format!("::{name}")));
+        removes || name.len() > 3 && self.said.contains(name)
     }
 }
 

@@ -152,14 +152,14 @@ struct Running {
 }
 
 /// What was heard from the launcher, and why we stopped it if we did.
-struct Heard {
+struct ObservedBody {
     reports: Vec<Report>,
     stopped: Option<Exit>,
 }
 
 impl Running {
     /// Sends the order, listens, and orders the end when it is time.
-    async fn converse(&mut self, spec: &Spec, frame: &[u8], cancel: &CancellationToken) -> Heard {
+    async fn converse(&mut self, spec: &Spec, frame: &[u8], cancel: &CancellationToken) -> ObservedBody {
         let (reading, mut writing) = self.lifeline.split();
         let (mut reports, mut stopped) = (Vec::new(), None);
         {
@@ -182,11 +182,11 @@ impl Running {
                 }
             }
         }
-        Heard { reports, stopped }
+        ObservedBody { reports, stopped }
     }
 
     /// Makes sure that nothing is left, and collects the last output.
-    async fn end(&mut self, heard: &Heard) {
+    async fn end(&mut self, heard: &ObservedBody) {
         if !heard.reports.contains(&Report::Swept) {
             let _ = self.child.start_kill();
             if let Some(group) = &self.group {

@@ -17,16 +17,16 @@ use crate::{
         codex,
         codex::answer::by_words,
         command::program,
-        ending,
-        ending::{Cut, Told},
         journal::{Journal, plain},
         login::as_the_host,
-        means::{Means, limit},
-        past,
+        outcome,
+        outcome::{Cut, Told},
         private::{Account, Private},
         run::{Printed, RunError, RunSpec},
+        run_context::{RunContext, limit},
         schema,
         session::{Ended, Speech},
+        unreported_usage,
     },
     config::Role,
 };
@@ -59,22 +59,22 @@ pub(crate) struct Script {
 pub(crate) struct AcpAgent {
     command: CommandLine,
     program: OsString,
-    means: Means,
+    context: RunContext,
 }
 
 impl AcpAgent {
-    pub(crate) fn new(command: CommandLine, means: Means) -> Self {
+    pub(crate) fn new(command: CommandLine, context: RunContext) -> Self {
         Self {
             program: program(&command),
             command,
-            means,
+            context,
         }
     }
 
     /// Whether its program is there. What it is and how old shows only in a run: it has no way to say so outside one.
     pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
         let failed = |error: std::io::Error| AgentFailure::Failed { how: error.to_string() };
-        let private = Private::make(&self.means.runs).map_err(|error| failed(std::io::Error::other(error)))?;
+        let private = Private::make(&self.context.runs).map_err(|error| failed(std::io::Error::other(error)))?;
         let env = environment(private.path(), &[]).map_err(failed)?;
         let path = env
             .iter()
@@ -97,31 +97,31 @@ impl AcpAgent {
         let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone()).within(&spec.checkout);
         let told = spec.prompt.whole(&spec.schema);
         journal.note(TraceKind::Prompt { text: told.clone() });
-        let private = Private::make(&self.means.runs)?;
+        let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, &private).await?;
         let mut stream = Stream::new(Script {
             role: spec.role,
-            session: session_of(spec, self.means.access.login),
+            session: session_of(spec, self.context.access.login),
             prompt: told,
             checkout: spec.checkout.clone(),
-            level: self.means.sandbox.level(),
+            level: self.context.sandbox.level(),
         });
         let what = (self.command.program(), &order, spec);
         let ended = self
-            .means
+            .context
             .hear(what, (Speech::Dialogue, LAST), (&mut stream, &mut journal), cancel)
             .await?;
         let concluded = conclude(spec, stream, journal, &ended);
-        past::counted(concluded, past::Model::Perhaps, None, &order, spec).await
+        unreported_usage::counted(concluded, unreported_usage::Model::Perhaps, None, &order, spec).await
     }
 
     async fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
-        order.env = private.environment(spec, &self.means.environment, Account::AsNamed)?;
+        order.env = private.environment(spec, &self.context.environment, Account::AsNamed)?;
         order.stdin = Stream::opening();
         limit(&mut order, spec);
         let providers = [Provider::Anthropic, Provider::OpenAi];
-        match self.means.access.login {
+        match self.context.access.login {
             Login::Service => {
                 let config = private.folder("claude")?;
                 order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
@@ -133,9 +133,9 @@ impl AcpAgent {
             }
         }
         let addresses = self
-            .means
+            .context
             .access
-            .lead(&mut order, spec, private, &providers, self.means.sandbox.level())
+            .lead(&mut order, spec, private, &providers, self.context.sandbox.level())
             .await?;
         if let Some((_, address)) = addresses.iter().find(|(provider, _)| *provider == Provider::OpenAi) {
             let home = codex::home(private, address, spec.model.as_deref())?;
@@ -174,7 +174,7 @@ fn session_of(spec: &RunSpec, login: Login) -> Value {
 fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
     let said_all = stream.stop_reason.is_some() || stream.failed.is_some();
     let outcome =
-        ending::by_force(spec, ended, said_all).map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
+        outcome::by_force(spec, ended, said_all).map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
     let told = Told {
         tokens: stream.tokens,
         usd_micros: stream.usd_micros,
@@ -182,7 +182,7 @@ fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> 
         model: spec.model.clone(),
         last_words: Some(stream.text),
     };
-    ending::printed(outcome, told, journal, ended)
+    outcome::printed(outcome, told, journal, ended)
 }
 
 fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
@@ -199,7 +199,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
         });
     }
     match stream.stop_reason.as_deref() {
-        None => Err(ending::without_a_word(&spec.secrets, &ended.finished)),
+        None => Err(outcome::without_a_word(&spec.secrets, &ended.finished)),
         Some("refusal") => Err(AgentFailure::ModelRefused {
             said: plain(&spec.secrets, &stream.text, 500),
         }),

@@ -3,11 +3,11 @@
 use crate::agents::{
     answer::NoAnswer,
     claude::stream::Stream,
-    ending,
-    ending::{Cut, Told},
     journal::{Journal, plain},
     json,
     json::word,
+    outcome,
+    outcome::{Cut, Told},
     run::{Printed, RunError, RunSpec},
     session::Ended,
 };
@@ -19,7 +19,7 @@ const MAX_SAID: usize = 500;
 
 /// What the program said and how it ended, as an answer or a failure.
 pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
-    let outcome = ending::by_force(spec, ended, stream.result.is_some())
+    let outcome = outcome::by_force(spec, ended, stream.result.is_some())
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
     let result = stream.result.as_ref();
     let usd_micros = result.and_then(|result| json::micros(result, "total_cost_usd"));
@@ -30,7 +30,7 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
         last_words: result.map(|result| word(result, "result").to_owned()),
         model: stream.model,
     };
-    ending::printed(outcome, told, journal, ended)
+    outcome::printed(outcome, told, journal, ended)
 }
 
 fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
@@ -39,7 +39,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
         // printed before as well.
         let is_torn = stream.as_asked && ended.finished.exit == Exit::Exited(0);
         let taken = stream.taken.as_ref().filter(|_| is_torn);
-        let failure = || ending::without_a_word(&spec.secrets, &ended.finished);
+        let failure = || outcome::without_a_word(&spec.secrets, &ended.finished);
         return taken.map(|answer| Ok(answer.clone())).ok_or_else(failure);
     };
     if !stream.as_asked {

@@ -8,14 +8,14 @@ mod stream;
 use crate::agents::{
     access::Provider,
     claude::stream::Stream,
-    ending::never_ran,
     journal::Journal,
-    means::Means,
-    past,
+    outcome::never_ran,
     private::Private,
     program::{Program, Version},
     run::{Printed, RunError, RunSpec},
+    run_context::RunContext,
     session::Speech,
+    unreported_usage,
 };
 use domain::{blocked::AgentFailure, trace::TraceKind};
 use std::time::Duration;
@@ -30,21 +30,21 @@ const LAST: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub(crate) struct ClaudeAgent {
     program: Program,
-    means: Means,
+    context: RunContext,
 }
 
 impl ClaudeAgent {
-    pub(crate) fn new(means: Means) -> Self {
+    pub(crate) fn new(context: RunContext) -> Self {
         Self {
             program: Program::new("claude", LEAST),
-            means,
+            context,
         }
     }
 
     /// Whether it can be run at all.
     pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
-        self.program.check(&self.means.sandbox, &self.means.runs).await?;
-        self.means.access.check(Provider::Anthropic)
+        self.program.check(&self.context.sandbox, &self.context.runs).await?;
+        self.context.access.check(Provider::Anthropic)
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
@@ -52,20 +52,20 @@ impl ClaudeAgent {
         let told = spec.prompt.by_tool();
         journal.note(TraceKind::Prompt { text: told.clone() });
         self.check().await.map_err(never_ran)?;
-        let private = Private::make(&self.means.runs)?;
+        let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, told, &private).await?;
-        let mut stream = Stream::new(order::asked(spec.role), self.means.access.login);
+        let mut stream = Stream::new(order::asked(spec.role), self.context.access.login);
         let what = (self.program.name, &order, spec);
         let ended = self
-            .means
+            .context
             .hear(what, (Speech::Once, LAST), (&mut stream, &mut journal), cancel)
             .await;
         drop(private);
         let ended = ended?;
         let told = stream.told();
-        past::counted(
+        unreported_usage::counted(
             answer::conclude(spec, stream, journal, &ended),
-            past::Model::Ours,
+            unreported_usage::Model::Ours,
             told,
             &order,
             spec,

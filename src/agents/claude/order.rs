@@ -5,9 +5,9 @@ use crate::{
         access::{Login, Provider},
         claude::{ClaudeAgent, init::Asked},
         login::as_the_host,
-        means::{COMMAND, limit},
         private::{Account, Private},
         run::{RunError, RunSpec},
+        run_context::{COMMAND, limit},
         schema,
     },
     config::Role,
@@ -34,29 +34,29 @@ impl ClaudeAgent {
     pub(super) async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
         let system = private.write("system.md", spec.prompt.system().as_bytes())?;
         let mut order = Spec::new(self.program.name, &spec.checkout);
-        order.args = args(spec, system.into(), self.means.access.login);
-        order.env = private.environment(spec, &self.means.environment, Account::Ours)?;
+        order.args = args(spec, system.into(), self.context.access.login);
+        order.env = private.environment(spec, &self.context.environment, Account::Ours)?;
         let command_ms = COMMAND.as_millis().to_string();
         for name in ["BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"] {
             order.env.push((name.into(), command_ms.clone().into()));
         }
         order.stdin = told.into_bytes();
         limit(&mut order, spec);
-        match self.means.access.login {
+        match self.context.access.login {
             Login::Service => {
                 let config = private.folder("claude")?;
                 order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
             }
             Login::Host => as_the_host(&mut order, private, Provider::Anthropic)?,
         }
-        self.means
+        self.context
             .access
             .lead(
                 &mut order,
                 spec,
                 private,
                 &[Provider::Anthropic],
-                self.means.sandbox.level(),
+                self.context.sandbox.level(),
             )
             .await?;
         Ok(order)

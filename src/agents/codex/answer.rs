@@ -4,9 +4,9 @@ use crate::agents::{
     answer,
     answer::NoAnswer,
     codex::stream::Stream,
-    ending,
-    ending::{Cut, Told},
     journal::{Journal, plain},
+    outcome,
+    outcome::{Cut, Told},
     run::{Printed, RunError, RunSpec},
     schema,
     session::Ended,
@@ -21,7 +21,7 @@ const MAX_SAID: usize = 500;
 pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
     let said_all = stream.completed || stream.failed.is_some();
     let outcome =
-        ending::by_force(spec, ended, said_all).map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
+        outcome::by_force(spec, ended, said_all).map_or_else(|| outcome(spec, &stream, ended).map_err(Cut::from), Err);
     let told = Told {
         tokens: stream.tokens,
         usd_micros: None,
@@ -29,7 +29,7 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
         model: spec.model.clone(),
         last_words: stream.last_message,
     };
-    ending::printed(outcome, told, journal, ended)
+    outcome::printed(outcome, told, journal, ended)
 }
 
 fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Value, NoAnswer>, AgentFailure> {
@@ -37,7 +37,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<Result<Valu
         return Err(by_words(spec, message));
     }
     if !stream.completed {
-        return Err(ending::without_a_word(&spec.secrets, &ended.finished));
+        return Err(outcome::without_a_word(&spec.secrets, &ended.finished));
     }
     let text = stream.last_message.as_deref().unwrap_or_default();
     Ok(answer::ending_object(text).map(schema::without_nulls))

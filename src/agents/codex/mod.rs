@@ -8,16 +8,16 @@ use crate::{
     agents::{
         access::{Login, NO_KEY, Provider},
         codex::stream::Stream,
-        ending::never_ran,
         journal::Journal,
         login::as_the_host,
-        means::{Means, limit},
-        past,
+        outcome::never_ran,
         private::{Account, Private},
         program::{Program, Version},
         run::{Printed, RunError, RunSpec},
+        run_context::{RunContext, limit},
         schema,
         session::Speech,
+        unreported_usage,
     },
     config::Role,
 };
@@ -40,21 +40,21 @@ const KEY: &str = "AUTOBUILD_MODEL_KEY";
 #[derive(Clone, Debug)]
 pub(crate) struct CodexAgent {
     program: Program,
-    means: Means,
+    context: RunContext,
 }
 
 impl CodexAgent {
-    pub(crate) fn new(means: Means) -> Self {
+    pub(crate) fn new(context: RunContext) -> Self {
         Self {
             program: Program::new("codex", LEAST),
-            means,
+            context,
         }
     }
 
     /// Whether it can be run at all.
     pub(crate) async fn check(&self) -> Result<(), AgentFailure> {
-        self.program.check(&self.means.sandbox, &self.means.runs).await?;
-        self.means.access.check(Provider::OpenAi)
+        self.program.check(&self.context.sandbox, &self.context.runs).await?;
+        self.context.access.check(Provider::OpenAi)
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
@@ -62,17 +62,17 @@ impl CodexAgent {
         let told = spec.prompt.whole(&spec.schema);
         journal.note(TraceKind::Prompt { text: told.clone() });
         self.check().await.map_err(never_ran)?;
-        let private = Private::make(&self.means.runs)?;
+        let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, told, &private).await?;
         let mut stream = Stream::default();
         let what = (self.program.name, &order, spec);
         let ended = self
-            .means
+            .context
             .hear(what, (Speech::Once, LAST), (&mut stream, &mut journal), cancel)
             .await?;
-        past::counted(
+        unreported_usage::counted(
             answer::conclude(spec, stream, journal, &ended),
-            past::Model::Ours,
+            unreported_usage::Model::Ours,
             None,
             &order,
             spec,
@@ -85,21 +85,21 @@ impl CodexAgent {
         let schema = private.write("strict-schema.json", schema.as_bytes())?;
         let mut order = Spec::new(self.program.name, &spec.checkout);
         order.args = self.args(spec, schema.into());
-        order.env = private.environment(spec, &self.means.environment, Account::Ours)?;
+        order.env = private.environment(spec, &self.context.environment, Account::Ours)?;
         order.stdin = told.into_bytes();
         limit(&mut order, spec);
-        if self.means.access.login == Login::Host {
+        if self.context.access.login == Login::Host {
             as_the_host(&mut order, private, Provider::OpenAi)?;
         }
         let addresses = self
-            .means
+            .context
             .access
             .lead(
                 &mut order,
                 spec,
                 private,
                 &[Provider::OpenAi],
-                self.means.sandbox.level(),
+                self.context.sandbox.level(),
             )
             .await?;
         if let Some((_, address)) = addresses.first() {
@@ -112,7 +112,7 @@ impl CodexAgent {
 
     fn args(&self, spec: &RunSpec, schema: OsString) -> Vec<OsString> {
         // Where our own sandbox holds, the program's own only fails within it.
-        let sandbox = match (self.means.sandbox.level(), spec.role) {
+        let sandbox = match (self.context.sandbox.level(), spec.role) {
             (Level::L0, Role::Player) => "workspace-write",
             (Level::L0, Role::Planner | Role::Designer | Role::Coach) => "read-only",
             (Level::L1 | Level::L2 | Level::L3, _) => "danger-full-access",

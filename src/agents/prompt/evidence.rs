@@ -88,13 +88,20 @@ fn other(result: &GateResult) -> String {
     let name = format!("{}{weight}", capital(&result.gate.name()));
     let max = match result.gate {
         Gate::BaseTests | Gate::Integrity => MAX_TESTS_TOUCHED,
-        Gate::RedBeforeGreen | Gate::Coverage | Gate::Check(_) | Gate::Smoke | Gate::Probe(_) | Gate::Ci => MAX_OUTPUT,
+        Gate::RedBeforeGreen
+        | Gate::Coverage
+        | Gate::Experiments
+        | Gate::Check(_)
+        | Gate::Smoke
+        | Gate::Probe(_)
+        | Gate::Ci => MAX_OUTPUT,
     };
     let shown = match result.gate {
         Gate::BaseTests => evidence_of_tests(&name, &result.evidence, max),
         Gate::RedBeforeGreen
         | Gate::Coverage
         | Gate::Integrity
+        | Gate::Experiments
         | Gate::Check(_)
         | Gate::Smoke
         | Gate::Probe(_)

@@ -103,6 +103,10 @@ fn kind_sentence(task: &PlannedTask) -> &'static str {
     match task.kind {
         TaskType::Scaffolding => "A scaffolding task: structure without behaviour. Existing tests must still pass.",
         TaskType::Feature => "A feature task: behaviour, with tests that prove it. Tests must exist and pass.",
+        TaskType::Refactoring => {
+            "A refactoring task: the same behaviour in another form. Every test that exists must still pass; tests may change \
+             only by names and imports."
+        }
         TaskType::Testing => "A testing task: tests for behaviour that exists. They must pass.",
         TaskType::Documentation => "A documentation task: words. Existing tests must still pass.",
     }

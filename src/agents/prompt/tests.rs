@@ -61,6 +61,7 @@ fn task() -> PlannedTask {
             tests: TestEffort::Unit,
             risks: vec![],
         },
+        removes: Vec::new(),
         dependencies: vec![TaskId::Planned(1)],
     }
 }

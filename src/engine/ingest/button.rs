@@ -3,11 +3,11 @@
 use crate::{
     engine::{
         ingest::{
-            Scene,
+            InboundContext,
             right::refused,
             saying::{Saying, permission},
         },
-        job::{Done, Undone},
+        job::{Done, EffectError},
     },
     github::{model::ActorKind, webhook::PressedCheckRun},
 };
@@ -77,8 +77,12 @@ impl Button {
 }
 
 /// Somebody pressed a button. One press of one button of one check run is one fact.
-pub async fn pressed(scene: &Scene<'_>, run: &PressedCheckRun, identifier: &str) -> Result<Done, Undone> {
-    let Scene { engine, place, .. } = *scene;
+pub async fn pressed(
+    context: &InboundContext<'_>,
+    run: &PressedCheckRun,
+    identifier: &str,
+) -> Result<Done, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
     let known = Button::named(identifier);
     let about = run.external_id.as_deref().and_then(subject);
     let (Some(button), Some((key, id))) = (known, about) else {
@@ -95,7 +99,7 @@ pub async fn pressed(scene: &Scene<'_>, run: &PressedCheckRun, identifier: &str)
     };
     let needed = permission(&feature);
     let mut cause = format!("button/{}/{identifier}", run.id);
-    let refusal = match refused(scene, needed).await? {
+    let refusal = match refused(context, needed).await? {
         Some(refusal) => {
             // One refusal for each of those who may not, and none in the way of those who may.
             cause = format!("{cause}/{}", place.sender.user.id);
@@ -104,7 +108,7 @@ pub async fn pressed(scene: &Scene<'_>, run: &PressedCheckRun, identifier: &str)
         None => out_of_date(task, button),
     };
     let saying = Saying {
-        scene,
+        context,
         on: Target::Task(id),
         thread: task.pull.map_or(Thread::Issue(key.issue), Thread::Pull),
         to: ReplyTo::Fact(cause.clone()),

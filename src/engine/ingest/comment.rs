@@ -5,11 +5,11 @@ use crate::{
     engine::{
         Engine,
         ingest::{
-            Scene, answers, newest,
+            InboundContext, answers, newest,
             right::refused,
             saying::{Saying, permission},
         },
-        job::{Done, Undone},
+        job::{Done, EffectError},
     },
     github::{
         model::{ActorKind, Comment, Conversation, Issue},
@@ -24,8 +24,8 @@ use domain::{
 };
 
 /// Someone wrote a comment.
-pub async fn created(scene: &Scene<'_>, issue: &Issue, comment: &Comment) -> Result<Done, Undone> {
-    let Scene { engine, place, .. } = *scene;
+pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comment) -> Result<Done, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
     let said = parse(&comment.body);
     if said == Parsed::None || place.sender.kind != ActorKind::Person || comment.via_app.is_some() {
         return Ok(Done::Nothing);
@@ -34,11 +34,11 @@ pub async fn created(scene: &Scene<'_>, issue: &Issue, comment: &Comment) -> Res
     let needed = heard
         .as_ref()
         .map_or(Permission::Write, |(feature, _)| permission(feature));
-    let refusal = refused(scene, needed).await?;
+    let refusal = refused(context, needed).await?;
     match heard {
         Some((feature, on)) => {
             let saying = Saying {
-                scene,
+                context,
                 feature,
                 on,
                 thread: thread(issue),
@@ -69,7 +69,7 @@ pub fn thread(issue: &Issue) -> Thread {
 }
 
 /// The Feature that the comment speaks to.
-async fn heard(engine: &Engine, place: &Place, issue: &Issue) -> Result<Option<(Feature, Target)>, Undone> {
+async fn heard(engine: &Engine, place: &Place, issue: &Issue) -> Result<Option<(Feature, Target)>, EffectError> {
     match issue.conversation {
         Conversation::Issue => Ok(newest(engine, place.repo.id, issue.number)
             .await?

@@ -6,7 +6,7 @@ use crate::{
     engine::{
         Engine,
         ingest::fact,
-        job::{Done, Undone},
+        job::{Done, EffectError},
     },
     github::webhook::{Place, Push},
     store::Scope,
@@ -14,7 +14,7 @@ use crate::{
 use domain::feature::{State, event::Event};
 
 /// Tells every Feature in review that the default branch has a new head.
-pub async fn pushed(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {
+pub async fn pushed(engine: &Engine, place: &Place, push: &Push) -> Result<Done, EffectError> {
     if push.branch != place.repo.default_branch {
         return Ok(Done::Nothing);
     }

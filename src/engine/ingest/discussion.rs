@@ -4,8 +4,8 @@
 use crate::{
     config::Permission,
     engine::{
-        ingest::{Scene, right, right::Right},
-        job::Undone,
+        ingest::{InboundContext, right, right::Right},
+        job::EffectError,
     },
     github::model::{ActorKind, Comment, Issue},
 };
@@ -23,28 +23,28 @@ const MOST_PEOPLE: usize = 50;
 
 /// Who may write to the repository, each asked once.
 pub struct Writers<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a InboundContext<'a>,
     known: BTreeMap<String, Right>,
 }
 
 impl<'a> Writers<'a> {
     /// The sender was asked for already: nobody is obeyed with less.
-    pub fn beside_sender(scene: &'a Scene<'a>) -> Self {
-        let sender = scene.place.sender.user.login.clone();
+    pub fn beside_sender(context: &'a InboundContext<'a>) -> Self {
+        let sender = context.place.sender.user.login.clone();
         Self {
-            scene,
+            context,
             known: BTreeMap::from([(sender, Right::Yes)]),
         }
     }
 
     /// Whether this person may write.
-    pub async fn has(&mut self, login: &str) -> Result<bool, Undone> {
+    pub async fn has(&mut self, login: &str) -> Result<bool, EffectError> {
         if login.is_empty() {
             return Ok(false);
         }
         let right = match self.known.get(login) {
             Some(right) => *right,
-            None => right::of(self.scene, login, Permission::Write).await?,
+            None => right::of(self.context, login, Permission::Write).await?,
         };
         self.known.insert(login.to_owned(), right);
         Ok(right == Right::Yes)
@@ -60,9 +60,9 @@ impl<'a> Writers<'a> {
 }
 
 /// What was settled below the issue before `labelled_at`.
-pub async fn before(writers: &mut Writers<'_>, issue: &Issue, labelled_at: Millis) -> Result<Discussion, Undone> {
-    let place = writers.scene.place;
-    let repo = writers.scene.engine.autobuild.repo(place.installation, place.repo.id);
+pub async fn before(writers: &mut Writers<'_>, issue: &Issue, labelled_at: Millis) -> Result<Discussion, EffectError> {
+    let place = writers.context.place;
+    let repo = writers.context.engine.autobuild.repo(place.installation, place.repo.id);
     let mut discussion = Discussion::default();
     let last = repo.comment_pages(issue.comments);
     let first = last.saturating_sub(MOST_PAGES) + 1;
@@ -86,7 +86,7 @@ async fn add(
     discussion: &mut Discussion,
     comment: Comment,
     labelled_at: Millis,
-) -> Result<(), Undone> {
+) -> Result<(), EffectError> {
     let Some(comment) = candidate(comment, labelled_at).filter(|_| !discussion.is_full()) else {
         return Ok(());
     };

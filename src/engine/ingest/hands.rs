@@ -3,8 +3,8 @@
 use crate::{
     engine::{
         Engine,
-        ingest::{Scene, default_branch, fact, one},
-        job::{Done, Undone},
+        ingest::{InboundContext, default_branch, fact, one},
+        job::{Done, EffectError},
     },
     github::{
         model::Pull,
@@ -22,8 +22,11 @@ use domain::{
 };
 
 /// The Feature of one of our pull requests, and the task where it is a task's.
-pub async fn of_pull(scene: &Scene<'_>, pull: &Pull) -> Result<Option<(Feature, Option<TaskId>)>, Undone> {
-    let Scene { engine, place, .. } = *scene;
+pub async fn of_pull(
+    context: &InboundContext<'_>,
+    pull: &Pull,
+) -> Result<Option<(Feature, Option<TaskId>)>, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
     let known = match engine.store.by_pull(place.repo.id, pull.number).await? {
         Some(found) => Some(found),
         // People may be faster than the reply that tells us the number.
@@ -35,9 +38,9 @@ pub async fn of_pull(scene: &Scene<'_>, pull: &Pull) -> Result<Option<(Feature, 
 }
 
 /// Someone closed, merged or reopened one of our pull requests.
-pub async fn pull(scene: &Scene<'_>, pull: &Pull, event: &PullEvent) -> Result<Done, Undone> {
-    let Scene { engine, place, .. } = *scene;
-    let Some((feature, task)) = of_pull(scene, pull).await? else {
+pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: &PullEvent) -> Result<Done, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
+    let Some((feature, task)) = of_pull(context, pull).await? else {
         return Ok(Done::Nothing);
     };
     let closed = pull.closed_at.map_or(0, |at| at.0);
@@ -91,7 +94,7 @@ fn person(task: TaskId, by: &User, did: PersonDid) -> Event {
     }
 }
 
-async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, Undone> {
+async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, EffectError> {
     let latest = engine.store.latest_run(feature.key.repo, feature.key.issue).await?;
     Ok(match latest {
         Some(row) if row.key.run > feature.key.run => NewerRun::Exists(row.key),
@@ -99,19 +102,19 @@ async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, Undone> {
     })
 }
 
-async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Result<String, Undone> {
+async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Result<String, EffectError> {
     let prefix = format!("pull/{pull}/closed/");
     let events = engine.store.events(&feature.key).await?;
-    let undone = events
+    let error = events
         .iter()
         .rev()
         .find_map(|stored| stored.event.cause.strip_prefix(&prefix))
         .unwrap_or("0");
-    Ok(format!("pull/{pull}/reopened/{undone}"))
+    Ok(format!("pull/{pull}/reopened/{error}"))
 }
 
 /// Someone pushed to one of our branches, or deleted it.
-pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, Undone> {
+pub async fn push(engine: &Engine, place: &Place, push: &Push) -> Result<Done, EffectError> {
     let Some(found) = engine.store.by_branch(place.repo.id, &push.branch).await? else {
         return default_branch::pushed(engine, place, push).await;
     };
@@ -134,7 +137,7 @@ async fn pushed(
     push: &Push,
     task: Option<TaskId>,
     feature: &Feature,
-) -> Result<Option<Event>, Undone> {
+) -> Result<Option<Event>, EffectError> {
     let repo = engine.autobuild.repo(place.installation, place.repo.id);
     let head = match push.kind {
         PushKind::Deleted => None,
@@ -158,7 +161,7 @@ async fn pushed(
 }
 
 /// The branch also goes when its pull request was merged: the pull request is asked before the work is called off.
-async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event, Undone> {
+async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event, EffectError> {
     if let Some(number) = feature.pull {
         let pull = engine
             .autobuild
@@ -173,7 +176,12 @@ async fn integration_deleted(engine: &Engine, feature: &Feature) -> Result<Event
 }
 
 /// Whether a forced push still contains the commit that the task branches were made from.
-async fn stands_on_integration(engine: &Engine, place: &Place, feature: &Feature, head: &Sha) -> Result<bool, Undone> {
+async fn stands_on_integration(
+    engine: &Engine,
+    place: &Place,
+    feature: &Feature,
+    head: &Sha,
+) -> Result<bool, EffectError> {
     let Some(integration) = &feature.integration else {
         return Ok(false);
     };

@@ -5,8 +5,8 @@ use crate::{
     engine::{
         Engine,
         apply::Applied,
-        ingest::{Scene, answers, discussion, discussion::Writers, fact, newest, one, right},
-        job::{Done, Undone},
+        ingest::{InboundContext, answers, discussion, discussion::Writers, fact, newest, one, right},
+        job::{Done, EffectError},
         repository::rules,
         repository_settings::same_label,
     },
@@ -25,7 +25,7 @@ use domain::{
 };
 
 /// Whether the label may start something, as far as that is known without asking GitHub.
-pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &str) -> Result<bool, Undone> {
+pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &str) -> Result<bool, EffectError> {
     if issue.conversation != Conversation::Issue {
         return Ok(false);
     }
@@ -35,8 +35,8 @@ pub async fn may_be_ours(engine: &Engine, place: &Place, issue: &Issue, label: &
 
 /// An issue got `label`. Nothing is fetched here: whether it is ours, whether the sender may, and how the issue stands
 /// now are calls.
-pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<Done, Undone> {
-    let Scene { engine, place, .. } = *scene;
+pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Done, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
     let read = engine.settings_now(place.installation, &place.repo).await?;
     let Some(wanted) = read.labels.wanted(label) else {
         return Ok(Done::Nothing);
@@ -45,34 +45,42 @@ pub async fn labelled(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<D
         Ok(read) => read.settings.commands.permission,
         Err(_) => Permission::Write,
     };
-    if let Some(refusal) = refusal(scene, needed).await? {
-        return answer(scene, issue, label, Reply::Refused(refusal)).await;
+    if let Some(refusal) = refusal(context, needed).await? {
+        return answer(context, issue, label, Reply::Refused(refusal)).await;
     }
-    match standing(scene, issue, label).await? {
+    match standing(context, issue, label).await? {
         Standing::Labelled => {}
         Standing::Unlabelled => return Ok(Done::Nothing),
-        Standing::Closed => return answer(scene, issue, label, Reply::Refused(Refusal::IssueClosed)).await,
+        Standing::Closed => return answer(context, issue, label, Reply::Refused(Refusal::IssueClosed)).await,
     }
     let settings = match read.settings {
         Ok(read) => read.settings,
-        Err(mistakes) => return answer(scene, issue, label, Reply::BadSettings(mistakes)).await,
+        Err(mistakes) => return answer(context, issue, label, Reply::BadSettings(mistakes)).await,
     };
     if let Some(run) = engine.store.unfinished_run(place.repo.id, issue.number).await? {
         let refusal = Refusal::RunUnfinished { run: run.key };
-        return answer(scene, issue, label, Reply::Refused(refusal)).await;
+        return answer(context, issue, label, Reply::Refused(refusal)).await;
     }
-    let snapshot = match snapshot(scene, issue).await? {
+    let snapshot = match snapshot(context, issue).await? {
         Ok(snapshot) => Snapshot { wanted, ..snapshot },
-        Err(refusal) => return answer(scene, issue, label, Reply::Refused(refusal)).await,
+        Err(refusal) => return answer(context, issue, label, Reply::Refused(refusal)).await,
     };
     if wanted == Wanted::OneTask && lacks_criteria(&snapshot, &settings) {
-        return answer(scene, issue, label, Reply::Refused(Refusal::NoCriteria)).await;
+        return answer(context, issue, label, Reply::Refused(Refusal::NoCriteria)).await;
     }
-    let key = next_run(scene, issue).await?;
+    let key = next_run(context, issue).await?;
     let rules = rules(&settings, engine.sandbox.level());
     match engine.begin(key, place.installation, snapshot, rules, None).await? {
         Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Ok(Done::Nothing),
-        Applied::RunExists => answer(scene, issue, label, Reply::Refused(Refusal::RunUnfinished { run: key })).await,
+        Applied::RunExists => {
+            answer(
+                context,
+                issue,
+                label,
+                Reply::Refused(Refusal::RunUnfinished { run: key }),
+            )
+            .await
+        }
     }
 }
 
@@ -87,9 +95,9 @@ enum Standing {
     Closed,
 }
 
-async fn standing(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<Standing, Undone> {
-    let place = scene.place;
-    let repo = scene.engine.autobuild.repo(place.installation, place.repo.id);
+async fn standing(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Standing, EffectError> {
+    let place = context.place;
+    let repo = context.engine.autobuild.repo(place.installation, place.repo.id);
     let now = match repo.issue(issue.number).await {
         Ok(now) => now,
         Err(GithubError::Gone) => return Ok(Standing::Unlabelled),
@@ -103,13 +111,17 @@ async fn standing(scene: &Scene<'_>, issue: &Issue, label: &str) -> Result<Stand
 }
 
 /// An issue got a label that GitHub does not name. Those that it has now are looked at, where none started a run before.
-pub async fn labelled_somehow(scene: &Scene<'_>, issue: &Issue) -> Result<Done, Undone> {
-    for label in now_on(scene, issue).await? {
-        let run = scene.engine.store.latest_run(scene.place.repo.id, issue.number).await?;
+pub async fn labelled_somehow(context: &InboundContext<'_>, issue: &Issue) -> Result<Done, EffectError> {
+    for label in now_on(context, issue).await? {
+        let run = context
+            .engine
+            .store
+            .latest_run(context.place.repo.id, issue.number)
+            .await?;
         if run.is_some() {
             break;
         }
-        match labelled(scene, issue, &label).await? {
+        match labelled(context, issue, &label).await? {
             Done::Nothing => {}
             answer @ (Done::Fact(..) | Done::FollowUp(_)) => return Ok(answer),
         }
@@ -118,16 +130,16 @@ pub async fn labelled_somehow(scene: &Scene<'_>, issue: &Issue) -> Result<Done, 
 }
 
 /// The labels that the issue has now; those of its payload may be missing.
-pub async fn now_on(scene: &Scene<'_>, issue: &Issue) -> Result<Vec<String>, Undone> {
-    let Scene { engine, place, .. } = *scene;
+pub async fn now_on(context: &InboundContext<'_>, issue: &Issue) -> Result<Vec<String>, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
     let repo = engine.autobuild.repo(place.installation, place.repo.id);
     Ok(repo.issue(issue.number).await?.labels)
 }
 
 /// The run that comes after the issue's latest.
-async fn next_run(scene: &Scene<'_>, issue: &Issue) -> Result<FeatureKey, Undone> {
-    let repo = scene.place.repo.id;
-    let latest = scene.engine.store.latest_run(repo, issue.number).await?;
+async fn next_run(context: &InboundContext<'_>, issue: &Issue) -> Result<FeatureKey, EffectError> {
+    let repo = context.place.repo.id;
+    let latest = context.engine.store.latest_run(repo, issue.number).await?;
     Ok(FeatureKey {
         repo,
         issue: issue.number,
@@ -140,21 +152,21 @@ fn lacks_criteria(snapshot: &Snapshot, settings: &RepositorySettings) -> bool {
     settings.pre_loop == PreLoop::Never && !design::are_enough(&check_boxes(&snapshot.body))
 }
 
-async fn refusal(scene: &Scene<'_>, needed: Permission) -> Result<Option<Refusal>, Undone> {
-    if scene.place.sender.kind != ActorKind::Person {
+async fn refusal(context: &InboundContext<'_>, needed: Permission) -> Result<Option<Refusal>, EffectError> {
+    if context.place.sender.kind != ActorKind::Person {
         return Ok(Some(Refusal::BotLabel));
     }
-    right::refused(scene, needed).await
+    right::refused(context, needed).await
 }
 
 /// The issue as the label found it. An edit since then by someone without the right is not what was labelled.
-pub async fn snapshot(scene: &Scene<'_>, issue: &Issue) -> Result<Result<Snapshot, Refusal>, Undone> {
-    let Scene { engine, place, .. } = *scene;
+pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Result<Snapshot, Refusal>, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
     let labelled_at = issue.updated_at.unwrap_or(Millis(0));
     let author = issue.author.as_ref().map_or_else(ghost, |author| author.user.clone());
     let repo = engine.autobuild.repo(place.installation, place.repo.id);
     let edit = repo.last_edit(issue.number).await?;
-    let mut writers = Writers::beside_sender(scene);
+    let mut writers = Writers::beside_sender(context);
     let mut trust = trust_in(writers.has(&author.login).await?);
     if let Some(edit) = edit {
         let editor = edit.editor.unwrap_or_default();
@@ -198,8 +210,8 @@ pub fn cause(issue: &Issue, label: &str) -> String {
 }
 
 /// Says once why a label starts nothing.
-async fn answer(scene: &Scene<'_>, issue: &Issue, label: &str, reply: Reply) -> Result<Done, Undone> {
-    let Scene { engine, place, .. } = *scene;
+async fn answer(context: &InboundContext<'_>, issue: &Issue, label: &str, reply: Reply) -> Result<Done, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
     let cause = cause(issue, label);
     let thread = Thread::Issue(issue.number);
     let to = ReplyTo::Fact(cause.clone());

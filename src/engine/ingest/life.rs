@@ -5,8 +5,8 @@ use crate::{
     engine::{
         Engine,
         apply::Fact,
-        ingest::{Scene, fact, label, newest, one},
-        job::{Done, Undone},
+        ingest::{InboundContext, fact, label, newest, one},
+        job::{Done, EffectError},
         repository_settings::{TASK_LABEL, is_shared, same_label},
     },
     github::{
@@ -21,13 +21,13 @@ use domain::{
 };
 
 /// Something happened to an issue.
-pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Result<Done, Undone> {
-    let Scene { engine, place, .. } = *scene;
+pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEvent) -> Result<Done, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
     let by = &place.sender.user;
     if let IssueEvent::Labeled(label) = event {
         return match label {
-            Some(label) => label::labelled(scene, issue, label).await,
-            None => label::labelled_somehow(scene, issue).await,
+            Some(label) => label::labelled(context, issue, label).await,
+            None => label::labelled_somehow(context, issue).await,
         };
     }
     let Some(feature) = newest(engine, place.repo.id, issue.number).await? else {
@@ -37,7 +37,7 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
     let (event, cause) = match event {
         IssueEvent::Unlabeled(label) => {
             let ours = label_of(&feature);
-            if !is_taken_off(scene, issue, label.as_deref(), &ours).await? {
+            if !is_taken_off(context, issue, label.as_deref(), &ours).await? {
                 return Ok(Done::Nothing);
             }
             (
@@ -72,10 +72,15 @@ pub async fn issue(scene: &Scene<'_>, issue: &Issue, event: &IssueEvent) -> Resu
 }
 
 /// Whether the label that was taken off is ours. One that GitHub does not name is ours if the issue lacks ours now.
-async fn is_taken_off(scene: &Scene<'_>, issue: &Issue, named: Option<&str>, ours: &str) -> Result<bool, Undone> {
+async fn is_taken_off(
+    context: &InboundContext<'_>,
+    issue: &Issue,
+    named: Option<&str>,
+    ours: &str,
+) -> Result<bool, EffectError> {
     match named {
         Some(named) => Ok(same_label(named, ours)),
-        None => Ok(label::now_on(scene, issue)
+        None => Ok(label::now_on(context, issue)
             .await?
             .iter()
             .all(|label| !same_label(label, ours))),
@@ -92,7 +97,7 @@ fn label_of(feature: &Feature) -> String {
 }
 
 /// Something happened to a repository.
-pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) -> Result<Done, Undone> {
+pub async fn repository(engine: &Engine, place: &Place, event: RepositoryEvent) -> Result<Done, EffectError> {
     engine.doubt_settings(place.repo.id, &place.repo.name).await?;
     let why = match event {
         RepositoryEvent::Renamed | RepositoryEvent::Transferred | RepositoryEvent::DefaultBranchChanged => {
@@ -122,7 +127,7 @@ pub async fn installation(
     engine: &Engine,
     installation: InstallationId,
     event: &InstallationEvent,
-) -> Result<Done, Undone> {
+) -> Result<Done, EffectError> {
     let scope = Scope::Installation(installation);
     doubt_settings(engine, event).await?;
     match event {
@@ -162,7 +167,7 @@ pub async fn installation(
 }
 
 /// Whether the organisation's settings are reached may have changed.
-async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<(), Undone> {
+async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<(), EffectError> {
     match event {
         InstallationEvent::RepositoriesAdded(repos) | InstallationEvent::RepositoriesRemoved(repos) => {
             for repo in repos.iter().filter(|repo| is_shared(&repo.name)) {
@@ -180,7 +185,7 @@ async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<()
 }
 
 /// A suspension is lifted: its cause names the one that it lifts.
-async fn unsuspended(engine: &Engine, scope: Scope) -> Result<(), Undone> {
+async fn unsuspended(engine: &Engine, scope: Scope) -> Result<(), EffectError> {
     for row in engine.store.features(scope).await? {
         let events = engine.store.events(&row.key).await?;
         let lifted = events
@@ -193,14 +198,14 @@ async fn unsuspended(engine: &Engine, scope: Scope) -> Result<(), Undone> {
     Ok(())
 }
 
-async fn all(engine: &Engine, scope: Scope, event: &Event, cause: &str, actor: &str) -> Result<Done, Undone> {
+async fn all(engine: &Engine, scope: Scope, event: &Event, cause: &str, actor: &str) -> Result<Done, EffectError> {
     for row in engine.store.unfinished(scope).await? {
         apply(engine, row.key, event, cause, actor).await?;
     }
     Ok(Done::Nothing)
 }
 
-async fn apply(engine: &Engine, key: FeatureKey, event: &Event, cause: &str, actor: &str) -> Result<(), Undone> {
+async fn apply(engine: &Engine, key: FeatureKey, event: &Event, cause: &str, actor: &str) -> Result<(), EffectError> {
     let fact = Fact {
         event: event.clone(),
         cause: cause.to_owned(),

@@ -17,7 +17,7 @@ use crate::{
     engine::{
         Engine,
         apply::Fact,
-        job::{Done, Job, Undone},
+        job::{Done, EffectError, Job},
     },
     github::{
         model::ActorKind,
@@ -68,7 +68,7 @@ impl Ingest {
 }
 
 /// Where something happened, for those who find out what it means.
-pub(super) struct Scene<'a> {
+pub(super) struct InboundContext<'a> {
     engine: &'a Engine,
     place: &'a Place,
     /// When AutoBuild heard of it.
@@ -78,11 +78,11 @@ pub(super) struct Scene<'a> {
 }
 
 /// Reads the delivery and applies what follows from it.
-pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
+pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectError> {
     let wanted: Ingest = serde_json::from_str(&job.effect.payload)
-        .map_err(|error| Undone::unreadable(format!("the effect of a delivery: {error}")))?;
+        .map_err(|error| EffectError::unreadable(format!("the effect of a delivery: {error}")))?;
     let Some(delivery) = engine.store.delivery(wanted.app, &wanted.delivery).await? else {
-        return Err(Undone::defect("the delivery is not stored"));
+        return Err(EffectError::defect("the delivery is not stored"));
     };
     let Some(payload) = delivery.payload else {
         return Ok(Done::Nothing);
@@ -94,7 +94,7 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
                 .store
                 .finish_delivery(wanted.app, &wanted.delivery, &format!("unreadable: {error}"))
                 .await?;
-            return Err(Undone::unreadable(error.to_string()));
+            return Err(EffectError::unreadable(error.to_string()));
         }
     };
     let done = understand(engine, inbound, delivery.received_at, &wanted.delivery).await?;
@@ -105,7 +105,7 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, Undone> {
     Ok(done)
 }
 
-async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: &str) -> Result<Done, Undone> {
+async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: &str) -> Result<Done, EffectError> {
     if let Inbound::Issue {
         place,
         issue,
@@ -120,24 +120,24 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: 
     {
         return Ok(Done::Nothing);
     }
-    let scene = |place| Scene {
+    let context = |place| InboundContext {
         engine,
         place,
         since,
         delivery,
     };
     match &inbound {
-        Inbound::Issue { place, issue, event } => life::issue(&scene(place), issue, event).await,
-        Inbound::CommentCreated { place, issue, comment } => comment::created(&scene(place), issue, comment).await,
+        Inbound::Issue { place, issue, event } => life::issue(&context(place), issue, event).await,
+        Inbound::CommentCreated { place, issue, comment } => comment::created(&context(place), issue, comment).await,
         Inbound::Review {
             place,
             pull,
             review,
             event,
-        } => review::happened(&scene(place), pull, review, *event).await,
-        Inbound::CheckAction { place, run, identifier } => button::pressed(&scene(place), run, identifier).await,
-        Inbound::Rerun { place, head, app } => rerun::wanted(&scene(place), head, *app).await,
-        Inbound::Pull { place, pull, event } => hands::pull(&scene(place), pull, event).await,
+        } => review::happened(&context(place), pull, review, *event).await,
+        Inbound::CheckAction { place, run, identifier } => button::pressed(&context(place), run, identifier).await,
+        Inbound::Rerun { place, head, app } => rerun::wanted(&context(place), head, *app).await,
+        Inbound::Pull { place, pull, event } => hands::pull(&context(place), pull, event).await,
         Inbound::Push { place, push } => hands::push(engine, place, push).await,
         Inbound::Repository { place, event } => life::repository(engine, place, *event).await,
         Inbound::Installation {
@@ -148,7 +148,7 @@ async fn understand(engine: &Engine, inbound: Inbound, since: Millis, delivery: 
 }
 
 /// What our own Apps do is no news. The inbox may not know our bots yet; here GitHub is asked who they are.
-async fn is_own(engine: &Engine, place: &Place) -> Result<bool, Undone> {
+async fn is_own(engine: &Engine, place: &Place) -> Result<bool, EffectError> {
     if place.sender.kind != ActorKind::Bot {
         return Ok(false);
     }
@@ -181,7 +181,7 @@ fn one(key: FeatureKey, fact: Fact) -> Done {
 }
 
 /// The Feature of the newest run of an issue.
-async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) -> Result<Option<Feature>, Undone> {
+async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) -> Result<Option<Feature>, EffectError> {
     let Some(row) = engine.store.latest_run(repo, issue).await? else {
         return Ok(None);
     };

@@ -3,11 +3,11 @@
 use crate::{
     engine::{
         ingest::{
-            Scene, fact, one,
+            InboundContext, fact, one,
             right::refused,
             saying::{Saying, permission},
         },
-        job::{Done, Undone},
+        job::{Done, EffectError},
     },
     github::model::ActorKind,
     store::Scope,
@@ -22,20 +22,20 @@ use domain::{
 };
 
 /// Somebody wants the checks of a commit again. Each request is a fact of its own: the delivery names it.
-pub async fn wanted(scene: &Scene<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, Undone> {
-    let Scene { engine, place, .. } = *scene;
+pub async fn wanted(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
     let is_ours = app.is_none_or(|app| app == engine.autobuild.app_id());
     if !is_ours || place.sender.kind != ActorKind::Person {
         return Ok(Done::Nothing);
     }
-    let Some(feature) = checked_at(scene, head).await? else {
+    let Some(feature) = checked_at(context, head).await? else {
         return Ok(Done::Nothing);
     };
     let by = place.sender.user.clone();
-    match refused(scene, permission(&feature)).await? {
-        Some(refusal) => Ok(saying(scene, feature, head, &by).refused(refusal)),
+    match refused(context, permission(&feature)).await? {
+        Some(refusal) => Ok(saying(context, feature, head, &by).refused(refusal)),
         None => {
-            let cause = format!("rerun/{head}/{}", scene.delivery);
+            let cause = format!("rerun/{head}/{}", context.delivery);
             let head = head.clone();
             let event = Event::Rerun { head, by: by.clone() };
             Ok(one(feature.key, fact(engine, event, cause, &by)))
@@ -44,8 +44,8 @@ pub async fn wanted(scene: &Scene<'_>, head: &Sha, app: Option<AppId>) -> Result
 }
 
 /// The unfinished Feature with one of our check runs on the commit.
-async fn checked_at(scene: &Scene<'_>, head: &Sha) -> Result<Option<Feature>, Undone> {
-    let Scene { engine, place, .. } = *scene;
+async fn checked_at(context: &InboundContext<'_>, head: &Sha) -> Result<Option<Feature>, EffectError> {
+    let InboundContext { engine, place, .. } = *context;
     for row in engine.store.unfinished(Scope::Repo(place.repo.id)).await? {
         if let Some(feature) = engine.feature(&row.key).await?
             && feature.checks(head)
@@ -57,12 +57,12 @@ async fn checked_at(scene: &Scene<'_>, head: &Sha) -> Result<Option<Feature>, Un
 }
 
 /// One refusal for each of those who may not, for each commit.
-fn saying<'a>(scene: &'a Scene<'a>, feature: Feature, head: &Sha, by: &User) -> Saying<'a> {
+fn saying<'a>(context: &'a InboundContext<'a>, feature: Feature, head: &Sha, by: &User) -> Saying<'a> {
     let cause = format!("rerun/{head}/refused/{}", by.id);
     let task = feature.task_at(head);
     let pull = task.map_or(feature.pull, |task| task.pull);
     Saying {
-        scene,
+        context,
         on: task.map_or(Target::Feature, |task| Target::Task(task.id)),
         thread: pull.map_or(Thread::Issue(feature.key.issue), Thread::Pull),
         to: ReplyTo::Fact(cause.clone()),

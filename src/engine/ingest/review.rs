@@ -4,11 +4,11 @@ use crate::{
     config::Permission,
     engine::{
         ingest::{
-            Scene, fact, hands, right,
+            InboundContext, fact, hands, right,
             right::{Right, no_permission},
             saying::{Saying, permission},
         },
-        job::{Done, Undone},
+        job::{Done, EffectError},
     },
     github::{
         model::{ActorKind, LineComment, Pull, Review, ReviewState},
@@ -51,14 +51,19 @@ enum Standing {
 }
 
 /// Someone reviewed one of our pull requests, or a verdict was withdrawn.
-pub async fn happened(scene: &Scene<'_>, pull: &Pull, review: &Review, change: ReviewChange) -> Result<Done, Undone> {
+pub async fn happened(
+    context: &InboundContext<'_>,
+    pull: &Pull,
+    review: &Review,
+    change: ReviewChange,
+) -> Result<Done, EffectError> {
     let author = review.author.as_ref().filter(|author| author.kind == ActorKind::Person);
-    let Some((feature, task)) = hands::of_pull(scene, pull).await? else {
+    let Some((feature, task)) = hands::of_pull(context, pull).await? else {
         return Ok(Done::Nothing);
     };
     let Some(author) = author else { return Ok(Done::Nothing) };
     let about = About {
-        scene,
+        context,
         pull,
         review,
         feature,
@@ -67,14 +72,14 @@ pub async fn happened(scene: &Scene<'_>, pull: &Pull, review: &Review, change: R
     match change {
         // GitHub let them; only who may write dismisses.
         ReviewChange::Dismissed => about.dismissed(&author.user).await,
-        ReviewChange::Submitted if scene.place.sender.kind == ActorKind::Person => about.submitted().await,
+        ReviewChange::Submitted if context.place.sender.kind == ActorKind::Person => about.submitted().await,
         ReviewChange::Submitted => Ok(Done::Nothing),
     }
 }
 
 /// A review and what it is about.
 struct About<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a InboundContext<'a>,
     pull: &'a Pull,
     review: &'a Review,
     feature: Feature,
@@ -86,7 +91,7 @@ impl<'a> About<'a> {
         format!("review/{}", self.review.id)
     }
 
-    async fn dismissed(&self, author: &User) -> Result<Done, Undone> {
+    async fn dismissed(&self, author: &User) -> Result<Done, EffectError> {
         let Some(task) = self.task else {
             return Ok(Done::Nothing);
         };
@@ -103,7 +108,7 @@ impl<'a> About<'a> {
     }
 
     /// The verdict first, then the command that the text may hold.
-    async fn submitted(self) -> Result<Done, Undone> {
+    async fn submitted(self) -> Result<Done, EffectError> {
         let needed = permission(&self.feature);
         let standing = self.standing(needed).await?;
         let said = parse(&self.review.body);
@@ -126,21 +131,21 @@ impl<'a> About<'a> {
         }
     }
 
-    async fn standing(&self, needed: Permission) -> Result<Standing, Undone> {
-        let login = &self.scene.place.sender.user.login;
-        let asker = match right::of(self.scene, login, needed).await? {
+    async fn standing(&self, needed: Permission) -> Result<Standing, EffectError> {
+        let login = &self.context.place.sender.user.login;
+        let asker = match right::of(self.context, login, needed).await? {
             Right::Yes => return Ok(Standing::Commands),
             Right::No(asker) => asker,
             Right::Unknown => Asker::Member,
         };
-        if needed != Permission::Write && right::of(self.scene, login, Permission::Write).await? == Right::Yes {
+        if needed != Permission::Write && right::of(self.context, login, Permission::Write).await? == Right::Yes {
             return Ok(Standing::Writes);
         }
         Ok(Standing::Speaks(asker))
     }
 
     /// What the review itself comes to.
-    async fn verdict(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, Undone> {
+    async fn verdict(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, EffectError> {
         let Some(task) = self.task else {
             return self.of_feature(standing, said).await;
         };
@@ -164,7 +169,7 @@ impl<'a> About<'a> {
             }
             (ReviewState::Dismissed | ReviewState::Other, _) => return Ok(None),
         };
-        let by = self.scene.place.sender.user.clone();
+        let by = self.context.place.sender.user.clone();
         Ok(Some(Event::Task {
             task,
             event: task::Event::Person { by, did },
@@ -172,7 +177,7 @@ impl<'a> About<'a> {
     }
 
     /// On the feature pull request only a request for changes counts: it becomes a task.
-    async fn of_feature(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, Undone> {
+    async fn of_feature(&self, standing: Standing, said: &Parsed) -> Result<Option<Event>, EffectError> {
         match (self.review.state, standing) {
             (ReviewState::ChangesRequested, Standing::Commands | Standing::Writes) => {
                 let asked = self.content(Severity::MustFix, said).await?;
@@ -202,9 +207,9 @@ impl<'a> About<'a> {
     }
 
     /// The text and its comments on lines, read from GitHub once: the event keeps them. A command is not part of it.
-    async fn content(&self, severity: Severity, said: &Parsed) -> Result<HumanReview, Undone> {
-        let place = self.scene.place;
-        let repo = self.scene.engine.autobuild.repo(place.installation, place.repo.id);
+    async fn content(&self, severity: Severity, said: &Parsed) -> Result<HumanReview, EffectError> {
+        let place = self.context.place;
+        let repo = self.context.engine.autobuild.repo(place.installation, place.repo.id);
         let comments = repo.review_comments(self.pull.number, self.review.id).await?;
         let item = |description: String| Issue {
             severity,
@@ -240,7 +245,7 @@ impl<'a> About<'a> {
     fn saying(self, what: &str) -> Saying<'a> {
         let cause = format!("{}/{what}", self.cause());
         Saying {
-            scene: self.scene,
+            context: self.context,
             on: self.task.map_or(Target::Feature, Target::Task),
             thread: Thread::Pull(self.pull.number),
             to: ReplyTo::Fact(cause.clone()),
@@ -251,9 +256,9 @@ impl<'a> About<'a> {
         }
     }
 
-    async fn apply(&self, event: Event, cause: String) -> Result<(), Undone> {
-        let engine = self.scene.engine;
-        let fact = fact(engine, event, cause, &self.scene.place.sender.user);
+    async fn apply(&self, event: Event, cause: String) -> Result<(), EffectError> {
+        let engine = self.context.engine;
+        let fact = fact(engine, event, cause, &self.context.place.sender.user);
         engine.apply(&self.feature.key, fact, None).await?;
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     config::Permission,
-    engine::{ingest::Scene, job::Undone},
+    engine::{ingest::InboundContext, job::EffectError},
     github::AccessLevel,
 };
 use domain::feature::command::{Asker, Refusal};
@@ -22,44 +22,44 @@ pub enum Right {
 }
 
 /// Whether `login` has at least this right.
-pub async fn of(scene: &Scene<'_>, login: &str, needed: Permission) -> Result<Right, Undone> {
+pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -> Result<Right, EffectError> {
     let needed = match needed {
         Permission::Write => AccessLevel::Write,
         Permission::Maintain => AccessLevel::Maintain,
         Permission::Admin => AccessLevel::Admin,
     };
-    match scene
+    match context
         .engine
         .autobuild
-        .repo(scene.place.installation, scene.place.repo.id)
+        .repo(context.place.installation, context.place.repo.id)
         .access_of(login)
         .await
     {
         Ok(access) if access.level >= needed => Ok(Right::Yes),
-        Ok(access) => Ok(Right::No(asker(scene, access.level))),
+        Ok(access) => Ok(Right::No(asker(context, access.level))),
         Err(error) => {
-            let undone = Undone::from(error);
-            match undone {
-                Undone::Stopped => Err(Undone::Stopped),
-                _ if scene.engine.now() >= scene.since.plus(PATIENCE_MS) => Ok(Right::Unknown),
+            let error = EffectError::from(error);
+            match error {
+                EffectError::Stopped => Err(EffectError::Stopped),
+                _ if context.engine.now() >= context.since.plus(PATIENCE_MS) => Ok(Right::Unknown),
                 // A refusal of the question is no answer to it.
-                Undone::Failed(fault) => Err(Undone::later(fault)),
-                later @ (Undone::Later { .. }
-                | Undone::Limited { .. }
-                | Undone::Waiting { .. }
-                | Undone::Suspended
-                | Undone::Agent(_)
-                | Undone::Hopeless(_)
-                | Undone::Parked { .. }
-                | Undone::Spent { .. }) => Err(later),
+                EffectError::Failed(fault) => Err(EffectError::later(fault)),
+                later @ (EffectError::Later { .. }
+                | EffectError::Limited { .. }
+                | EffectError::Waiting { .. }
+                | EffectError::Suspended
+                | EffectError::Agent(_)
+                | EffectError::Hopeless(_)
+                | EffectError::Parked { .. }
+                | EffectError::Spent { .. }) => Err(later),
             }
         }
     }
 }
 
 /// Everybody reads what is public.
-fn asker(scene: &Scene<'_>, level: AccessLevel) -> Asker {
-    if !scene.place.repo.private && level <= AccessLevel::Read {
+fn asker(context: &InboundContext<'_>, level: AccessLevel) -> Asker {
+    if !context.place.repo.private && level <= AccessLevel::Read {
         Asker::Anybody
     } else {
         Asker::Member
@@ -75,8 +75,8 @@ pub fn no_permission(needed: Permission, asker: Asker) -> Refusal {
 }
 
 /// Why the sender is not obeyed, if they are not.
-pub async fn refused(scene: &Scene<'_>, needed: Permission) -> Result<Option<Refusal>, Undone> {
-    Ok(match of(scene, &scene.place.sender.user.login, needed).await? {
+pub async fn refused(context: &InboundContext<'_>, needed: Permission) -> Result<Option<Refusal>, EffectError> {
+    Ok(match of(context, &context.place.sender.user.login, needed).await? {
         Right::Yes => None,
         Right::No(asker) => Some(no_permission(needed, asker)),
         Right::Unknown => Some(Refusal::PermissionUnknown),

@@ -4,8 +4,8 @@ use crate::{
     config::{Permission, RepositorySettings},
     engine::{
         Engine,
-        ingest::{Scene, fact, label, one},
-        job::{Done, Undone},
+        ingest::{InboundContext, fact, label, one},
+        job::{Done, EffectError},
         repository::rules,
     },
     github::model::{Conversation, Issue},
@@ -24,7 +24,7 @@ use domain::{
 /// Where and how a command is said.
 pub struct Saying<'a> {
     /// Where it happened and who did it.
-    pub scene: &'a Scene<'a>,
+    pub context: &'a InboundContext<'a>,
     /// The Feature that it speaks to.
     pub feature: Feature,
     /// The part of it.
@@ -49,7 +49,7 @@ pub fn permission(feature: &Feature) -> Permission {
 
 impl Saying<'_> {
     /// Obeys, or answers why not; `refusal` is what is known against it already.
-    pub async fn heard(self, said: Parsed, refusal: Option<Refusal>) -> Result<Done, Undone> {
+    pub async fn heard(self, said: Parsed, refusal: Option<Refusal>) -> Result<Done, EffectError> {
         match (said, refusal) {
             (Parsed::None, _) => Ok(Done::Nothing),
             (Parsed::Malformed { .. } | Parsed::Command(_), Some(refusal)) => Ok(self.refused(refusal)),
@@ -69,12 +69,12 @@ impl Saying<'_> {
             to: self.to,
             reply,
         };
-        let Scene { engine, place, .. } = *self.scene;
+        let InboundContext { engine, place, .. } = *self.context;
         one(self.feature.key, fact(engine, event, self.cause, &place.sender.user))
     }
 
-    async fn obeyed(self, command: Command) -> Result<Done, Undone> {
-        let Scene { engine, place, .. } = *self.scene;
+    async fn obeyed(self, command: Command) -> Result<Done, EffectError> {
+        let InboundContext { engine, place, .. } = *self.context;
         let mut said = Commanded {
             on: self.on,
             thread: self.thread,
@@ -87,13 +87,13 @@ impl Saying<'_> {
             newer: newer(engine, &self.feature).await?,
             command,
         };
-        if let Some(mistakes) = read_settings(self.scene, &mut said).await? {
+        if let Some(mistakes) = read_settings(self.context, &mut said).await? {
             return Ok(self.with_mistakes(mistakes));
         }
         let issue = self.issue.filter(|issue| issue.conversation == Conversation::Issue);
         if let (Command::Plan { .. }, Some(issue)) = (&said.command, issue) {
             // A new plan is made from the issue as it is now.
-            said.snapshot = label::snapshot(self.scene, issue).await?.ok();
+            said.snapshot = label::snapshot(self.context, issue).await?.ok();
         }
         let event = Event::Commanded(Box::new(said));
         Ok(one(
@@ -105,7 +105,7 @@ impl Saying<'_> {
     /// A button may be pressed again when the settings are mended: this press is a fact of its own.
     fn with_mistakes(mut self, mistakes: Vec<String>) -> Done {
         if let ReplyTo::Fact(cause) = &mut self.to {
-            *cause = format!("{cause}/settings/{}", self.scene.delivery);
+            *cause = format!("{cause}/settings/{}", self.context.delivery);
             self.cause.clone_from(cause);
         }
         self.answered(Reply::BadSettings(mistakes))
@@ -113,7 +113,7 @@ impl Saying<'_> {
 }
 
 /// Reads the settings again for commands that do; gives their mistakes, with which nothing starts.
-async fn read_settings(scene: &Scene<'_>, said: &mut Commanded) -> Result<Option<Vec<String>>, Undone> {
+async fn read_settings(context: &InboundContext<'_>, said: &mut Commanded) -> Result<Option<Vec<String>>, EffectError> {
     let reads_again = matches!(
         said.command,
         Command::Plan { .. } | Command::Resume { .. } | Command::Retry { .. }
@@ -121,7 +121,7 @@ async fn read_settings(scene: &Scene<'_>, said: &mut Commanded) -> Result<Option
     if !reads_again {
         return Ok(None);
     }
-    let Scene { engine, place, .. } = *scene;
+    let InboundContext { engine, place, .. } = *context;
     match engine.settings_now(place.installation, &place.repo).await?.settings {
         Ok(read) => {
             said.rules = Some(rules(&read.settings, engine.sandbox.level()));
@@ -132,7 +132,7 @@ async fn read_settings(scene: &Scene<'_>, said: &mut Commanded) -> Result<Option
     }
 }
 
-async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, Undone> {
+async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, EffectError> {
     let latest = engine.store.latest_run(feature.key.repo, feature.key.issue).await?;
     Ok(match latest {
         Some(row) if row.key.run > feature.key.run => NewerRun::Exists(row.key),

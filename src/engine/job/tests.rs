@@ -2,9 +2,9 @@ use super::*;
 use domain::blocked::Passes;
 use std::io::{Error, ErrorKind};
 
-fn fault(undone: Undone) -> Fault {
-    match undone {
-        Undone::Later { fault, .. } | Undone::Failed(fault) => fault,
+fn fault(error: EffectError) -> Fault {
+    match error {
+        EffectError::Later { fault, .. } | EffectError::Failed(fault) => fault,
         other => panic!("{other:?}"),
     }
 }
@@ -45,7 +45,7 @@ fn a_failure_of_our_own_machine_is_never_githubs() {
 
 #[test]
 fn only_github_and_the_way_to_it_are_waited_out() {
-    let waits = |undone: Undone| fault(undone).passes() == Passes::ByItself;
+    let waits = |error: EffectError| fault(error).passes() == Passes::ByItself;
     let said = || "x".to_owned();
     assert!(waits(GitError::Transient(said()).into()));
     let source: crate::github::Cause = said().into();

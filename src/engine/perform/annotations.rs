@@ -2,7 +2,7 @@
 //! where the count says that the last try ended: the order is that of the stored verdict, and a request is taken whole.
 
 use crate::{
-    engine::{job::Undone, perform::Scene},
+    engine::{job::EffectError, perform::EffectContext},
     github::{AnnotationLevel, CheckAnnotation, CheckOutput, MOST_ANNOTATIONS},
     messages,
     messages::{Annotation, Level},
@@ -18,16 +18,16 @@ const CAP: usize = 4 << 20;
 
 /// What a turn's findings come to on its commit.
 pub(super) async fn of_turn(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     head: &Sha,
-) -> Result<Vec<CheckAnnotation>, Undone> {
+) -> Result<Vec<CheckAnnotation>, EffectError> {
     let files = messages::annotated_files(task, turn);
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let mirror = scene.holding(head).await?;
+    let mirror = context.holding(head).await?;
     let mut lines: HashMap<String, u32> = HashMap::new();
     for path in files {
         if let Some(file) = mirror.read_file(head, &path, CAP).await? {
@@ -62,14 +62,14 @@ fn annotation(found: Annotation) -> CheckAnnotation {
 
 /// Puts annotations on a check run, as many at a time as GitHub takes.
 pub(super) async fn append(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     run: CheckRunId,
     output: &CheckOutput,
     annotations: &[CheckAnnotation],
-) -> Result<(), Undone> {
+) -> Result<(), EffectError> {
     for batch in annotations.chunks(MOST_ANNOTATIONS) {
-        scene.may_write_again().await?;
-        scene.repo().annotate_check(run, output, batch).await?;
+        context.may_write_again().await?;
+        context.repo().annotate_check(run, output, batch).await?;
     }
     Ok(())
 }

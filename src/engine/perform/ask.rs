@@ -7,8 +7,8 @@ use crate::{
     },
     config::{INSTRUCTION_PATHS, RepositorySettings, Role},
     engine::{
-        job::{Undone, of_host},
-        perform::{Scene, ledger::Opened, progress::Progress},
+        job::{EffectError, of_host},
+        perform::{EffectContext, ledger::Opened, progress::Progress},
         running::{OnBoard, Work, Worker},
     },
 };
@@ -66,7 +66,7 @@ struct Start {
     fallback: Option<String>,
 }
 
-impl Scene<'_> {
+impl EffectContext<'_> {
     /// The repository's settings as they were read for this Feature.
     pub(super) fn settings(&self) -> RepositorySettings {
         serde_json::from_value(self.feature.settings.clone()).unwrap_or_default()
@@ -82,7 +82,7 @@ impl Scene<'_> {
     }
 
     /// The repository's own instructions, from the default branch's commit of the plan.
-    pub(super) async fn instructions(&self, mirror: &Mirror) -> Result<Vec<InstructionFile>, Undone> {
+    pub(super) async fn instructions(&self, mirror: &Mirror) -> Result<Vec<InstructionFile>, EffectError> {
         match &self.feature.plan {
             Some(plan) => self.instructions_at(mirror, &plan.base).await,
             None => Ok(Vec::new()),
@@ -90,7 +90,11 @@ impl Scene<'_> {
     }
 
     /// The repository's own instructions at a commit of the default branch.
-    pub(super) async fn instructions_at(&self, mirror: &Mirror, base: &Sha) -> Result<Vec<InstructionFile>, Undone> {
+    pub(super) async fn instructions_at(
+        &self,
+        mirror: &Mirror,
+        base: &Sha,
+    ) -> Result<Vec<InstructionFile>, EffectError> {
         let mut files = Vec::new();
         for path in INSTRUCTIONS {
             if let Some(file) = mirror.read_file(base, path, MAX_INSTRUCTIONS).await? {
@@ -110,7 +114,7 @@ impl Scene<'_> {
         mirror: &Mirror,
         commit: &Sha,
         merged: Option<(&Sha, &[RepoPath])>,
-    ) -> Result<Checkout, Undone> {
+    ) -> Result<Checkout, EffectError> {
         let base = match &self.feature.plan {
             Some(plan) => &plan.base,
             None => commit,
@@ -125,7 +129,7 @@ impl Scene<'_> {
         settings: &RepositorySettings,
         question: Question<'_>,
         read: impl Fn(&Value) -> Result<T, String>,
-    ) -> Result<T, Undone> {
+    ) -> Result<T, EffectError> {
         let deadline = settings.timeouts.of(question.role);
         let agent = self.engine.agents.agent(question.role, settings)?;
         let usual = self.engine.agents.definition(question.role).model;
@@ -159,21 +163,21 @@ impl Scene<'_> {
             let shown = self.show(&question, from, &progress);
             let ended = progress.during(agent.ask(&spec, &read, &self.job.cancel)).await;
             drop(shown);
-            self.tell_run(&spec, from, &ended);
+            self.send_run_span(&spec, from, &ended);
             self.close_run(&start.opened, &ended).await?;
             progress.over(&ended).await;
             match ended {
                 Ok(answered) => return Ok(answered.answer),
                 Err(RunError::Agent { failure, record }) => {
-                    if let Some(undone) = self.routed(&start.opened, failure, &record, question.task).await? {
-                        return Err(undone);
+                    if let Some(error) = self.routed(&start.opened, failure, &record, question.task).await? {
+                        return Err(error);
                     }
                     prompt = question.with_the_next_share();
                 }
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(Undone::Stopped)
+        Err(EffectError::Stopped)
     }
 
     /// Shows the run to whoever watches this process.
@@ -196,14 +200,14 @@ impl Scene<'_> {
         wanted: Option<String>,
         question: &Question<'_>,
         deadline: Duration,
-    ) -> Result<Start, Undone> {
+    ) -> Result<Start, EffectError> {
         let open = async |model: Option<&str>| self.open_run(settings, agent, model, question, deadline).await;
         let fallback = agent.fallback_model();
         match open(wanted.as_deref()).await {
-            Err(Undone::Parked { wait, why }) if fallback.is_some() && fallback != wanted => {
+            Err(EffectError::Parked { wait, why }) if fallback.is_some() && fallback != wanted => {
                 match open(fallback.as_deref()).await {
-                    Err(Undone::Parked { wait: other, .. }) if wait.until < other.until => {
-                        Err(Undone::Parked { wait, why })
+                    Err(EffectError::Parked { wait: other, .. }) if wait.until < other.until => {
+                        Err(EffectError::Parked { wait, why })
                     }
                     opened => Ok(Start {
                         opened: opened?,
@@ -235,7 +239,7 @@ impl Scene<'_> {
     }
 }
 
-impl From<RunError> for Undone {
+impl From<RunError> for EffectError {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Agent { failure, .. } => Self::Agent(failure.into()),

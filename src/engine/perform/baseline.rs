@@ -3,8 +3,8 @@
 use crate::{
     config::RepositorySettings,
     engine::{
-        job::Undone,
-        perform::{Scene, commands},
+        job::EffectError,
+        perform::{EffectContext, commands},
     },
     gates,
     gates::Chosen,
@@ -19,29 +19,33 @@ use git::Mirror;
 use sha2::{Digest, Sha256};
 
 /// The baseline of a commit of the default branch: from the store, else by running set-up and tests there.
-pub(super) async fn baseline(scene: &Scene<'_>, mirror: &Mirror, commit: &Sha) -> Result<Baseline, Undone> {
-    let settings = scene.settings();
+pub(super) async fn baseline(
+    context: &EffectContext<'_>,
+    mirror: &Mirror,
+    commit: &Sha,
+) -> Result<Baseline, EffectError> {
+    let settings = context.settings();
     let chosen = commands::chosen(&settings, mirror, commit).await?;
     let named = hash(&chosen, &settings);
-    if let Some(known) = kept(scene, commit, &named).await? {
+    if let Some(known) = kept(context, commit, &named).await? {
         return Ok(known);
     }
-    let found = gates::preflight(&scene.bench(), mirror, commit, &settings, &scene.job.cancel).await?;
+    let found = gates::preflight(&context.bench(), mirror, commit, &settings, &context.job.cancel).await?;
     // What could not be run is tried again the next time that someone asks.
     if obstacle(&found).is_none()
         && let Ok(body) = serde_json::to_string(&found)
     {
-        let (store, repo) = (&scene.engine.store, scene.key().repo);
+        let (store, repo) = (&context.engine.store, context.key().repo);
         store
-            .keep_baseline(repo, commit, &named, &body, scene.engine.now())
+            .keep_baseline(repo, commit, &named, &body, context.engine.now())
             .await?;
     }
     Ok(found)
 }
 
 /// What the store has of it.
-async fn kept(scene: &Scene<'_>, commit: &Sha, named: &str) -> Result<Option<Baseline>, Undone> {
-    let body = scene.engine.store.baseline(scene.key().repo, commit, named).await?;
+async fn kept(context: &EffectContext<'_>, commit: &Sha, named: &str) -> Result<Option<Baseline>, EffectError> {
+    let body = context.engine.store.baseline(context.key().repo, commit, named).await?;
     Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
 }
 
@@ -54,7 +58,7 @@ fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
     let text = |command: &Option<ShellCommand>| command.as_ref().map(ShellCommand::text).unwrap_or_default().to_owned();
     let all = (
         (env!("CARGO_PKG_VERSION"), FORM),
-        (text(&chosen.setup), text(&chosen.test), &chosen.test_line),
+        (text(&chosen.setup), text(&chosen.test), &chosen.test_line.naming()),
         (&chosen.report, &settings.coverage.file),
         &settings.network.allow,
     );
@@ -62,17 +66,17 @@ fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
     Sha256::digest(all).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Scene<'_> {
+impl EffectContext<'_> {
     /// What was so before on the newest commit of the default branch that the work stands on.
-    pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, Undone> {
+    pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, EffectError> {
         let commit = self
             .measured()
-            .ok_or_else(|| Undone::defect("there is no integration branch"))?;
+            .ok_or_else(|| EffectError::defect("there is no integration branch"))?;
         baseline(self, mirror, commit).await
     }
 
     /// The same, if it was found before: nothing is run for it.
-    pub(super) async fn known_baseline(&self, mirror: &Mirror) -> Result<Option<Baseline>, Undone> {
+    pub(super) async fn known_baseline(&self, mirror: &Mirror) -> Result<Option<Baseline>, EffectError> {
         let Some(commit) = self.measured() else { return Ok(None) };
         let settings = self.settings();
         let chosen = commands::chosen(&settings, mirror, commit).await?;

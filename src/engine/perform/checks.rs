@@ -3,8 +3,8 @@
 use crate::{
     engine::{
         ingest::button::Button,
-        job::{Done, Undone},
-        perform::{Scene, annotations},
+        job::{Done, EffectError},
+        perform::{EffectContext, annotations},
     },
     github::{CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, GithubError},
     messages,
@@ -23,38 +23,42 @@ use domain::{
 const NAME: &str = "AutoBuild";
 
 /// Publishes the verdict of a turn on its commit.
-pub(super) async fn publish_check(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {
+pub(super) async fn publish_check(
+    context: &EffectContext<'_>,
+    task: &Task,
+    number: TurnNumber,
+) -> Result<Done, EffectError> {
     let Some(turn) = task.turn(number) else {
         return Ok(Done::Nothing);
     };
     let Some(head) = &turn.head else {
         return Ok(Done::Nothing);
     };
-    match messages::check_run(&scene.feature, task, turn, &scene.links().await?) {
+    match messages::check_run(&context.feature, task, turn, &context.links().await?) {
         Some(check) => {
-            let annotations = annotations::of_turn(scene, task, turn, head).await?;
-            publish(scene, (Some(task), head), &check, buttons(task, number), &annotations).await
+            let annotations = annotations::of_turn(context, task, turn, head).await?;
+            publish(context, (Some(task), head), &check, buttons(task, number), &annotations).await
         }
         None => Ok(Done::Nothing),
     }
 }
 
 /// Publishes on a commit that nobody judged that the task waits for a person, while it does and this is its head.
-pub(super) async fn publish_blocked(scene: &Scene<'_>, task: &Task, head: &Sha) -> Result<Done, Undone> {
-    let check = messages::blocked_check(&scene.feature, task).filter(|_| task.head.as_ref() == Some(head));
+pub(super) async fn publish_blocked(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Result<Done, EffectError> {
+    let check = messages::blocked_check(&context.feature, task).filter(|_| task.head.as_ref() == Some(head));
     match check {
-        Some(check) => publish(scene, (Some(task), head), &check, every_button(), &[]).await,
+        Some(check) => publish(context, (Some(task), head), &check, every_button(), &[]).await,
         None => Ok(Done::Nothing),
     }
 }
 
 /// Publishes the last wave gate on the integration branch's head.
-pub(super) async fn publish_wave_check(scene: &Scene<'_>) -> Result<Done, Undone> {
-    let Some(gate) = scene.feature.gates.last() else {
+pub(super) async fn publish_wave_check(context: &EffectContext<'_>) -> Result<Done, EffectError> {
+    let Some(gate) = context.feature.gates.last() else {
         return Ok(Done::Nothing);
     };
-    let check = messages::wave_check(&scene.feature, gate);
-    publish(scene, (None, gate.newest()), &check, Vec::new(), &[]).await
+    let check = messages::wave_check(&context.feature, gate);
+    publish(context, (None, gate.newest()), &check, Vec::new(), &[]).await
 }
 
 /// The buttons of a blocked task, on the check run of its newest turn.
@@ -76,19 +80,19 @@ fn every_button() -> Vec<CheckAction> {
 }
 
 async fn publish(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     (task, head): (Option<&Task>, &Sha),
     check: &CheckRun,
     actions: Vec<CheckAction>,
     annotations: &[CheckAnnotation],
-) -> Result<Done, Undone> {
+) -> Result<Done, EffectError> {
     let conclusion = match check.conclusion {
         Conclusion::Success => CheckConclusion::Success,
         Conclusion::Failure => CheckConclusion::Failure,
         Conclusion::Neutral => CheckConclusion::Neutral,
         Conclusion::ActionRequired => CheckConclusion::ActionRequired,
     };
-    let id = scene.job.effect.id.clone();
+    let id = context.job.effect.id.clone();
     let report = CheckReport {
         name: NAME,
         head,
@@ -100,22 +104,22 @@ async fn publish(
         },
         actions,
     };
-    scene.may_write()?;
-    match made(scene, &report).await {
+    context.may_write()?;
+    match made(context, &report).await {
         Ok((run, there)) => {
             let left = annotations.get(there..).unwrap_or_default();
-            annotations::append(scene, run, &report.output, left).await?;
+            annotations::append(context, run, &report.output, left).await?;
             Ok(Done::Nothing)
         }
-        Err(error) if scene.is_final(&error) => in_words(scene, task, check, head, error).await,
+        Err(error) if context.is_final(&error) => in_words(context, task, check, head, error).await,
         Err(error) => Err(error.into()),
     }
 }
 
 /// The check run, and how many annotations it has: an earlier try may have made it.
-async fn made(scene: &Scene<'_>, report: &CheckReport<'_>) -> Result<(CheckRunId, usize), GithubError> {
-    let repo = scene.repo();
-    let known = match scene.job.is_fresh() {
+async fn made(context: &EffectContext<'_>, report: &CheckReport<'_>) -> Result<(CheckRunId, usize), GithubError> {
+    let repo = context.repo();
+    let known = match context.job.is_fresh() {
         true => None,
         false => repo.find_check(report.head, NAME, report.external_id).await?,
     };
@@ -127,18 +131,18 @@ async fn made(scene: &Scene<'_>, report: &CheckReport<'_>) -> Result<(CheckRunId
 
 /// Says in a comment what no check run can say, on the pull request that it is about, else on the issue.
 async fn in_words(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     task: Option<&Task>,
     check: &CheckRun,
     head: &Sha,
     error: GithubError,
-) -> Result<Done, Undone> {
-    let pull = task.map_or(scene.feature.pull, |task| task.pull);
+) -> Result<Done, EffectError> {
+    let pull = task.map_or(context.feature.pull, |task| task.pull);
     let pull = pull.map(|pull| (IssueNumber(pull.0), Instead::PullComment));
-    let (thread, instead) = pull.unwrap_or((scene.key().issue, Instead::IssueComment));
-    scene.may_write_again().await?;
-    scene.comment(thread, &messages::check_in_words(check, head)).await?;
-    Ok(scene.event(Event::Unsaid(Unsaid {
+    let (thread, instead) = pull.unwrap_or((context.key().issue, Instead::IssueComment));
+    context.may_write_again().await?;
+    context.comment(thread, &messages::check_in_words(check, head)).await?;
+    Ok(context.event(Event::Unsaid(Unsaid {
         what: Saying::Check,
         task: task.map(|task| task.id),
         instead,

@@ -3,15 +3,15 @@
 
 use crate::{
     engine::{
-        job::{Done, Undone},
-        perform::{Scene, turn},
+        job::{Done, EffectError},
+        perform::{EffectContext, turn},
     },
     github::{GithubError, SeenCheck, SeenStatus},
 };
 use domain::{
     ci,
     ci::{CiCheck, CiReading, CiSays},
-    ids::{AppId, Sha},
+    ids::{AppId, Emission, Sha},
     shorten, task,
     task::Task,
 };
@@ -24,39 +24,39 @@ const MAX_OUTPUT: usize = 4_000;
 const MAX_NAME: usize = 120;
 
 /// Looks once, and ends when CI said its last word or its time is over.
-pub(super) async fn ci(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
     let since = turn.ci_since.unwrap_or(turn.started_at);
-    let times = scene.engine.settings.ci;
-    let read = checks(scene, head).await;
-    let now = scene.engine.now();
+    let times = context.engine.settings.ci;
+    let read = checks(context, head).await;
+    let now = context.engine.now();
     let reading = match read {
         Ok(checks) => ci::reading(&checks, since, now, &times),
         Err(error) => {
-            let undone = Undone::from(error);
+            let error = EffectError::from(error);
             let is_late = now >= since.plus(times.deadline);
-            if matches!(undone, Undone::Limited { .. } | Undone::Suspended) && !is_late {
-                return Err(undone);
+            if matches!(error, EffectError::Limited { .. } | EffectError::Suspended) && !is_late {
+                return Err(error);
             }
-            ci::unreadable(&undone.to_string(), since, now, &times)
+            ci::unreadable(&error.to_string(), since, now, &times)
         }
     };
     match reading {
-        CiReading::Again(until) => Err(Undone::Waiting { until }),
+        CiReading::Again(until) => Err(EffectError::Waiting { until }),
         CiReading::Ended(result) => {
             let head = head.clone();
-            Ok(scene.task_event(task.id, task::Event::CiRead { run, head, result }))
+            Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }))
         }
     }
 }
 
 /// Everything that others say of the commit.
-async fn checks(scene: &Scene<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubError> {
-    let repo = scene.repo();
-    let ours = scene.engine.own_apps();
+async fn checks(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubError> {
+    let repo = context.repo();
+    let ours = context.engine.own_apps();
     let mut found = newest(repo.seen_checks(head).await?, &ours);
     found.extend(repo.seen_statuses(head).await?.iter().map(status));
-    let secrets = &scene.engine.secrets;
+    let secrets = &context.engine.secrets;
     for check in &mut found {
         check.name = shorten::middle(&secrets.mask(&check.name), MAX_NAME);
         if let CiSays::Failed(output) = &mut check.says {

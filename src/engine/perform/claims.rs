@@ -1,8 +1,8 @@
 //! The Player's claims against the tree: what the comparison needs to know, read from the mirror.
 
 use crate::engine::{
-    job::Undone,
-    perform::{Scene, commands, sync::fork_of},
+    job::EffectError,
+    perform::{EffectContext, commands, sync::fork_of},
 };
 use domain::{
     claims::{Known, discrepancies},
@@ -26,16 +26,16 @@ const MOST_RULES: usize = 100;
 
 /// The claims of the turn's report that the commit or the Gates contradict; none where no Player reported.
 pub(super) async fn contradicted(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     mirror: &Mirror,
     task: &Task,
     (turn, head): (&Turn, &Sha),
     gates: &GateReport,
-) -> Result<Vec<Discrepancy>, Undone> {
+) -> Result<Vec<Discrepancy>, EffectError> {
     let (Some(report), Some(base)) = (&turn.report, &turn.base) else {
         return Ok(Vec::new());
     };
-    let fork = fork_of(scene, mirror, task, head).await?;
+    let fork = fork_of(context, mirror, task, head).await?;
     let by_task = changed(mirror, &fork, head).await?;
     let written = written(mirror, &by_task, head).await?;
     let paths = commands::paths(mirror, head).await?;
@@ -53,7 +53,7 @@ pub(super) async fn contradicted(
     Ok(discrepancies(report, &known))
 }
 
-async fn changed(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<ChangedPaths, Undone> {
+async fn changed(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<ChangedPaths, EffectError> {
     let mut changed = ChangedPaths::default();
     for file in mirror.changed_files(base, head).await? {
         let path = file.path.to_string();
@@ -71,7 +71,7 @@ async fn changed(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<ChangedPaths
 }
 
 /// What the task changed, and what its earlier turns changed and may have taken back since.
-async fn with_earlier_turns(mirror: &Mirror, task: &Task, mut all: ChangedPaths) -> Result<ChangedPaths, Undone> {
+async fn with_earlier_turns(mirror: &Mirror, task: &Task, mut all: ChangedPaths) -> Result<ChangedPaths, EffectError> {
     for turn in task.turns_now() {
         let (Some(base), Some(head)) = (&turn.base, &turn.head) else {
             continue;
@@ -88,7 +88,7 @@ async fn with_earlier_turns(mirror: &Mirror, task: &Task, mut all: ChangedPaths)
 }
 
 /// The text of the files that the task changed, as the commit has them.
-async fn written(mirror: &Mirror, changed: &ChangedPaths, head: &Sha) -> Result<Vec<String>, Undone> {
+async fn written(mirror: &Mirror, changed: &ChangedPaths, head: &Sha) -> Result<Vec<String>, EffectError> {
     let mut texts = Vec::new();
     for path in changed.created.iter().chain(&changed.modified).take(MOST_FILES) {
         if let Some(file) = mirror.read_file(head, path, MOST_TEXT).await? {
@@ -99,7 +99,7 @@ async fn written(mirror: &Mirror, changed: &ChangedPaths, head: &Sha) -> Result<
 }
 
 /// The ignore rules of a commit, those of the deepest folder first. Rules that cannot be compiled ignore nothing.
-async fn ignore_rules(mirror: &Mirror, base: &Sha) -> Result<Vec<(String, Gitignore)>, Undone> {
+async fn ignore_rules(mirror: &Mirror, base: &Sha) -> Result<Vec<(String, Gitignore)>, EffectError> {
     let mut rules = Vec::new();
     let paths = commands::paths(mirror, base).await?;
     let with_rules = paths

@@ -4,8 +4,8 @@ use crate::{
     agents::prompt::{CoachInput, Prompt},
     config::{RepositorySettings, Role},
     engine::{
-        job::{Done, Undone, of_machine},
-        perform::{Scene, ask::Question, commands, sync::fork_of, turn},
+        job::{Done, EffectError, of_machine},
+        perform::{EffectContext, ask::Question, commands, sync::fork_of, turn},
     },
     gates,
 };
@@ -16,7 +16,7 @@ use domain::{
     decision_parse::{parse_decision, schema},
     evidence::{GateReport, GateResult},
     grounds,
-    ids::Sha,
+    ids::{Emission, Sha},
     secret::Secrets,
     shell_command::ShellCommand,
     task,
@@ -36,7 +36,7 @@ const MOST_CITED: usize = 200;
 
 /// What a Coach looks at.
 struct Look<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a EffectContext<'a>,
     mirror: &'a Mirror,
     settings: &'a RepositorySettings,
     task: &'a Task,
@@ -44,17 +44,17 @@ struct Look<'a> {
     head: &'a Sha,
 }
 
-pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
     let mut gates = turn
         .gates
         .clone()
-        .ok_or_else(|| Undone::defect("no Gate ran on this commit"))?;
-    let mirror = scene.holding(head).await?;
+        .ok_or_else(|| EffectError::defect("no Gate ran on this commit"))?;
+    let mirror = context.holding(head).await?;
     let look = Look {
-        scene,
+        context,
         mirror: &mirror,
-        settings: &scene.settings(),
+        settings: &context.settings(),
         task,
         turn,
         head,
@@ -70,10 +70,10 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
     }
     let judgement = Box::new(look.judged(&decision, &gates, &checkout).await?);
     let head = head.clone();
-    Ok(scene.task_event(
+    Ok(context.task_event(
         task.id,
         task::Event::Judged {
-            run,
+            emission,
             head,
             judgement,
             probes,
@@ -83,8 +83,8 @@ pub(super) async fn coach(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
 
 impl Look<'_> {
     /// Asks in a fresh checkout and a fresh context, and compares the checkout afterwards.
-    async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), Undone> {
-        let checkout = self.scene.checkout(self.mirror, self.head, None).await?;
+    async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), EffectError> {
+        let checkout = self.context.checkout(self.mirror, self.head, None).await?;
         let schema = schema(probing);
         let question = Question {
             role: Role::Coach,
@@ -99,20 +99,20 @@ impl Look<'_> {
             schema,
         };
         let read = |answer: &serde_json::Value| decision(answer, self.task, probing);
-        let decision = self.scene.ask(self.settings, question, read).await?;
-        Ok((decision, compare(&checkout, &self.scene.engine.secrets).await?))
+        let decision = self.context.ask(self.settings, question, read).await?;
+        Ok((decision, compare(&checkout, &self.context.engine.secrets).await?))
     }
 
     /// Runs what the Coach asked for, in a copy of its own.
-    async fn probe(&self, commands: &[String]) -> Result<Vec<GateResult>, Undone> {
-        let bench = self.scene.bench();
-        let cancel = &self.scene.job.cancel;
+    async fn probe(&self, commands: &[String]) -> Result<Vec<GateResult>, EffectError> {
+        let bench = self.context.bench();
+        let cancel = &self.context.job.cancel;
         Ok(gates::probe(&bench, self.mirror, self.head, self.settings, commands, cancel).await?)
     }
 
-    async fn prompt(&self, gates: &GateReport, probing: Probing) -> Result<Prompt, Undone> {
-        let (scene, turn) = (self.scene, self.turn);
-        let fork = fork_of(scene, self.mirror, self.task, self.head).await?;
+    async fn prompt(&self, gates: &GateReport, probing: Probing) -> Result<Prompt, EffectError> {
+        let (context, turn) = (self.context, self.turn);
+        let fork = fork_of(context, self.mirror, self.task, self.head).await?;
         let diff = self.mirror.diff_text(&fork, self.head, MAX_DIFF).await?;
         let before = self
             .task
@@ -121,7 +121,7 @@ impl Look<'_> {
             .filter(|before| before.number != turn.number);
         let previous = before.into_iter().find_map(|before| before.verdict.as_ref());
         let input = CoachInput {
-            issue: scene.shown_issue(),
+            issue: context.shown_issue(),
             task: &self.task.plan,
             turn: turn.number,
             diff: &diff.text,
@@ -130,10 +130,10 @@ impl Look<'_> {
             discrepancies: &turn.discrepancies,
             previous: previous.map_or(&[], |verdict| &verdict.items),
             remarks: &remarks(turn),
-            instructions: &scene.instructions(self.mirror).await?,
+            instructions: &context.instructions(self.mirror).await?,
             probing,
         };
-        Ok(input.prompt(scene.engine.agents.definition(Role::Coach)))
+        Ok(input.prompt(context.engine.agents.definition(Role::Coach)))
     }
 
     /// What stands of the decision on this commit.
@@ -142,7 +142,7 @@ impl Look<'_> {
         decision: &CoachDecision,
         gates: &GateReport,
         checkout: &CheckoutState,
-    ) -> Result<Judgement, Undone> {
+    ) -> Result<Judgement, EffectError> {
         let paths: BTreeSet<String> = commands::paths(self.mirror, self.head).await?.into_iter().collect();
         let lines = self.lines(decision, &paths).await?;
         let lines_of = |path: &str| {
@@ -160,7 +160,11 @@ impl Look<'_> {
     }
 
     /// How many lines the files have that the decision names with a line.
-    async fn lines(&self, decision: &CoachDecision, paths: &BTreeSet<String>) -> Result<BTreeMap<String, u32>, Undone> {
+    async fn lines(
+        &self,
+        decision: &CoachDecision,
+        paths: &BTreeSet<String>,
+    ) -> Result<BTreeMap<String, u32>, EffectError> {
         let mut counted = BTreeMap::new();
         let cited = grounds::cited_with_lines(decision);
         for path in cited.into_iter().filter(|path| paths.contains(path)).take(MOST_CITED) {
@@ -177,7 +181,7 @@ impl Look<'_> {
 }
 
 /// Whether an agent that may only read wrote.
-pub(super) async fn compare(checkout: &Checkout, secrets: &Secrets) -> Result<CheckoutState, Undone> {
+pub(super) async fn compare(checkout: &Checkout, secrets: &Secrets) -> Result<CheckoutState, EffectError> {
     let paths = checkout.changed_paths().await?;
     Ok(match paths.is_empty() {
         true => CheckoutState::Unchanged,
@@ -222,9 +226,9 @@ fn remark(login: &str, item: &Issue) -> String {
 }
 
 /// The commit that the task's change is counted from: `merge-base(integration, head)`.
-pub(super) async fn fork_point(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, Undone> {
-    let integration = scene.feature.integration.as_ref();
-    let integration = integration.ok_or_else(|| Undone::defect("there is no integration branch"))?;
+pub(super) async fn fork_point(context: &EffectContext<'_>, mirror: &Mirror, head: &Sha) -> Result<Sha, EffectError> {
+    let integration = context.feature.integration.as_ref();
+    let integration = integration.ok_or_else(|| EffectError::defect("there is no integration branch"))?;
     let branch = super::branches::branch_name(&integration.branch)?;
     let tip = mirror
         .rev_parse(&branch)
@@ -236,7 +240,7 @@ pub(super) async fn fork_point(scene: &Scene<'_>, mirror: &Mirror, head: &Sha) -
         .unwrap_or_else(|| integration.base.clone()))
 }
 
-impl From<TakeOutError> for Undone {
+impl From<TakeOutError> for EffectError {
     fn from(error: TakeOutError) -> Self {
         match error {
             TakeOutError::Io(source) => Self::later(of_machine("reading the checkout", &source)),

@@ -5,8 +5,8 @@ use crate::{
     agents::prompt::{DesignerInput, ToDesign},
     config::{PreLoop, RepositorySettings, Role},
     engine::{
-        job::{Done, Undone},
-        perform::{Scene, ask::Question, coach::compare, commands},
+        job::{Done, EffectError},
+        perform::{EffectContext, ask::Question, coach::compare, commands},
         repository::tip,
     },
 };
@@ -14,7 +14,7 @@ use domain::{
     blocked::AgentFailure,
     contract::{CheckoutState, Contract},
     design::{Asked, parse_design, schema},
-    ids::{TaskId, TurnNumber},
+    ids::{Emission, TaskId, TurnNumber},
     task,
     task::Task,
 };
@@ -24,14 +24,14 @@ use serde_json::Value;
 /// Changed paths that are named.
 const MOST_NAMED: usize = 10;
 
-pub(super) async fn design(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
-    let settings = scene.settings();
+pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
+    let settings = context.settings();
     if settings.pre_loop == PreLoop::Never {
-        return Ok(scene.task_event(task.id, task::Event::Designed { run, design: None }));
+        return Ok(context.task_event(task.id, task::Event::Designed { emission, design: None }));
     }
-    let folder = format!("{}/*", scene.key().branch_prefix());
-    let feature = &scene.feature;
-    let mirror = scene
+    let folder = format!("{}/*", context.key().branch_prefix());
+    let feature = &context.feature;
+    let mirror = context
         .engine
         .fetch(feature.installation, feature.key.repo, &[&folder])
         .await?;
@@ -44,29 +44,29 @@ pub(super) async fn design(scene: &Scene<'_>, task: &Task, run: u64) -> Result<D
     let test = chosen.test.map(|command| command.to_string());
     let guidance: Vec<String> = task.next.guidance.iter().map(|said| said.text.clone()).collect();
     let input = DesignerInput {
-        issue: scene.shown_issue(),
+        issue: context.shown_issue(),
         what: ToDesign::Task(&task.plan),
         words: &guidance,
         files: &files,
-        instructions: &scene.instructions(&mirror).await?,
+        instructions: &context.instructions(&mirror).await?,
         test_command: test.as_deref(),
     };
     let read = |answer: &Value| parse_design(answer).map_err(|mistakes| mistakes.to_string());
-    let checkout = scene.checkout(&mirror, &start, None).await?;
-    let design = ask(scene, &settings, &checkout, task.id, (input, Asked::Design), read).await?;
+    let checkout = context.checkout(&mirror, &start, None).await?;
+    let design = ask(context, &settings, &checkout, task.id, (input, Asked::Design), read).await?;
     let design = Some(Box::new(design));
-    Ok(scene.task_event(task.id, task::Event::Designed { run, design }))
+    Ok(context.task_event(task.id, task::Event::Designed { emission, design }))
 }
 
 /// Asks the designer, who may change nothing: one that did has failed.
 pub(super) async fn ask<T>(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     settings: &RepositorySettings,
     checkout: &Checkout,
     task: TaskId,
     (input, asked): (DesignerInput<'_>, Asked<'_>),
     read: impl Fn(&Value) -> Result<T, String>,
-) -> Result<T, Undone> {
+) -> Result<T, EffectError> {
     let schema = schema(asked);
     let question = Question {
         role: Role::Designer,
@@ -74,11 +74,11 @@ pub(super) async fn ask<T>(
         turn: TurnNumber::FIRST,
         checkout: checkout.path(),
         part: "",
-        prompt: input.prompt(scene.engine.agents.definition(Role::Designer)),
+        prompt: input.prompt(context.engine.agents.definition(Role::Designer)),
         schema,
     };
-    let designed = scene.ask(settings, question, read).await?;
-    match compare(checkout, &scene.engine.secrets).await {
+    let designed = context.ask(settings, question, read).await?;
+    match compare(checkout, &context.engine.secrets).await {
         Ok(CheckoutState::Unchanged) => Ok(designed),
         Ok(CheckoutState::Changed(paths)) => {
             let named: Vec<&str> = paths.iter().take(MOST_NAMED).map(String::as_str).collect();
@@ -87,8 +87,8 @@ pub(super) async fn ask<T>(
                 "{contract}: the designer, who may only read, changed {}",
                 named.join(", ")
             );
-            Err(Undone::Agent(AgentFailure::Failed { how }.into()))
+            Err(EffectError::Agent(AgentFailure::Failed { how }.into()))
         }
-        Err(undone) => Err(undone),
+        Err(error) => Err(error),
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     engine::{
-        job::Undone,
-        perform::{Scene, ground::Ground},
+        job::EffectError,
+        perform::{EffectContext, ground::Ground},
     },
     store::{Fenced, StoredEffect},
 };
@@ -55,7 +55,7 @@ pub(super) struct Finished {
 
 impl Finished {
     /// The finished run that an effect wrote down, where the mirror still holds its commit.
-    pub(super) async fn of(scene: &Scene<'_>, effect: &StoredEffect) -> Result<Option<Self>, Undone> {
+    pub(super) async fn of(context: &EffectContext<'_>, effect: &StoredEffect) -> Result<Option<Self>, EffectError> {
         let text = effect.external_id.as_deref();
         let Some(Recorded::Finished {
             base,
@@ -67,7 +67,7 @@ impl Finished {
         else {
             return Ok(None);
         };
-        let mirror = scene.engine.mirrors.mirror(scene.key().repo);
+        let mirror = context.engine.mirrors.mirror(context.key().repo);
         Ok(mirror.has_commit(&head).await?.then_some(Self {
             base,
             head,
@@ -80,22 +80,22 @@ impl Finished {
     /// A finished run of an earlier effect that could not be pushed in the end, if nothing has changed since: neither the
     /// branch nor what the Player would be told.
     pub(super) async fn unpushed(
-        scene: &Scene<'_>,
+        context: &EffectContext<'_>,
         task: &Task,
         turn: &Turn,
         ground: &Ground,
-    ) -> Result<Option<Self>, Undone> {
+    ) -> Result<Option<Self>, EffectError> {
         if !turn.told.guidance.is_empty() || !turn.told.reviews.is_empty() || ground.other.is_some() {
             return Ok(None);
         }
-        let own = &scene.job.effect;
-        let effects = scene.engine.store.effects_of(&scene.key()).await?;
+        let own = &context.job.effect;
+        let effects = context.engine.store.effects_of(&context.key()).await?;
         let is_earlier =
             |effect: &&StoredEffect| effect.kind == own.kind && effect.subject == own.subject && effect.id != own.id;
         let Some(earlier) = effects.iter().rev().find(is_earlier) else {
             return Ok(None);
         };
-        let Some(finished) = Self::of(scene, earlier).await? else {
+        let Some(finished) = Self::of(context, earlier).await? else {
             return Ok(None);
         };
         let info = ground.mirror.commit_info(&finished.head).await?;
@@ -108,7 +108,7 @@ impl Finished {
     }
 
     /// Writes the run down with the effect: from here on it is pushed, not run again.
-    pub(super) async fn write_down(&self, scene: &Scene<'_>) -> Result<(), Undone> {
+    pub(super) async fn write_down(&self, context: &EffectContext<'_>) -> Result<(), EffectError> {
         let recorded = Recorded::Finished {
             base: self.base.clone(),
             head: self.head.clone(),
@@ -116,16 +116,16 @@ impl Finished {
             stood: self.stood.clone(),
             report: Box::new(self.report.clone()),
         };
-        write_down(scene, &recorded).await
+        write_down(context, &recorded).await
     }
 }
 
 /// Writes down with the effect what became of its run.
-pub(super) async fn write_down(scene: &Scene<'_>, recorded: &Recorded) -> Result<(), Undone> {
+pub(super) async fn write_down(context: &EffectContext<'_>, recorded: &Recorded) -> Result<(), EffectError> {
     let text = serde_json::to_string(recorded)
-        .map_err(|error| Undone::defect(format!("the run cannot be written down: {error}")))?;
-    match scene.engine.store.record_external(&scene.job.hold, &text).await? {
+        .map_err(|error| EffectError::defect(format!("the run cannot be written down: {error}")))?;
+    match context.engine.store.record_external(&context.job.hold, &text).await? {
         Fenced::Written => Ok(()),
-        Fenced::Lost => Err(Undone::Stopped),
+        Fenced::Lost => Err(EffectError::Stopped),
     }
 }

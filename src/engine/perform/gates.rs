@@ -3,8 +3,8 @@
 use crate::{
     agents::Activity,
     engine::{
-        job::{Done, Undone, of_host},
-        perform::{Scene, claims, persons, sync::fork_of, turn},
+        job::{Done, EffectError, of_host},
+        perform::{EffectContext, claims, persons, sync::fork_of, turn},
         running::{OnBoard, Work, Worker},
         spans,
     },
@@ -12,18 +12,18 @@ use crate::{
     gates::{Bench, Deadlines, GateError, Subject},
 };
 use domain::{
-    ids::{Sha, TaskId, TurnNumber},
+    ids::{Emission, Sha, TaskId, TurnNumber},
     task,
     task::Task,
 };
 use git::Mirror;
 
-pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
-    let mirror = scene.holding(head).await?;
-    let settings = scene.settings();
-    let baseline = scene.baseline(&mirror).await?;
-    let fork = fork_of(scene, &mirror, task, head).await?;
+    let mirror = context.holding(head).await?;
+    let settings = context.settings();
+    let baseline = context.baseline(&mirror).await?;
+    let fork = fork_of(context, &mirror, task, head).await?;
     let subject = Subject {
         mirror: &mirror,
         fork: &fork,
@@ -33,26 +33,32 @@ pub(super) async fn gates(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Do
         mode: settings.mode,
         baseline: &baseline,
         settings: &settings,
-        waived: &scene.waived(),
-        people: &persons::pushes(scene, &mirror, &fork, head).await?,
+        waived: &context.waived(),
+        people: &persons::pushes(context, &mirror, &fork, head).await?,
     };
-    let from = scene.engine.now();
-    let shown = scene.on_board(Worker::Gates, Some((task.id, turn.number)));
-    let report = gates::verify(&scene.bench(), &subject, &scene.job.cancel).await?;
+    let from = context.engine.now();
+    let shown = context.on_board(Worker::Gates, Some((task.id, turn.number)));
+    let report = gates::verify(&context.bench(), &subject, &context.job.cancel).await?;
     drop(shown);
-    let span = spans::gates(&scene.key(), task.id, turn.number, (from, scene.engine.now()), &report);
-    scene.engine.settings.telemetry.send(span);
-    let discrepancies = claims::contradicted(scene, &mirror, task, (turn, head), &report).await?;
+    let span = spans::gates(
+        &context.key(),
+        task.id,
+        turn.number,
+        (from, context.engine.now()),
+        &report,
+    );
+    context.engine.settings.telemetry.send(span);
+    let discrepancies = claims::contradicted(context, &mirror, task, (turn, head), &report).await?;
     let event = task::Event::Gated {
-        run,
+        emission,
         head: head.clone(),
         report: Box::new(report),
         discrepancies,
     };
-    Ok(scene.task_event(task.id, event))
+    Ok(context.task_event(task.id, event))
 }
 
-impl From<GateError> for Undone {
+impl From<GateError> for EffectError {
     fn from(error: GateError) -> Self {
         match error {
             GateError::Cancelled => Self::Stopped,
@@ -62,7 +68,7 @@ impl From<GateError> for Undone {
     }
 }
 
-impl Scene<'_> {
+impl EffectContext<'_> {
     /// Shows whoever watches this process that Gates run, until the answer is dropped.
     pub(super) fn on_board(&self, worker: Worker, turn: Option<(TaskId, TurnNumber)>) -> OnBoard<'_> {
         let work = Work {
@@ -90,7 +96,7 @@ impl Scene<'_> {
     }
 
     /// The mirror, holding this commit.
-    pub(super) async fn holding(&self, head: &Sha) -> Result<Mirror, Undone> {
+    pub(super) async fn holding(&self, head: &Sha) -> Result<Mirror, EffectError> {
         let mirror = self.engine.mirrors.mirror(self.key().repo);
         if mirror.has_commit(head).await? {
             return Ok(mirror);
@@ -102,7 +108,7 @@ impl Scene<'_> {
             .await?;
         match mirror.has_commit(head).await? {
             true => Ok(mirror),
-            false => Err(Undone::repository(format!("the commit {} is gone", head.short()))),
+            false => Err(EffectError::repository(format!("the commit {} is gone", head.short()))),
         }
     }
 }

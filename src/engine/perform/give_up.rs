@@ -5,7 +5,7 @@ use crate::{
         Engine,
         apply::Fact,
         ingest,
-        job::{Job, Undone},
+        job::{EffectError, Job},
         perform::{play, read},
     },
     store::{NewEffect, StoreError},
@@ -17,19 +17,19 @@ use domain::{
         event::Event,
         unsaid::{Instead, Saying, Unsaid},
     },
-    ids::{FeatureKey, TaskId},
+    ids::{Emission, FeatureKey, TaskId},
     task,
 };
 
 /// The fact that follows from giving the job's effect up; none where nothing waits for it.
-pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, undone: &Undone) -> Option<(FeatureKey, Fact)> {
+pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, error: &EffectError) -> Option<(FeatureKey, Fact)> {
     if job.effect.kind == ingest::KIND {
         return None;
     }
     let key = job.effect.feature?;
     let event = match read(job) {
-        Ok(effect) => event(engine, job, &effect, undone).await?,
-        Err(_) => unreadable(&key, job, undone)?,
+        Ok(effect) => event(engine, (job, &key), &effect, error).await?,
+        Err(_) => unreadable(&key, job, error)?,
     };
     let cause = format!("{}/given-up", job.effect.id);
     Some((
@@ -44,56 +44,69 @@ pub(in crate::engine) async fn fact(engine: &Engine, job: &Job, undone: &Undone)
 }
 
 /// What people are told of a delivery that is given up: nothing waits for it but they.
-pub(in crate::engine) async fn told(engine: &Engine, job: &Job, undone: &Undone) -> Result<Vec<NewEffect>, StoreError> {
+pub(in crate::engine) async fn told(
+    engine: &Engine,
+    job: &Job,
+    error: &EffectError,
+) -> Result<Vec<NewEffect>, StoreError> {
     if job.effect.kind != ingest::KIND {
         return Ok(Vec::new());
     }
-    ingest::unseen::told(engine, job, reason(Doing::LookingAtIt, job, undone)).await
+    ingest::unseen::told(engine, job, reason(Doing::LookingAtIt, job, error)).await
 }
 
 /// Of an effect that cannot be read its id tells whose it is and which emission: who waits for that one hears of it.
-fn unreadable(key: &FeatureKey, job: &Job, undone: &Undone) -> Option<Event> {
-    let reason = reason(doing(job), job, undone);
+fn unreadable(key: &FeatureKey, job: &Job, error: &EffectError) -> Option<Event> {
+    let reason = reason(doing(job), job, error);
     let id = job.effect.id.strip_prefix(&key.to_string())?.strip_prefix('/')?;
     let parts: Vec<&str> = id.split('/').collect();
     match parts.as_slice() {
-        [task, _, run] => Some(Event::Task {
+        [task, _, emission] => Some(Event::Task {
             task: task.parse().ok()?,
             event: task::Event::Stuck {
-                run: run.parse().ok()?,
+                emission: Emission(emission.parse().ok()?),
                 reason,
             },
         }),
-        [_, run] => Some(Event::Stuck {
-            run: run.parse().ok()?,
+        [_, emission] => Some(Event::Stuck {
+            emission: Emission(emission.parse().ok()?),
             reason,
         }),
         _ => None,
     }
 }
 
-async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> Option<Event> {
+async fn event(
+    engine: &Engine,
+    (job, key): (&Job, &FeatureKey),
+    effect: &Effect,
+    error: &EffectError,
+) -> Option<Event> {
     let spec = effect.spec();
     let task = match spec.order {
         Order::Kept(Subject::Task(task)) | Order::Free(Subject::Task(task)) => Some(task),
         Order::Kept(Subject::Reactions | Subject::Feature) | Order::Free(Subject::Reactions | Subject::Feature) => None,
     };
     if let GivenUp::Unsaid(what) = spec.given_up {
-        return Some(unsaid(what, task, undone));
+        return Some(unsaid(what, task, error));
     }
-    let run = effect.run()?;
-    let reason = reason(doing(job), job, undone);
-    let stuck = |reason| task::Event::Stuck { run, reason };
+    let emission = effect.emission(key)?;
+    let reason = reason(doing(job), job, error);
+    let stuck = |reason| task::Event::Stuck { emission, reason };
     let event = match spec.given_up {
         GivenUp::Nothing | GivenUp::Unsaid(_) => return None,
         GivenUp::Stuck => match task {
             Some(_) => stuck(reason),
-            None => return Some(Event::Stuck { run, reason }),
+            None => return Some(Event::Stuck { emission, reason }),
         },
-        GivenUp::PlayerFailed => play::failed(engine, job, run, reason).await,
+        GivenUp::PlayerFailed => play::failed(engine, job, emission, reason).await,
         GivenUp::CoachFailed => {
             if let BlockReason::AgentFailed { failure, printed } = reason {
-                task::Event::CoachFailed { run, failure, printed }
+                task::Event::CoachFailed {
+                    emission,
+                    failure,
+                    printed,
+                }
             } else {
                 stuck(reason)
             }
@@ -103,7 +116,7 @@ async fn event(engine: &Engine, job: &Job, effect: &Effect, undone: &Undone) -> 
 }
 
 /// It stands nowhere: every form was refused, or nobody could be reached.
-fn unsaid(what: Saying, task: Option<TaskId>, undone: &Undone) -> Event {
+fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
     let refused = |fault: &Fault| {
         if let Fault::Refused { said } = fault {
             Some(said.clone())
@@ -111,12 +124,12 @@ fn unsaid(what: Saying, task: Option<TaskId>, undone: &Undone) -> Event {
             None
         }
     };
-    let why = if let Undone::Failed(fault) | Undone::Later { fault, .. } = undone {
+    let why = if let EffectError::Failed(fault) | EffectError::Later { fault, .. } = error {
         refused(fault)
     } else {
         None
     };
-    let why = why.unwrap_or_else(|| undone.to_string());
+    let why = why.unwrap_or_else(|| error.to_string());
     Event::Unsaid(Unsaid {
         what,
         task,
@@ -129,24 +142,24 @@ fn doing(job: &Job) -> Doing {
     Doing::of_kind(&job.effect.kind)
 }
 
-fn reason(doing: Doing, job: &Job, undone: &Undone) -> BlockReason {
-    match undone {
-        Undone::Agent(failed) | Undone::Hopeless(failed) => BlockReason::AgentFailed {
+fn reason(doing: Doing, job: &Job, error: &EffectError) -> BlockReason {
+    match error {
+        EffectError::Agent(failed) | EffectError::Hopeless(failed) => BlockReason::AgentFailed {
             failure: failed.failure.clone(),
             printed: failed.printed.clone(),
         },
-        Undone::Spent { what } => BlockReason::BudgetSpent { what: what.clone() },
+        EffectError::Spent { what } => BlockReason::BudgetSpent { what: what.clone() },
         _ if job.effect.crashes >= CRASHES => BlockReason::Crashed { doing },
-        Undone::Later { fault, .. } | Undone::Failed(fault) => BlockReason::of_fault(doing, fault.clone()),
+        EffectError::Later { fault, .. } | EffectError::Failed(fault) => BlockReason::of_fault(doing, fault.clone()),
         // None of them is ever given up.
-        Undone::Limited { .. }
-        | Undone::Parked { .. }
-        | Undone::Waiting { .. }
-        | Undone::Suspended
-        | Undone::Stopped => BlockReason::of_fault(
+        EffectError::Limited { .. }
+        | EffectError::Parked { .. }
+        | EffectError::Waiting { .. }
+        | EffectError::Suspended
+        | EffectError::Stopped => BlockReason::of_fault(
             doing,
             Fault::Defect {
-                what: undone.to_string(),
+                what: error.to_string(),
             },
         ),
     }

@@ -4,8 +4,8 @@ use crate::{
     agents::prompt::{Delivered, Demands, InstructionFile, Left, PlayerInput, Prompt},
     config::{CiEvidence, Mode, RepositorySettings, Role},
     engine::{
-        job::Undone,
-        perform::{Scene, branches::branch_name, commands, play::PARTIAL},
+        job::EffectError,
+        perform::{EffectContext, branches::branch_name, commands, play::PARTIAL},
         repository::tip,
     },
     gates::Chosen,
@@ -50,27 +50,27 @@ pub(super) enum Found {
     Overtaken(Sha),
 }
 
-pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Result<Found, Undone> {
-    let feature = &scene.feature;
-    let mirror = fetched(scene, task).await?;
+pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn) -> Result<Found, EffectError> {
+    let feature = &context.feature;
+    let mirror = fetched(context, task).await?;
     let integration = tip(&mirror, &feature.key.integration_branch()).await?;
     let stood = mirror.rev_parse(&branch_name(&task.branch)?).await?;
     let start = match (&stood, &task.head) {
         (None, None) => integration.clone(),
         // The branch was deleted: its last known commit is pushed again.
         (None, Some(head)) => head.clone(),
-        (Some(tip), known) if known.as_ref() == Some(tip) || is_ours(scene, &mirror, tip).await? => tip.clone(),
+        (Some(tip), known) if known.as_ref() == Some(tip) || is_ours(context, &mirror, tip).await? => tip.clone(),
         (Some(tip), _) => return Ok(Found::Overtaken(tip.clone())),
     };
     let info = mirror.commit_info(&start).await?;
     let is_partial = info.as_ref().and_then(|info| info.trailer(PARTIAL)).is_some();
     let left = if is_partial { Left::Changes } else { Left::Nothing };
-    let commands = commands::chosen(&scene.settings(), &mirror, &start).await?;
-    let instructions = scene.instructions(&mirror).await?;
-    let baseline = scene.known_baseline(&mirror).await?;
+    let commands = commands::chosen(&context.settings(), &mirror, &start).await?;
+    let instructions = context.instructions(&mirror).await?;
+    let baseline = context.known_baseline(&mirror).await?;
     let (checkout, other, conflicts) = match to_merge(&mirror, task, turn, &start, &integration).await? {
-        Some(other) => merged(scene, &mirror, &start, &other).await?,
-        None => (scene.checkout(&mirror, &start, None).await?, None, Vec::new()),
+        Some(other) => merged(context, &mirror, &start, &other).await?,
+        None => (context.checkout(&mirror, &start, None).await?, None, Vec::new()),
     };
     Ok(Found::Ground(Box::new(Ground {
         mirror,
@@ -87,9 +87,9 @@ pub(super) async fn ground(scene: &Scene<'_>, task: &Task, turn: &Turn) -> Resul
 }
 
 /// The mirror with the Feature's branches, and the default branch where that is to be merged.
-async fn fetched(scene: &Scene<'_>, task: &Task) -> Result<Mirror, Undone> {
-    let (engine, key) = (scene.engine, scene.key());
-    let (installation, folder) = (scene.feature.installation, key.branch_prefix());
+async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<Mirror, EffectError> {
+    let (engine, key) = (context.engine, context.key());
+    let (installation, folder) = (context.feature.installation, key.branch_prefix());
     match task.origin {
         Origin::Sync { .. } => Ok(engine
             .fetch_default(installation, key.repo, Some(&folder))
@@ -109,7 +109,7 @@ async fn to_merge(
     turn: &Turn,
     start: &Sha,
     integration: &Sha,
-) -> Result<Option<Sha>, Undone> {
+) -> Result<Option<Sha>, EffectError> {
     if let Origin::Sync { other } = &task.origin
         && !mirror.is_ancestor(other, start).await?
     {
@@ -122,26 +122,26 @@ async fn to_merge(
 }
 
 /// Whether an earlier try of this very effect pushed the commit.
-async fn is_ours(scene: &Scene<'_>, mirror: &Mirror, tip: &Sha) -> Result<bool, Undone> {
+async fn is_ours(context: &EffectContext<'_>, mirror: &Mirror, tip: &Sha) -> Result<bool, EffectError> {
     let info = mirror.commit_info(tip).await?;
-    Ok(info.as_ref().and_then(|info| info.trailer("AutoBuild-Attempt")) == Some(scene.job.effect.id.as_str()))
+    Ok(info.as_ref().and_then(|info| info.trailer("AutoBuild-Attempt")) == Some(context.job.effect.id.as_str()))
 }
 
 /// The branch with the integration branch merged in, conflict markers and all.
 async fn merged(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     mirror: &Mirror,
     ours: &Sha,
     theirs: &Sha,
-) -> Result<(Checkout, Option<Sha>, Vec<String>), Undone> {
+) -> Result<(Checkout, Option<Sha>, Vec<String>), EffectError> {
     let (tree, files) = match mirror.merge(ours, theirs).await? {
         MergeOutcome::Conflict { tree, files } => (tree, files),
         MergeOutcome::Clean { tree } => (tree, Vec::new()),
         MergeOutcome::AlreadyUpToDate | MergeOutcome::FastForward | MergeOutcome::Unrelated => {
-            return Ok((scene.checkout(mirror, ours, None).await?, None, Vec::new()));
+            return Ok((context.checkout(mirror, ours, None).await?, None, Vec::new()));
         }
     };
-    let checkout = scene.checkout(mirror, ours, Some((&tree, &files))).await?;
+    let checkout = context.checkout(mirror, ours, Some((&tree, &files))).await?;
     let files = files.iter().map(ToString::to_string).collect();
     Ok((checkout, Some(theirs.clone()), files))
 }
@@ -153,7 +153,13 @@ impl Ground {
     }
 
     /// What the Player is told.
-    pub(super) fn prompt(&self, scene: &Scene<'_>, task: &Task, turn: &Turn, settings: &RepositorySettings) -> Prompt {
+    pub(super) fn prompt(
+        &self,
+        context: &EffectContext<'_>,
+        task: &Task,
+        turn: &Turn,
+        settings: &RepositorySettings,
+    ) -> Prompt {
         let before = task.turns_now().rev().filter(|before| before.number != turn.number);
         let verdict = before.into_iter().find_map(|before| before.verdict.as_ref());
         let mut items: Vec<Issue> = verdict.map(|verdict| verdict.items.clone()).unwrap_or_default();
@@ -169,15 +175,15 @@ impl Ground {
             test.as_ref().map(ToString::to_string),
             setup.as_ref().map(ToString::to_string),
         );
-        let network = scene.engine.settings.network.rules(&settings.network.allow);
+        let network = context.engine.settings.network.rules(&settings.network.allow);
         let reaches: Vec<String> = network.hosts.iter().map(ToString::to_string).collect();
         PlayerInput {
-            issue: scene.shown_issue(),
+            issue: context.shown_issue(),
             task: &task.plan,
             turn: turn.number,
             items: &items,
             guidance: &guidance,
-            delivered: &delivered(scene, task),
+            delivered: &delivered(context, task),
             instructions: &self.instructions,
             test_command: test.as_deref(),
             setup_command: setup.as_deref(),
@@ -188,15 +194,15 @@ impl Ground {
                 red_before_green: settings.mode == Mode::Tdd && task.origin.brings_tests(),
                 coverage: settings.coverage.file.as_ref().map(|_| settings.coverage.threshold),
                 ci: settings.ci == CiEvidence::Wait,
-                failing_before: &failing_before(scene, self.baseline.as_ref()),
+                failing_before: &failing_before(context, self.baseline.as_ref()),
             },
         }
-        .prompt(scene.engine.agents.definition(Role::Player))
+        .prompt(context.engine.agents.definition(Role::Player))
     }
 }
 
 /// The tests that failed before the Feature began, and those that a person waived since.
-fn failing_before(scene: &Scene<'_>, baseline: Option<&Baseline>) -> Vec<String> {
+fn failing_before(context: &EffectContext<'_>, baseline: Option<&Baseline>) -> Vec<String> {
     let mut failing: Vec<String> = match baseline.map(|baseline| &baseline.tests) {
         Some(Evidence::Failed(finding) | Evidence::Passed(finding)) => match &finding.names {
             Some(names) => names.failed.clone(),
@@ -204,14 +210,14 @@ fn failing_before(scene: &Scene<'_>, baseline: Option<&Baseline>) -> Vec<String>
         },
         Some(Evidence::Absent(_)) | None => Vec::new(),
     };
-    failing.extend(scene.waived().into_iter().map(|waived| waived.test));
+    failing.extend(context.waived().into_iter().map(|waived| waived.test));
     failing.dedup();
     failing
 }
 
 /// What earlier waves delivered.
-fn delivered(scene: &Scene<'_>, task: &Task) -> Vec<Delivered> {
-    let earlier = scene
+fn delivered(context: &EffectContext<'_>, task: &Task) -> Vec<Delivered> {
+    let earlier = context
         .feature
         .tasks
         .iter()

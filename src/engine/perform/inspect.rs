@@ -3,8 +3,8 @@
 use crate::{
     config::RepositorySettings,
     engine::{
-        job::Undone,
-        perform::{Scene, ground::Ground},
+        job::EffectError,
+        perform::{EffectContext, ground::Ground},
     },
 };
 use domain::{decision::Issue, secret::Secrets};
@@ -16,13 +16,13 @@ const MAX_MARKED: usize = 4 << 20;
 
 /// Findings in the commit itself, which the mirror keeps already.
 pub(super) async fn findings(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     settings: &RepositorySettings,
     prepared: &Prepared,
     ground: &Ground,
-) -> Result<Vec<Issue>, Undone> {
-    let policy = Policy::new(&settings.protected(), scene.engine.secrets.clone())
-        .map_err(|error| Undone::repository(error.to_string()))?;
+) -> Result<Vec<Issue>, EffectError> {
+    let policy = Policy::new(&settings.protected(), context.engine.secrets.clone())
+        .map_err(|error| EffectError::repository(error.to_string()))?;
     let found = policy.check(prepared).await?;
     let own = own_paths(prepared, ground).await?;
     let is_own = |finding: &&PolicyFinding| {
@@ -35,7 +35,7 @@ pub(super) async fn findings(
 }
 
 /// The paths that differ from the other side of a merge as well: what that side brought in is not the Player's work.
-async fn own_paths(prepared: &Prepared, ground: &Ground) -> Result<Option<BTreeSet<RepoPath>>, Undone> {
+async fn own_paths(prepared: &Prepared, ground: &Ground) -> Result<Option<BTreeSet<RepoPath>>, EffectError> {
     let Some(other) = &ground.other else { return Ok(None) };
     let changed = ground.mirror.changed_files(other, prepared.sha()).await?;
     Ok(Some(changed.into_iter().map(|file| file.path).collect()))
@@ -88,7 +88,7 @@ pub(super) fn refused(findings: &[TreeFinding], secrets: &Secrets) -> Vec<Issue>
 }
 
 /// Files of a merge that still hold its markers, read from the commit: git's objects, never the agent's folder.
-async fn open_conflicts(prepared: &Prepared, ground: &Ground) -> Result<Vec<Issue>, Undone> {
+async fn open_conflicts(prepared: &Prepared, ground: &Ground) -> Result<Vec<Issue>, EffectError> {
     let mut items = Vec::new();
     for path in &ground.conflicts {
         let file = ground.mirror.read_file(prepared.sha(), path, MAX_MARKED).await?;

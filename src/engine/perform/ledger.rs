@@ -4,8 +4,8 @@ use crate::{
     agents::{Answered, Backend, Record, RunError},
     config::{RepositorySettings, Role},
     engine::{
-        job::{LimitedBy, Undone},
-        perform::{Scene, ask::Question, provider::provider_of},
+        job::{EffectError, LimitedBy},
+        perform::{EffectContext, ask::Question, provider::provider_of},
     },
     store::{EndedRun, NewRun, Started, WaitsOn},
 };
@@ -39,7 +39,7 @@ pub(super) struct Opened {
     pub at: Millis,
 }
 
-impl Scene<'_> {
+impl EffectContext<'_> {
     /// Sets a share of every budget aside, or says why no run may begin.
     pub(super) async fn open_run(
         &self,
@@ -48,7 +48,7 @@ impl Scene<'_> {
         model: Option<&str>,
         question: &Question<'_>,
         deadline: Duration,
-    ) -> Result<Opened, Undone> {
+    ) -> Result<Opened, EffectError> {
         let waits = &self.engine.settings.waits;
         let kind = agent.kind();
         let provider = provider_of(kind, model);
@@ -85,16 +85,16 @@ impl Scene<'_> {
                 model: new.model,
                 at: new.at,
             }),
-            Started::Spent(spent) => Err(Undone::Spent {
+            Started::Spent(spent) => Err(EffectError::Spent {
                 what: spent.to_string(),
             }),
-            Started::Held => Err(Undone::Limited {
+            Started::Held => Err(EffectError::Limited {
                 by: LimitedBy::Spacing,
                 until: new.at.plus(waits.spacing),
                 why: "what is left of the budget is set aside for runs that have not ended".to_owned(),
             }),
             Started::Waits { until } => Err(self.wait_with_others(provider, until)),
-            Started::Lost => Err(Undone::Stopped),
+            Started::Lost => Err(EffectError::Stopped),
         }
     }
 
@@ -115,7 +115,7 @@ impl Scene<'_> {
         &self,
         opened: &Opened,
         ended: &Result<Answered<T>, RunError>,
-    ) -> Result<(), Undone> {
+    ) -> Result<(), EffectError> {
         let (record, known, word) = match ended {
             Ok(answered) => (Some(&answered.record), known(&answered.record), None),
             Err(RunError::Agent { failure, record }) => {
@@ -151,9 +151,9 @@ impl Scene<'_> {
     }
 }
 
-impl Scene<'_> {
+impl EffectContext<'_> {
     /// What the Feature cost so far, what is expected of it, and what waits for a model's API.
-    pub(super) async fn spending(&self) -> Result<Spending, Undone> {
+    pub(super) async fn spending(&self) -> Result<Spending, EffectError> {
         let (store, key, now) = (&self.engine.store, self.key(), self.engine.now());
         let parked = store.parked(&key, now).await?;
         let waiting = parked.into_iter().map(|parked| Waiting {
@@ -173,7 +173,7 @@ impl Scene<'_> {
     }
 
     /// What the plan may cost; none where no agent tells its cost.
-    async fn estimate(&self) -> Result<Option<Estimate>, Undone> {
+    async fn estimate(&self) -> Result<Option<Estimate>, EffectError> {
         let settings = self.settings();
         let player = self.engine.agents.agent(Role::Player, &settings)?;
         let (Some(version), Tells::Cost) = (&self.feature.plan, player.tells()) else {

@@ -2,13 +2,14 @@
 
 use crate::{
     engine::{
-        job::{Done, Undone},
-        perform::{Scene, sync},
+        job::{Done, EffectError},
+        perform::{EffectContext, sync},
         repository::tip,
     },
     github::{Merge, MergeMethod, MergeRefusal, model::Repository},
     messages,
 };
+use domain::ids::Emission;
 use domain::{
     blocked::Fault,
     task,
@@ -17,58 +18,58 @@ use domain::{
 use git::MergeOutcome;
 
 /// Merges an approved task. What resolves a conflict with the default branch lands with both parents instead.
-pub(super) async fn merge(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+pub(super) async fn merge(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     match task.origin {
-        Origin::Sync { .. } => sync::land(scene, task, run).await,
-        Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => merge_pull(scene, task, run).await,
+        Origin::Sync { .. } => sync::land(context, task, emission).await,
+        Origin::Planned | Origin::Fix { .. } | Origin::Review { .. } => merge_pull(context, task, emission).await,
     }
 }
 
-async fn merge_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
+async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (Some(pull), Some(head)) = (task.pull, task.head.as_ref()) else {
-        return Err(Undone::defect(format!("{} has no pull request", task.id)));
+        return Err(EffectError::defect(format!("{} has no pull request", task.id)));
     };
-    let repo = scene.repo();
-    scene.may_write()?;
-    if !scene.job.is_fresh() {
+    let repo = context.repo();
+    context.may_write()?;
+    if !context.job.is_fresh() {
         let now = repo.pull(pull).await?;
         if let (true, Some(commit)) = (now.is_merged(), now.merge_commit_sha) {
-            return Ok(scene.task_event(task.id, task::Event::Merged { run, commit }));
+            return Ok(context.task_event(task.id, task::Event::Merged { emission, commit }));
         }
     }
     let repository = repo.repository().await?;
-    let text = messages::squash(&scene.feature, task);
+    let text = messages::squash(&context.feature, task);
     for method in methods(&repository) {
         let event = match repo.merge_pull(pull, head, method, &text.title, &text.body).await? {
-            Merge::Merged { sha } => task::Event::Merged { run, commit: sha },
+            Merge::Merged { sha } => task::Event::Merged { emission, commit: sha },
             // A person pushed: the push itself tells the task, and this merge waits for nothing more.
             Merge::HeadMoved => return Ok(Done::Nothing),
             Merge::Refused {
                 why: MergeRefusal::Method,
                 ..
             } => {
-                scene.may_write_again().await?;
+                context.may_write_again().await?;
                 continue;
             }
             Merge::Refused {
                 why: MergeRefusal::Transient,
                 text,
             } => {
-                return Err(Undone::later(Fault::Refused { said: text }));
+                return Err(EffectError::later(Fault::Refused { said: text }));
             }
             Merge::Refused {
                 why: MergeRefusal::Conflict,
                 text,
-            } => return conflict(scene, task, run, text).await,
+            } => return conflict(context, task, emission, text).await,
             Merge::Refused {
                 why: MergeRefusal::Draft | MergeRefusal::Rule,
                 text,
-            } => task::Event::MergeRefused { run, rule: text },
+            } => task::Event::MergeRefused { emission, rule: text },
         };
-        return Ok(scene.task_event(task.id, event));
+        return Ok(context.task_event(task.id, event));
     }
     let rule = "the repository allows no way of merging".to_owned();
-    Ok(scene.task_event(task.id, task::Event::MergeRefused { run, rule }))
+    Ok(context.task_event(task.id, task::Event::MergeRefused { emission, rule }))
 }
 
 /// Squash where allowed, else merge, else rebase.
@@ -85,10 +86,15 @@ fn methods(repository: &Repository) -> Vec<MergeMethod> {
 }
 
 /// GitHub says "not mergeable" also while it computes; git says whether there is a conflict, and where.
-async fn conflict(scene: &Scene<'_>, task: &Task, run: u64, text: String) -> Result<Done, Undone> {
-    let feature = &scene.feature;
+async fn conflict(
+    context: &EffectContext<'_>,
+    task: &Task,
+    emission: Emission,
+    text: String,
+) -> Result<Done, EffectError> {
+    let feature = &context.feature;
     let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = scene
+    let mirror = context
         .engine
         .fetch(feature.installation, feature.key.repo, &[&folder])
         .await?;
@@ -97,11 +103,11 @@ async fn conflict(scene: &Scene<'_>, task: &Task, run: u64, text: String) -> Res
     match mirror.merge(&ours, &theirs).await? {
         MergeOutcome::Conflict { files, .. } => {
             let files = files.iter().map(ToString::to_string).collect();
-            Ok(scene.task_event(task.id, task::Event::MergeConflict { run, files }))
+            Ok(context.task_event(task.id, task::Event::MergeConflict { emission, files }))
         }
         MergeOutcome::AlreadyUpToDate
         | MergeOutcome::FastForward
         | MergeOutcome::Clean { .. }
-        | MergeOutcome::Unrelated => Err(Undone::later(Fault::Refused { said: text })),
+        | MergeOutcome::Unrelated => Err(EffectError::later(Fault::Refused { said: text })),
     }
 }

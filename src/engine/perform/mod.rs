@@ -30,9 +30,9 @@ mod pulls;
 mod push;
 mod records;
 mod review;
+mod run_span;
 mod say;
 mod sync;
-mod told;
 mod turn;
 mod waits;
 mod wave_gate;
@@ -42,7 +42,7 @@ use crate::{
         Engine,
         apply::Fact,
         ingest,
-        job::{Done, Job, LimitedBy, Undone},
+        job::{Done, EffectError, Job, LimitedBy},
     },
     github::{GithubError, Repo},
     messages::Links,
@@ -50,7 +50,7 @@ use crate::{
 use domain::{
     effect::{Effect, TaskWork},
     feature::{Feature, event::Event},
-    ids::{FeatureKey, TaskId},
+    ids::{Emission, FeatureKey, TaskId},
     task,
     task::Task,
 };
@@ -60,14 +60,14 @@ use std::time::Duration;
 const FOLLOW_UP_MS: i64 = 5_000;
 
 /// What every effect of a Feature needs to be performed.
-struct Scene<'a> {
+struct EffectContext<'a> {
     engine: &'a Engine,
     job: &'a Job,
     feature: Feature,
 }
 
 /// Performs one effect.
-pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> {
+pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectError> {
     if job.effect.kind == ingest::KIND {
         return ingest::ingest(engine, job).await;
     }
@@ -76,57 +76,62 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, Undone> 
         return say::alone(engine, job, effect).await;
     };
     let Some(feature) = engine.feature(&key).await? else {
-        return Err(Undone::defect(format!("there is no Feature {key}")));
+        return Err(EffectError::defect(format!("there is no Feature {key}")));
     };
-    let scene = Scene { engine, job, feature };
+    let context = EffectContext { engine, job, feature };
     match effect {
-        Effect::React { on, reaction } => say::react(&scene, on, reaction).await,
-        Effect::Reply { thread, reply, .. } => say::reply(&scene, thread, &reply).await,
-        Effect::Living { run } => say::living(&scene, run).await,
-        Effect::PostFeatureBlocked { .. } => say::feature_blocked(&scene).await,
-        Effect::AskPerson { wait, .. } => waits::ask_person(&scene, &wait).await,
-        Effect::Plan { run } => plan::plan(&scene, run).await,
-        Effect::PreFlight { run, commit } => preflight::pre_flight(&scene, run, commit.as_ref()).await,
-        Effect::CompareDefault { .. } => sync::compare_default(&scene).await,
-        Effect::OpenIntegration { run } => branches::open_integration(&scene, run).await,
-        Effect::MergeDefault { run } => branches::merge_default(&scene, run).await,
-        Effect::CleanUp { .. } => branches::clean_up(&scene).await,
-        Effect::WaveGate { run } => wave_gate::wave_gate(&scene, run).await,
-        Effect::OpenFeaturePull { run } => pulls::open_feature_pull(&scene, run).await,
-        Effect::CloseFeaturePull { pull, .. } => pulls::close_feature_pull(&scene, pull).await,
-        Effect::PublishWaveCheck { .. } => checks::publish_wave_check(&scene).await,
-        Effect::Task { task, run, work } => perform_for_task(&scene, task, run, work).await,
+        Effect::React { on, reaction } => say::react(&context, on, reaction).await,
+        Effect::Reply { thread, reply, .. } => say::reply(&context, thread, &reply).await,
+        Effect::Living { emission } => say::living(&context, emission).await,
+        Effect::PostFeatureBlocked { .. } => say::feature_blocked(&context).await,
+        Effect::AskPerson { wait, .. } => waits::ask_person(&context, &wait).await,
+        Effect::Plan { emission } => plan::plan(&context, emission).await,
+        Effect::PreFlight { emission, commit } => preflight::pre_flight(&context, emission, commit.as_ref()).await,
+        Effect::CompareDefault { .. } => sync::compare_default(&context).await,
+        Effect::OpenIntegration { emission } => branches::open_integration(&context, emission).await,
+        Effect::MergeDefault { emission } => branches::merge_default(&context, emission).await,
+        Effect::CleanUp { .. } => branches::clean_up(&context).await,
+        Effect::WaveGate { emission } => wave_gate::wave_gate(&context, emission).await,
+        Effect::OpenFeaturePull { emission } => pulls::open_feature_pull(&context, emission).await,
+        Effect::CloseFeaturePull { pull, .. } => pulls::close_feature_pull(&context, pull).await,
+        Effect::PublishWaveCheck { .. } => checks::publish_wave_check(&context).await,
+        Effect::Task { task, emission, work } => perform_for_task(&context, task, emission, work).await,
     }
 }
 
-async fn perform_for_task(scene: &Scene<'_>, id: TaskId, run: u64, work: TaskWork) -> Result<Done, Undone> {
-    let task = scene.task(id)?;
+async fn perform_for_task(
+    context: &EffectContext<'_>,
+    id: TaskId,
+    emission: Emission,
+    work: TaskWork,
+) -> Result<Done, EffectError> {
+    let task = context.task(id)?;
     match work {
-        TaskWork::Design => design::design(scene, task, run).await,
-        TaskWork::Play => play::play(scene, task, run).await,
-        TaskWork::OpenPull => pulls::open_pull(scene, task, run).await,
-        TaskWork::Gates => gates::gates(scene, task, run).await,
-        TaskWork::Ci => ci::ci(scene, task, run).await,
-        TaskWork::Coach => coach::coach(scene, task, run).await,
-        TaskWork::PostReview { turn } => review::post_review(scene, task, turn).await,
-        TaskWork::PostBlockedReview { turn } => review::post_blocked_review(scene, task, turn).await,
-        TaskWork::PublishCheck { turn } => checks::publish_check(scene, task, turn).await,
-        TaskWork::PublishBlocked { head } => checks::publish_blocked(scene, task, &head).await,
-        TaskWork::PostBlocked => review::post_blocked(scene, task).await,
-        TaskWork::MarkReady => pulls::mark_ready(scene, task).await,
-        TaskWork::Merge => merge::merge(scene, task, run).await,
-        TaskWork::DismissReview { by, why } => review::dismiss_review(scene, task, &by, why).await,
-        TaskWork::ClosePull { pull, why } => pulls::close_pull(scene, task, pull, &why).await,
+        TaskWork::Design => design::design(context, task, emission).await,
+        TaskWork::Play => play::play(context, task, emission).await,
+        TaskWork::OpenPull => pulls::open_pull(context, task, emission).await,
+        TaskWork::Gates => gates::gates(context, task, emission).await,
+        TaskWork::Ci => ci::ci(context, task, emission).await,
+        TaskWork::Coach => coach::coach(context, task, emission).await,
+        TaskWork::PostReview { turn } => review::post_review(context, task, turn).await,
+        TaskWork::PostBlockedReview { turn } => review::post_blocked_review(context, task, turn).await,
+        TaskWork::PublishCheck { turn } => checks::publish_check(context, task, turn).await,
+        TaskWork::PublishBlocked { head } => checks::publish_blocked(context, task, &head).await,
+        TaskWork::PostBlocked => review::post_blocked(context, task).await,
+        TaskWork::MarkReady => pulls::mark_ready(context, task).await,
+        TaskWork::Merge => merge::merge(context, task, emission).await,
+        TaskWork::DismissReview { by, why } => review::dismiss_review(context, task, &by, why).await,
+        TaskWork::ClosePull { pull, why } => pulls::close_pull(context, task, pull, &why).await,
     }
 }
 
 /// The effect that the job holds.
-fn read(job: &Job) -> Result<Effect, Undone> {
+fn read(job: &Job) -> Result<Effect, EffectError> {
     serde_json::from_str(&job.effect.payload)
-        .map_err(|error| Undone::unreadable(format!("the effect {}: {error}", job.effect.id)))
+        .map_err(|error| EffectError::unreadable(format!("the effect {}: {error}", job.effect.id)))
 }
 
-impl Scene<'_> {
+impl EffectContext<'_> {
     fn key(&self) -> FeatureKey {
         self.feature.key
     }
@@ -153,28 +158,28 @@ impl Scene<'_> {
         }))
     }
 
-    fn task(&self, id: TaskId) -> Result<&Task, Undone> {
+    fn task(&self, id: TaskId) -> Result<&Task, EffectError> {
         self.feature
             .task(id)
-            .ok_or_else(|| Undone::defect(format!("the Feature has no {id}")))
+            .ok_or_else(|| EffectError::defect(format!("the Feature has no {id}")))
     }
 
     /// Asked before each write to GitHub: the lease, and the least time between writes.
-    fn may_write(&self) -> Result<(), Undone> {
+    fn may_write(&self) -> Result<(), EffectError> {
         self.job.may_write(self.engine)
     }
 
     /// Waits for the next write of an effect that has written already: putting it off would do the first one again.
-    async fn may_write_again(&self) -> Result<(), Undone> {
+    async fn may_write_again(&self) -> Result<(), EffectError> {
         loop {
             let (until, why) = match self.may_write() {
-                Err(Undone::Limited { until, why, .. }) => (until, why),
+                Err(EffectError::Limited { until, why, .. }) => (until, why),
                 done => return done,
             };
             let wait = until.0.saturating_sub(self.engine.now().0);
             if wait > FOLLOW_UP_MS {
                 let by = LimitedBy::Spacing;
-                return Err(Undone::Limited { by, until, why });
+                return Err(EffectError::Limited { by, until, why });
             }
             tokio::time::sleep(Duration::from_millis(u64::try_from(wait).unwrap_or(0))).await;
         }
@@ -185,7 +190,7 @@ impl Scene<'_> {
         self.job.marker()
     }
 
-    async fn links(&self) -> Result<Links, Undone> {
+    async fn links(&self) -> Result<Links, EffectError> {
         let name = self.repo().name().await?;
         Ok(Links::new(self.engine.autobuild.urls().web(), &name))
     }
@@ -207,12 +212,12 @@ impl Scene<'_> {
 
 impl Job {
     /// Asked before each write to GitHub.
-    fn may_write(&self, engine: &Engine) -> Result<(), Undone> {
+    fn may_write(&self, engine: &Engine) -> Result<(), EffectError> {
         self.may_speak()?;
         engine
             .spacing
             .try_reserve(self.installation(), engine.now())
-            .map_err(|until| Undone::Limited {
+            .map_err(|until| EffectError::Limited {
                 by: LimitedBy::Spacing,
                 until,
                 why: "writes to GitHub are spaced".to_owned(),

@@ -4,8 +4,8 @@ use crate::{
     agents::prompt::{DesignerInput, ToDesign},
     config,
     engine::{
-        job::{FailedRun, Undone},
-        perform::{Scene, design::ask},
+        job::{EffectError, FailedRun},
+        perform::{EffectContext, design::ask},
         repository::DefaultBranch,
         repository_settings::Settings,
     },
@@ -30,67 +30,69 @@ const NO_CRITERIA: &str = "the issue has no check boxes that are all bound to a 
 
 /// A valid plan with its design, or what is wrong.
 pub(super) async fn one_task(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     read: &Settings,
     branch: &DefaultBranch,
     paths: &BTreeSet<String>,
     test_command: Option<String>,
-    context: &PlanContext<'_>,
-) -> Result<Result<(Checked, PreLoop), String>, Undone> {
-    let boxes = check_boxes(&scene.feature.snapshot.body);
+    plan_context: &PlanContext<'_>,
+) -> Result<Result<(Checked, PreLoop), String>, EffectError> {
+    let boxes = check_boxes(&context.feature.snapshot.body);
     let enough = design::are_enough(&boxes);
-    let has_words = scene.feature.request.words.is_some();
+    let has_words = context.feature.request.words.is_some();
     match read.settings.pre_loop {
         config::PreLoop::Never if !enough => return Ok(Err(NO_CRITERIA.to_owned())),
         config::PreLoop::Never => {
-            return Ok(planned(scene, &boxes, None, context).map(|checked| (checked, PreLoop::Off)));
+            return Ok(planned(context, &boxes, None, plan_context).map(|checked| (checked, PreLoop::Off)));
         }
         config::PreLoop::Auto | config::PreLoop::Always if enough && !has_words => {
-            return Ok(planned(scene, &boxes, None, context).map(|checked| (checked, PreLoop::Due)));
+            return Ok(planned(context, &boxes, None, plan_context).map(|checked| (checked, PreLoop::Due)));
         }
         config::PreLoop::Auto | config::PreLoop::Always => {}
     }
     let files: Vec<String> = paths.iter().cloned().collect();
-    let words: Vec<String> = scene.feature.request.words.iter().cloned().collect();
+    let words: Vec<String> = context.feature.request.words.iter().cloned().collect();
     let input = DesignerInput {
-        issue: scene.shown_issue(),
+        issue: context.shown_issue(),
         what: ToDesign::Issue(&boxes),
         words: &words,
         files: &files,
-        instructions: &scene.instructions_at(&branch.mirror, &branch.head).await?,
+        instructions: &context.instructions_at(&branch.mirror, &branch.head).await?,
         test_command: test_command.as_deref(),
     };
     let parse = |answer: &Value| {
         let design = parse_design(answer).map_err(|mistakes| mistakes.to_string())?;
-        let checked = planned(scene, &boxes, Some(answer), context)?;
+        let checked = planned(context, &boxes, Some(answer), plan_context)?;
         Ok((checked, PreLoop::Done(Box::new(design))))
     };
     let checkout = branch.mirror.checkout(&branch.head).await?;
     let (settings, asked) = (&read.settings, Asked::Criteria(&boxes));
-    match ask(scene, settings, &checkout, TaskId::Planned(1), (input, asked), parse).await {
+    match ask(context, settings, &checkout, TaskId::Planned(1), (input, asked), parse).await {
         Ok(done) => Ok(Ok(done)),
         // It answered twice, and neither answer made a valid task: asking more often would not help.
-        Err(Undone::Agent(FailedRun {
+        Err(EffectError::Agent(FailedRun {
             failure: AgentFailure::ReportInvalid { problem },
             ..
         })) => Ok(Err(problem)),
         // What holds no JSON is no plan that words could mend, but an agent that does not work.
-        Err(Undone::Agent(failed)) if failed.failure == AgentFailure::ReportMissing => Err(Undone::Hopeless(failed)),
-        Err(undone) => Err(undone),
+        Err(EffectError::Agent(failed)) if failed.failure == AgentFailure::ReportMissing => {
+            Err(EffectError::Hopeless(failed))
+        }
+        Err(error) => Err(error),
     }
 }
 
 fn planned(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     boxes: &[CheckBox],
     answer: Option<&Value>,
-    context: &PlanContext<'_>,
+    plan_context: &PlanContext<'_>,
 ) -> Result<Checked, String> {
-    let description = match &scene.feature.request.words {
+    let description = match &context.feature.request.words {
         Some(words) => format!("As the issue describes it. A maintainer adds:\n\n{words}"),
         None => "As the issue describes it.".to_owned(),
     };
-    let title = &scene.feature.snapshot.title;
+    let title = &context.feature.snapshot.title;
     let plan = design::one_task(title, &description, boxes, answer).map_err(|mistakes| mistakes.to_string())?;
-    Plan::from_json(&scene.engine.secrets.mask_json(plan), context).map_err(|mistakes| mistakes.to_string())
+    Plan::from_json(&context.engine.secrets.mask_json(plan), plan_context).map_err(|mistakes| mistakes.to_string())
 }

@@ -1,8 +1,8 @@
 //! What persons pushed to a task's branch: everything that AutoBuild itself did not commit.
 
 use crate::engine::{
-    job::Undone,
-    perform::{Scene, turn},
+    job::EffectError,
+    perform::{EffectContext, turn},
 };
 use domain::ids::Sha;
 use git::{CommitInfo, Mirror};
@@ -13,12 +13,12 @@ const MOST: usize = 300;
 /// The commits of persons between `fork` and `head`, each as the commit before it and itself, oldest first. Ours are
 /// those that carry both our name and the trailer of the effect that made them.
 pub(super) async fn pushes(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     mirror: &Mirror,
     fork: &Sha,
     head: &Sha,
-) -> Result<Vec<(Sha, Sha)>, Undone> {
-    let us = turn::author(scene).await?.email;
+) -> Result<Vec<(Sha, Sha)>, EffectError> {
+    let us = turn::author(context).await?.email;
     let ours = |info: &CommitInfo| info.author_email == us && info.trailer("AutoBuild-Attempt").is_some();
     let mut pushes = Vec::new();
     for commit in mirror.grown(fork, head, MOST).await? {

@@ -5,8 +5,8 @@ use crate::{
     config,
     config::{RepositorySettings, Role},
     engine::{
-        job::{Done, FailedRun, Undone},
-        perform::{Scene, ask::Question, commands, one_task::one_task},
+        job::{Done, EffectError, FailedRun},
+        perform::{EffectContext, ask::Question, commands, one_task::one_task},
         repository::{DefaultBranch, rules},
         repository_settings::Settings,
     },
@@ -18,7 +18,7 @@ use domain::{
         Feature, Wanted,
         event::{Event, Planned},
     },
-    ids::TurnNumber,
+    ids::{Emission, TurnNumber},
     isolation::Level,
     plan::{
         Plan,
@@ -31,17 +31,17 @@ use domain::{
 };
 use std::collections::BTreeSet;
 
-pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
-    let feature = &scene.feature;
-    let branch = scene
+pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
+    let feature = &context.feature;
+    let branch = context
         .engine
         .fetch_default(feature.installation, feature.key.repo, None)
         .await?;
-    let read = match scene.engine.settings_at(&branch).await?.settings {
+    let read = match context.engine.settings_at(&branch).await?.settings {
         Ok(read) => read,
         Err(mistakes) => {
-            return Ok(scene.event(Event::Stuck {
-                run,
+            return Ok(context.event(Event::Stuck {
+                emission,
                 reason: BlockReason::BadSettings { mistakes },
             }));
         }
@@ -49,8 +49,8 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let files = commands::paths(&branch.mirror, &branch.head).await?;
     let chosen = commands::chosen(&read.settings, &branch.mirror, &branch.head).await?;
     let paths: BTreeSet<String> = files.into_iter().collect();
-    let header = PlanHeader::planned(feature.key.shown(), rfc3339(scene));
-    let context = PlanContext {
+    let header = PlanHeader::planned(feature.key.shown(), rfc3339(context));
+    let plan_context = PlanContext {
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
         header: &header,
         file_exists: &|path| paths.contains(path),
@@ -59,21 +59,21 @@ pub(super) async fn plan(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
     let wanted = feature.snapshot.wanted;
     let checked = match given(feature) {
         // What a person wrote is public already, and is still not written into commits and names of branches.
-        Some(yaml) => Plan::parse_yaml(&scene.engine.secrets.mask(&yaml), &context)
+        Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context)
             .map(|checked| (checked, pre_loop(wanted, &read.settings)))
             .map_err(|mistakes| mistakes.to_string()),
-        None if wanted == Wanted::OneTask => one_task(scene, &read, &branch, &paths, test, &context).await?,
-        None => planner(scene, &read, &branch, &paths, test, &context)
+        None if wanted == Wanted::OneTask => one_task(context, &read, &branch, &paths, test, &plan_context).await?,
+        None => planner(context, &read, &branch, &paths, test, &plan_context)
             .await?
             .map(|checked| (checked, pre_loop(wanted, &read.settings))),
     };
-    Ok(scene.event(match checked {
-        Err(message) => Event::PlanRefused { run, message },
+    Ok(context.event(match checked {
+        Err(message) => Event::PlanRefused { emission, message },
         Ok((checked, pre_loop)) => Event::Planned {
-            run,
+            emission,
             planned: Box::new(planned(
                 (checked, pre_loop),
-                (read, scene.engine.sandbox.level()),
+                (read, context.engine.sandbox.level()),
                 &branch,
                 &paths,
                 chosen.why,
@@ -126,31 +126,31 @@ fn planned(
     }
 }
 
-fn rfc3339(scene: &Scene<'_>) -> String {
-    chrono::DateTime::from_timestamp_millis(scene.engine.now().0)
+fn rfc3339(context: &EffectContext<'_>) -> String {
+    chrono::DateTime::from_timestamp_millis(context.engine.now().0)
         .unwrap_or_default()
         .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
 /// A valid plan by the planner, or what is wrong with its last one.
 async fn planner(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     read: &Settings,
     branch: &DefaultBranch,
     paths: &BTreeSet<String>,
     test_command: Option<String>,
-    context: &PlanContext<'_>,
-) -> Result<Result<Checked, String>, Undone> {
+    plan_context: &PlanContext<'_>,
+) -> Result<Result<Checked, String>, EffectError> {
     let checkout = branch.mirror.checkout(&branch.head).await?;
     let files: Vec<String> = paths.iter().cloned().collect();
-    let words: Vec<String> = scene.feature.request.words.iter().cloned().collect();
+    let words: Vec<String> = context.feature.request.words.iter().cloned().collect();
     let schema = schema();
-    let definition = scene.engine.agents.definition(Role::Planner);
+    let definition = context.engine.agents.definition(Role::Planner);
     let input = PlannerInput {
-        issue: scene.shown_issue(),
+        issue: context.shown_issue(),
         words: &words,
         files: &files,
-        instructions: &scene.instructions_at(&branch.mirror, &branch.head).await?,
+        instructions: &context.instructions_at(&branch.mirror, &branch.head).await?,
         test_command: test_command.as_deref(),
         max_tasks: read.settings.max_tasks,
         refusal: None,
@@ -164,16 +164,19 @@ async fn planner(
         prompt: input.prompt(definition),
         schema,
     };
-    let parse = |answer: &serde_json::Value| Plan::from_json(answer, context).map_err(|mistakes| mistakes.to_string());
-    match scene.ask(&read.settings, question, parse).await {
+    let parse =
+        |answer: &serde_json::Value| Plan::from_json(answer, plan_context).map_err(|mistakes| mistakes.to_string());
+    match context.ask(&read.settings, question, parse).await {
         Ok(checked) => Ok(Ok(checked)),
         // It answered twice, and neither answer was a valid plan: asking more often would not help.
-        Err(Undone::Agent(FailedRun {
+        Err(EffectError::Agent(FailedRun {
             failure: AgentFailure::ReportInvalid { problem },
             ..
         })) => Ok(Err(problem)),
         // What holds no JSON is no plan that words could mend, but an agent that does not work.
-        Err(Undone::Agent(failed)) if failed.failure == AgentFailure::ReportMissing => Err(Undone::Hopeless(failed)),
-        Err(undone) => Err(undone),
+        Err(EffectError::Agent(failed)) if failed.failure == AgentFailure::ReportMissing => {
+            Err(EffectError::Hopeless(failed))
+        }
+        Err(error) => Err(error),
     }
 }

@@ -7,9 +7,9 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         Engine,
-        job::{Done, Job, Undone},
+        job::{Done, EffectError, Job},
         perform::{
-            Scene,
+            EffectContext,
             ask::Question,
             finished,
             finished::{Finished, Recorded},
@@ -22,6 +22,7 @@ use crate::{
     messages,
     messages::CommitKind,
 };
+use domain::ids::Emission;
 use domain::{
     blocked::{BlockReason, Cut},
     decision::Issue,
@@ -39,56 +40,56 @@ pub(super) const PARTIAL: &str = "AutoBuild-Partial";
 /// How often a finished run is tried to be kept, beside the first: with the usual waits for five minutes.
 const KEEPING: u32 = 5;
 
-pub(super) async fn play(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
-    if let Some(finished) = Finished::of(scene, &scene.job.effect).await? {
-        return publish(scene, task, run, finished).await;
+pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
+    if let Some(finished) = Finished::of(context, &context.job.effect).await? {
+        return publish(context, task, emission, finished).await;
     }
     let turn = task
         .last_turn()
-        .ok_or_else(|| Undone::defect(format!("{} has no open turn", task.id)))?;
-    let ground = match ground(scene, task, turn).await? {
+        .ok_or_else(|| EffectError::defect(format!("{} has no open turn", task.id)))?;
+    let ground = match ground(context, task, turn).await? {
         Found::Ground(ground) => *ground,
-        Found::Overtaken(head) => return Ok(ended(scene, task, run, Played::Overtaken { head })),
+        Found::Overtaken(head) => return Ok(ended(context, task, emission, Played::Overtaken { head })),
     };
-    if let Some(finished) = Finished::unpushed(scene, task, turn, &ground).await? {
-        finished.write_down(scene).await?;
-        return publish(scene, task, run, finished).await;
+    if let Some(finished) = Finished::unpushed(context, task, turn, &ground).await? {
+        finished.write_down(context).await?;
+        return publish(context, task, emission, finished).await;
     }
     // What the commit needs of GitHub is asked before the run, so that nothing of it can keep the run from being kept.
-    turn::author(scene).await?;
-    let settings = scene.settings();
-    match ask(scene, task, turn, &ground, &settings).await {
-        Ok(report) => take(scene, task, run, turn, &ground, report).await,
-        Err(undone) if undone.left_work() => {
-            if let Err(error) = save_partial(scene, task, turn, ground, &settings).await {
-                tracing::warn!(id = %scene.job.effect.id, %error, "what a failed Player left could not be saved");
+    turn::author(context).await?;
+    let settings = context.settings();
+    match ask(context, task, turn, &ground, &settings).await {
+        Ok(report) => take(context, task, emission, turn, &ground, report).await,
+        Err(error) if error.left_work() => {
+            if let Err(error) = save_partial(context, task, turn, ground, &settings).await {
+                tracing::warn!(id = %context.job.effect.id, %error, "what a failed Player left could not be saved");
             }
-            Err(undone)
+            Err(error)
         }
-        Err(undone) => Err(undone),
+        Err(error) => Err(error),
     }
 }
 
-fn ended(scene: &Scene<'_>, task: &Task, run: u64, outcome: Played) -> Done {
-    scene.task_event(
+fn ended(context: &EffectContext<'_>, task: &Task, emission: Emission, outcome: Played) -> Done {
+    context.task_event(
         task.id,
         task::Event::Played {
-            run,
+            emission,
             outcome: Box::new(outcome),
         },
     )
 }
 
 async fn ask(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     ground: &Ground,
     settings: &RepositorySettings,
-) -> Result<PlayerReport, Undone> {
+) -> Result<PlayerReport, EffectError> {
     let schema = report::schema();
-    let mut prompt = ground.prompt(scene, task, turn, settings);
-    if let Some((cut, left)) = before(scene, task, ground).await? {
+    let mut prompt = ground.prompt(context, task, turn, settings);
+    if let Some((cut, left)) = before(context, task, ground).await? {
         prompt = prompt.continued(cut, left);
     }
     let question = Question {
@@ -101,13 +102,13 @@ async fn ask(
         schema,
     };
     let read = |answer: &serde_json::Value| report::parse_report(answer).map_err(|mistakes| mistakes.to_string());
-    scene.ask(settings, question, read).await
+    context.ask(settings, question, read).await
 }
 
 /// What cut an earlier run of this turn short, if this one goes on from there, and what that one left. A turn that a
 /// person resumed is another effect: its commit alone tells.
-async fn before(scene: &Scene<'_>, task: &Task, ground: &Ground) -> Result<Option<(Cut, Left)>, Undone> {
-    let cut = scene.cuts(Some(task.id)).await?.pop();
+async fn before(context: &EffectContext<'_>, task: &Task, ground: &Ground) -> Result<Option<(Cut, Left)>, EffectError> {
+    let cut = context.cuts(Some(task.id)).await?.pop();
     Ok(match ground.left {
         Left::Changes => Some((cut.unwrap_or(Cut::Other), Left::Changes)),
         // Who waited for its model, or failed, before it changed anything begins anew.
@@ -126,20 +127,20 @@ enum Kept {
 /// Keeps a finished run, and publishes it if nothing forbids that. What fails on our own machine is tried again while the
 /// run is still in hand: another run would be paid again.
 async fn take(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     task: &Task,
-    run: u64,
+    emission: Emission,
     turn: &Turn,
     ground: &Ground,
     report: PlayerReport,
-) -> Result<Done, Undone> {
+) -> Result<Done, EffectError> {
     let mut tries = 0;
     let kept = loop {
-        match keep(scene, task, turn, ground, &report).await {
-            Err(Undone::Later { fault, .. }) if tries < KEEPING => {
-                tracing::warn!(id = %scene.job.effect.id, %fault, "a finished run is not kept yet, and is tried again");
-                let wait = scene.engine.settings.backoff.after(tries, 0.0);
-                scene
+        match keep(context, task, turn, ground, &report).await {
+            Err(EffectError::Later { fault, .. }) if tries < KEEPING => {
+                tracing::warn!(id = %context.job.effect.id, %fault, "a finished run is not kept yet, and is tried again");
+                let wait = context.engine.settings.backoff.after(tries, 0.0);
+                context
                     .job
                     .sleep(Duration::from_millis(u64::try_from(wait).unwrap_or(0)))
                     .await?;
@@ -149,21 +150,21 @@ async fn take(
         }
     };
     match kept {
-        Kept::Finished(finished) => publish(scene, task, run, finished).await,
-        Kept::Ended(outcome) => Ok(ended(scene, task, run, outcome)),
+        Kept::Finished(finished) => publish(context, task, emission, finished).await,
+        Kept::Ended(outcome) => Ok(ended(context, task, emission, outcome)),
     }
 }
 
 /// Commits what the Player left in its checkout, and writes it down if nothing forbids to push it.
 async fn keep(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     ground: &Ground,
     report: &PlayerReport,
-) -> Result<Kept, Undone> {
+) -> Result<Kept, EffectError> {
     let (base, report) = (ground.start.clone(), report.clone());
-    let (prepared, mut items) = commit(scene, task, turn, ground, CommitKind::Whole).await?;
+    let (prepared, mut items) = commit(context, task, turn, ground, CommitKind::Whole).await?;
     let Some(prepared) = prepared else {
         return Ok(Kept::Ended(match items.is_empty() {
             true => Played::NoChange { base, report },
@@ -171,8 +172,8 @@ async fn keep(
         }));
     };
     let head = prepared.sha().clone();
-    prepared.keep(&held_id(scene.job)).await?;
-    items.extend(inspect::findings(scene, &scene.settings(), &prepared, ground).await?);
+    prepared.keep(&held_id(context.job)).await?;
+    items.extend(inspect::findings(context, &context.settings(), &prepared, ground).await?);
     if !items.is_empty() {
         return Ok(Kept::Ended(Played::Held { base, report, items }));
     }
@@ -183,20 +184,20 @@ async fn keep(
         stood: ground.stood.clone(),
         report,
     };
-    finished.write_down(scene).await?;
+    finished.write_down(context).await?;
     Ok(Kept::Finished(finished))
 }
 
 /// The commit of what is in the checkout, and what forbids to take it as it is.
 async fn commit(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     ground: &Ground,
     kind: CommitKind,
-) -> Result<(Option<Prepared>, Vec<Issue>), Undone> {
+) -> Result<(Option<Prepared>, Vec<Issue>), EffectError> {
     let changes = ground.checkout.take_out(&git::TakeOutLimits::default()).await?;
-    let items: Vec<Issue> = inspect::refused(changes.findings(), &scene.engine.secrets);
+    let items: Vec<Issue> = inspect::refused(changes.findings(), &context.engine.secrets);
     if changes.rejected() {
         return Ok((None, items));
     }
@@ -209,13 +210,13 @@ async fn commit(
     }
     let request = CommitRequest {
         parents: ground.parents(),
-        message: scene
+        message: context
             .engine
             .secrets
-            .mask(&messages::turn_commit(&scene.feature, task, turn.number, kind)),
-        trailers: turn::trailers(scene, &more),
-        author: turn::author(scene).await?,
-        at: scene.engine.now(),
+            .mask(&messages::turn_commit(&context.feature, task, turn.number, kind)),
+        trailers: turn::trailers(context, &more),
+        author: turn::author(context).await?,
+        at: context.engine.now(),
     };
     match ground.mirror.commit_changes(&ground.checkout, &changes, &request).await {
         Ok(prepared) => Ok((prepared, items)),
@@ -229,7 +230,12 @@ fn held_id(job: &Job) -> String {
 }
 
 /// Pushes a recorded commit with a lease on where the branch stood.
-async fn publish(scene: &Scene<'_>, task: &Task, run: u64, finished: Finished) -> Result<Done, Undone> {
+async fn publish(
+    context: &EffectContext<'_>,
+    task: &Task,
+    emission: Emission,
+    finished: Finished,
+) -> Result<Done, EffectError> {
     let Finished {
         base,
         head,
@@ -237,50 +243,57 @@ async fn publish(scene: &Scene<'_>, task: &Task, run: u64, finished: Finished) -
         stood,
         report,
     } = finished;
-    let outcome = match push(scene, task, &head, stood).await? {
+    let outcome = match push(context, task, &head, stood).await? {
         Landed::There => Played::Pushed { base, head, report },
         Landed::Overtaken(head) => Played::Overtaken { head },
         Landed::Rejected(rule) => {
             let reason = BlockReason::BranchRule { rule };
-            return Ok(scene.task_event(task.id, task::Event::Stuck { run, reason }));
+            return Ok(context.task_event(task.id, task::Event::Stuck { emission, reason }));
         }
     };
-    Ok(ended(scene, task, run, outcome))
+    Ok(ended(context, task, emission, outcome))
 }
 
 /// A Player that ended badly leaves what it did for the next try.
 async fn save_partial(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     ground: Ground,
     settings: &RepositorySettings,
-) -> Result<(), Undone> {
-    let (Some(prepared), items) = commit(scene, task, turn, &ground, CommitKind::Partial).await? else {
+) -> Result<(), EffectError> {
+    let (Some(prepared), items) = commit(context, task, turn, &ground, CommitKind::Partial).await? else {
         return Ok(());
     };
     prepared
-        .keep(&format!("{}-partial-{}", held_id(scene.job), scene.job.effect.fence))
+        .keep(&format!(
+            "{}-partial-{}",
+            held_id(context.job),
+            context.job.effect.fence
+        ))
         .await?;
-    let forbidden = !items.is_empty() || !inspect::findings(scene, settings, &prepared, &ground).await?.is_empty();
+    let forbidden = !items.is_empty()
+        || !inspect::findings(context, settings, &prepared, &ground)
+            .await?
+            .is_empty();
     // Half a resolution is no resolution: a conflict starts over from both of its sides.
     if forbidden || ground.other.is_some() {
         return Ok(());
     }
     let head = prepared.sha().clone();
-    if let Landed::There = push(scene, task, &head, ground.stood).await? {
-        finished::write_down(scene, &Recorded::Partial { head }).await?;
+    if let Landed::There = push(context, task, &head, ground.stood).await? {
+        finished::write_down(context, &Recorded::Partial { head }).await?;
     }
     Ok(())
 }
 
 /// The event of a Player effect that is given up, with the commit that its last try left.
-pub(super) async fn failed(engine: &Engine, job: &Job, run: u64, reason: BlockReason) -> task::Event {
+pub(super) async fn failed(engine: &Engine, job: &Job, emission: Emission, reason: BlockReason) -> task::Event {
     if !matches!(
         reason,
         BlockReason::AgentFailed { .. } | BlockReason::BudgetSpent { .. }
     ) {
-        return task::Event::Stuck { run, reason };
+        return task::Event::Stuck { emission, reason };
     }
     let stored = engine.store.effect(&job.effect.id).await.ok().flatten();
     let text = stored.and_then(|effect| effect.external_id);
@@ -298,5 +311,5 @@ pub(super) async fn failed(engine: &Engine, job: &Job, run: u64, reason: BlockRe
         Played::Stopped { reason, partial }
     };
     let outcome = Box::new(outcome);
-    task::Event::Played { run, outcome }
+    task::Event::Played { emission, outcome }
 }

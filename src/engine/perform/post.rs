@@ -3,8 +3,8 @@
 
 use crate::{
     engine::{
-        job::{Done, Undone},
-        perform::Scene,
+        job::{Done, EffectError},
+        perform::EffectContext,
     },
     github::{GithubError, InlineComment, NewReview, PostedReview, Repo, ReviewEvent},
 };
@@ -37,42 +37,42 @@ pub(super) struct Post<'a> {
 }
 
 /// Posts once, in the first form that GitHub takes.
-pub(super) async fn post(scene: &Scene<'_>, post: &Post<'_>) -> Result<Done, Undone> {
-    scene.may_write()?;
-    let by_coach = by_coach(scene, post).await?;
+pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result<Done, EffectError> {
+    context.may_write()?;
+    let by_coach = by_coach(context, post).await?;
     let refused = match by_coach {
         ByCoach::Posted => return Ok(Done::Nothing),
         ByCoach::NotInstalled => None,
         ByCoach::Refused { why } => {
-            scene.may_write_again().await?;
+            context.may_write_again().await?;
             Some(why)
         }
     };
     // The one who opened the pull request: GitHub takes nothing but a comment from it.
-    let by_autobuild = review(scene, &scene.repo(), post, ReviewEvent::Comment).await?;
+    let by_autobuild = review(context, &context.repo(), post, ReviewEvent::Comment).await?;
     let refused = match (by_autobuild, refused) {
         (Ok(()), None) => return Ok(Done::Nothing),
-        (Ok(()), Some(why)) => return Ok(told(scene, post, Instead::CommentReview, why)),
-        (Err(error), earlier) if scene.is_final(&error) => earlier.unwrap_or_else(|| error.to_string()),
+        (Ok(()), Some(why)) => return Ok(told(context, post, Instead::CommentReview, why)),
+        (Err(error), earlier) if context.is_final(&error) => earlier.unwrap_or_else(|| error.to_string()),
         (Err(error), _) => return Err(error.into()),
     };
     let threads = [
         (IssueNumber(post.pull.0), Instead::PullComment),
-        (scene.key().issue, Instead::IssueComment),
+        (context.key().issue, Instead::IssueComment),
     ];
     for (thread, instead) in threads {
-        scene.may_write_again().await?;
-        match scene.comment(thread, post.folded).await {
-            Ok(()) => return Ok(told(scene, post, instead, refused)),
-            Err(error) if scene.is_final(&error) => {}
+        context.may_write_again().await?;
+        match context.comment(thread, post.folded).await {
+            Ok(()) => return Ok(told(context, post, instead, refused)),
+            Err(error) if context.is_final(&error) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    Err(Undone::refused(refused))
+    Err(EffectError::refused(refused))
 }
 
-fn told(scene: &Scene<'_>, post: &Post<'_>, instead: Instead, why: String) -> Done {
-    scene.event(Event::Unsaid(Unsaid {
+fn told(context: &EffectContext<'_>, post: &Post<'_>, instead: Instead, why: String) -> Done {
+    context.event(Event::Unsaid(Unsaid {
         what: post.what,
         task: Some(post.task),
         instead,
@@ -91,27 +91,27 @@ enum ByCoach {
 }
 
 /// Asks once more where the App is installed when a call says that it is not there any more.
-async fn by_coach(scene: &Scene<'_>, post: &Post<'_>) -> Result<ByCoach, Undone> {
+async fn by_coach(context: &EffectContext<'_>, post: &Post<'_>) -> Result<ByCoach, EffectError> {
     let mut refused = None;
     for _ in 0..2 {
-        let failed = match scene.coach_repo().await {
+        let failed = match context.coach_repo().await {
             Ok(None) => break,
-            Ok(Some(coach)) => match review(scene, &coach, post, post.event).await? {
+            Ok(Some(coach)) => match review(context, &coach, post, post.event).await? {
                 Ok(()) => return Ok(ByCoach::Posted),
                 Err(error) => error,
             },
             Err(error) => error,
         };
         let is_gone = is_gone(&failed);
-        if !is_gone && !scene.is_final(&failed) {
+        if !is_gone && !context.is_final(&failed) {
             return Err(failed.into());
         }
         refused = Some(failed.to_string());
         if !is_gone {
             break;
         }
-        scene.engine.coach_installations.forget(scene.key().repo);
-        scene.may_write_again().await?;
+        context.engine.coach_installations.forget(context.key().repo);
+        context.may_write_again().await?;
     }
     Ok(refused.map_or(ByCoach::NotInstalled, |why| ByCoach::Refused { why }))
 }
@@ -135,13 +135,13 @@ fn is_gone(error: &GithubError) -> bool {
 
 /// Posts once as a review; a refused line falls back to the body, and a refused verdict to a comment.
 async fn review(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     repo: &Repo<'_>,
     post: &Post<'_>,
     event: ReviewEvent,
-) -> Result<Result<(), GithubError>, Undone> {
-    let marker = scene.marker();
-    if !scene.job.is_fresh() {
+) -> Result<Result<(), GithubError>, EffectError> {
+    let marker = context.marker();
+    if !context.job.is_fresh() {
         match repo.find_review(post.pull, &marker).await {
             Ok(None) => {}
             Ok(Some(_)) => return Ok(Ok(())),
@@ -177,7 +177,7 @@ async fn review(
                 };
             }
         }
-        scene.may_write_again().await?;
+        context.may_write_again().await?;
     }
     Ok(Err(GithubError::Refused {
         status: 422,
@@ -185,7 +185,7 @@ async fn review(
     }))
 }
 
-impl Scene<'_> {
+impl EffectContext<'_> {
     /// Whether trying again would not help, or there is no try left.
     pub(super) fn is_final(&self, error: &GithubError) -> bool {
         let effect = &self.job.effect;

@@ -2,8 +2,8 @@
 
 use crate::{
     engine::{
-        job::{Done, Undone},
-        perform::{Scene, baseline::baseline},
+        job::{Done, EffectError},
+        perform::{EffectContext, baseline::baseline},
         running::Worker,
     },
     github::{GithubError, Rule},
@@ -11,7 +11,7 @@ use crate::{
 use domain::{
     blocked::BlockReason,
     feature::{PreFlight, PreFlown, event::Event, obstacle},
-    ids::Sha,
+    ids::{Emission, Sha},
 };
 use git::Mirror;
 use std::collections::BTreeSet;
@@ -25,45 +25,51 @@ const MAX_ATTRIBUTES_SIZE: usize = 64 * 1024;
 const SUBMODULE: u32 = 0o160_000;
 
 /// Looks at a commit of the default branch: its head, unless one is named.
-pub(super) async fn pre_flight(scene: &Scene<'_>, run: u64, commit: Option<&Sha>) -> Result<Done, Undone> {
-    let _shown = scene.on_board(Worker::PreFlight, None);
-    let feature = &scene.feature;
+pub(super) async fn pre_flight(
+    context: &EffectContext<'_>,
+    emission: Emission,
+    commit: Option<&Sha>,
+) -> Result<Done, EffectError> {
+    let _shown = context.on_board(Worker::PreFlight, None);
+    let feature = &context.feature;
     let refused = |reason: BlockReason| {
         let outcome = Box::new(PreFlown::Refused(reason));
-        Ok(scene.event(Event::PreFlown { run, outcome }))
+        Ok(context.event(Event::PreFlown { emission, outcome }))
     };
     if commit.is_none()
-        && let Some(rule) = forbidding_rule(scene).await?
+        && let Some(rule) = forbidding_rule(context).await?
     {
         return refused(BlockReason::BranchRule { rule });
     }
-    let default = scene
+    let default = context
         .engine
         .fetch_default(feature.installation, feature.key.repo, None)
         .await?;
     let commit = commit.unwrap_or(&default.head);
-    let found = baseline(scene, &default.mirror, commit).await?;
+    let found = baseline(context, &default.mirror, commit).await?;
     if let Some(reason) = obstacle(&found) {
         return refused(reason);
     }
     let notes = unsupported(&default.mirror, commit).await?;
     let outcome = Box::new(PreFlown::Ready(PreFlight::of(&found, notes)));
-    Ok(scene.event(Event::PreFlown { run, outcome }))
+    Ok(context.event(Event::PreFlown { emission, outcome }))
 }
 
 /// The first rule that forbids to make or push one of the branches that will be used, as people can find it.
-async fn forbidding_rule(scene: &Scene<'_>) -> Result<Option<String>, Undone> {
-    let tasks = scene.feature.tasks.iter().map(|task| task.branch.clone());
-    let names: BTreeSet<String> = std::iter::once(scene.key().integration_branch()).chain(tasks).collect();
+async fn forbidding_rule(context: &EffectContext<'_>) -> Result<Option<String>, EffectError> {
+    let tasks = context.feature.tasks.iter().map(|task| task.branch.clone());
+    let names: BTreeSet<String> = std::iter::once(context.key().integration_branch())
+        .chain(tasks)
+        .collect();
     for name in names {
-        let rules = match scene.repo().rules_for(&name).await {
+        let rules = match context.repo().rules_for(&name).await {
             Ok(rules) => rules,
             // Where the plan of the account has no rules, GitHub forbids to ask for them.
             Err(GithubError::Forbidden { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         for rule in rules.iter().filter(|rule| forbids(rule, &name)) {
-            if !scene.repo().may_bypass(rule).await? {
+            if !context.repo().may_bypass(rule).await? {
                 return Ok(Some(named(rule, &name)));
             }
         }
@@ -100,7 +106,7 @@ fn named(rule: &Rule, branch: &str) -> String {
 }
 
 /// What AutoBuild does not support in the repository, as sentences.
-async fn unsupported(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, Undone> {
+async fn unsupported(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, EffectError> {
     let files = mirror.list_files(commit, MAX_PATHS).await?;
     let mut notes = Vec::new();
     let is_there = |name: &str| files.entries.iter().any(|entry| entry.path.to_string() == name);

@@ -3,7 +3,7 @@
 use crate::{
     agents::{Activity, RunSpec},
     engine::{
-        perform::{Scene, ledger::Opened},
+        perform::{EffectContext, ledger::Opened},
         schedule,
     },
     store::NewEffect,
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 /// What is told of one run.
 pub(super) struct Progress<'a> {
-    scene: &'a Scene<'a>,
+    context: &'a EffectContext<'a>,
     run: &'a str,
     watched: watch::Receiver<Activity>,
     pace: Pace,
@@ -28,20 +28,20 @@ pub(super) struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     /// Has `spec` tell what its agent does.
-    pub(super) fn of(scene: &'a Scene<'a>, opened: &'a Opened, spec: &mut RunSpec) -> Self {
+    pub(super) fn of(context: &'a EffectContext<'a>, opened: &'a Opened, spec: &mut RunSpec) -> Self {
         let (sender, watched) = watch::channel(Activity::default());
         spec.activity = Some(sender);
-        let settings = &scene.engine.settings;
+        let settings = &context.engine.settings;
         let every = i64::try_from(settings.progress.as_millis()).unwrap_or(i64::MAX);
         let shown_every = settings
             .write_spacing_ms
             .saturating_mul(schedule::PROGRESS_SPACINGS)
             .max(every);
         Self {
-            scene,
+            context,
             run: opened.id(),
             watched,
-            pace: Pace::new(every, shown_every, scene.engine.now()),
+            pace: Pace::new(every, shown_every, context.engine.now()),
             told: 0,
         }
     }
@@ -67,8 +67,8 @@ impl<'a> Progress<'a> {
         if self.told == 0 || ended.is_ok() {
             return;
         }
-        let show = self.show("over", self.scene.engine.now());
-        if let Err(error) = self.scene.engine.store.add_effects(&[show]).await {
+        let show = self.show("over", self.context.engine.now());
+        if let Err(error) = self.context.engine.store.add_effects(&[show]).await {
             tracing::warn!(%error, run = %self.run, "that {} has ended could not be shown", self.run);
         }
     }
@@ -79,7 +79,7 @@ impl<'a> Progress<'a> {
                 () = over.cancelled() => return,
                 changed = self.watched.changed() => if changed.is_err() { return },
             }
-            let wait = u64::try_from(self.pace.wait(self.scene.engine.now())).unwrap_or(0);
+            let wait = u64::try_from(self.pace.wait(self.context.engine.now())).unwrap_or(0);
             tokio::select! {
                 () = over.cancelled() => return,
                 () = tokio::time::sleep(Duration::from_millis(wait)) => {}
@@ -90,14 +90,14 @@ impl<'a> Progress<'a> {
 
     async fn write(&mut self) {
         let seen = seen(&self.watched.borrow_and_update());
-        let now = self.scene.engine.now();
+        let now = self.context.engine.now();
         let Some(from) = self.pace.tell(seen, now) else {
             return;
         };
         self.told = self.told.saturating_add(1);
         let show = self.show(&self.told.to_string(), from);
-        let store = &self.scene.engine.store;
-        let written = store.saw_run(&self.scene.job.hold, self.run, seen, now, &show).await;
+        let store = &self.context.engine.store;
+        let written = store.saw_run(&self.context.job.hold, self.run, seen, now, &show).await;
         if let Err(error) = written {
             tracing::warn!(%error, run = %self.run, "what {} does could not be written down", self.run);
         }
@@ -105,7 +105,7 @@ impl<'a> Progress<'a> {
 
     fn show(&self, which: &str, from: Millis) -> NewEffect {
         let id = format!("{}/shown/{which}", self.run);
-        schedule::shown_again(self.scene.job, self.scene.key(), id, from)
+        schedule::shown_again(self.context.job, self.context.key(), id, from)
     }
 }
 

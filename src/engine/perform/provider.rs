@@ -4,8 +4,8 @@
 use crate::{
     agents::Record,
     engine::{
-        job::{ApiWait, FailedRun, Undone},
-        perform::{Scene, ledger::Opened},
+        job::{ApiWait, EffectError, FailedRun},
+        perform::{EffectContext, ledger::Opened},
     },
     store::Trouble,
 };
@@ -74,16 +74,16 @@ fn sooner(one: Routed, other: Routed) -> (Routed, Option<Routed>) {
     }
 }
 
-impl Scene<'_> {
+impl EffectContext<'_> {
     /// Others were refused: this work waits with them, though not for ever.
-    pub(super) fn wait_with_others(&self, provider: String, until: Millis) -> Undone {
+    pub(super) fn wait_with_others(&self, provider: String, until: Millis) -> EffectError {
         let waited = self.waited();
         if waited >= self.engine.settings.waits.in_all {
             let failure = AgentFailure::Unavailable {
                 said: format!("it has not served for {} hours", waited / 3_600_000),
                 retry_after_seconds: None,
             };
-            return Undone::Hopeless(failure.into());
+            return EffectError::Hopeless(failure.into());
         }
         let why = format!("{provider} does not serve others");
         let wait = ApiWait {
@@ -91,7 +91,7 @@ impl Scene<'_> {
             trouble: None,
             until,
         };
-        Undone::Parked { wait, why }
+        EffectError::Parked { wait, why }
     }
 
     /// How long this effect has waited for a provider, in milliseconds.
@@ -102,7 +102,7 @@ impl Scene<'_> {
     }
 
     /// A run was answered: who waits for that model goes on, and who would ask the one that it stood in for waits.
-    pub(super) async fn served(&self, opened: &Opened, record: &Record) -> Result<(), Undone> {
+    pub(super) async fn served(&self, opened: &Opened, record: &Record) -> Result<(), EffectError> {
         let (store, now) = (&self.engine.store, self.engine.now());
         let by = match &record.replaced {
             None => opened.provider.clone(),
@@ -127,7 +127,7 @@ impl Scene<'_> {
         failure: AgentFailure,
         record: &Record,
         task: Option<TaskId>,
-    ) -> Result<Option<Undone>, Undone> {
+    ) -> Result<Option<EffectError>, EffectError> {
         let got = match record.shows_work() {
             true => Got::ToWork,
             false => Got::Nowhere,
@@ -159,7 +159,12 @@ impl Scene<'_> {
 
     /// A run that came to nothing is tried again. One that met its limit goes on once from where it was stopped: the same
     /// limit would be met again and again.
-    async fn failed(&self, failure: AgentFailure, record: &Record, task: Option<TaskId>) -> Result<Undone, Undone> {
+    async fn failed(
+        &self,
+        failure: AgentFailure,
+        record: &Record,
+        task: Option<TaskId>,
+    ) -> Result<EffectError, EffectError> {
         let printed = match failure.class().shows_output() {
             true => shorten::middle(&record.log, MAX_PRINTED),
             false => String::new(),
@@ -167,17 +172,17 @@ impl Scene<'_> {
         let is_limit = failure.class() == FailureClass::Limit;
         let failed = FailedRun { failure, printed };
         if !is_limit {
-            return Ok(Undone::Agent(failed));
+            return Ok(EffectError::Agent(failed));
         }
         let met = self.cuts(task).await?.into_iter().filter(|cut| cut.is_limit()).count();
         Ok(match met < RUNS_TO_A_LIMIT {
-            true => Undone::Agent(failed),
-            false => Undone::Hopeless(failed),
+            true => EffectError::Agent(failed),
+            false => EffectError::Hopeless(failed),
         })
     }
 
     /// What cut the earlier runs of this effect short, oldest first.
-    pub(super) async fn cuts(&self, task: Option<TaskId>) -> Result<Vec<Cut>, Undone> {
+    pub(super) async fn cuts(&self, task: Option<TaskId>) -> Result<Vec<Cut>, EffectError> {
         let effect = &self.job.effect;
         let runs = self.engine.store.runs_of(&self.key(), task).await?;
         let ours = runs.iter().filter(|run| run.effect == effect.id);
@@ -187,7 +192,7 @@ impl Scene<'_> {
             .collect())
     }
 
-    async fn routed_one(&self, refusal: Refusal, opened: &Opened, got: Got) -> Result<Routed, Undone> {
+    async fn routed_one(&self, refusal: Refusal, opened: &Opened, got: Got) -> Result<Routed, EffectError> {
         let known = self.engine.store.provider_trouble(&refusal.provider).await?;
         let before = Before {
             failures: known.map_or(0, |known| known.failures),
@@ -200,7 +205,7 @@ impl Scene<'_> {
     }
 
     /// Nobody asks a provider before its time, though this work does not wait for it.
-    async fn remember(&self, routed: &Routed) -> Result<(), Undone> {
+    async fn remember(&self, routed: &Routed) -> Result<(), EffectError> {
         let (Route::Park(wait), Some(trouble)) = (routed.route, trouble(&routed.refusal.failure)) else {
             return Ok(());
         };
@@ -213,8 +218,8 @@ impl Scene<'_> {
         Ok(())
     }
 
-    fn parked(&self, refusal: Refusal, wait: i64, asked: Millis) -> Undone {
-        Undone::Parked {
+    fn parked(&self, refusal: Refusal, wait: i64, asked: Millis) -> EffectError {
+        EffectError::Parked {
             wait: ApiWait {
                 provider: refusal.provider,
                 trouble: Some((trouble(&refusal.failure).unwrap_or(Trouble::Unavailable), asked)),
@@ -225,10 +230,10 @@ impl Scene<'_> {
     }
 
     /// What a provider says of credentials is for operators alone.
-    async fn hopeless(&self, refusal: Refusal) -> Result<Undone, Undone> {
+    async fn hopeless(&self, refusal: Refusal) -> Result<EffectError, EffectError> {
         let Refusal { provider, failure } = refusal;
         let AgentFailure::NotAuthorised { said } = failure else {
-            return Ok(Undone::Hopeless(failure.into()));
+            return Ok(EffectError::Hopeless(failure.into()));
         };
         let now = self.engine.now();
         tracing::error!(%provider, "{provider} refuses the credentials or the account: {said}");
@@ -237,7 +242,7 @@ impl Scene<'_> {
             .provider_refused(&provider, Trouble::NotAuthorised, &said, (now, now))
             .await?;
         let said = WITHOUT_DETAIL.to_owned();
-        Ok(Undone::Hopeless(AgentFailure::NotAuthorised { said }.into()))
+        Ok(EffectError::Hopeless(AgentFailure::NotAuthorised { said }.into()))
     }
 }
 

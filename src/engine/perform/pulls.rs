@@ -2,8 +2,8 @@
 
 use crate::{
     engine::{
-        job::{Done, Undone},
-        perform::{Scene, records},
+        job::{Done, EffectError},
+        perform::{EffectContext, records},
     },
     github::{NewPull, OpenedPull, PullChange, PullFilter, model::OpenState},
     messages,
@@ -11,19 +11,23 @@ use crate::{
 use domain::{
     effect::ClosedWhy,
     feature::event::Event,
-    ids::{IssueNumber, PullNumber},
+    ids::{Emission, IssueNumber, PullNumber},
     task,
     task::Task,
 };
 
 /// Opens the pull request of a task into the integration branch, as a draft where drafts exist.
-pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
-    if task.opening != Some(run) {
+pub(super) async fn open_pull(
+    context: &EffectContext<'_>,
+    task: &Task,
+    emission: Emission,
+) -> Result<Done, EffectError> {
+    if task.opening != Some(emission) {
         // The task was started again meanwhile, on another branch.
         return Ok(Done::Nothing);
     }
-    let text = messages::task_pull(&scene.feature, task);
-    let base = scene.key().integration_branch();
+    let text = messages::task_pull(&context.feature, task);
+    let base = context.key().integration_branch();
     let new = NewPull {
         title: &text.title,
         body: &text.body,
@@ -31,8 +35,8 @@ pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Resul
         base: &base,
         ready: false,
     };
-    let pull = open(scene, new).await?;
-    Ok(scene.task_event(
+    let pull = open(context, new).await?;
+    Ok(context.task_event(
         task.id,
         task::Event::PullOpened {
             pull,
@@ -42,12 +46,12 @@ pub(super) async fn open_pull(scene: &Scene<'_>, task: &Task, run: u64) -> Resul
 }
 
 /// Opens the pull request of the Feature into the default branch.
-pub(super) async fn open_feature_pull(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
-    let default = scene.repo().repository().await?.default_branch;
-    let opened = Some(records::settle(scene).await?);
-    let spending = scene.spending().await?;
-    let text = messages::feature_pull(&scene.feature, &spending, &scene.links().await?);
-    let head = scene.key().integration_branch();
+pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
+    let default = context.repo().repository().await?.default_branch;
+    let opened = Some(records::settle(context).await?);
+    let spending = context.spending().await?;
+    let text = messages::feature_pull(&context.feature, &spending, &context.links().await?);
+    let head = context.key().integration_branch();
     let new = NewPull {
         title: &text.title,
         body: &text.body,
@@ -55,33 +59,33 @@ pub(super) async fn open_feature_pull(scene: &Scene<'_>, run: u64) -> Result<Don
         base: &default,
         ready: true,
     };
-    if let Some(pull) = scene.feature.pull
-        && scene.repo().pull(pull).await?.state == OpenState::Open
+    if let Some(pull) = context.feature.pull
+        && context.repo().pull(pull).await?.state == OpenState::Open
     {
         // It went back to building and comes again: the same pull request, which says what is so now.
-        scene.may_write()?;
+        context.may_write()?;
         let change = PullChange {
             title: Some(new.title),
             body: Some(new.body),
             ..PullChange::default()
         };
-        scene.repo().update_pull(pull, change).await?;
-        return Ok(scene.event(Event::PullOpened { run, pull, opened }));
+        context.repo().update_pull(pull, change).await?;
+        return Ok(context.event(Event::PullOpened { emission, pull, opened }));
     }
-    let pull = open(scene, new).await?;
-    Ok(scene.event(Event::PullOpened { run, pull, opened }))
+    let pull = open(context, new).await?;
+    Ok(context.event(Event::PullOpened { emission, pull, opened }))
 }
 
-async fn open(scene: &Scene<'_>, new: NewPull<'_>) -> Result<PullNumber, Undone> {
-    scene.may_write()?;
-    if !scene.job.is_fresh()
-        && let Some(found) = scene.repo().find_pull(new.head, PullFilter::Open).await?
+async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumber, EffectError> {
+    context.may_write()?;
+    if !context.job.is_fresh()
+        && let Some(found) = context.repo().find_pull(new.head, PullFilter::Open).await?
     {
         return Ok(found.number);
     }
-    match scene.repo().create_pull(new).await? {
+    match context.repo().create_pull(new).await? {
         OpenedPull::Opened(pull) | OpenedPull::Adopted(pull) => Ok(pull.number),
-        OpenedPull::NoCommits => Err(Undone::repository(format!(
+        OpenedPull::NoCommits => Err(EffectError::repository(format!(
             "{} holds nothing that {} does not hold",
             new.head, new.base
         ))),
@@ -89,42 +93,42 @@ async fn open(scene: &Scene<'_>, new: NewPull<'_>) -> Result<PullNumber, Undone>
 }
 
 /// Takes the draft mark off.
-pub(super) async fn mark_ready(scene: &Scene<'_>, task: &Task) -> Result<Done, Undone> {
+pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
     if let Some(pull) = task.pull {
-        scene.may_write()?;
-        scene.repo().mark_ready(pull).await?;
+        context.may_write()?;
+        context.repo().mark_ready(pull).await?;
     }
     Ok(Done::Nothing)
 }
 
 /// Closes a task's pull request and says why.
 pub(super) async fn close_pull(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     task: &Task,
     pull: PullNumber,
     why: &ClosedWhy,
-) -> Result<Done, Undone> {
-    let text = messages::closed_pull(&scene.feature, task, why, &scene.links().await?);
-    close(scene, pull, &text).await
+) -> Result<Done, EffectError> {
+    let text = messages::closed_pull(&context.feature, task, why, &context.links().await?);
+    close(context, pull, &text).await
 }
 
 /// Closes the pull request of a cancelled Feature.
-pub(super) async fn close_feature_pull(scene: &Scene<'_>, pull: PullNumber) -> Result<Done, Undone> {
-    let text = messages::closed_feature_pull(&scene.feature);
-    close(scene, pull, &text).await
+pub(super) async fn close_feature_pull(context: &EffectContext<'_>, pull: PullNumber) -> Result<Done, EffectError> {
+    let text = messages::closed_feature_pull(&context.feature);
+    close(context, pull, &text).await
 }
 
-async fn close(scene: &Scene<'_>, pull: PullNumber, text: &str) -> Result<Done, Undone> {
-    let repo = scene.repo();
-    scene.may_write()?;
+async fn close(context: &EffectContext<'_>, pull: PullNumber, text: &str) -> Result<Done, EffectError> {
+    let repo = context.repo();
+    context.may_write()?;
     if repo.pull(pull).await?.state == OpenState::Closed {
         return Ok(Done::Nothing);
     }
     // Two writes: an earlier run may have made the first and been put off before the second, which counts as no try.
-    let (thread, marker) = (IssueNumber(pull.0), scene.marker());
+    let (thread, marker) = (IssueNumber(pull.0), context.marker());
     if repo.find_comment(thread, &marker, None).await?.is_none() {
         repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
-        scene.may_write_again().await?;
+        context.may_write_again().await?;
     }
     let change = PullChange {
         state: Some(OpenState::Closed),

@@ -2,8 +2,8 @@
 
 use crate::{
     engine::{
-        job::Undone,
-        perform::{Scene, branches::branch_name},
+        job::EffectError,
+        perform::{EffectContext, branches::branch_name},
     },
     github::Rights,
 };
@@ -21,38 +21,43 @@ pub(super) enum Landed {
 }
 
 /// The branch is not where it was: what is to be pushed is made again from where it is.
-pub(super) fn moved(branch: &str) -> Undone {
-    Undone::later(Fault::Repository {
+pub(super) fn moved(branch: &str) -> EffectError {
+    EffectError::later(Fault::Repository {
         what: format!("the branch {branch} moves all the time"),
     })
 }
 
 /// Pushes `head` to the task's branch.
-pub(super) async fn push(scene: &Scene<'_>, task: &Task, head: &Sha, stood: Option<Sha>) -> Result<Landed, Undone> {
-    push_to(scene, &branch_name(&task.branch)?, head, stood).await
+pub(super) async fn push(
+    context: &EffectContext<'_>,
+    task: &Task,
+    head: &Sha,
+    stood: Option<Sha>,
+) -> Result<Landed, EffectError> {
+    push_to(context, &branch_name(&task.branch)?, head, stood).await
 }
 
 /// Pushes `head` to a branch that stands where it is said to stand.
 pub(super) async fn push_to(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     branch: &BranchName,
     head: &Sha,
     stood: Option<Sha>,
-) -> Result<Landed, Undone> {
-    let feature = &scene.feature;
-    let remote = scene
+) -> Result<Landed, EffectError> {
+    let feature = &context.feature;
+    let remote = context
         .engine
         .remote(feature.installation, feature.key.repo, Rights::Push)
         .await?;
-    let mirror = scene.engine.mirrors.mirror(feature.key.repo);
+    let mirror = context.engine.mirrors.mirror(feature.key.repo);
     let lease = stood.map_or(Lease::Absent, Lease::At);
-    scene.job.may_speak()?;
+    context.job.may_speak()?;
     match mirror.push(&remote, branch, head, &lease).await {
         Ok(Pushed::Done | Pushed::AlreadyThere) => Ok(Landed::There),
         Err(PushError::LeaseLost { actual: Some(actual) }) if actual == *head => Ok(Landed::There),
         Err(PushError::LeaseLost { actual: Some(actual) }) => Ok(Landed::Overtaken(actual)),
         Err(PushError::LeaseLost { actual: None }) => Err(moved(branch.as_str())),
         Err(PushError::Rejected { reason }) => Ok(Landed::Rejected(reason)),
-        Err(PushError::Git(error)) => Err(scene.engine.git_failed(feature.installation, error)),
+        Err(PushError::Git(error)) => Err(context.engine.git_failed(feature.installation, error)),
     }
 }

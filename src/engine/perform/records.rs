@@ -3,9 +3,9 @@
 
 use crate::{
     engine::{
-        job::Undone,
+        job::EffectError,
         perform::{
-            Scene,
+            EffectContext,
             branches::{branch_name, push, request},
         },
         repository::tip,
@@ -23,22 +23,31 @@ use std::collections::BTreeMap;
 const LONGEST: usize = 16 << 20;
 
 /// Whether records are written to the integration branch now. Once its pull request shows a diff, only those that stay.
-pub(super) fn are_written(scene: &Scene<'_>) -> bool {
-    match scene.feature.rules.records {
+pub(super) fn are_written(context: &EffectContext<'_>) -> bool {
+    match context.feature.rules.records {
         Records::Keep => true,
-        Records::WhileBuilding => scene.feature.pull.is_none(),
+        Records::WhileBuilding => context.feature.pull.is_none(),
         Records::None => false,
     }
 }
 
 /// A commit with the pages of finished tasks and the plan brought up to date, if any differs.
-pub(super) async fn with_histories(scene: &Scene<'_>, mirror: &Mirror, head: Sha) -> Result<Sha, Undone> {
-    let plan = messages::whole_plan_file(&scene.feature);
-    with_pages(scene, mirror, head, plan).await
+pub(super) async fn with_histories(
+    context: &EffectContext<'_>,
+    mirror: &Mirror,
+    head: Sha,
+) -> Result<Sha, EffectError> {
+    let plan = messages::whole_plan_file(&context.feature);
+    with_pages(context, mirror, head, plan).await
 }
 
-async fn with_pages(scene: &Scene<'_>, mirror: &Mirror, head: Sha, plan: Option<String>) -> Result<Sha, Undone> {
-    let feature = &scene.feature;
+async fn with_pages(
+    context: &EffectContext<'_>,
+    mirror: &Mirror,
+    head: Sha,
+    plan: Option<String>,
+) -> Result<Sha, EffectError> {
+    let feature = &context.feature;
     let mut files = BTreeMap::new();
     let over = feature.tasks.iter().filter(|task| task.is_over());
     let pages = over.map(|task| {
@@ -49,7 +58,7 @@ async fn with_pages(scene: &Scene<'_>, mirror: &Mirror, head: Sha, plan: Option<
     });
     let plan = plan.map(|text| (messages::plan_file_path(feature), text));
     for (path, text) in pages.chain(plan) {
-        let text = scene.engine.secrets.mask(&text).into_bytes();
+        let text = context.engine.secrets.mask(&text).into_bytes();
         let there = mirror.read_file(&head, &path, text.len().saturating_add(1)).await?;
         if there.is_none_or(|there| there.bytes != text) {
             files.insert(path, Some(text));
@@ -58,16 +67,16 @@ async fn with_pages(scene: &Scene<'_>, mirror: &Mirror, head: Sha, plan: Option<
     if files.is_empty() {
         return Ok(head);
     }
-    let request = request(scene, vec![head], messages::histories_commit(feature)).await?;
+    let request = request(context, vec![head], messages::histories_commit(feature)).await?;
     Ok(mirror.commit_files(files, &request).await?)
 }
 
 /// Makes the integration branch what the pull request is to show: with final records, or without any. A commit that does so
 /// differs from the one that the Gates ran on in records alone, so that their evidence holds for it.
-pub(super) async fn settle(scene: &Scene<'_>) -> Result<OpenedOn, Undone> {
-    let feature = &scene.feature;
+pub(super) async fn settle(context: &EffectContext<'_>) -> Result<OpenedOn, EffectError> {
+    let feature = &context.feature;
     let folder = feature.key.branch_prefix();
-    let default = scene
+    let default = context
         .engine
         .fetch_default(feature.installation, feature.key.repo, Some(&folder))
         .await?;
@@ -75,16 +84,16 @@ pub(super) async fn settle(scene: &Scene<'_>) -> Result<OpenedOn, Undone> {
     let branch = branch_name(&feature.key.integration_branch())?;
     let stood = tip(mirror, branch.as_str()).await?;
     let head = match feature.rules.records {
-        Records::Keep => with_pages(scene, mirror, stood.clone(), messages::final_plan_file(feature)).await?,
-        Records::WhileBuilding | Records::None => without(scene, mirror, stood.clone(), &default.head).await?,
+        Records::Keep => with_pages(context, mirror, stood.clone(), messages::final_plan_file(feature)).await?,
+        Records::WhileBuilding | Records::None => without(context, mirror, stood.clone(), &default.head).await?,
     };
     if head != stood {
-        push(scene, mirror, &branch, &head, &Lease::At(stood)).await?;
+        push(context, mirror, &branch, &head, &Lease::At(stood)).await?;
     }
     let known = feature.integration.as_ref().map(|integration| integration.head.clone());
     let gated = feature.gates.last().map(|gate| gate.head.clone());
     let gated = match gated {
-        Some(gated) if holds_for(scene, mirror, &gated, &head).await? => Some(gated),
+        Some(gated) if holds_for(context, mirror, &gated, &head).await? => Some(gated),
         Some(_) | None => None,
     };
     Ok(OpenedOn { known, head, gated })
@@ -92,28 +101,33 @@ pub(super) async fn settle(scene: &Scene<'_>) -> Result<OpenedOn, Undone> {
 
 /// A commit without our records, if there are any; files that the default branch has in their place are put back. The last
 /// histories are written first: they stay in the branch's own history.
-async fn without(scene: &Scene<'_>, mirror: &Mirror, head: Sha, default: &Sha) -> Result<Sha, Undone> {
+async fn without(context: &EffectContext<'_>, mirror: &Mirror, head: Sha, default: &Sha) -> Result<Sha, EffectError> {
     let Some(base) = mirror.merge_base(&head, default).await? else {
         return Ok(head);
     };
-    if records_between(scene, mirror, &base, &head).await?.is_empty() {
+    if records_between(context, mirror, &base, &head).await?.is_empty() {
         return Ok(head);
     }
-    let head = match are_written(scene) {
-        true => with_histories(scene, mirror, head).await?,
+    let head = match are_written(context) {
+        true => with_histories(context, mirror, head).await?,
         false => head,
     };
     let mut files = BTreeMap::new();
-    for path in records_between(scene, mirror, &base, &head).await? {
+    for path in records_between(context, mirror, &base, &head).await? {
         let before = mirror.read_file(&base, &path, LONGEST).await?;
         files.insert(path, before.map(|file| file.bytes));
     }
-    let request = request(scene, vec![head], messages::records_out_commit(&scene.feature)).await?;
+    let request = request(context, vec![head], messages::records_out_commit(&context.feature)).await?;
     Ok(mirror.commit_files(files, &request).await?)
 }
 
 /// Records of this Feature that differ between two commits.
-async fn records_between(scene: &Scene<'_>, mirror: &Mirror, base: &Sha, head: &Sha) -> Result<Vec<String>, Undone> {
+async fn records_between(
+    context: &EffectContext<'_>,
+    mirror: &Mirror,
+    base: &Sha,
+    head: &Sha,
+) -> Result<Vec<String>, EffectError> {
     let mut found = Vec::new();
     for file in mirror.changed_files(base, head).await? {
         let from = match &file.status {
@@ -121,13 +135,13 @@ async fn records_between(scene: &Scene<'_>, mirror: &Mirror, base: &Sha, head: &
             FileStatus::Added | FileStatus::Modified | FileStatus::Deleted | FileStatus::TypeChanged => None,
         };
         let paths = std::iter::once(file.path.to_string()).chain(from);
-        found.extend(paths.filter(|path| messages::is_record(&scene.feature, path)));
+        found.extend(paths.filter(|path| messages::is_record(&context.feature, path)));
     }
     Ok(found)
 }
 
 /// Whether `head` contains `gated` and differs from it in nothing but our records.
-async fn holds_for(scene: &Scene<'_>, mirror: &Mirror, gated: &Sha, head: &Sha) -> Result<bool, Undone> {
+async fn holds_for(context: &EffectContext<'_>, mirror: &Mirror, gated: &Sha, head: &Sha) -> Result<bool, EffectError> {
     if gated == head {
         return Ok(true);
     }
@@ -137,9 +151,9 @@ async fn holds_for(scene: &Scene<'_>, mirror: &Mirror, gated: &Sha, head: &Sha) 
     let changed = mirror.changed_files(gated, head).await?;
     Ok(changed.iter().all(|file| {
         let from = match &file.status {
-            FileStatus::Renamed { from } => messages::is_record(&scene.feature, &from.to_string()),
+            FileStatus::Renamed { from } => messages::is_record(&context.feature, &from.to_string()),
             FileStatus::Added | FileStatus::Modified | FileStatus::Deleted | FileStatus::TypeChanged => true,
         };
-        from && messages::is_record(&scene.feature, &file.path.to_string())
+        from && messages::is_record(&context.feature, &file.path.to_string())
     }))
 }

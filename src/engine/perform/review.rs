@@ -2,8 +2,8 @@
 
 use crate::{
     engine::{
-        job::{Done, Undone},
-        perform::{Scene, coach::fork_point, post, post::Post, say::comment_once},
+        job::{Done, EffectError},
+        perform::{EffectContext, coach::fork_point, post, post::Post, say::comment_once},
     },
     github::{InlineComment, ReviewEvent, model::ReviewState},
     messages,
@@ -18,37 +18,47 @@ use domain::{
 use git::Mirror;
 
 /// Posts the verdict of a turn, from its row alone.
-pub(super) async fn post_review(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {
-    post_turn(scene, task, number, |turn, links, change| {
-        messages::review(&scene.feature, task, turn, links, change)
+pub(super) async fn post_review(
+    context: &EffectContext<'_>,
+    task: &Task,
+    number: TurnNumber,
+) -> Result<Done, EffectError> {
+    post_turn(context, task, number, |turn, links, change| {
+        messages::review(&context.feature, task, turn, links, change)
     })
     .await
 }
 
 /// Posts the verdict of the turn that blocked the task together with the blocked report.
-pub(super) async fn post_blocked_review(scene: &Scene<'_>, task: &Task, number: TurnNumber) -> Result<Done, Undone> {
-    let cost = scene.spending().await?.of(task.id);
-    post_turn(scene, task, number, |turn, links, change| {
-        messages::blocked_review(&scene.feature, task, turn, cost, links, change)
+pub(super) async fn post_blocked_review(
+    context: &EffectContext<'_>,
+    task: &Task,
+    number: TurnNumber,
+) -> Result<Done, EffectError> {
+    let cost = context.spending().await?.of(task.id);
+    post_turn(context, task, number, |turn, links, change| {
+        messages::blocked_review(&context.feature, task, turn, cost, links, change)
     })
     .await
 }
 
 async fn post_turn(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     task: &Task,
     number: TurnNumber,
     write: impl FnOnce(&Turn, &Links, Shown<'_>) -> Option<messages::Review>,
-) -> Result<Done, Undone> {
+) -> Result<Done, EffectError> {
     let (Some(turn), Some(pull)) = (task.turn(number), task.pull) else {
         return Ok(Done::Nothing);
     };
     let Some(commit) = turn.head.as_ref().or(task.head.as_ref()) else {
         return Ok(Done::Nothing);
     };
-    let mirror = scene.holding(commit).await?;
-    let shown = mirror.hunks(&fork_point(scene, &mirror, commit).await?, commit).await?;
-    let (links, files) = (scene.links().await?, files_of_turn(&mirror, turn).await?);
+    let mirror = context.holding(commit).await?;
+    let shown = mirror
+        .hunks(&fork_point(context, &mirror, commit).await?, commit)
+        .await?;
+    let (links, files) = (context.links().await?, files_of_turn(&mirror, turn).await?);
     let in_diff = |path: &str, line: u32| shown.shows(path, line);
     let change = Shown {
         in_diff: &in_diff,
@@ -84,11 +94,11 @@ async fn post_turn(
         inline,
         folded,
     };
-    post::post(scene, &post).await
+    post::post(context, &post).await
 }
 
 /// The files that a turn's own commit changed; none where it has none, or where its start is gone.
-async fn files_of_turn(mirror: &Mirror, turn: &Turn) -> Result<Vec<String>, Undone> {
+async fn files_of_turn(mirror: &Mirror, turn: &Turn) -> Result<Vec<String>, EffectError> {
     let (Some(base), Some(head)) = (&turn.base, &turn.head) else {
         return Ok(Vec::new());
     };
@@ -100,9 +110,9 @@ async fn files_of_turn(mirror: &Mirror, turn: &Turn) -> Result<Vec<String>, Undo
 }
 
 /// Posts the blocked report: on the pull request, or on the issue while there is none.
-pub(super) async fn post_blocked(scene: &Scene<'_>, task: &Task) -> Result<Done, Undone> {
-    let cost = scene.spending().await?.of(task.id);
-    let text = messages::blocked_report(&scene.feature, task, cost, &scene.links().await?);
+pub(super) async fn post_blocked(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
+    let cost = context.spending().await?.of(task.id);
+    let text = messages::blocked_report(&context.feature, task, cost, &context.links().await?);
     let Some(text) = text else { return Ok(Done::Nothing) };
     match (task.pull, task.head.as_ref()) {
         (Some(pull), Some(head)) => {
@@ -116,11 +126,11 @@ pub(super) async fn post_blocked(scene: &Scene<'_>, task: &Task) -> Result<Done,
                 inline: &[],
                 folded: &text,
             };
-            post::post(scene, &post).await
+            post::post(context, &post).await
         }
         _ => {
-            let thread = Thread::Issue(scene.key().issue);
-            comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
+            let thread = Thread::Issue(context.key().issue);
+            comment_once(context.engine, context.job, context.repo(), thread, &text).await?;
             Ok(Done::Nothing)
         }
     }
@@ -129,22 +139,22 @@ pub(super) async fn post_blocked(scene: &Scene<'_>, task: &Task) -> Result<Done,
 /// Dismisses the Coach's open requests for changes, by the App that may write. They stand also where the Coach App is
 /// installed no more, or anew: no installation of it is asked.
 pub(super) async fn dismiss_review(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     task: &Task,
     by: &User,
     why: DismissedWhy,
-) -> Result<Done, Undone> {
-    let (Some(pull), Some(coach)) = (task.pull, &scene.engine.coach) else {
+) -> Result<Done, EffectError> {
+    let (Some(pull), Some(coach)) = (task.pull, &context.engine.coach) else {
         return Ok(Done::Nothing);
     };
     let login = coach.identity().await?.bot_login();
-    let repo = scene.repo();
+    let repo = context.repo();
     let text = messages::dismissal(why, by);
     for review in repo.reviews(pull).await? {
         let author = review.author.as_ref();
         let theirs = author.is_some_and(|author| author.user.login.eq_ignore_ascii_case(&login));
         if theirs && review.state == ReviewState::ChangesRequested {
-            scene.may_write_again().await?;
+            context.may_write_again().await?;
             repo.dismiss_review(pull, review.id, &text).await?;
         }
     }

@@ -3,8 +3,8 @@
 use crate::{
     engine::{
         Engine,
-        job::{Done, Job, Undone},
-        perform::Scene,
+        job::{Done, EffectError, Job},
+        perform::EffectContext,
         schedule,
     },
     github,
@@ -20,11 +20,11 @@ use domain::{
         event::Event,
         unsaid::{Instead, Saying, Unsaid},
     },
-    ids::{CommentId, IssueNumber, Millis},
+    ids::{CommentId, Emission, IssueNumber, Millis},
 };
 
 /// An answer to something that belongs to no Feature.
-pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<Done, Undone> {
+pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<Done, EffectError> {
     let repo = engine.autobuild.repo(job.installation(), job.repo()?);
     match effect {
         Effect::React { on, reaction } => {
@@ -51,16 +51,16 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
         | Effect::AskPerson { .. }
         | Effect::CloseFeaturePull { .. }
         | Effect::CleanUp { .. }
-        | Effect::Task { .. } => Err(Undone::defect("the effect needs a Feature")),
+        | Effect::Task { .. } => Err(EffectError::defect("the effect needs a Feature")),
     }
 }
 
-pub(super) async fn react(scene: &Scene<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, Undone> {
-    scene.may_write()?;
-    add(scene.repo(), on, reaction).await
+pub(super) async fn react(context: &EffectContext<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, EffectError> {
+    context.may_write()?;
+    add(context.repo(), on, reaction).await
 }
 
-async fn add(repo: Repo<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, Undone> {
+async fn add(repo: Repo<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, EffectError> {
     let target = match on {
         ReactOn::Issue(number) => ReactionTarget::Issue(number),
         ReactOn::Comment(id) => ReactionTarget::Comment(id),
@@ -74,27 +74,27 @@ async fn add(repo: Repo<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, Un
     Ok(Done::Nothing)
 }
 
-pub(super) async fn reply(scene: &Scene<'_>, thread: Thread, reply: &Reply) -> Result<Done, Undone> {
-    let spending = scene.spending().await?;
-    let text = messages::reply(reply, Some(&scene.feature), &spending, &scene.links().await?);
-    comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
+pub(super) async fn reply(context: &EffectContext<'_>, thread: Thread, reply: &Reply) -> Result<Done, EffectError> {
+    let spending = context.spending().await?;
+    let text = messages::reply(reply, Some(&context.feature), &spending, &context.links().await?);
+    comment_once(context.engine, context.job, context.repo(), thread, &text).await?;
     Ok(Done::Nothing)
 }
 
-pub(super) async fn feature_blocked(scene: &Scene<'_>) -> Result<Done, Undone> {
-    let cost = scene.spending().await?.in_all();
-    let Some(text) = messages::feature_blocked(&scene.feature, cost, &scene.links().await?) else {
+pub(super) async fn feature_blocked(context: &EffectContext<'_>) -> Result<Done, EffectError> {
+    let cost = context.spending().await?.in_all();
+    let Some(text) = messages::feature_blocked(&context.feature, cost, &context.links().await?) else {
         return Ok(Done::Nothing);
     };
-    scene.may_write()?;
-    let (refused, pull) = match (scene.comment(scene.key().issue, &text).await, scene.feature.pull) {
+    context.may_write()?;
+    let (refused, pull) = match (context.comment(context.key().issue, &text).await, context.feature.pull) {
         (Ok(()), _) => return Ok(Done::Nothing),
-        (Err(error), Some(pull)) if scene.is_final(&error) => (error, pull),
+        (Err(error), Some(pull)) if context.is_final(&error) => (error, pull),
         (Err(error), _) => return Err(error.into()),
     };
-    scene.may_write_again().await?;
-    scene.comment(IssueNumber(pull.0), &text).await?;
-    Ok(scene.event(Event::Unsaid(Unsaid {
+    context.may_write_again().await?;
+    context.comment(IssueNumber(pull.0), &text).await?;
+    Ok(context.event(Event::Unsaid(Unsaid {
         what: Saying::Report,
         task: None,
         instead: Instead::PullComment,
@@ -109,7 +109,7 @@ pub(super) async fn comment_once(
     repo: Repo<'_>,
     thread: Thread,
     text: &str,
-) -> Result<CommentId, Undone> {
+) -> Result<CommentId, EffectError> {
     let number = IssueNumber(thread.number());
     let marker = job.marker();
     job.may_write(engine)?;
@@ -123,24 +123,24 @@ pub(super) async fn comment_once(
 
 /// Writes or edits the living comment from the state as it is now; `run` 0 follows from no event and makes one only where
 /// something waits for a model, which nobody would hear of before there is a plan.
-pub(super) async fn living(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
-    let feature = &scene.feature;
-    let spending = scene.spending().await?;
-    if run == 0 && feature.living.is_none() && spending.waiting.is_empty() {
+pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
+    let feature = &context.feature;
+    let spending = context.spending().await?;
+    if emission == Emission(0) && feature.living.is_none() && spending.waiting.is_empty() {
         return Ok(Done::Nothing);
     }
-    let spacing = scene.engine.settings.write_spacing_ms;
+    let spacing = context.engine.settings.write_spacing_ms;
     if let Some(living) = feature.living
-        && let Some(until) = schedule::living_waits(living.edited_at, scene.engine.now(), spacing)
+        && let Some(until) = schedule::living_waits(living.edited_at, context.engine.now(), spacing)
     {
-        return Err(Undone::Waiting { until });
+        return Err(EffectError::Waiting { until });
     }
-    let text = messages::living(feature, &spending, &scene.links().await?);
+    let text = messages::living(feature, &spending, &context.links().await?);
     // One mark for all edits: whichever effect made the comment, there is only one.
     let marker = format!("<!-- autobuild:{}/living -->", feature.key);
     let body = format!("{text}\n\n{marker}");
-    let repo = scene.repo();
-    scene.may_write()?;
+    let repo = context.repo();
+    context.may_write()?;
     let known = match feature.living {
         Some(living) => Some(living.comment),
         // Another effect may have made it and lost the reply.
@@ -153,20 +153,20 @@ pub(super) async fn living(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> 
         None => repo.create_comment(feature.key.issue, &body).await?,
         Some(id) => match repo.update_comment(id, &body).await {
             Err(GithubError::Gone) => {
-                scene.may_write_again().await?;
+                context.may_write_again().await?;
                 repo.create_comment(feature.key.issue, &body).await?
             }
             edited => edited?,
         },
     };
-    Ok(shown(scene, feature, comment.id, comment.updated_at))
+    Ok(shown(context, feature, comment.id, comment.updated_at))
 }
 
-fn shown(scene: &Scene<'_>, feature: &Feature, comment: CommentId, at: Option<Millis>) -> Done {
+fn shown(context: &EffectContext<'_>, feature: &Feature, comment: CommentId, at: Option<Millis>) -> Done {
     let version = feature.plan.as_ref().map(|plan| plan.number);
-    scene.event(Event::LivingShown {
+    context.event(Event::LivingShown {
         comment,
         version,
-        at: at.unwrap_or_else(|| scene.engine.now()),
+        at: at.unwrap_or_else(|| context.engine.now()),
     })
 }

@@ -2,9 +2,9 @@
 
 use crate::{
     engine::{
-        job::{Done, Undone},
+        job::{Done, EffectError},
         perform::{
-            Scene,
+            EffectContext,
             branches::branch_name,
             coach::fork_point,
             push::{Landed, moved, push_to},
@@ -16,23 +16,23 @@ use crate::{
 };
 use domain::{
     feature::event::Event,
-    ids::Sha,
+    ids::{Emission, Sha},
     task,
     task::{Origin, Task},
 };
 use git::{Author, CommitRequest, MergeOutcome, Mirror};
 
 /// Whether the default branch still merges into the integration branch; nothing is moved.
-pub(super) async fn compare_default(scene: &Scene<'_>) -> Result<Done, Undone> {
-    let feature = &scene.feature;
+pub(super) async fn compare_default(context: &EffectContext<'_>) -> Result<Done, EffectError> {
+    let feature = &context.feature;
     let folder = feature.key.branch_prefix();
-    let default = scene
+    let default = context
         .engine
         .fetch_default(feature.installation, feature.key.repo, Some(&folder))
         .await?;
     let stood = tip(&default.mirror, &feature.key.integration_branch()).await?;
     match default.mirror.merge(&stood, &default.head).await? {
-        MergeOutcome::Conflict { files, .. } => Ok(scene.event(Event::DefaultConflicts {
+        MergeOutcome::Conflict { files, .. } => Ok(context.event(Event::DefaultConflicts {
             files: files.iter().map(ToString::to_string).collect(),
             other: default.head,
         })),
@@ -45,76 +45,81 @@ pub(super) async fn compare_default(scene: &Scene<'_>) -> Result<Done, Undone> {
 
 /// Lands the resolved merge: the integration branch moves forward to the approved head, which the forge then shows as a
 /// merged pull request. Where the integration branch has moved, that comes first.
-pub(super) async fn land(scene: &Scene<'_>, task: &Task, run: u64) -> Result<Done, Undone> {
-    let feature = &scene.feature;
+pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
+    let feature = &context.feature;
     let head = task
         .head
         .clone()
-        .ok_or_else(|| Undone::defect(format!("{} has no commit", task.id)))?;
+        .ok_or_else(|| EffectError::defect(format!("{} has no commit", task.id)))?;
     let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = scene
+    let mirror = context
         .engine
         .fetch(feature.installation, feature.key.repo, &[&folder])
         .await?;
     let name = feature.key.integration_branch();
     let stood = tip(&mirror, &name).await?;
     if mirror.is_ancestor(&head, &stood).await? {
-        return Ok(scene.task_event(task.id, task::Event::Merged { run, commit: head }));
+        return Ok(context.task_event(task.id, task::Event::Merged { emission, commit: head }));
     }
     if !mirror.is_ancestor(&stood, &head).await? {
-        return catch_up(scene, &mirror, task, run, head, stood).await;
+        return catch_up(context, &mirror, task, emission, head, stood).await;
     }
-    let event = match push_to(scene, &branch_name(&name)?, &head, Some(stood)).await? {
-        Landed::There => task::Event::Merged { run, commit: head },
-        Landed::Rejected(rule) => task::Event::MergeRefused { run, rule },
+    let event = match push_to(context, &branch_name(&name)?, &head, Some(stood)).await? {
+        Landed::There => task::Event::Merged { emission, commit: head },
+        Landed::Rejected(rule) => task::Event::MergeRefused { emission, rule },
         Landed::Overtaken(_) => {
             return Err(moved(&name));
         }
     };
-    Ok(scene.task_event(task.id, event))
+    Ok(context.task_event(task.id, event))
 }
 
 /// Takes up what the integration branch got meanwhile; a conflict is a turn of its own.
 async fn catch_up(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     mirror: &Mirror,
     task: &Task,
-    run: u64,
+    emission: Emission,
     head: Sha,
     stood: Sha,
-) -> Result<Done, Undone> {
+) -> Result<Done, EffectError> {
     let tree = match mirror.merge(&head, &stood).await? {
         MergeOutcome::Clean { tree } => tree,
         MergeOutcome::Conflict { files, .. } => {
             let files = files.iter().map(ToString::to_string).collect();
-            return Ok(scene.task_event(task.id, task::Event::MergeConflict { run, files }));
+            return Ok(context.task_event(task.id, task::Event::MergeConflict { emission, files }));
         }
         MergeOutcome::AlreadyUpToDate | MergeOutcome::FastForward | MergeOutcome::Unrelated => {
-            return Err(Undone::repository("the branches have no common history"));
+            return Err(EffectError::repository("the branches have no common history"));
         }
     };
-    let plan = scene.feature.plan.as_ref();
+    let plan = context.feature.plan.as_ref();
     let request = CommitRequest {
         parents: vec![head.clone(), stood],
-        message: messages::merge_default_commit(&scene.feature, &scene.key().integration_branch()),
-        trailers: turn::trailers(scene, &[("AutoBuild-Task", task.id.to_string())]),
-        author: turn::author(scene).await?,
-        at: plan.map_or_else(|| scene.engine.now(), |plan| plan.created),
+        message: messages::merge_default_commit(&context.feature, &context.key().integration_branch()),
+        trailers: turn::trailers(context, &[("AutoBuild-Task", task.id.to_string())]),
+        author: turn::author(context).await?,
+        at: plan.map_or_else(|| context.engine.now(), |plan| plan.created),
     };
     let merged = mirror.commit_merge(&tree, &request).await?;
-    let event = match push_to(scene, &branch_name(&task.branch)?, &merged, Some(head)).await? {
-        Landed::There => task::Event::CaughtUp { run, head: merged },
-        Landed::Rejected(rule) => task::Event::MergeRefused { run, rule },
+    let event = match push_to(context, &branch_name(&task.branch)?, &merged, Some(head)).await? {
+        Landed::There => task::Event::CaughtUp { emission, head: merged },
+        Landed::Rejected(rule) => task::Event::MergeRefused { emission, rule },
         // A person pushed: the push itself tells the task, and this landing waits for nothing more.
         Landed::Overtaken(_) => return Ok(Done::Nothing),
     };
-    Ok(scene.task_event(task.id, event))
+    Ok(context.task_event(task.id, event))
 }
 
 /// The commit that a task's change is counted from. Of a resolved merge the change is what differs from the merge as git
 /// left it, conflict markers and all: what either side brought is not the Player's work.
-pub(super) async fn fork_of(scene: &Scene<'_>, mirror: &Mirror, task: &Task, head: &Sha) -> Result<Sha, Undone> {
-    let fork = fork_point(scene, mirror, head).await?;
+pub(super) async fn fork_of(
+    context: &EffectContext<'_>,
+    mirror: &Mirror,
+    task: &Task,
+    head: &Sha,
+) -> Result<Sha, EffectError> {
+    let fork = fork_point(context, mirror, head).await?;
     let Origin::Sync { other } = &task.origin else {
         return Ok(fork);
     };

@@ -2,8 +2,8 @@
 
 use crate::{
     engine::{
-        job::{Done, Undone},
-        perform::{Scene, say::comment_once},
+        job::{Done, EffectError},
+        perform::{EffectContext, say::comment_once},
     },
     github::ReviewRequest,
     messages,
@@ -12,31 +12,31 @@ use domain::{effect::Thread, feature::Wait, ids::PullNumber};
 
 /// Requests a review where the wait is for one, and mentions the person in a comment where that is not possible or not the
 /// point. A wait that is over by now is not told of.
-pub(super) async fn ask_person(scene: &Scene<'_>, wait: &Wait) -> Result<Done, Undone> {
-    let feature = &scene.feature;
+pub(super) async fn ask_person(context: &EffectContext<'_>, wait: &Wait) -> Result<Done, EffectError> {
+    let feature = &context.feature;
     if !feature.waits().contains(wait) {
         return Ok(Done::Nothing);
     }
-    let (thread, reviewed) = place(scene, wait);
+    let (thread, reviewed) = place(context, wait);
     if let Some(pull) = reviewed
-        && is_requested(scene, pull).await?
+        && is_requested(context, pull).await?
     {
         return Ok(Done::Nothing);
     }
-    if let Some(text) = messages::wait(feature, wait, &scene.links().await?) {
-        comment_once(scene.engine, scene.job, scene.repo(), thread, &text).await?;
+    if let Some(text) = messages::wait(feature, wait, &context.links().await?) {
+        comment_once(context.engine, context.job, context.repo(), thread, &text).await?;
     }
     Ok(Done::Nothing)
 }
 
 /// Where the person is mentioned, and the pull request that is theirs to review.
-fn place(scene: &Scene<'_>, wait: &Wait) -> (Thread, Option<PullNumber>) {
-    let issue = Thread::Issue(scene.key().issue);
+fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber>) {
+    let issue = Thread::Issue(context.key().issue);
     match wait {
         Wait::Approval { .. } | Wait::NoPlan => (issue, None),
         Wait::Review { pull } => (Thread::Pull(*pull), Some(*pull)),
         Wait::Merge { task, .. } | Wait::MergeRefused { task, .. } => {
-            let pull = scene.feature.task(*task).and_then(|task| task.pull);
+            let pull = context.feature.task(*task).and_then(|task| task.pull);
             let reviewed = pull.filter(|_| matches!(wait, Wait::Merge { .. }));
             (pull.map_or(issue, Thread::Pull), reviewed)
         }
@@ -45,20 +45,20 @@ fn place(scene: &Scene<'_>, wait: &Wait) -> (Thread, Option<PullNumber>) {
 
 /// Whether the person was told by a request for a review. One that stands from an earlier wait tells nobody anything; on
 /// a later try it may be ours.
-async fn is_requested(scene: &Scene<'_>, pull: PullNumber) -> Result<bool, Undone> {
-    scene.may_write()?;
-    let person = &scene.feature.snapshot.labelled_by;
-    let asked = scene.repo().request_review(pull, person).await?;
+async fn is_requested(context: &EffectContext<'_>, pull: PullNumber) -> Result<bool, EffectError> {
+    context.may_write()?;
+    let person = &context.feature.snapshot.labelled_by;
+    let asked = context.repo().request_review(pull, person).await?;
     let told = match asked {
         ReviewRequest::Requested => true,
-        ReviewRequest::StoodBefore => !scene.job.is_fresh(),
+        ReviewRequest::StoodBefore => !context.job.is_fresh(),
         ReviewRequest::Refused { text } => {
             tracing::info!(%pull, "{} cannot be asked for a review of {pull}: {text}", person.login);
             false
         }
     };
     if !told {
-        scene.may_write_again().await?;
+        context.may_write_again().await?;
     }
     Ok(told)
 }

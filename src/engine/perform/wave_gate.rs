@@ -3,8 +3,8 @@
 use crate::{
     config::RepositorySettings,
     engine::{
-        job::{Done, Undone},
-        perform::Scene,
+        job::{Done, EffectError},
+        perform::EffectContext,
         repository::tip,
         running::Worker,
     },
@@ -14,21 +14,21 @@ use crate::{
 use domain::{
     evidence::{Evidence, Gate, GateReport, Profile, profile},
     feature::{event::Event, flow::strictest},
-    ids::Sha,
+    ids::{Emission, Sha},
 };
 use git::Mirror;
 
-pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undone> {
-    let _shown = scene.on_board(Worker::WaveGate, None);
-    let feature = &scene.feature;
+pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
+    let _shown = context.on_board(Worker::WaveGate, None);
+    let feature = &context.feature;
     let folder = format!("{}/*", feature.key.branch_prefix());
-    let mirror = scene
+    let mirror = context
         .engine
         .fetch(feature.installation, feature.key.repo, &[&folder])
         .await?;
     let head = tip(&mirror, &feature.key.integration_branch()).await?;
-    let settings = scene.settings();
-    let baseline = scene.baseline(&mirror).await?;
+    let settings = context.settings();
+    let baseline = context.baseline(&mirror).await?;
     let kind = strictest(feature);
     let smoke = feature.plan.as_ref().and_then(|version| version.plan.smoke.as_deref());
     let subject = WaveSubject {
@@ -38,15 +38,15 @@ pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undon
         kind,
         baseline: &baseline,
         settings: &settings,
-        waived: &scene.waived(),
+        waived: &context.waived(),
     };
-    let report = gates::verify_wave(&scene.bench(), &subject, &scene.job.cancel).await?;
+    let report = gates::verify_wave(&context.bench(), &subject, &context.job.cancel).await?;
     let broke = match profile(kind, &report) {
-        Profile::Failed(_) => broke(scene, &mirror, &head, &report, smoke, &settings).await?,
+        Profile::Failed(_) => broke(context, &mirror, &head, &report, smoke, &settings).await?,
         Profile::Passed | Profile::Absent(_) => None,
     };
-    Ok(scene.event(Event::WaveGated {
-        run,
+    Ok(context.event(Event::WaveGated {
+        emission,
         head,
         report: Box::new(report),
         broke,
@@ -55,15 +55,15 @@ pub(super) async fn wave_gate(scene: &Scene<'_>, run: u64) -> Result<Done, Undon
 
 /// The merge since the last green gate that broke it. That none can be told is no reason to have no gate.
 async fn broke(
-    scene: &Scene<'_>,
+    context: &EffectContext<'_>,
     mirror: &Mirror,
     head: &Sha,
     report: &GateReport,
     smoke: Option<&str>,
     settings: &RepositorySettings,
-) -> Result<Option<Sha>, Undone> {
-    let feature = &scene.feature;
-    let Some(green) = green(scene, mirror).await? else {
+) -> Result<Option<Sha>, EffectError> {
+    let feature = &context.feature;
+    let Some(green) = green(context, mirror).await? else {
         return Ok(None);
     };
     let (failing, tests_failed) = match &report.tests {
@@ -81,15 +81,15 @@ async fn broke(
         smoke: smoke.filter(|_| smoke_failed && !tests_failed),
         settings,
     };
-    let found = gates::blame(&scene.bench(), &suspects, &scene.job.cancel).await?;
+    let found = gates::blame(&context.bench(), &suspects, &context.job.cancel).await?;
     // A branch of a single merge has only one that can be meant.
     tracing::debug!(feature = %feature.key, found = ?found, "looked for the merge that broke {}", feature.key);
     Ok(found)
 }
 
 /// The last commit of the integration branch on which a gate held, else the one that it began with.
-async fn green(scene: &Scene<'_>, mirror: &Mirror) -> Result<Option<Sha>, Undone> {
-    let feature = &scene.feature;
+async fn green(context: &EffectContext<'_>, mirror: &Mirror) -> Result<Option<Sha>, EffectError> {
+    let feature = &context.feature;
     let kind = strictest(feature);
     let mut held = feature.gates.iter().rev();
     let held = held.find(|gate| profile(kind, &gate.report) == Profile::Passed);

@@ -197,7 +197,7 @@ pub(crate) async fn judge(measurement: &Measurement, subject: &Subject<'_>) -> R
     let path = settings.file.as_deref().unwrap_or_default();
     let weight = match subject.task.kind {
         TaskType::Feature | TaskType::Testing => Weight::Demanded,
-        TaskType::Scaffolding | TaskType::Documentation => Weight::Shown,
+        TaskType::Scaffolding | TaskType::Refactoring | TaskType::Documentation => Weight::Shown,
     };
     let (bytes, root, said) = match measurement {
         Measurement::File { bytes, root, said } => (bytes.clone(), root, said),

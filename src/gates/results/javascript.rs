@@ -2,8 +2,86 @@
 
 use crate::gates::results::{
     before,
+    runner::{Arguments, Naming, Place, Runner, escaped},
     tally::{Outcome, Tally},
 };
+use std::collections::BTreeSet;
+
+pub(super) static JEST: Runner = Runner {
+    naming: Some(Naming {
+        arguments: &["--verbose"],
+        place: Place::End,
+        unless: &["--verbose", "--reporters"],
+    }),
+    select: Some(|words, names, _| {
+        let titles = names.iter().map(|name| one_of_titles(name, " › "));
+        pattern(words, &["-t", "--testNamePattern"], titles, Vec::new())
+    }),
+    read: Some(jest),
+    ..Runner::called(&[&["jest"]])
+};
+
+pub(super) static VITEST: Runner = Runner {
+    naming: Some(Naming {
+        arguments: &["--reporter=verbose"],
+        place: Place::End,
+        unless: &["--reporter"],
+    }),
+    select: Some(|words, names, _| {
+        let parts: Option<Vec<(&str, &str)>> = names.iter().map(|name| name.split_once(" > ")).collect();
+        let parts = parts?;
+        let files: BTreeSet<&str> = parts.iter().filter_map(|(file, _)| file.rsplit(' ').next()).collect();
+        let titles = parts.iter().map(|(_, titles)| one_of_titles(titles, " > "));
+        let files = files.into_iter().map(str::to_owned).collect();
+        pattern(words, &["-t", "--testNamePattern"], titles, files)
+    }),
+    read: Some(vitest),
+    ..Runner::called(&[&["vitest"]])
+};
+
+pub(super) static MOCHA: Runner = Runner {
+    naming: Some(Naming {
+        arguments: &["--reporter=spec"],
+        place: Place::End,
+        unless: &["--reporter", "-R"],
+    }),
+    select: Some(|words, names, _| {
+        let titles = names.iter().map(|name| escaped(name));
+        pattern(
+            words,
+            &["-g", "--grep", "-f", "--fgrep", "-i", "--invert"],
+            titles,
+            Vec::new(),
+        )
+    }),
+    read: Some(mocha),
+    ..Runner::called(&[&["mocha"], &["_mocha"]])
+};
+
+/// Titles as a runner joins them for itself: with a blank, or as it prints them.
+fn one_of_titles(name: &str, separator: &str) -> String {
+    escaped(name).replace(&escaped(separator), &format!("( |{separator})"))
+}
+
+/// One pattern for all titles, where the command has none of its own, after paths of files.
+fn pattern(
+    words: &[&str],
+    flags: &[&str],
+    titles: impl Iterator<Item = String>,
+    files: Vec<String>,
+) -> Option<(Arguments, Vec<usize>)> {
+    let is_taken = |word: &&str| {
+        flags
+            .iter()
+            .any(|flag| word == flag || word.starts_with(&format!("{flag}=")))
+    };
+    let flag = flags.first().filter(|_| !words.iter().any(is_taken))?;
+    let titles: BTreeSet<String> = titles.collect();
+    let titles: Vec<String> = titles.into_iter().collect();
+    let pattern = format!("^({})$", titles.join("|"));
+    let words = files.into_iter().chain([(*flag).to_owned(), pattern]);
+    Arguments::at_end(words.collect())
+}
 
 /// `Tests:       1 failed, 1 skipped, 2 passed, 4 total`; with `--verbose` one line per test below its file.
 pub(super) fn jest(text: &str) -> Option<Tally> {

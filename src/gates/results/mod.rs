@@ -4,8 +4,10 @@
 mod go;
 mod javascript;
 mod junit;
+mod jvm;
 mod node;
 mod python;
+mod runner;
 mod rust;
 mod tally;
 mod tap;
@@ -15,6 +17,7 @@ use crate::gates::results::tally::Tally;
 use domain::evidence::{Counts, TestNames};
 
 pub(crate) use junit::read as junit;
+pub(crate) use runner::{Arguments, Place, Runner};
 
 /// What the output says of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,26 +28,27 @@ pub(crate) struct Read {
     pub(crate) names: Option<TestNames>,
 }
 
-/// A runner's reader: `None` when its words do not occur.
-type Reader = fn(&str) -> Option<Tally>;
-
-const READERS: [Reader; 10] = [
-    rust::libtest,
-    rust::nextest,
-    python::pytest,
-    unittest::unittest,
-    javascript::jest,
-    javascript::vitest,
-    javascript::mocha,
-    node::node,
-    go::test,
-    tap::prove,
+/// Every runner, in the order in which output is read.
+pub(crate) static RUNNERS: [&Runner; 13] = [
+    &rust::CARGO_TEST,
+    &rust::NEXTEST,
+    &python::PYTEST,
+    &unittest::UNITTEST,
+    &javascript::JEST,
+    &javascript::VITEST,
+    &javascript::MOCHA,
+    &node::NODE,
+    &tap::AVA,
+    &go::GO_TEST,
+    &tap::PROVE,
+    &jvm::MAVEN,
+    &jvm::GRADLE,
 ];
 
 /// Reads both streams of a finished command, free of colours.
 pub(crate) fn read(stdout: &str, stderr: &str) -> Read {
     let text = format!("{stdout}\n{stderr}");
-    let mut tallies: Vec<Tally> = READERS.iter().filter_map(|reader| reader(&text)).collect();
+    let mut tallies: Vec<Tally> = RUNNERS.iter().filter_map(|runner| (runner.read?)(&text)).collect();
     // Other runners print lines of the Test Anything Protocol among their own.
     if tallies.is_empty() {
         tallies.extend(tap::plain(&text));

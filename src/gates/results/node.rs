@@ -1,6 +1,33 @@
 //! Node's own runner, as lines of the Test Anything Protocol and in the readable form.
 
-use crate::gates::results::tally::{Outcome, Tally};
+use crate::gates::results::{
+    runner::{Arguments, Place, Runner, any_of},
+    tally::{Outcome, Tally},
+};
+use std::collections::BTreeSet;
+
+pub(super) static NODE: Runner = Runner {
+    with: Some("--test"),
+    select: Some(by_title),
+    read: Some(node),
+    ..Runner::called(&[&["node"]])
+};
+
+/// Up to version 21 a pattern is held against each title by itself, and a test inside another runs if both match; later
+/// against all titles up to a test's own.
+fn by_title(_: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
+    let mut titles: BTreeSet<String> = BTreeSet::new();
+    for name in names {
+        titles.insert(name.replace(" > ", " "));
+        titles.extend(name.split(" > ").map(str::to_owned));
+    }
+    let pattern = any_of(titles.iter().map(String::as_str));
+    let arguments = Arguments {
+        place: Place::Options,
+        words: vec![format!("--test-name-pattern={pattern}")],
+    };
+    Some((arguments, Vec::new()))
+}
 
 /// `# pass 2` in the Test Anything Protocol, `ℹ pass 2` in the readable form.
 pub(super) fn node(text: &str) -> Option<Tally> {
@@ -17,7 +44,7 @@ pub(super) fn node(text: &str) -> Option<Tally> {
             ("tests", Some(_)) => tests = number,
             ("pass", Some(number)) => passes = Some(passes.unwrap_or(0u32).saturating_add(number)),
             ("fail" | "cancelled", Some(number)) => tally.count(Outcome::Failed, number),
-            ("skipped" | "todo", Some(number)) => tally.count(Outcome::Skipped, number),
+            ("skipped" | "skip" | "todo", Some(number)) => tally.count(Outcome::Skipped, number),
             // Below it failures are listed once more.
             _ if tests.is_none() => tree.line(line),
             _ => {}

@@ -2,9 +2,70 @@
 
 use crate::gates::results::{
     before,
+    runner::{Arguments, Runner},
     tally::{Outcome, Tally},
 };
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+
+/// Variables make it name its tests.
+pub(super) static PYTEST: Runner = Runner {
+    select: Some(by_id),
+    read: Some(pytest),
+    ..Runner::called(&[&["pytest"], &["py.test"], &["-m", "pytest"]])
+};
+
+/// Options that take no value, as far as they stand before paths often.
+const FLAGS: [&str; 16] = [
+    "-v",
+    "-vv",
+    "-q",
+    "-qq",
+    "-x",
+    "-s",
+    "-l",
+    "--verbose",
+    "--quiet",
+    "--exitfirst",
+    "--strict",
+    "--strict-markers",
+    "--strict-config",
+    "--lf",
+    "--ff",
+    "--no-header",
+];
+
+/// Tests by their ids in place of the paths that the command names, with all their parameters: those may follow from code
+/// that is another.
+fn by_id(words: &[&str], names: &[&str], paths: &[String]) -> Option<(Arguments, Vec<usize>)> {
+    let mut named = Vec::new();
+    for (number, pair) in words.windows(2).enumerate() {
+        let [before, word] = pair else { continue };
+        if word.starts_with('-') || number == 0 && *before == "-m" {
+            continue;
+        }
+        let path = word
+            .split("::")
+            .next()
+            .unwrap_or(word)
+            .trim_start_matches("./")
+            .trim_end_matches('/');
+        let below = format!("{path}/");
+        let is_path =
+            path.is_empty() || path == "." || paths.iter().any(|known| known == path || known.starts_with(&below));
+        // Only the option knows whether this is its value.
+        let may_be_value = before.starts_with('-') && !before.contains('=') && !FLAGS.contains(before);
+        match (is_path, may_be_value) {
+            (true, true) => return None,
+            (true, false) => named.push(number.saturating_add(1)),
+            (false, true) => {}
+            (false, false) => return None,
+        }
+    }
+    let without_parameters = |name: &&str| name.split_once('[').map_or(*name, |(test, _)| test).to_owned();
+    let ids: BTreeSet<String> = names.iter().map(without_parameters).collect();
+    let (arguments, _) = Arguments::at_end(ids.into_iter().collect())?;
+    Some((arguments, named))
+}
 
 /// The last line: `=== 1 failed, 2 passed in 0.12s ===`, with `-q` without the frame.
 pub(super) fn pytest(text: &str) -> Option<Tally> {

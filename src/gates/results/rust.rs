@@ -2,8 +2,63 @@
 
 use crate::gates::results::{
     before,
+    runner::{Arguments, Naming, Place, Runner},
     tally::{Outcome, Tally, Uncounted},
 };
+
+pub(super) static CARGO_TEST: Runner = Runner {
+    naming: Some(EVERY_BINARY),
+    build: Some("--no-run"),
+    select: Some(by_filter),
+    read: Some(libtest),
+    ..Runner::called(&[&["cargo", "test"], &["cargo", "t"]])
+};
+
+pub(super) static NEXTEST: Runner = Runner {
+    naming: Some(EVERY_BINARY),
+    build: Some("--no-run"),
+    select: Some(by_expression),
+    read: Some(nextest),
+    ..Runner::called(&[&["cargo", "nextest", "run"], &["cargo", "nextest", "r"]])
+};
+
+/// Otherwise the other test binaries are left out when one fails.
+const EVERY_BINARY: Naming = Naming {
+    arguments: &["--no-fail-fast"],
+    place: Place::End,
+    unless: &["--no-fail-fast", "--no-run"],
+};
+
+/// Whole names, but those of documentation tests, which go on with a line.
+fn by_filter(_: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
+    let is_documented = |name: &&str| name.contains(" - ");
+    let exact = (!names.iter().any(is_documented)).then_some("--exact");
+    let words = names.iter().copied().chain(exact).map(str::to_owned);
+    let arguments = Arguments {
+        place: Place::Binary,
+        words: words.collect(),
+    };
+    Some((arguments, Vec::new()))
+}
+
+/// A name is that of the package or binary, and the test's own.
+fn by_expression(words: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
+    let is_filter = |word: &&str| {
+        ["-E", "--filter-expr", "--filterset"]
+            .iter()
+            .any(|flag| word.starts_with(flag))
+    };
+    if words.iter().any(is_filter) {
+        return None;
+    }
+    let test = |name: &str| {
+        let own = name.rsplit(' ').next().unwrap_or(name);
+        let is_plain = own.chars().all(|c| c.is_alphanumeric() || "_:".contains(c));
+        is_plain.then(|| format!("test(={own})"))
+    };
+    let tests: Option<Vec<String>> = names.iter().map(|name| test(name)).collect();
+    Arguments::at_end(vec!["-E".to_owned(), tests?.join(" + ")])
+}
 
 /// Where in the output of a test binary we are.
 #[derive(Clone, Copy, PartialEq, Eq)]

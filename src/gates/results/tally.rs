@@ -9,7 +9,7 @@ const MOST_FAILING: usize = 100;
 
 /// Numbers of tests and their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     pub(super) passed: u32,
     pub(super) failed: u32,
     pub(super) skipped: u32,

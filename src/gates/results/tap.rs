@@ -2,8 +2,43 @@
 
 use crate::gates::results::{
     after,
+    runner::{Arguments, Naming, Place, Runner},
     tally::{Outcome, Tally},
 };
+
+/// Its own form leaves out how many tests a file has; the protocol names each.
+pub(super) static AVA: Runner = Runner {
+    naming: Some(Naming {
+        arguments: &["--tap"],
+        place: Place::End,
+        unless: &["--tap", "-t"],
+    }),
+    select: Some(by_glob),
+    ..Runner::called(&[&["ava"]])
+};
+
+pub(super) static PROVE: Runner = Runner {
+    read: Some(prove),
+    ..Runner::called(&[&["prove"]])
+};
+
+/// A title matches itself as a pattern, but for a sign of negation before it.
+fn by_glob(words: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
+    if words
+        .iter()
+        .any(|word| word.starts_with("-m") || word.starts_with("--match"))
+    {
+        return None;
+    }
+    let pattern = |name: &&str| {
+        let title = name.rsplit(" › ").next().unwrap_or(name);
+        let title = title
+            .strip_prefix('!')
+            .map_or_else(|| title.to_owned(), |rest| format!("*{rest}"));
+        format!("--match={title}")
+    };
+    Arguments::at_end(names.iter().map(pattern).collect())
+}
 
 /// `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.
 pub(super) fn prove(text: &str) -> Option<Tally> {

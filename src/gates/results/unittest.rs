@@ -1,6 +1,31 @@
 //! Python's unittest.
 
-use crate::gates::results::tally::{Outcome, Tally};
+use crate::gates::results::{
+    runner::{Arguments, Naming, Place, Runner},
+    tally::{Outcome, Tally},
+};
+use std::collections::BTreeSet;
+
+pub(super) static UNITTEST: Runner = Runner {
+    naming: Some(Naming {
+        arguments: &["-v"],
+        place: Place::End,
+        unless: &["-v", "--verbose", "-q", "--quiet"],
+    }),
+    select: Some(by_pattern),
+    read: Some(unittest),
+    ..Runner::called(&[&["-m", "unittest"]])
+};
+
+/// A pattern without a star is looked for anywhere in a name. What follows a blank are a subtest's parameters.
+fn by_pattern(words: &[&str], names: &[&str], _: &[String]) -> Option<(Arguments, Vec<usize>)> {
+    if words.iter().any(|word| word.starts_with("-k")) {
+        return None;
+    }
+    let tests: BTreeSet<&str> = names.iter().filter_map(|name| name.split([' ', '(']).next()).collect();
+    let words = tests.into_iter().flat_map(|test| ["-k".to_owned(), test.to_owned()]);
+    Arguments::at_end(words.collect())
+}
 
 /// `Ran 3 tests in 0.001s`, then `OK (skipped=1)` or `FAILED (failures=1, errors=1)`; with `-v` one line per test before.
 pub(super) fn unittest(text: &str) -> Option<Tally> {

@@ -1,13 +1,14 @@
 //! A clean checkout of one commit with a private home, in which commands are run and then everything is thrown away.
 
 use crate::gates::{
-    files, naming,
+    files,
     run::{
         context::{Bench, GateError, host},
         ended::unreadable,
         network,
     },
     shell::{Answer, Question, Shell},
+    test_line,
 };
 use domain::{
     evidence::{Absence, Evidence},
@@ -92,7 +93,7 @@ impl<'a> SandboxedCheckout<'a> {
         env.push(("HOME".into(), seen.join("home").into()));
         env.push(("TMPDIR".into(), seen.join("tmp").into()));
         env.push(("CI".into(), "true".into()));
-        env.extend(naming::variables());
+        env.extend(test_line::variables());
         Ok(Self {
             bench,
             cancel,

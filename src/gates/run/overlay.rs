@@ -68,6 +68,13 @@ impl Overlay {
         }
     }
 
+    /// The same without these files.
+    pub(crate) fn without(mut self, paths: &[String]) -> Self {
+        let gone = paths.iter().map(|path| (path.clone(), None));
+        self.entries.splice(0..0, gone);
+        self
+    }
+
     /// These, and then those of `other`.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.entries.extend(other.entries);

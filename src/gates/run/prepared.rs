@@ -5,7 +5,7 @@ use crate::{
     gates::{
         commands,
         commands::Chosen,
-        coverage, files, naming,
+        compare, coverage, files,
         run::{
             cache,
             cache::{Leavings, Snapshot, Times, Warmed},
@@ -16,6 +16,7 @@ use crate::{
             put_back::Touched,
             result_cache::{Expected, Kept, Origin, ResultCache, Tested},
         },
+        test_line::{Selection, own_name},
     },
 };
 use domain::{
@@ -29,7 +30,7 @@ use std::{
     path::PathBuf,
     sync::{
         OnceLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
     time::Duration,
 };
@@ -51,6 +52,15 @@ pub(crate) struct Prepared<'a> {
     done: OnceLock<SetUp>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
+    selects: AtomicU8,
+}
+
+/// Whether the runner runs the tests that it is told to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Selects {
+    Untried,
+    Yes,
+    Not,
 }
 
 /// What set-up came to, once.
@@ -118,7 +128,13 @@ impl<'a> Prepared<'a> {
             done: OnceLock::new(),
             plain: OnceLock::new(),
             misled: AtomicBool::new(false),
+            selects: AtomicU8::new(Selects::Untried as u8),
         })
+    }
+
+    /// Another commit of the same repository, which is set up by itself.
+    pub(crate) async fn by_itself(&self, commit: &'a Sha) -> Result<Self, GateError> {
+        Self::new(self.bench, (self.mirror, commit), self.settings, self.cancel).await
     }
 
     fn results(&self) -> ResultCache<'_> {
@@ -133,13 +149,9 @@ impl<'a> Prepared<'a> {
         is_sound: impl Fn(&Evidence) -> bool,
     ) -> Result<Tested, GateError> {
         let cache = self.results();
-        let line = self.chosen.test_line.as_str();
+        let line = self.chosen.test_line.naming();
         let measures = coverage == Coverage::Measured && self.settings.coverage.file.is_some();
-        let line = if measures {
-            format!("{line}\0coverage")
-        } else {
-            line.to_owned()
-        };
+        let line = if measures { format!("{line}\0coverage") } else { line };
         let key = cache.key((self.commit, None), &line).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| is_sound(&known.tests)) {
@@ -183,33 +195,106 @@ impl<'a> Prepared<'a> {
         Ok(evidence)
     }
 
-    /// The tests of `commit` with some files in place of its own, or what they said before.
+    /// Some tests of `commit` with some files in place of its own, or what they said before.
     ///
-    /// They run on what set-up left on the prepared commit. If they then speak against the work, set-up runs on these very
-    /// files before that is believed: it may have copied or compiled what is replaced here.
+    /// Where the runner cannot select them, or what ran is not what was asked for, all tests run.
     pub(crate) async fn tests_with(
         &self,
         commit: &Sha,
         overlay: &Overlay,
         expected: Expected,
+        selection: &Selection,
+    ) -> Result<Evidence, GateError> {
+        self.tests_within(commit, overlay, expected, selection, self.bench.deadlines.test)
+            .await
+    }
+
+    /// The same, each run stopped after this time.
+    pub(crate) async fn tests_within(
+        &self,
+        commit: &Sha,
+        overlay: &Overlay,
+        expected: Expected,
+        selection: &Selection,
+        limit: Duration,
+    ) -> Result<Evidence, GateError> {
+        if let Selection::Named(names) = selection
+            && let Some(line) = self.selecting(names).await?
+        {
+            let found = self.line_with((commit, overlay), expected, &line, limit).await?;
+            if self.is_of(names, &found) {
+                return Ok(found);
+            }
+        }
+        let line = self.chosen.test_line.naming();
+        self.line_with((commit, overlay), expected, &line, limit).await
+    }
+
+    /// The line that runs these tests alone, where there is one that does what it should.
+    async fn selecting(&self, names: &[String]) -> Result<Option<String>, GateError> {
+        if names.is_empty() {
+            return Ok(None);
+        }
+        if self.selects.load(Ordering::Relaxed) == Selects::Not as u8 {
+            return Ok(None);
+        }
+        let paths = commands::paths(self.mirror, self.commit).await?;
+        Ok(self.chosen.test_line.selecting(names, &paths))
+    }
+
+    /// Whether a result is that of the selected tests: each has one of its own, and they alone decide. From then on a
+    /// failure without names is believed too: the code could not be loaded.
+    fn is_of(&self, names: &[String], found: &Evidence) -> bool {
+        let own = |names: &[String]| {
+            names
+                .iter()
+                .map(|name| own_name(name).to_owned())
+                .collect::<BTreeSet<_>>()
+        };
+        let (ran, is_red) = match (found, compare::names(found)) {
+            (Evidence::Absent(_), _) => return false,
+            (Evidence::Passed(_), Some(names)) => (names, false),
+            (Evidence::Failed(_), Some(names)) => (names, true),
+            (Evidence::Passed(_), None) => return false,
+            (Evidence::Failed(_), None) => return self.selects.load(Ordering::Relaxed) == Selects::Yes as u8,
+        };
+        let (passed, failed) = (own(&ran.passed), own(&ran.failed));
+        let wanted = own(names);
+        let is_whole = wanted.iter().all(|name| passed.contains(name) || failed.contains(name));
+        let is_consistent = is_red == wanted.iter().any(|name| failed.contains(name));
+        let is_believed = is_whole && is_consistent;
+        if is_believed {
+            self.selects.store(Selects::Yes as u8, Ordering::Relaxed);
+        } else if passed.is_disjoint(&wanted) && failed.is_disjoint(&wanted) && !is_red {
+            self.selects.store(Selects::Not as u8, Ordering::Relaxed);
+        }
+        is_believed
+    }
+
+    /// The tests of `commit` as a line runs them, with some files in place of its own, or what they said before.
+    ///
+    /// They run on what set-up left on the prepared commit. If they then speak against the work, set-up runs on these very
+    /// files before that is believed: it may have copied or compiled what is replaced here.
+    async fn line_with(
+        &self,
+        (commit, overlay): (&Sha, &Overlay),
+        expected: Expected,
+        line: &str,
+        limit: Duration,
     ) -> Result<Evidence, GateError> {
         let cache = self.results();
-        let key = cache.key((commit, Some(overlay)), &self.chosen.test_line).await?;
+        let key = cache.key((commit, Some(overlay)), line).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
         }
-        let limit = match (expected, commit == self.commit) {
-            (Expected::Red, true) => self.patience(),
-            (Expected::Red, false) | (Expected::Green, _) => self.bench.deadlines.test,
-        };
-        let mut found = self.with(commit, overlay).await?.within(limit).tests().await?;
+        let mut found = self.with(commit, overlay).await?.within(limit).tests_by(line).await?;
         if self.chosen.setup.is_some() && !self.is_misled() && expected.is_denied_by(&found) {
             found = self
                 .on(commit, Some(overlay), Start::Cache)
                 .await?
                 .within(limit)
-                .tests()
+                .tests_by(line)
                 .await?;
             if expected.is_met_by(&found) {
                 // From here on set-up runs on the files of each run: what it made of the commit's own says nothing of others.
@@ -255,10 +340,14 @@ impl<'a> Prepared<'a> {
         self.misled.load(Ordering::Relaxed)
     }
 
-    /// How long an experiment may take.
-    fn patience(&self) -> Duration {
-        let plain = self.plain.get().copied().unwrap_or(self.bench.deadlines.test);
-        plain
+    /// How long the plain run took, or may take.
+    pub(crate) fn plain(&self) -> Duration {
+        self.plain.get().copied().unwrap_or(self.bench.deadlines.test)
+    }
+
+    /// How long one run of an experiment may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.plain()
             .saturating_mul(TIMES_PLAIN)
             .clamp(SHORTEST, self.bench.deadlines.test.max(SHORTEST))
     }
@@ -408,6 +497,11 @@ impl<'a> Ready<'a> {
 
     /// Runs the tests.
     pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
+        self.tests_by(&self.chosen.test_line.naming()).await
+    }
+
+    /// Runs the tests by this line of the test command.
+    async fn tests_by(&self, line: &str) -> Result<Evidence, GateError> {
         let Some(command) = &self.chosen.test else {
             return Ok(Evidence::Absent(Absence::NoCommand));
         };
@@ -418,7 +512,7 @@ impl<'a> Ready<'a> {
             // Coverage that was there before is nobody's measurement. What cannot be cleared is refused when it is read.
             let _ = files::clear(self.checkout.path(), file);
         }
-        let order = self.order(command, &self.chosen.test_line, self.chosen.report.as_deref());
+        let order = self.order(command, line, self.chosen.report.as_deref());
         let evidence = self.checkout.run(&order).await?;
         Ok(self.with_rewritten(evidence))
     }
@@ -426,10 +520,7 @@ impl<'a> Ready<'a> {
     /// Builds the tests without running them, where their runner can: what is built is part of the prepared checkout, and
     /// no test has written into it. Whether there was anything to build.
     async fn build(&self) -> Result<bool, GateError> {
-        let Some((command, line)) = self.chosen.test.as_ref().and_then(|command| {
-            let line = naming::building(command)?;
-            Some((command, line))
-        }) else {
+        let Some((command, line)) = self.chosen.test.as_ref().zip(self.chosen.test_line.building()) else {
             return Ok(false);
         };
         // What cannot be built is said by the tests.

@@ -12,7 +12,7 @@ use domain::{
     decision::Outcome,
     evidence::{Absence, Evidence, GateReport},
     feature::{ApprovalWhy, Before, CancelledWhy, Feature, Phase, PreFlight, State, Suspension, Then},
-    ids::{Millis, PullNumber, TaskId, TurnNumber},
+    ids::{Emission, Millis, PullNumber, TaskId, TurnNumber},
     plan::{Plan, parse::PlanContext, yaml::PlanHeader},
     plan_block::find_plan_block,
     task,
@@ -49,20 +49,20 @@ fn the_living_comment_says_where_the_feature_stands() {
         phase: Phase::Tasks,
     };
     let states = vec![
-        State::Planning { run: 1 },
+        State::Planning { emission: Emission(1) },
         State::AwaitingApproval,
-        building(Phase::Planning { run: 1 }),
-        building(Phase::OpeningBranch { run: 1 }),
+        building(Phase::Planning { emission: Emission(1) }),
+        building(Phase::OpeningBranch { emission: Emission(1) }),
         building(Phase::MergingDefault {
-            run: 1,
+            emission: Emission(1),
             then: Then::Wave,
         }),
         building(Phase::Tasks),
         building(Phase::Gate {
-            run: 1,
+            emission: Emission(1),
             then: Then::Wave,
         }),
-        building(Phase::OpeningPull { run: 1 }),
+        building(Phase::OpeningPull { emission: Emission(1) }),
         State::Paused {
             phase: Phase::Tasks,
             by: by(),

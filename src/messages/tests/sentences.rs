@@ -14,7 +14,7 @@ use domain::{
         command::{Asker, Refusal, Trigger},
         unsaid::{Instead, Saying, Unsaid},
     },
-    ids::{FeatureKey, PullNumber, TaskId, TurnNumber},
+    ids::{Emission, FeatureKey, PullNumber, TaskId, TurnNumber},
     task,
     task::{Approval, MergeState, MergedBy, Stage},
 };
@@ -349,18 +349,25 @@ fn every_state_of_a_task() {
     let turn = TurnNumber(2);
     let approved = |by, merge| task::State::Approved { turn, by, merge };
     let completed = |by| task::State::Completed { commit: None, by };
-    let coach = |stage| task::State::CoachTurn { turn, stage, run: 1 };
+    let coach = |stage| task::State::CoachTurn {
+        turn,
+        stage,
+        emission: Emission(1),
+    };
     let refused = MergeState::Refused {
         rule: text("At least 1 approving review | is required"),
     };
     let states = vec![
         task::State::Pending,
-        task::State::PreLoop { run: 1 },
-        task::State::PlayerTurn { turn, run: 1 },
+        task::State::PreLoop { emission: Emission(1) },
+        task::State::PlayerTurn {
+            turn,
+            emission: Emission(1),
+        },
         coach(Stage::Gates),
         coach(Stage::Ci),
         coach(Stage::Coach),
-        approved(Approval::Coach, MergeState::Due { run: 1 }),
+        approved(Approval::Coach, MergeState::Due { emission: Emission(1) }),
         approved(Approval::Coach, MergeState::Person),
         approved(Approval::Override(by()), refused),
         task::State::Blocked {

@@ -9,7 +9,10 @@ use domain::{
         Discussion, Feature, Integration, Living, Mode, Phase, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot,
         State, Suspension, Trust, Wanted, WaveGate,
     },
-    ids::{CommentId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, Sha, TaskId, TurnNumber, User, UserId},
+    ids::{
+        CommentId, Emission, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, Sha, TaskId, TurnNumber, User,
+        UserId,
+    },
     isolation::Level,
     plan::{Check, Criterion, Factors, Plan, PlannedTask, Risk, TaskType, TestEffort},
     report::{Discrepancy, PlayerReport},
@@ -69,6 +72,7 @@ fn planned(id: u16, kind: TaskType, say: Words<'_>, name: &str, needs: &[u16]) -
             tests: TestEffort::Unit,
             risks: vec![Risk::Security],
         },
+        removes: Vec::new(),
         dependencies: needs.iter().copied().map(TaskId::Planned).collect(),
     }
 }
@@ -257,7 +261,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             run: 1,
         },
         installation: InstallationId(1),
-        state: State::Planning { run: 1 },
+        state: State::Planning { emission: Emission(1) },
         snapshot: Snapshot {
             title: say("Sign in with OAuth2"),
             body: say("Please."),
@@ -288,7 +292,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         unsaid: Vec::new(),
         checking: None,
         suspension: Suspension::None,
-        emitted: 1,
+        emitted: Emission(1),
         tasks: Vec::new(),
     }
 }

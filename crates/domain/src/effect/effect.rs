@@ -7,12 +7,11 @@ use crate::{
         task_work::TaskWork,
     },
     feature::wait::Wait,
-    ids::{FeatureKey, PullNumber, Sha, TaskId},
+    ids::{Emission, FeatureKey, PullNumber, Sha, TaskId},
 };
 use serde::{Deserialize, Serialize};
 
-/// One thing to do for a Feature. `run` numbers the emissions of its task or Feature: it makes the effect's id and lets
-/// a late result be told from the one that is waited for.
+/// One thing to do for a Feature. `emission` tells it from earlier ones of its task or Feature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -35,127 +34,152 @@ pub enum Effect {
     /// Writes or edits the living comment from the state at that moment.
     Living {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Makes a plan: from the body's block, from the given block, or by the planner.
     Plan {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Looks at a commit of the default branch: rules, set-up, tests. Its head where no commit is named.
     PreFlight {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The commit, where it is merged in already.
         commit: Option<Sha>,
     },
     /// Looks whether the default branch still merges into the integration branch; it moves nothing.
     CompareDefault {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Makes the integration branch and commits the plan on it.
     OpenIntegration {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Merges the default branch into the integration branch.
     MergeDefault {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Runs the Gates on the integration branch.
     WaveGate {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Opens the pull request into the default branch, or adopts it.
     OpenFeaturePull {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Publishes the wave gate as the check run of the feature pull request's head.
     PublishWaveCheck {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Says on the issue why the Feature cannot go on.
     PostFeatureBlocked {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Calls the person who labelled the issue, once for each wait: by a request for a review, else by a comment.
     AskPerson {
         /// Emission of the task that waits, else of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// What for.
         wait: Wait,
     },
     /// Closes an open feature pull request of a cancelled Feature.
     CloseFeaturePull {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// Which.
         pull: PullNumber,
     },
     /// Removes the Feature's branches after its pull request was merged.
     CleanUp {
         /// Emission of the Feature.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Something to do for one task.
     Task {
         /// The task.
         task: TaskId,
         /// Emission of the task.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// What.
         work: TaskWork,
     },
+}
+
+/// What makes an effect the same one however often it is stored.
+enum Identity {
+    /// It answers something that people did, named as in its id.
+    Answer(String),
+    /// It is this emission of its task, else of its Feature.
+    Emission(Option<TaskId>, Emission),
 }
 
 impl Effect {
     /// The id that makes this the same effect however often it is stored.
     #[must_use]
     pub fn id(&self, key: &FeatureKey) -> String {
+        match self.identity(key) {
+            Identity::Answer(to) => format!("{key}/{}/{to}", self.kind()),
+            Identity::Emission(Some(task), emission) => format!("{key}/{task}/{}/{emission}", self.kind()),
+            Identity::Emission(None, emission) => format!("{key}/{}/{emission}", self.kind()),
+        }
+    }
+
+    /// The emission of its Feature or task that it is; none if it answers something that people did.
+    #[must_use]
+    pub fn emission(&self, key: &FeatureKey) -> Option<Emission> {
+        match self.identity(key) {
+            Identity::Answer(_) => None,
+            Identity::Emission(_, emission) => Some(emission),
+        }
+    }
+
+    fn identity(&self, key: &FeatureKey) -> Identity {
         match self {
-            Self::React {
-                on: ReactOn::Issue(number),
-                reaction,
-            } if *number == key.issue => format!("{key}/react/issue/{}", reaction.word()),
-            Self::React {
-                on: ReactOn::Issue(number),
-                reaction,
-            } => format!("{key}/react/issue/{number}/{}", reaction.word()),
-            Self::React {
-                on: ReactOn::Comment(id),
-                reaction,
-            } => format!("{key}/react/{id}/{}", reaction.word()),
-            Self::Reply {
-                to: ReplyTo::Comment(id),
-                ..
-            } => format!("{key}/reply/{id}"),
-            Self::Reply {
-                to: ReplyTo::Fact(cause),
-                ..
-            } => format!("{key}/reply/{cause}"),
-            Self::Living { run }
-            | Self::Plan { run }
-            | Self::PreFlight { run, .. }
-            | Self::CompareDefault { run }
-            | Self::OpenIntegration { run }
-            | Self::MergeDefault { run }
-            | Self::WaveGate { run }
-            | Self::OpenFeaturePull { run }
-            | Self::PublishWaveCheck { run }
-            | Self::PostFeatureBlocked { run }
-            | Self::CloseFeaturePull { run, .. }
-            | Self::CleanUp { run } => format!("{key}/{}/{run}", self.kind()),
-            Self::AskPerson { run, wait } => match wait.task() {
-                Some(task) => format!("{key}/{task}/{}/{run}", self.kind()),
-                None => format!("{key}/{}/{run}", self.kind()),
-            },
-            Self::Task { task, run, .. } => format!("{key}/{task}/{}/{run}", self.kind()),
+            Self::React { on, reaction } => Identity::Answer(match on {
+                ReactOn::Issue(number) if *number == key.issue => format!("issue/{}", reaction.word()),
+                ReactOn::Issue(number) => format!("issue/{number}/{}", reaction.word()),
+                ReactOn::Comment(id) => format!("{id}/{}", reaction.word()),
+            }),
+            Self::Reply { to, .. } => Identity::Answer(match to {
+                ReplyTo::Comment(id) => id.to_string(),
+                ReplyTo::Fact(cause) => cause.clone(),
+            }),
+            Self::Living { emission }
+            | Self::Plan { emission }
+            | Self::PreFlight { emission, .. }
+            | Self::CompareDefault { emission }
+            | Self::OpenIntegration { emission }
+            | Self::MergeDefault { emission }
+            | Self::WaveGate { emission }
+            | Self::OpenFeaturePull { emission }
+            | Self::PublishWaveCheck { emission }
+            | Self::PostFeatureBlocked { emission }
+            | Self::CloseFeaturePull { emission, .. }
+            | Self::CleanUp { emission } => Identity::Emission(None, *emission),
+            Self::AskPerson { emission, wait } => Identity::Emission(wait.task(), *emission),
+            Self::Task { task, emission, .. } => Identity::Emission(Some(*task), *emission),
         }
     }
 
@@ -170,26 +194,17 @@ impl Effect {
     pub fn waits_when_held(&self) -> bool {
         self.spec().waits_for == WaitsFor::Work
     }
+}
 
-    /// The emission of its Feature or task that it is; none where it answers something that people did.
-    #[must_use]
-    pub fn run(&self) -> Option<u64> {
-        match self {
-            Self::React { .. } | Self::Reply { .. } => None,
-            Self::Living { run }
-            | Self::Plan { run }
-            | Self::PreFlight { run, .. }
-            | Self::CompareDefault { run }
-            | Self::OpenIntegration { run }
-            | Self::MergeDefault { run }
-            | Self::WaveGate { run }
-            | Self::OpenFeaturePull { run }
-            | Self::PublishWaveCheck { run }
-            | Self::PostFeatureBlocked { run }
-            | Self::AskPerson { run, .. }
-            | Self::CloseFeaturePull { run, .. }
-            | Self::CleanUp { run }
-            | Self::Task { run, .. } => Some(*run),
+#[cfg(test)]
+mod tests {
+    use super::{Effect, Emission};
+
+    #[test]
+    fn an_effect_stored_with_the_old_name_of_its_emission_is_read() {
+        for stored in [r#"{"plan":{"run":3}}"#, r#"{"plan":{"emission":3}}"#] {
+            let effect: Effect = serde_json::from_str(stored).unwrap();
+            assert_eq!(effect, Effect::Plan { emission: Emission(3) });
         }
     }
 }

@@ -175,15 +175,20 @@ mod tests {
         blocked::Doing,
         effect::{ClosedWhy, DismissedWhy, Outages, ReactOn, Reaction, Reply, ReplyTo, Thread},
         feature::Wait,
-        ids::{CommentId, IssueNumber, PullNumber, Sha, TurnNumber, User, UserId},
+        ids::{CommentId, Emission, FeatureKey, IssueNumber, PullNumber, RepoId, Sha, TurnNumber, User, UserId},
     };
     use std::collections::BTreeSet;
 
-    const RUN: u64 = 7;
+    const RUN: Emission = Emission(7);
     const PULL: PullNumber = PullNumber(9);
+    const KEY: FeatureKey = FeatureKey {
+        repo: RepoId(1),
+        issue: IssueNumber(2),
+        run: 1,
+    };
 
     fn of_feature() -> Vec<Effect> {
-        let run = RUN;
+        let emission = RUN;
         vec![
             Effect::React {
                 on: ReactOn::Issue(IssueNumber(1)),
@@ -194,22 +199,22 @@ mod tests {
                 to: ReplyTo::Comment(CommentId(2)),
                 reply: Reply::Help,
             },
-            Effect::Living { run },
-            Effect::Plan { run },
-            Effect::PreFlight { run, commit: None },
-            Effect::CompareDefault { run },
-            Effect::OpenIntegration { run },
-            Effect::MergeDefault { run },
-            Effect::WaveGate { run },
-            Effect::OpenFeaturePull { run },
-            Effect::PublishWaveCheck { run },
-            Effect::PostFeatureBlocked { run },
+            Effect::Living { emission },
+            Effect::Plan { emission },
+            Effect::PreFlight { emission, commit: None },
+            Effect::CompareDefault { emission },
+            Effect::OpenIntegration { emission },
+            Effect::MergeDefault { emission },
+            Effect::WaveGate { emission },
+            Effect::OpenFeaturePull { emission },
+            Effect::PublishWaveCheck { emission },
+            Effect::PostFeatureBlocked { emission },
             Effect::AskPerson {
-                run,
+                emission,
                 wait: Wait::NoPlan,
             },
-            Effect::CloseFeaturePull { run, pull: PULL },
-            Effect::CleanUp { run },
+            Effect::CloseFeaturePull { emission, pull: PULL },
+            Effect::CleanUp { emission },
         ]
     }
 
@@ -244,7 +249,13 @@ mod tests {
             },
         ];
         let task = TaskId::Planned(1);
-        works.map(|work| Effect::Task { task, run: RUN, work }).to_vec()
+        works
+            .map(|work| Effect::Task {
+                task,
+                emission: RUN,
+                work,
+            })
+            .to_vec()
     }
 
     #[test]
@@ -278,7 +289,7 @@ mod tests {
             let is_named = !matches!(Doing::of_kind(spec.kind), Doing::Other(_));
             assert!(!is_missed || is_named, "{} has no name for people", spec.kind);
             assert!(
-                !is_missed || effect.run() == Some(RUN),
+                !is_missed || effect.emission(&KEY) == Some(RUN),
                 "{} is waited for by its emission",
                 spec.kind
             );
@@ -295,10 +306,10 @@ mod tests {
 
     #[test]
     fn an_agent_is_tried_less_often_than_a_call_and_waits_out_outages() {
-        let run = Effect::Plan { run: RUN }.spec().failures;
-        let call = Effect::MergeDefault { run: RUN }.spec().failures;
-        assert!(run.tries < call.tries);
-        assert_eq!((run.outages, call.outages), (Outages::WaitedOut, Outages::Counted));
+        let emission = Effect::Plan { emission: RUN }.spec().failures;
+        let call = Effect::MergeDefault { emission: RUN }.spec().failures;
+        assert!(emission.tries < call.tries);
+        assert_eq!((emission.outages, call.outages), (Outages::WaitedOut, Outages::Counted));
         assert_eq!(Lane::Control.failures().crashes, None);
     }
 }

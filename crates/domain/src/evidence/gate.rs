@@ -77,6 +77,8 @@ pub enum Gate {
     Coverage,
     /// What a Player could do to look finished.
     Integrity,
+    /// Tests run with something changed that they should notice.
+    Experiments,
     /// The check that a criterion is bound to, by the criterion's number from 1.
     Check(usize),
     /// The plan's smoke command.
@@ -96,6 +98,7 @@ impl Gate {
             Self::RedBeforeGreen => "red before green".to_owned(),
             Self::Coverage => "coverage".to_owned(),
             Self::Integrity => "integrity".to_owned(),
+            Self::Experiments => "experiments".to_owned(),
             Self::Check(number) => format!("check of criterion {number}"),
             Self::Smoke => "smoke".to_owned(),
             Self::Probe(number) => format!("probe {number}"),

@@ -94,7 +94,7 @@ enum TestDemand {
 impl TestDemand {
     fn of(kind: TaskType) -> Self {
         match kind {
-            TaskType::Feature | TaskType::Testing => Self::Demanded,
+            TaskType::Feature | TaskType::Refactoring | TaskType::Testing => Self::Demanded,
             TaskType::Scaffolding | TaskType::Documentation => Self::IfAny,
         }
     }
@@ -243,7 +243,7 @@ mod tests {
             (Evidence::Absent(Absence::NotReached), "absent", "absent"),
         ];
         for (tests, demanded, if_any) in table {
-            for kind in [TaskType::Feature, TaskType::Testing] {
+            for kind in [TaskType::Feature, TaskType::Refactoring, TaskType::Testing] {
                 assert_eq!(word(kind, None, tests.clone()), demanded, "{kind:?} with {tests:?}");
             }
             for kind in [TaskType::Scaffolding, TaskType::Documentation] {
@@ -282,6 +282,7 @@ mod tests {
         for (setup, tests, expected) in table {
             for kind in [
                 TaskType::Feature,
+                TaskType::Refactoring,
                 TaskType::Testing,
                 TaskType::Scaffolding,
                 TaskType::Documentation,

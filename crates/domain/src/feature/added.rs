@@ -27,6 +27,7 @@ pub(super) fn fix(feature: &Feature, head: &Sha, report: &GateReport, failures: 
     let plan = PlannedTask {
         description: fix_description(head, report, failures, broke.as_ref(), culprit),
         acceptance_criteria: bounded(broken(report), feature),
+        removes: Vec::new(),
         dependencies: culprit.map_or_else(|| latest(feature), |task| vec![task.id]),
         files: culprit.map(|task| task.plan.files.clone()).unwrap_or_default(),
         ..bare(feature, id, "Mend what the wave gate found broken")
@@ -78,6 +79,7 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
             text: text.to_owned(),
             check: known_check(feature, None),
         }],
+        removes: Vec::new(),
         dependencies: latest(feature),
         files: files.clone(),
         ..bare(feature, id, "Merge the default branch")
@@ -107,6 +109,7 @@ pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
     let plan = PlannedTask {
         description: format!("{login} asked for changes on the feature pull request. Each criterion is one of them."),
         acceptance_criteria: bounded(criteria, feature),
+        removes: Vec::new(),
         dependencies: latest(feature),
         files,
         ..bare(feature, id, &format!("Answer the review of {login}"))
@@ -139,7 +142,7 @@ fn added(feature: &Feature, plan: PlannedTask, origin: Origin) -> Task {
 
 fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
     let kind = match strictest(feature) {
-        TaskType::Feature | TaskType::Testing => TaskType::Feature,
+        TaskType::Feature | TaskType::Refactoring | TaskType::Testing => TaskType::Feature,
         // Where nothing merged had to be tested, a repair has not to be either.
         kind @ (TaskType::Scaffolding | TaskType::Documentation) => kind,
     };
@@ -155,6 +158,7 @@ fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        removes: Vec::new(),
         dependencies: Vec::new(),
     }
 }

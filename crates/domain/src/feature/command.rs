@@ -159,7 +159,7 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
     let step = match feature.state.clone() {
         State::Paused { phase, .. } => {
             feature.state = match phase {
-                Phase::Planning { run } => State::Planning { run },
+                Phase::Planning { emission } => State::Planning { emission },
                 Phase::PreFlight { .. }
                 | Phase::OpeningBranch { .. }
                 | Phase::Syncing { .. }
@@ -219,7 +219,7 @@ fn resume_tasks(mut step: Step, by: &User, did: &PersonDid, at: Millis) -> Step 
 
 fn pause(mut feature: Feature, by: User) -> Result<Step, Refusal> {
     let phase = match &feature.state {
-        State::Planning { run } => Phase::Planning { run: *run },
+        State::Planning { emission } => Phase::Planning { emission: *emission },
         State::Building { phase } => phase.clone(),
         State::AwaitingApproval
         | State::Paused { .. }

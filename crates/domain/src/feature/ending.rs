@@ -41,8 +41,8 @@ pub(super) fn cancelled(mut step: Step, why: CancelledWhy, at: Millis) -> Step {
 
 /// Asks for the feature pull request to be closed.
 pub(super) fn close_pull(mut step: Step, pull: PullNumber) -> Step {
-    let run = emit(&mut step.feature);
-    step.effects.push(Effect::CloseFeaturePull { run, pull });
+    let emission = emit(&mut step.feature);
+    step.effects.push(Effect::CloseFeaturePull { emission, pull });
     step
 }
 

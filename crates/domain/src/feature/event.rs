@@ -12,7 +12,7 @@ use crate::{
         saying::Unsaid,
         state::CancelledWhy,
     },
-    ids::{CommentId, FeatureKey, Millis, PullNumber, Sha, TaskId, User},
+    ids::{CommentId, Emission, FeatureKey, Millis, PullNumber, Sha, TaskId, User},
     plan::Plan,
     task,
     task::HumanReview,
@@ -37,14 +37,16 @@ pub enum Event {
     /// A valid plan is there.
     Planned {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The plan with what goes with it.
         planned: Box<Planned>,
     },
     /// No valid plan, also after the repair.
     PlanRefused {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// What is wrong, for people.
         message: String,
     },
@@ -60,14 +62,16 @@ pub enum Event {
     /// Pre-flight ended.
     PreFlown {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// How.
         outcome: Box<PreFlown>,
     },
     /// The integration branch is there, with the plan on it.
     IntegrationOpened {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The default branch's commit that it was made from.
         base: Sha,
         /// Its head.
@@ -76,14 +80,16 @@ pub enum Event {
     /// The default branch was merged.
     DefaultMerged {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// How.
         outcome: DefaultMerge,
     },
     /// The wave gate ended.
     WaveGated {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The commit.
         head: Sha,
         /// What the Gates found.
@@ -110,7 +116,8 @@ pub enum Event {
     /// The feature pull request is open.
     PullOpened {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// Its number.
         pull: PullNumber,
         /// What the integration branch is by then; none in events of before this was told.
@@ -122,7 +129,8 @@ pub enum Event {
     /// An effect that the Feature waits for was given up.
     Stuck {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// Why.
         reason: BlockReason,
     },

@@ -7,7 +7,7 @@ use crate::{
         saying::Unsaid,
         state::{Phase, State, Suspension},
     },
-    ids::{FeatureKey, InstallationId, PullNumber, TaskId},
+    ids::{Emission, FeatureKey, InstallationId, PullNumber, TaskId},
     task,
     task::Task,
 };
@@ -52,11 +52,11 @@ pub struct Feature {
     #[serde(default)]
     pub unsaid: Vec<Unsaid>,
     /// The wave gate that runs in review, on what a person pushed.
-    pub checking: Option<u64>,
+    pub checking: Option<Emission>,
     /// Whether the installation is suspended.
     pub suspension: Suspension,
     /// How many effects it has asked for itself.
-    pub emitted: u64,
+    pub emitted: Emission,
     /// Its tasks, in the order of the plan, then those that AutoBuild added.
     #[serde(skip)]
     pub tasks: Vec<Task>,

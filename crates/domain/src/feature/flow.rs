@@ -14,11 +14,11 @@ use crate::{
         state::{Ahead, Phase, Reach, State, Then},
         syncing, waves,
     },
-    ids::{Millis, PullNumber, Sha},
+    ids::{Emission, Millis, PullNumber, Sha},
 };
 
-pub(super) fn integration_opened(mut feature: Feature, run: u64, base: Sha, head: Sha, at: Millis) -> Step {
-    if feature.phase() != Some(&Phase::OpeningBranch { run }) {
+pub(super) fn integration_opened(mut feature: Feature, emission: Emission, base: Sha, head: Sha, at: Millis) -> Step {
+    if feature.phase() != Some(&Phase::OpeningBranch { emission }) {
         return unchanged(feature);
     }
     feature.integration = Some(Integration {
@@ -30,9 +30,12 @@ pub(super) fn integration_opened(mut feature: Feature, run: u64, base: Sha, head
     waves::run(unchanged(feature), at)
 }
 
-pub(super) fn default_merged(mut feature: Feature, run: u64, outcome: DefaultMerge, at: Millis) -> Step {
+pub(super) fn default_merged(mut feature: Feature, emission: Emission, outcome: DefaultMerge, at: Millis) -> Step {
     let then = match feature.phase() {
-        Some(Phase::MergingDefault { run: waits_for, then }) if *waits_for == run => *then,
+        Some(Phase::MergingDefault {
+            emission: waits_for,
+            then,
+        }) if *waits_for == emission => *then,
         Some(_) | None => return unchanged(feature),
     };
     let (head, other) = match outcome {
@@ -67,7 +70,7 @@ pub(super) fn go_on(step: Step, then: Then, at: Millis) -> Step {
 
 pub(super) fn pull_opened(
     mut feature: Feature,
-    run: u64,
+    emission: Emission,
     pull: PullNumber,
     opened: Option<OpenedOn>,
     at: Millis,
@@ -78,7 +81,7 @@ pub(super) fn pull_opened(
         feature.pull = Some(pull);
         return ending::close_pull(unchanged(feature), pull);
     }
-    if feature.phase() != Some(&Phase::OpeningPull { run }) {
+    if feature.phase() != Some(&Phase::OpeningPull { emission }) {
         return unchanged(feature);
     }
     feature.pull = Some(pull);
@@ -115,13 +118,13 @@ fn opened_on(feature: &mut Feature, opened: OpenedOn) {
 }
 
 /// An effect was given up. Only the one that is waited for stops the Feature.
-pub(super) fn stuck(feature: Feature, run: u64, reason: BlockReason, at: Millis) -> Step {
-    if feature.checking == Some(run) {
+pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, at: Millis) -> Step {
+    if feature.checking == Some(emission) {
         let then = Then::Pull;
-        return blocked(phases::check_ends(feature), reason, Phase::Gate { run, then });
+        return blocked(phases::check_ends(feature), reason, Phase::Gate { emission, then });
     }
     let phase = match &feature.state {
-        State::Planning { run } => Phase::Planning { run: *run },
+        State::Planning { emission } => Phase::Planning { emission: *emission },
         State::Building { phase } | State::Paused { phase, .. } => phase.clone(),
         State::AwaitingApproval
         | State::Blocked { .. }
@@ -130,7 +133,7 @@ pub(super) fn stuck(feature: Feature, run: u64, reason: BlockReason, at: Millis)
         | State::Cancelled { .. }
         | State::Failed { .. } => return unchanged(feature),
     };
-    if phase.waits_for() != Some(run) {
+    if phase.waits_for() != Some(emission) {
         return unchanged(feature);
     }
     let step = unchanged(feature);
@@ -171,13 +174,16 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
     }
 }
 
-pub(super) fn pre_flown(mut feature: Feature, run: u64, outcome: PreFlown, at: Millis) -> Step {
+pub(super) fn pre_flown(mut feature: Feature, emission: Emission, outcome: PreFlown, at: Millis) -> Step {
     let then = match feature.phase() {
-        Some(Phase::PreFlight { run: waits_for, then }) if *waits_for == run => *then,
+        Some(Phase::PreFlight {
+            emission: waits_for,
+            then,
+        }) if *waits_for == emission => *then,
         Some(_) | None => return unchanged(feature),
     };
     match outcome {
-        PreFlown::Refused(reason) => blocked(unchanged(feature), reason, Phase::PreFlight { run, then }),
+        PreFlown::Refused(reason) => blocked(unchanged(feature), reason, Phase::PreFlight { emission, then }),
         PreFlown::Ready(found) => {
             feature.preflight = Some(found);
             match then {

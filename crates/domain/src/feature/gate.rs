@@ -13,7 +13,7 @@ use crate::{
         state::{Phase, Then},
         waves,
     },
-    ids::{Millis, Sha, TaskId},
+    ids::{Emission, Millis, Sha, TaskId},
     task::Task,
 };
 
@@ -22,17 +22,20 @@ pub(super) const FIXES: u32 = 2;
 
 pub(super) fn wave_gated(
     feature: Feature,
-    run: u64,
+    emission: Emission,
     head: Sha,
     report: GateReport,
     broke: Option<Sha>,
     at: Millis,
 ) -> Step {
-    if feature.checking == Some(run) {
-        return checked(feature, run, head, report, broke, at);
+    if feature.checking == Some(emission) {
+        return checked(feature, emission, head, report, broke, at);
     }
     let then = match feature.phase() {
-        Some(Phase::Gate { run: waits_for, then }) if *waits_for == run => *then,
+        Some(Phase::Gate {
+            emission: waits_for,
+            then,
+        }) if *waits_for == emission => *then,
         Some(_) | None => return unchanged(feature),
     };
     let (feature, found) = record(feature, head, report);
@@ -41,8 +44,12 @@ pub(super) fn wave_gated(
         Profile::Passed => waves::after_gate(step, then, at),
         // Someone started a task again meanwhile: the gate runs once more after it.
         Profile::Failed(_) | Profile::Absent(_) if step.feature.has_open_tasks() => waves::run(step, at),
-        Profile::Failed(failures) => mend(step, failures, broke, Phase::Gate { run, then }, at),
-        Profile::Absent(reasons) => blocked(step, BlockReason::GatesAbsent { reasons }, Phase::Gate { run, then }),
+        Profile::Failed(failures) => mend(step, failures, broke, Phase::Gate { emission, then }, at),
+        Profile::Absent(reasons) => blocked(
+            step,
+            BlockReason::GatesAbsent { reasons },
+            Phase::Gate { emission, then },
+        ),
     }
 }
 
@@ -77,11 +84,21 @@ fn mend(mut step: Step, failures: Vec<String>, broke: Option<Sha>, phase: Phase,
 }
 
 /// The gate on what a person pushed in review.
-fn checked(feature: Feature, run: u64, head: Sha, report: GateReport, broke: Option<Sha>, at: Millis) -> Step {
+fn checked(
+    feature: Feature,
+    emission: Emission,
+    head: Sha,
+    report: GateReport,
+    broke: Option<Sha>,
+    at: Millis,
+) -> Step {
     let (mut feature, found) = record(feature, head, report);
     feature.checking = None;
     let step = phases::publish(unchanged(feature));
-    let phase = Phase::Gate { run, then: Then::Pull };
+    let phase = Phase::Gate {
+        emission,
+        then: Then::Pull,
+    };
     match found {
         Profile::Passed => step,
         Profile::Failed(failures) => mend(step, failures, broke, phase, at),

@@ -23,7 +23,7 @@ pub fn strictest(feature: &Feature) -> TaskType {
         completed.map(|task| task.plan.kind)
     };
     merged()
-        .find(|kind| matches!(kind, TaskType::Feature | TaskType::Testing))
+        .find(|kind| matches!(kind, TaskType::Feature | TaskType::Refactoring | TaskType::Testing))
         .or_else(|| merged().next())
         .unwrap_or(TaskType::Documentation)
 }

@@ -7,7 +7,7 @@ use crate::{
         feature::Feature,
         state::{Phase, State},
     },
-    ids::{Millis, Sha, TaskId},
+    ids::{Emission, Millis, Sha, TaskId},
     task,
 };
 
@@ -39,16 +39,16 @@ pub(super) fn unchanged(feature: Feature) -> Step {
     }
 }
 
-pub(super) fn emit(feature: &mut Feature) -> u64 {
-    feature.emitted = feature.emitted.saturating_add(1);
+pub(super) fn emit(feature: &mut Feature) -> Emission {
+    feature.emitted = feature.emitted.next();
     feature.emitted
 }
 
 /// Says on the issue that the Feature waits for a person.
 pub(super) fn blocked(mut step: Step, reason: BlockReason, phase: Phase) -> Step {
     step.feature.state = State::Blocked { reason, phase };
-    let run = emit(&mut step.feature);
-    step.effects.push(Effect::PostFeatureBlocked { run });
+    let emission = emit(&mut step.feature);
+    step.effects.push(Effect::PostFeatureBlocked { emission });
     step
 }
 

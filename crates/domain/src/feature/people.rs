@@ -37,8 +37,8 @@ pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber, at: Millis) ->
     feature.pull = Some(pull);
     let mut step = ending::end_tasks(unchanged(feature), None, at);
     step.feature.state = State::Completed;
-    let run = emit(&mut step.feature);
-    step.effects.push(Effect::CleanUp { run });
+    let emission = emit(&mut step.feature);
+    step.effects.push(Effect::CleanUp { emission });
     step
 }
 

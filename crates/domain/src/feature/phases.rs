@@ -12,25 +12,25 @@ use crate::{
 
 /// Makes the plan again, from the same request.
 pub(super) fn plan_again(mut step: Step) -> Step {
-    let run = emit(&mut step.feature);
-    step.feature.state = State::Planning { run };
-    step.effects.push(Effect::Plan { run });
+    let emission = emit(&mut step.feature);
+    step.feature.state = State::Planning { emission };
+    step.effects.push(Effect::Plan { emission });
     step
 }
 
 /// Looks at the default branch's head, or at the commit of it that was just merged in.
 pub(super) fn pre_flight(mut step: Step, commit: Option<Sha>, then: Ahead) -> Step {
-    let run = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::PreFlight { run, then });
-    step.effects.push(Effect::PreFlight { run, commit });
+    let emission = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::PreFlight { emission, then });
+    step.effects.push(Effect::PreFlight { emission, commit });
     step
 }
 
 /// The first step after pre-flight.
 pub(super) fn open_branch(mut step: Step) -> Step {
-    let run = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::OpeningBranch { run });
-    step.effects.push(Effect::OpenIntegration { run });
+    let emission = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::OpeningBranch { emission });
+    step.effects.push(Effect::OpenIntegration { emission });
     step
 }
 
@@ -46,40 +46,40 @@ pub(super) fn next_wave(mut step: Step) -> Step {
 }
 
 pub(super) fn merge_default(mut step: Step, then: Then) -> Step {
-    let run = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::MergingDefault { run, then });
-    step.effects.push(Effect::MergeDefault { run });
+    let emission = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::MergingDefault { emission, then });
+    step.effects.push(Effect::MergeDefault { emission });
     step
 }
 
 pub(super) fn open_pull(mut step: Step) -> Step {
-    let run = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::OpeningPull { run });
-    step.effects.push(Effect::OpenFeaturePull { run });
+    let emission = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::OpeningPull { emission });
+    step.effects.push(Effect::OpenFeaturePull { emission });
     step
 }
 
 /// Runs the Gates on the integration branch.
 pub(super) fn gate(mut step: Step, then: Then) -> Step {
-    let run = emit(&mut step.feature);
-    enter(&mut step.feature, Phase::Gate { run, then });
-    step.effects.push(Effect::WaveGate { run });
+    let emission = emit(&mut step.feature);
+    enter(&mut step.feature, Phase::Gate { emission, then });
+    step.effects.push(Effect::WaveGate { emission });
     step
 }
 
 /// Shows the last gate as the check run of the commit that it ran on.
 pub(super) fn publish(mut step: Step) -> Step {
-    let run = emit(&mut step.feature);
-    step.effects.push(Effect::PublishWaveCheck { run });
+    let emission = emit(&mut step.feature);
+    step.effects.push(Effect::PublishWaveCheck { emission });
     step
 }
 
 /// Runs the gate on a head in review that no gate saw. Only the newest head counts.
 pub(super) fn check_again(mut step: Step) -> Step {
     step.stop.push(StopScope::Feature);
-    let run = emit(&mut step.feature);
-    step.feature.checking = Some(run);
-    step.effects.push(Effect::WaveGate { run });
+    let emission = emit(&mut step.feature);
+    step.feature.checking = Some(emission);
+    step.effects.push(Effect::WaveGate { emission });
     step
 }
 

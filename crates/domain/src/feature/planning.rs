@@ -12,7 +12,7 @@ use crate::{
         records::{ApprovalWhy, Commands, Living, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot, Trust},
         state::{Ahead, Phase, State, Suspension},
     },
-    ids::{CommentId, FeatureKey, InstallationId, Millis},
+    ids::{CommentId, Emission, FeatureKey, InstallationId, Millis},
     plan::{Check, Plan},
     task::Task,
     wave,
@@ -21,11 +21,11 @@ use crate::{
 /// Makes the Feature of a labelled issue.
 #[must_use]
 pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapshot, rules: Rules) -> Step {
-    let run = 1;
+    let emission = Emission(1);
     let feature = Feature {
         key,
         installation,
-        state: State::Planning { run },
+        state: State::Planning { emission },
         snapshot,
         rules,
         settings: serde_json::Value::Null,
@@ -41,7 +41,7 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         unsaid: Vec::new(),
         checking: None,
         suspension: Suspension::None,
-        emitted: run,
+        emitted: emission,
         tasks: Vec::new(),
     };
     let eyes = Effect::React {
@@ -50,13 +50,13 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
     };
     Step {
         feature,
-        effects: vec![eyes, Effect::Plan { run }],
+        effects: vec![eyes, Effect::Plan { emission }],
         stop: Vec::new(),
     }
 }
 
-pub(super) fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: Millis) -> Step {
-    if !is_planning(&feature, run) {
+pub(super) fn planned_as(mut feature: Feature, emission: Emission, planned: Planned, at: Millis) -> Step {
+    if !is_planning(&feature, emission) {
         return unchanged(feature);
     }
     feature.rules = planned.rules;
@@ -87,9 +87,9 @@ pub(super) fn planned_as(mut feature: Feature, run: u64, planned: Planned, at: M
 }
 
 /// Whether the plan of this emission is waited for, also while the Feature is paused.
-fn is_planning(feature: &Feature, run: u64) -> bool {
-    let planning = Phase::Planning { run };
-    feature.state == State::Planning { run } || feature.phase() == Some(&planning)
+fn is_planning(feature: &Feature, emission: Emission) -> bool {
+    let planning = Phase::Planning { emission };
+    feature.state == State::Planning { emission } || feature.phase() == Some(&planning)
 }
 
 /// The tasks of a new plan. Their emissions go on from those of the plan before, so that no effect is taken for an old
@@ -97,7 +97,12 @@ fn is_planning(feature: &Feature, run: u64) -> bool {
 fn tasks(plan: &Plan, pre_loop: &PreLoop, feature: &Feature) -> Vec<Task> {
     let rules = feature.task_rules();
     let waves = wave::waves(plan);
-    let emitted = feature.tasks.iter().map(|task| task.emitted).max().unwrap_or(0);
+    let emitted = feature
+        .tasks
+        .iter()
+        .map(|task| task.emitted)
+        .max()
+        .unwrap_or(Emission(0));
     plan.tasks
         .iter()
         .map(|planned| {
@@ -130,8 +135,8 @@ fn approval_needed(feature: &Feature, plan: &Plan, complexity: u8) -> Vec<Approv
     why
 }
 
-pub(super) fn plan_refused(mut feature: Feature, run: u64, message: String) -> Step {
-    if is_planning(&feature, run) {
+pub(super) fn plan_refused(mut feature: Feature, emission: Emission, message: String) -> Step {
+    if is_planning(&feature, emission) {
         feature.state = State::Failed { message };
     }
     unchanged(feature)

@@ -2,7 +2,7 @@
 
 use crate::{
     blocked::BlockReason,
-    ids::{TaskId, User},
+    ids::{Emission, TaskId, User},
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,8 @@ pub enum State {
     /// A plan is being made.
     Planning {
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// The plan waits for a person.
     AwaitingApproval,
@@ -88,24 +89,28 @@ pub enum Phase {
     /// Making the plan; only in `paused` and `blocked`.
     Planning {
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Looking at a commit of the default branch before any Player does.
     PreFlight {
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// What comes next.
         then: Ahead,
     },
     /// Making the integration branch.
     OpeningBranch {
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Merging the default branch.
     MergingDefault {
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// What comes next.
         then: Then,
     },
@@ -121,28 +126,30 @@ pub enum Phase {
     /// The wave gate.
     Gate {
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// What comes next.
         then: Then,
     },
     /// Opening the feature pull request.
     OpeningPull {
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
 }
 
 impl Phase {
     /// The emission whose result it waits for.
     #[must_use]
-    pub fn waits_for(&self) -> Option<u64> {
+    pub fn waits_for(&self) -> Option<Emission> {
         match self {
-            Self::Planning { run }
-            | Self::PreFlight { run, .. }
-            | Self::OpeningBranch { run }
-            | Self::MergingDefault { run, .. }
-            | Self::Gate { run, .. }
-            | Self::OpeningPull { run } => Some(*run),
+            Self::Planning { emission }
+            | Self::PreFlight { emission, .. }
+            | Self::OpeningBranch { emission }
+            | Self::MergingDefault { emission, .. }
+            | Self::Gate { emission, .. }
+            | Self::OpeningPull { emission } => Some(*emission),
             Self::Syncing { .. } | Self::Tasks => None,
         }
     }

@@ -13,7 +13,7 @@ use crate::{
         state::{Reach, State, Suspension},
         syncing, unsaid, waits, waves,
     },
-    ids::Millis,
+    ids::{Emission, Millis},
 };
 
 /// Applies `event`; a late or repeated event leaves the Feature as it was. Whatever people can see of a change becomes
@@ -34,8 +34,8 @@ pub fn step(feature: Feature, event: Event, at: Millis) -> Step {
         | State::Failed { .. } => true,
     };
     if heard && visible(&step.feature) != before {
-        let run = emit(&mut step.feature);
-        step.effects.push(Effect::Living { run });
+        let emission = emit(&mut step.feature);
+        step.effects.push(Effect::Living { emission });
     }
     waits::ask(&mut step, &waited);
     step
@@ -48,12 +48,12 @@ fn visible(feature: &Feature) -> Feature {
     seen.suspension = Suspension::None;
     seen.checking = None;
     seen.integration = None;
-    seen.emitted = 0;
+    seen.emitted = Emission(0);
     if let Some(plan) = &mut seen.plan {
         plan.shown_at = None;
     }
     for task in &mut seen.tasks {
-        task.emitted = 0;
+        task.emitted = Emission(0);
         task.opening = None;
         task.head = None;
         task.next.remarks.clear();
@@ -66,28 +66,30 @@ fn visible(feature: &Feature) -> Feature {
 
 fn moved(feature: Feature, event: Event, at: Millis) -> Step {
     match event {
-        Event::Planned { run, planned } => planning::planned_as(feature, run, *planned, at),
-        Event::PlanRefused { run, message } => planning::plan_refused(feature, run, message),
+        Event::Planned { emission, planned } => planning::planned_as(feature, emission, *planned, at),
+        Event::PlanRefused { emission, message } => planning::plan_refused(feature, emission, message),
         Event::LivingShown {
             comment,
             version,
             at: shown,
         } => planning::living_shown(feature, comment, version, shown),
-        Event::PreFlown { run, outcome } => flow::pre_flown(feature, run, *outcome, at),
-        Event::IntegrationOpened { run, base, head } => flow::integration_opened(feature, run, base, head, at),
-        Event::DefaultMerged { run, outcome } => flow::default_merged(feature, run, outcome, at),
+        Event::PreFlown { emission, outcome } => flow::pre_flown(feature, emission, *outcome, at),
+        Event::IntegrationOpened { emission, base, head } => {
+            flow::integration_opened(feature, emission, base, head, at)
+        }
+        Event::DefaultMerged { emission, outcome } => flow::default_merged(feature, emission, outcome, at),
         Event::WaveGated {
-            run,
+            emission,
             head,
             report,
             broke,
-        } => gate::wave_gated(feature, run, head, *report, broke, at),
+        } => gate::wave_gated(feature, emission, head, *report, broke, at),
         Event::DefaultPushed { .. } => syncing::default_pushed(feature),
         Event::DefaultConflicts { files, other } => syncing::default_conflicts(feature, files, other, at),
         Event::ReviewRequested(review) => people::review_requested(feature, &review, at),
-        Event::PullOpened { run, pull, opened } => flow::pull_opened(feature, run, pull, opened, at),
+        Event::PullOpened { emission, pull, opened } => flow::pull_opened(feature, emission, pull, opened, at),
         Event::Unsaid(unsaid) => unsaid::unsaid(feature, unsaid, at),
-        Event::Stuck { run, reason } => flow::stuck(feature, run, reason, at),
+        Event::Stuck { emission, reason } => flow::stuck(feature, emission, reason, at),
         Event::Task { task, event } => waves::on_task(feature, task, event, at),
         Event::Commanded(commanded) => command::commanded(feature, *commanded, at),
         Event::Answered { thread, to, reply } => answered(feature, thread, to, reply),

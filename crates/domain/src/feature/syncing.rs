@@ -96,8 +96,8 @@ fn given_up(step: Step, id: TaskId, then: Then) -> Step {
         files: files.unwrap_or_default(),
         given_up: Some(id),
     };
-    let run = step.feature.emitted;
-    blocked(step, reason, Phase::MergingDefault { run, then })
+    let emission = step.feature.emitted;
+    blocked(step, reason, Phase::MergingDefault { emission, then })
 }
 
 /// The default branch has a new head while the feature pull request waits for its human: does it still merge?
@@ -105,9 +105,9 @@ pub(super) fn default_pushed(mut feature: Feature) -> Step {
     if feature.state != State::InReview {
         return unchanged(feature);
     }
-    let run = emit(&mut feature);
+    let emission = emit(&mut feature);
     let mut step = unchanged(feature);
-    step.effects.push(Effect::CompareDefault { run });
+    step.effects.push(Effect::CompareDefault { emission });
     step
 }
 

@@ -9,7 +9,7 @@ use crate::{
         moves::{Step, unchanged},
         waves::on_task,
     },
-    ids::{Millis, TaskId},
+    ids::{Emission, Millis, TaskId},
     task,
 };
 
@@ -39,16 +39,16 @@ pub(super) fn unsaid(mut feature: Feature, unsaid: Unsaid, at: Millis) -> Step {
 fn stopped(feature: &Feature, unsaid: &Unsaid) -> Option<(TaskId, task::Event)> {
     let id = unsaid.task.filter(|_| unsaid.instead == Instead::Nothing)?;
     let doing = unsaid.what.before_merge()?;
-    let run = approved_run(feature, id)?;
+    let emission = approved_run(feature, id)?;
     let reason = BlockReason::ForgeRefused {
         doing,
         said: unsaid.why.clone(),
     };
-    Some((id, task::Event::Stuck { run, reason }))
+    Some((id, task::Event::Stuck { emission, reason }))
 }
 
 /// The merge that an approved task waits for.
-fn approved_run(feature: &Feature, id: TaskId) -> Option<u64> {
+fn approved_run(feature: &Feature, id: TaskId) -> Option<Emission> {
     let task = feature.task(id)?;
     match &task.state {
         task::State::Approved { .. } => task.state.waits_for(),

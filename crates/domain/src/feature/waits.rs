@@ -67,11 +67,11 @@ impl Feature {
 pub(super) fn ask(step: &mut Step, before: &[Wait]) {
     for wait in step.feature.waits() {
         if !before.contains(&wait) {
-            let run = match wait.task().and_then(|task| step.feature.task(task)) {
+            let emission = match wait.task().and_then(|task| step.feature.task(task)) {
                 Some(task) => task.emitted,
                 None => emit(&mut step.feature),
             };
-            step.effects.push(Effect::AskPerson { run, wait });
+            step.effects.push(Effect::AskPerson { emission, wait });
         }
     }
 }

@@ -45,6 +45,9 @@ pub struct PlannedTask {
     pub acceptance_criteria: Vec<Criterion>,
     /// Paths that will probably change; they may be new.
     pub files: Vec<String>,
+    /// Names of tests and paths that are meant to go.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removes: Vec<String>,
     /// What the complexity is computed from.
     pub factors: Factors,
     /// Tasks that must be merged before.
@@ -59,6 +62,8 @@ pub enum TaskType {
     Scaffolding,
     /// Behaviour.
     Feature,
+    /// The same behaviour in another form.
+    Refactoring,
     /// Tests.
     Testing,
     /// Words.

@@ -139,6 +139,10 @@ fn task<'a>(
         .optional("files")
         .map(|field| value::files(&field, mistakes))
         .unwrap_or_default();
+    let removes = fields
+        .optional("removes")
+        .map(|field| value::removed(&field, mistakes))
+        .unwrap_or_default();
     let factors = value::factors(&mut fields, unknown, mistakes);
     let needs = fields
         .optional("dependencies")
@@ -152,6 +156,7 @@ fn task<'a>(
         description,
         acceptance_criteria,
         files,
+        removes,
         factors,
         dependencies: needs.iter().map(|(id, _)| *id).collect(),
     };
@@ -163,9 +168,10 @@ fn task<'a>(
     })
 }
 
-const KINDS: [(&str, TaskType); 4] = [
+const KINDS: [(&str, TaskType); 5] = [
     ("scaffolding", TaskType::Scaffolding),
     ("feature", TaskType::Feature),
+    ("refactoring", TaskType::Refactoring),
     ("testing", TaskType::Testing),
     ("documentation", TaskType::Documentation),
 ];

@@ -29,13 +29,18 @@ fn task() -> Value {
         "properties": {
             "id": { "type": "string", "pattern": "^TASK-[0-9]{3}$" },
             "name": { "type": "string", "minLength": 1, "maxLength": 200 },
-            "type": { "enum": ["scaffolding", "feature", "testing", "documentation"] },
+            "type": { "enum": ["scaffolding", "feature", "refactoring", "testing", "documentation"] },
             "description": { "type": "string" },
             "acceptance_criteria": { "type": "array", "minItems": 1, "items": criterion() },
             "files": {
                 "type": "array",
                 "items": { "type": "string" },
                 "description": "Paths that will probably change; they may be new."
+            },
+            "removes": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "Names of tests and paths that are meant to go."
             },
             "factors": factors(),
             "dependencies": {

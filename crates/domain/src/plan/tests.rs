@@ -25,7 +25,7 @@ estimated_tasks: 2
 tasks:
   - id: TASK-001
     name: Create the auth service skeleton
-    type: scaffolding # scaffolding | feature | testing | documentation
+    type: scaffolding # scaffolding | feature | refactoring | testing | documentation
     description: An AuthService with the routes wired and nothing behind them
     acceptance_criteria:
       - text: AuthService is wired into the router
@@ -306,7 +306,7 @@ const WRONG_KEYS: &[(&str, &str, &str)] = &[
     (
         "type",
         r#""bug""#,
-        "TASK-001: type must be scaffolding, feature, testing or documentation, not the text `bug`",
+        "TASK-001: type must be scaffolding, feature, refactoring, testing or documentation, not the text `bug`",
     ),
     (
         "description",
@@ -502,13 +502,13 @@ fn what_is_too_much_is_refused() {
 fn all_mistakes_are_named_at_once_with_their_places() {
     let text = "tasks:\n  - id: TASK-001\n    name: a\n    type: bug\n    acceptance_criteria: [works]\n    files:\n      - ../x\n  - id: TASK-002\n    nam: b\n";
     let expected = [
-        "TASK-001: type must be scaffolding, feature, testing or documentation, not the text `bug` (line 4, column 11)",
+        "TASK-001: type must be scaffolding, feature, refactoring, testing or documentation, not the text `bug` (line 4, column 11)",
         "TASK-001: acceptance_criteria[0] is a bare string; a criterion has `text` and `check`, which is human, or one of {test: name}, {command: line} or {file: path} (line 5, column 27)",
         "TASK-001: files[0] is `../x`, which leaves the repository: it has .. (line 7, column 9)",
         "TASK-002: name is missing (line 8, column 5)",
         "TASK-002: type is missing (line 8, column 5)",
         "TASK-002: acceptance_criteria is missing (line 8, column 5)",
-        "unknown key `TASK-002: nam`; known here are complexity, status, id, name, type, description, acceptance_criteria, files, factors, dependencies (line 9, column 5)",
+        "unknown key `TASK-002: nam`; known here are complexity, status, id, name, type, description, acceptance_criteria, files, removes, factors, dependencies (line 9, column 5)",
     ];
     assert_eq!(
         yaml(text).unwrap_err().to_string().lines().collect::<Vec<_>>(),
@@ -662,9 +662,10 @@ fn any_path() -> impl Strategy<Value = String> {
 prop_compose! {
     fn any_task()(
         words in (any_line(), any_text(), any_text(), any_line(), any_command()),
-        kind in prop::sample::select(vec![TaskType::Scaffolding, TaskType::Feature, TaskType::Testing, TaskType::Documentation]),
+        kind in prop::sample::select(vec![TaskType::Scaffolding, TaskType::Feature, TaskType::Refactoring, TaskType::Testing, TaskType::Documentation]),
         check in 0..3u8,
         human in any::<bool>(),
+        removes in proptest::collection::btree_set(any_line(), 0..3),
         files in proptest::collection::btree_set(any_path(), 0..4),
         points in 0..4u8,
         tests in prop::sample::select(vec![TestEffort::None, TestEffort::Unit, TestEffort::Integration, TestEffort::EndToEnd]),
@@ -690,6 +691,7 @@ prop_compose! {
             acceptance_criteria,
             files: files.into_iter().collect(),
             factors: Factors { integration_points: points, tests, risks },
+            removes: removes.into_iter().map(|name| name.trim().to_owned()).collect(),
             dependencies: needs.into_iter().map(TaskId::Planned).collect(),
         }
     }

@@ -105,6 +105,24 @@ pub fn files(field: &Field<'_>, mistakes: &mut Mistakes) -> Vec<String> {
     files
 }
 
+/// Names of tests and paths that are meant to go, each once.
+pub fn removed(field: &Field<'_>, mistakes: &mut Mistakes) -> Vec<String> {
+    let items = field.list(mistakes);
+    if items.len() > MOST_FILES {
+        field.refuse(&format!("names more than {MOST_FILES} tests and files"), mistakes);
+        return Vec::new();
+    }
+    let mut removed: Vec<String> = Vec::new();
+    for item in items {
+        if let Some(name) = line(&item, mistakes)
+            && !removed.contains(&name)
+        {
+            removed.push(name);
+        }
+    }
+    removed
+}
+
 /// Missing factors count as one integration point and integration tests.
 pub fn factors(
     fields: &mut Fields<'_>,

@@ -111,6 +111,10 @@ fn task_lines(task: &PlannedTask, state: &str, lines: &mut Vec<String>) {
         "    files: {}",
         list(task.files.iter().map(|file| quoted(file)))
     ));
+    if !task.removes.is_empty() {
+        let removed = list(task.removes.iter().map(|name| quoted(name)));
+        lines.push(format!("    removes: {removed}"));
+    }
     lines.push(format!("    complexity: {}", complexity::task(task)));
     let factors = &task.factors;
     lines.push(format!(
@@ -145,6 +149,7 @@ pub fn kind_word(kind: TaskType) -> &'static str {
     match kind {
         TaskType::Scaffolding => "scaffolding",
         TaskType::Feature => "feature",
+        TaskType::Refactoring => "refactoring",
         TaskType::Testing => "testing",
         TaskType::Documentation => "documentation",
     }

@@ -143,7 +143,7 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
             code(&finding.command),
             ended(finding)
         )],
-        Gate::Probe(_) => Vec::new(),
+        Gate::Experiments | Gate::Probe(_) => Vec::new(),
         Gate::Ci => vec![
             format!("Open the failing run of the repository's CI: {}", plain(&finding.sentence())),
             "If that run fails on the default branch too, mend it there, or set `ci: ignore`, then resume".to_owned(),
@@ -212,7 +212,7 @@ impl Source {
         match gate {
             Gate::Coverage => Self::Setting("coverage.command"),
             Gate::Ci => Self::Setting("ci"),
-            Gate::BaseTests | Gate::RedBeforeGreen | Gate::Integrity => Self::Setting("test"),
+            Gate::BaseTests | Gate::RedBeforeGreen | Gate::Integrity | Gate::Experiments => Self::Setting("test"),
             Gate::Check(number) => Self::Check(number),
             Gate::Smoke => Self::Smoke,
             Gate::Probe(_) => Self::Probe,

@@ -4,7 +4,7 @@ use crate::{
     blocked::BlockReason,
     decision::Outcome,
     effect::TaskWork,
-    ids::{Sha, TaskId},
+    ids::{Emission, Sha, TaskId},
     task::{
         moves::{Asked, Step, Stop, ask, unchanged},
         state::State,
@@ -152,9 +152,9 @@ pub(super) fn take_back_turn(task: &mut Task) {
 }
 
 /// An effect was given up. Only the one that is waited for, or the pull request's opening, stops the task.
-pub(super) fn stuck(mut task: Task, run: u64, reason: BlockReason) -> Step {
-    let opened = task.opening.take_if(|opening| *opening == run).is_none();
-    if opened && task.state.waits_for() != Some(run) {
+pub(super) fn stuck(mut task: Task, emission: Emission, reason: BlockReason) -> Step {
+    let opened = task.opening.take_if(|opening| *opening == emission).is_none();
+    if opened && task.state.waits_for() != Some(emission) {
         return unchanged(task);
     }
     match task.state {

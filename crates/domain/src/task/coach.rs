@@ -8,7 +8,7 @@ use crate::{
     decision::{Issue, Outcome},
     effect::{DismissedWhy, TaskWork},
     evidence::{GateReport, GateResult, Profile, profile},
-    ids::{Millis, Sha, TurnNumber, User},
+    ids::{Emission, Millis, Sha, TurnNumber, User},
     recurring::same_issues_three_turns,
     report::Discrepancy,
     task::{
@@ -25,13 +25,13 @@ use crate::{
 
 pub(super) fn gated(
     mut task: Task,
-    run: u64,
+    emission: Emission,
     head: &Sha,
     mut report: GateReport,
     discrepancies: Vec<Discrepancy>,
     rules: &Rules,
 ) -> Step {
-    let Some(turn) = looked_at(&task, Stage::Gates, run, head) else {
+    let Some(turn) = looked_at(&task, Stage::Gates, emission, head) else {
         return unchanged(task);
     };
     let found = profile(task.plan.kind, &report);
@@ -55,8 +55,8 @@ pub(super) fn gated(
 }
 
 /// CI ended: a failure goes to the Coach and back to the Player, and what gave no answer is nobody's fault.
-pub(super) fn ci_read(mut task: Task, run: u64, head: &Sha, result: GateResult) -> Step {
-    let Some(turn) = looked_at(&task, Stage::Ci, run, head) else {
+pub(super) fn ci_read(mut task: Task, emission: Emission, head: &Sha, result: GateResult) -> Step {
+    let Some(turn) = looked_at(&task, Stage::Ci, emission, head) else {
         return unchanged(task);
     };
     let kind = task.plan.kind;
@@ -79,8 +79,8 @@ fn look(mut task: Task, turn: TurnNumber, stage: Stage) -> Step {
         Stage::Coach => TaskWork::Coach,
     };
     let asked = ask(&mut task, work);
-    let run = asked.run;
-    task.state = State::CoachTurn { turn, stage, run };
+    let emission = asked.emission;
+    task.state = State::CoachTurn { turn, stage, emission };
     Step {
         task,
         effects: vec![asked],
@@ -90,13 +90,13 @@ fn look(mut task: Task, turn: TurnNumber, stage: Stage) -> Step {
 
 pub(super) fn judged(
     mut task: Task,
-    run: u64,
+    emission: Emission,
     head: &Sha,
     (judgement, probes): (Judgement, Vec<GateResult>),
     at: Millis,
     rules: &Rules,
 ) -> Step {
-    let Some(turn) = looked_at(&task, Stage::Coach, run, head) else {
+    let Some(turn) = looked_at(&task, Stage::Coach, emission, head) else {
         return unchanged(task);
     };
     if let Some(gates) = task.turns.last_mut().and_then(|open| open.gates.as_mut()) {
@@ -123,24 +123,24 @@ pub(super) fn judged(
 }
 
 /// The turn whose commit is looked at, if this very look is the one that is waited for.
-fn looked_at(task: &Task, stage: Stage, run: u64, head: &Sha) -> Option<TurnNumber> {
+fn looked_at(task: &Task, stage: Stage, emission: Emission, head: &Sha) -> Option<TurnNumber> {
     let open = task.last_turn()?;
     let waits_for = State::CoachTurn {
         turn: open.number,
         stage,
-        run,
+        emission,
     };
     (task.state == waits_for && open.head.as_ref() == Some(head)).then_some(open.number)
 }
 
-pub(super) fn coach_failed(task: Task, run: u64, reason: BlockReason) -> Step {
+pub(super) fn coach_failed(task: Task, emission: Emission, reason: BlockReason) -> Step {
     let waits = matches!(
         task.state,
         State::CoachTurn {
             stage: Stage::Coach,
-            run: waits_for,
+            emission: waits_for,
             ..
-        } if waits_for == run
+        } if waits_for == emission
     );
     if !waits {
         return unchanged(task);
@@ -182,9 +182,9 @@ pub(super) fn approve(task: &mut Task, turn: TurnNumber, by: Approval, rules: &R
         MergePolicy::Human if !lands => MergeState::Person,
         MergePolicy::Human | MergePolicy::Auto => {
             let asked = ask(task, TaskWork::Merge);
-            let run = asked.run;
+            let emission = asked.emission;
             effects.push(asked);
-            MergeState::Due { run }
+            MergeState::Due { emission }
         }
     };
     task.state = State::Approved { turn, by, merge };

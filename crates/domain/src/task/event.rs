@@ -6,7 +6,7 @@ use crate::{
     decision::Issue,
     design::Design,
     evidence::{GateReport, GateResult},
-    ids::{PullNumber, ReviewId, Sha, TaskId, User},
+    ids::{Emission, PullNumber, ReviewId, Sha, TaskId, User},
     report::{Discrepancy, PlayerReport},
     task::turn::HumanReview,
 };
@@ -21,7 +21,8 @@ pub enum Event {
     /// The designer ended.
     Designed {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The design; `None` where the settings no longer ask for one.
         #[serde(default)]
         design: Option<Box<Design>>,
@@ -29,7 +30,8 @@ pub enum Event {
     /// The Player ended.
     Played {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// How.
         outcome: Box<Played>,
     },
@@ -43,7 +45,8 @@ pub enum Event {
     /// The Gates ended.
     Gated {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The commit they ran on.
         head: Sha,
         /// What they found.
@@ -54,7 +57,8 @@ pub enum Event {
     /// CI said its last word, or its time is over.
     CiRead {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The commit.
         head: Sha,
         /// What it comes to.
@@ -63,7 +67,8 @@ pub enum Event {
     /// The Coach ended, and the contracts were checked.
     Judged {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The commit.
         head: Sha,
         /// What stands.
@@ -75,7 +80,8 @@ pub enum Event {
     /// The Coach gave no usable answer after every try.
     CoachFailed {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// Why.
         failure: AgentFailure,
         /// What its program printed last.
@@ -85,35 +91,40 @@ pub enum Event {
     /// The pull request is merged by us.
     Merged {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The commit on the integration branch.
         commit: Sha,
     },
     /// A rule refused the merge.
     MergeRefused {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// GitHub's words.
         rule: String,
     },
     /// The branch conflicts with what was merged meanwhile.
     MergeConflict {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The files.
         files: Vec<String>,
     },
     /// The integration branch had moved on and was merged into the branch: what came of that is not verified yet.
     CaughtUp {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// The branch's new head.
         head: Sha,
     },
     /// An effect that the task waits for was given up.
     Stuck {
         /// The effect that ended.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
         /// Why.
         reason: BlockReason,
     },

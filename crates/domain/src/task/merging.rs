@@ -2,7 +2,7 @@
 
 use crate::{
     effect::{ClosedWhy, TaskWork},
-    ids::{Millis, PullNumber, Sha},
+    ids::{Emission, Millis, PullNumber, Sha},
     task::{
         blocking::is_told_by_review,
         moves::{Asked, Step, Stop, ask, unchanged},
@@ -19,7 +19,7 @@ pub(super) fn open_missing_pull(task: &mut Task) -> Option<Asked> {
         return None;
     }
     let asked = ask(task, TaskWork::OpenPull);
-    task.opening = Some(asked.run);
+    task.opening = Some(asked.emission);
     Some(asked)
 }
 
@@ -57,12 +57,12 @@ pub(super) fn pull_opened(mut task: Task, pull: PullNumber, branch: &str) -> Ste
 }
 
 /// Whether the merge of this emission is the one that is waited for.
-fn is_due(task: &Task, run: u64) -> bool {
-    matches!(&task.state, State::Approved { merge, .. } if *merge == (MergeState::Due { run }))
+fn is_due(task: &Task, emission: Emission) -> bool {
+    matches!(&task.state, State::Approved { merge, .. } if *merge == (MergeState::Due { emission }))
 }
 
-pub(super) fn merged(mut task: Task, run: u64, commit: Sha) -> Step {
-    if is_due(&task, run) {
+pub(super) fn merged(mut task: Task, emission: Emission, commit: Sha) -> Step {
+    if is_due(&task, emission) {
         task.state = State::Completed {
             commit: Some(commit),
             by: MergedBy::AutoBuild,
@@ -72,9 +72,9 @@ pub(super) fn merged(mut task: Task, run: u64, commit: Sha) -> Step {
 }
 
 /// A rule refused the merge: it waits for a person.
-pub(super) fn merge_refused(mut task: Task, run: u64, rule: String) -> Step {
+pub(super) fn merge_refused(mut task: Task, emission: Emission, rule: String) -> Step {
     if let State::Approved { merge, .. } = &mut task.state
-        && *merge == (MergeState::Due { run })
+        && *merge == (MergeState::Due { emission })
     {
         *merge = MergeState::Refused { rule };
     }
@@ -82,8 +82,8 @@ pub(super) fn merge_refused(mut task: Task, run: u64, rule: String) -> Step {
 }
 
 /// A conflict with a task merged meanwhile is a turn, beyond the limit if need be.
-pub(super) fn merge_conflict(mut task: Task, run: u64, files: Vec<String>, at: Millis) -> Step {
-    if !is_due(&task, run) {
+pub(super) fn merge_conflict(mut task: Task, emission: Emission, files: Vec<String>, at: Millis) -> Step {
+    if !is_due(&task, emission) {
         return unchanged(task);
     }
     task.next.conflict = Some(Conflict { files });
@@ -91,8 +91,8 @@ pub(super) fn merge_conflict(mut task: Task, run: u64, files: Vec<String>, at: M
 }
 
 /// What was approved took up the integration branch as it is now: Gates and Coach look at it again.
-pub(super) fn caught_up(mut task: Task, run: u64, head: Sha, at: Millis) -> Step {
-    if !is_due(&task, run) {
+pub(super) fn caught_up(mut task: Task, emission: Emission, head: Sha, at: Millis) -> Step {
+    if !is_due(&task, emission) {
         return unchanged(task);
     }
     task.head = Some(head);

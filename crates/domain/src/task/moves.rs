@@ -2,7 +2,7 @@
 
 use crate::{
     effect::{Effect, TaskWork},
-    ids::TaskId,
+    ids::{Emission, TaskId},
     task::task::Task,
 };
 
@@ -21,7 +21,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// Emission of the task.
-    pub run: u64,
+    pub emission: Emission,
     /// What.
     pub work: TaskWork,
 }
@@ -32,7 +32,7 @@ impl Asked {
     pub fn effect(self, task: TaskId) -> Effect {
         Effect::Task {
             task,
-            run: self.run,
+            emission: self.emission,
             work: self.work,
         }
     }
@@ -56,9 +56,9 @@ pub(super) fn unchanged(task: Task) -> Step {
 }
 
 pub(super) fn ask(task: &mut Task, work: TaskWork) -> Asked {
-    task.emitted = task.emitted.saturating_add(1);
+    task.emitted = task.emitted.next();
     Asked {
-        run: task.emitted,
+        emission: task.emitted,
         work,
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     contract,
     decision::{Issue, Verdict},
     design::{Design, PreLoop},
-    ids::{Millis, Sha, TurnNumber},
+    ids::{Emission, Millis, Sha, TurnNumber},
     report::PlayerReport,
     task::{
         blocking::{block, take_back_turn},
@@ -20,19 +20,23 @@ use crate::{
     },
 };
 
-pub(super) fn designed(mut task: Task, run: u64, design: Option<Box<Design>>, at: Millis) -> Step {
-    if task.state != (State::PreLoop { run }) {
+pub(super) fn designed(mut task: Task, emission: Emission, design: Option<Box<Design>>, at: Millis) -> Step {
+    if task.state != (State::PreLoop { emission }) {
         return unchanged(task);
     }
     task.pre_loop = design.map_or(PreLoop::Off, PreLoop::Done);
     start_turn(task, TurnKind::Full, at, Vec::new())
 }
 
-pub(super) fn played(task: Task, run: u64, outcome: Played, at: Millis) -> Step {
-    let State::PlayerTurn { turn, run: waits_for } = task.state else {
+pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis) -> Step {
+    let State::PlayerTurn {
+        turn,
+        emission: waits_for,
+    } = task.state
+    else {
         return unchanged(task);
     };
-    if waits_for != run {
+    if waits_for != emission {
         return unchanged(task);
     }
     match outcome {

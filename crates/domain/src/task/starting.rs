@@ -55,7 +55,10 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
 /// Lets the Player work on the turn.
 pub(super) fn play(task: &mut Task, turn: TurnNumber) -> Asked {
     let asked = ask(task, TaskWork::Play);
-    task.state = State::PlayerTurn { turn, run: asked.run };
+    task.state = State::PlayerTurn {
+        turn,
+        emission: asked.emission,
+    };
     asked
 }
 
@@ -68,7 +71,7 @@ pub(super) fn verify(task: &mut Task, turn: TurnNumber, at: Millis) -> Asked {
     task.state = State::CoachTurn {
         turn,
         stage: Stage::Gates,
-        run: asked.run,
+        emission: asked.emission,
     };
     asked
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     blocked::BlockReason,
-    ids::{Sha, TurnNumber, User},
+    ids::{Emission, Sha, TurnNumber, User},
 };
 use serde::{Deserialize, Serialize};
 
@@ -15,14 +15,16 @@ pub enum State {
     /// The designer works.
     PreLoop {
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// The Player works.
     PlayerTurn {
         /// Which turn.
         turn: TurnNumber,
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Gates and Coach look at the pushed commit.
     CoachTurn {
@@ -31,7 +33,8 @@ pub enum State {
         /// Who looks.
         stage: Stage,
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// Verified, not merged yet.
     Approved {
@@ -82,11 +85,13 @@ impl State {
 
     /// The emission whose result it waits for.
     #[must_use]
-    pub fn waits_for(&self) -> Option<u64> {
+    pub fn waits_for(&self) -> Option<Emission> {
         match self {
-            Self::PreLoop { run } | Self::PlayerTurn { run, .. } | Self::CoachTurn { run, .. } => Some(*run),
+            Self::PreLoop { emission } | Self::PlayerTurn { emission, .. } | Self::CoachTurn { emission, .. } => {
+                Some(*emission)
+            }
             Self::Approved { merge, .. } => match merge {
-                MergeState::Due { run } => Some(*run),
+                MergeState::Due { emission } => Some(*emission),
                 MergeState::Person | MergeState::Refused { .. } => None,
             },
             Self::Pending | Self::Blocked { .. } | Self::Completed { .. } | Self::Skipped { .. } | Self::Cancelled => {
@@ -125,7 +130,8 @@ pub enum MergeState {
     /// The merge effect of this emission.
     Due {
         /// The effect that is waited for.
-        run: u64,
+        #[serde(alias = "run")]
+        emission: Emission,
     },
     /// A person: `merge: human`.
     Person,

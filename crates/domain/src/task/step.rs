@@ -29,30 +29,32 @@ pub fn step(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
 fn moved(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     match event {
         Event::Begin => begin(task, at),
-        Event::Designed { run, design } => player::designed(task, run, design, at),
-        Event::Played { run, outcome } => player::played(task, run, *outcome, at),
+        Event::Designed { emission, design } => player::designed(task, emission, design, at),
+        Event::Played { emission, outcome } => player::played(task, emission, *outcome, at),
         Event::PullOpened { pull, branch } => merging::pull_opened(task, pull, &branch),
         Event::Gated {
-            run,
+            emission,
             head,
             report,
             discrepancies,
-        } => coach::gated(task, run, &head, *report, discrepancies, rules),
-        Event::CiRead { run, head, result } => coach::ci_read(task, run, &head, *result),
+        } => coach::gated(task, emission, &head, *report, discrepancies, rules),
+        Event::CiRead { emission, head, result } => coach::ci_read(task, emission, &head, *result),
         Event::Judged {
-            run,
+            emission,
             head,
             judgement,
             probes,
-        } => coach::judged(task, run, &head, (*judgement, probes), at, rules),
-        Event::CoachFailed { run, failure, printed } => {
-            coach::coach_failed(task, run, BlockReason::AgentFailed { failure, printed })
-        }
-        Event::Merged { run, commit } => merging::merged(task, run, commit),
-        Event::MergeRefused { run, rule } => merging::merge_refused(task, run, rule),
-        Event::CaughtUp { run, head } => merging::caught_up(task, run, head, at),
-        Event::MergeConflict { run, files } => merging::merge_conflict(task, run, files, at),
-        Event::Stuck { run, reason } => blocking::stuck(task, run, reason),
+        } => coach::judged(task, emission, &head, (*judgement, probes), at, rules),
+        Event::CoachFailed {
+            emission,
+            failure,
+            printed,
+        } => coach::coach_failed(task, emission, BlockReason::AgentFailed { failure, printed }),
+        Event::Merged { emission, commit } => merging::merged(task, emission, commit),
+        Event::MergeRefused { emission, rule } => merging::merge_refused(task, emission, rule),
+        Event::CaughtUp { emission, head } => merging::caught_up(task, emission, head, at),
+        Event::MergeConflict { emission, files } => merging::merge_conflict(task, emission, files, at),
+        Event::Stuck { emission, reason } => blocking::stuck(task, emission, reason),
         Event::NeedGone { task: need } => blocking::need_gone(task, need),
         Event::NeedBack { task: need } => blocking::need_back(task, need),
         Event::Person { by, did } => people::did(task, by, did, at, rules),
@@ -66,7 +68,9 @@ fn begin(mut task: Task, at: Millis) -> Step {
     }
     if task.pre_loop == PreLoop::Due {
         let asked = ask(&mut task, TaskWork::Design);
-        task.state = State::PreLoop { run: asked.run };
+        task.state = State::PreLoop {
+            emission: asked.emission,
+        };
         return Step {
             task,
             effects: vec![asked],

@@ -3,7 +3,7 @@
 use crate::{
     decision::Verdict,
     design::PreLoop,
-    ids::{PullNumber, Sha, TaskId, TurnNumber, User},
+    ids::{Emission, PullNumber, Sha, TaskId, TurnNumber, User},
     plan::PlannedTask,
     task::{
         branch::branch_name,
@@ -41,7 +41,7 @@ pub struct Task {
     /// Its pull request in this attempt.
     pub pull: Option<PullNumber>,
     /// The effect that opens the pull request, while it is waited for.
-    pub opening: Option<u64>,
+    pub opening: Option<Emission>,
     /// How many turns it may have; raised by people, conflicts and pushes.
     pub limit: u32,
     /// What the next turn is told besides the last verdict.
@@ -53,7 +53,7 @@ pub struct Task {
     /// Who asked it to stop after the running agent.
     pub pause: Option<User>,
     /// How many effects it has asked for.
-    pub emitted: u64,
+    pub emitted: Emission,
     /// Its turns, oldest first.
     #[serde(skip)]
     pub turns: Vec<Turn>,
@@ -80,7 +80,7 @@ impl Task {
             waived: Vec::new(),
             without: Vec::new(),
             pause: None,
-            emitted: 0,
+            emitted: Emission(0),
             turns: Vec::new(),
         }
     }

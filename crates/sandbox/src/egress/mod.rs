@@ -8,21 +8,21 @@
 
 mod address;
 mod bridge;
+mod call_meter;
+mod call_slots;
 mod ceiling;
 mod connect;
 mod door;
-mod ear;
 mod environment;
 mod errors;
 mod headers;
-mod heard;
 mod log;
 mod meter;
 mod models;
+mod observed_body;
 mod pace;
 mod patience;
-mod places;
-mod reach;
+mod request_policy;
 mod rules;
 mod serve;
 mod tally;

@@ -1,14 +1,14 @@
 //! The reverse proxy: `/<token>/<route>/…` becomes a request to the model's API with the key, streamed both ways.
 
 use crate::egress::{
-    ear::{Ear, Form, Untold},
+    call_meter::{CallMeter, Form, Unreported},
     errors,
     errors::Body,
     headers,
-    heard::Heard,
     log::{Outcome, ROUTE, Refusal},
+    observed_body::ObservedBody,
     patience,
-    reach::OutOfReach,
+    request_policy::RequestRefusal,
     rules::{ModelRoute, Terms},
     serve::Shared,
     upstream,
@@ -54,25 +54,25 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         return errors::of_model(StatusCode::FORBIDDEN, "permission_error", &message);
     }
     let costs = request.method() == Method::POST && !rest.ends_with(FREE);
-    let mut ear = Ear::new(&shared.tally).counting(match route.terms {
-        Terms::Any => Untold::AsSent,
-        Terms::Priced { .. } => Untold::AtMost,
+    let mut meter = CallMeter::new(&shared.tally).counting(match route.terms {
+        Terms::Any => Unreported::AsSent,
+        Terms::Priced { .. } => Unreported::AtMost,
     });
     match shared.rules.caps.usd_micros.filter(|_| costs) {
         Some(most) => {
             let left = || most.saturating_sub(shared.tally.usd_micros());
             let Some(place) = shared.places.take(request.body().size_hint().exact(), left).await else {
-                ear.forget();
+                meter.forget();
                 shared.log.note(&logged, Outcome::Refused(Refusal::UsedUp));
                 return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", SPENT);
             };
-            ear.begin(place);
+            meter.begin(place);
         }
         None if costs => {}
-        None => ear.forget(),
+        None => meter.forget(),
     }
     shared.log.note(&logged, Outcome::Allowed);
-    forward(request, &rest, route, ear)
+    forward(request, &rest, route, meter)
         .await
         .unwrap_or_else(|why| why.response())
 }
@@ -99,19 +99,19 @@ async fn forward(
     request: Request<Incoming>,
     rest: &str,
     route: &ModelRoute,
-    mut ear: Ear,
+    mut meter: CallMeter,
 ) -> Result<Response<Body>, NoAnswer> {
     let (head, body) = request.into_parts();
     let (name, key) = &route.header;
     let mut key = HeaderValue::from_str(key.expose_secret()).map_err(|_| NoAnswer::Key)?;
     key.set_sensitive(true);
-    let sent = ear.sent();
-    let body = Heard::new(body, ear.asks(), move |piece: Bytes| {
+    let sent = meter.sent();
+    let body = ObservedBody::new(body, meter.asks(), move |piece: Bytes| {
         sent.note(&piece);
         piece
     });
     let broken_off = Arc::default();
-    let within = Within::new(body, route.terms.clone(), ear.sent(), Arc::clone(&broken_off));
+    let within = Within::new(body, route.terms.clone(), meter.sent(), Arc::clone(&broken_off));
     let mut outward = Request::new(within.boxed());
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
@@ -120,43 +120,43 @@ async fn forward(
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
     if outward.headers().contains_key(CONTENT_ENCODING) {
-        ear.forget();
-        return Ok(out_of_reach(OutOfReach::Unreadable));
+        meter.forget();
+        return Ok(out_of_reach(RequestRefusal::Unreadable));
     }
     let asked = upstream::ask(outward).await;
     if let Some(why) = broken_off.get() {
-        ear.forget();
+        meter.forget();
         return Ok(out_of_reach(*why));
     }
     let answer = asked.inspect_err(|why| match why {
-        NoAnswer::Unreachable | NoAnswer::Broken => ear.fails(),
+        NoAnswer::Unreachable | NoAnswer::Broken => meter.fails(),
         // It may have been at work.
         NoAnswer::Late => {}
-        NoAnswer::Key | NoAnswer::Address | NoAnswer::NoRoots => ear.forget(),
+        NoAnswer::Key | NoAnswer::Address | NoAnswer::NoRoots => meter.forget(),
     })?;
-    ear.answered(answer.status(), patience::asked_for(answer.headers()));
-    Ok(inward(answer, route, ear))
+    meter.answered(answer.status(), patience::asked_for(answer.headers()));
+    Ok(inward(answer, route, meter))
 }
 
 /// Refuses what would reach other hosts by way of the model's service.
-fn out_of_reach(why: OutOfReach) -> Response<Body> {
+fn out_of_reach(why: RequestRefusal) -> Response<Body> {
     tracing::info!("a request to a model does not pass: {why}");
     let message = format!("this run reaches its model and nothing through it: {why}");
     errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", &message)
 }
 
 /// An answer as the program gets it.
-fn inward(answer: Response<Incoming>, route: &ModelRoute, mut ear: Ear) -> Response<Body> {
+fn inward(answer: Response<Incoming>, route: &ModelRoute, mut meter: CallMeter) -> Response<Body> {
     let (head, body) = answer.into_parts();
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    ear.begins(match kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
+    meter.begins(match kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
         true => Form::Events,
         false => Form::Whole,
     });
     let (_, key) = route.header.clone();
-    let body = Heard::new(body, ear.answers(), move |piece: Bytes| {
+    let body = ObservedBody::new(body, meter.answers(), move |piece: Bytes| {
         let piece = without(piece, key.expose_secret());
-        ear.hear(&piece);
+        meter.observe(&piece);
         piece
     });
     let mut inward = Response::new(body.map_err(Into::into).boxed());

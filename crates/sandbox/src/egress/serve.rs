@@ -1,12 +1,12 @@
 //! One connection at the door: which of the two proxies a request is for.
 
 use crate::egress::{
+    call_slots::CallSlots,
     connect, errors,
     errors::Body,
     log::{Log, Outcome, Refusal},
     meter::{Allowance, Meter, Metered},
     models,
-    places::Places,
     rules::Rules,
     tally::Tally,
 };
@@ -35,7 +35,7 @@ pub(super) struct Shared {
     pub(super) log: Log,
     pub(super) allowance: Arc<Allowance>,
     pub(super) tally: Arc<Tally>,
-    pub(super) places: Arc<Places>,
+    pub(super) places: Arc<CallSlots>,
     /// Fires when the door closes.
     pub(super) closed: CancellationToken,
     /// The connections that are being served.

@@ -2,8 +2,8 @@
 //! request does nothing.
 
 use crate::egress::{
-    ear::Sent,
-    reach::{OutOfReach, Reach},
+    call_meter::Sent,
+    request_policy::{RequestPolicy, RequestRefusal},
     rules::Terms,
 };
 use bytes::Bytes;
@@ -19,17 +19,17 @@ use std::{
 #[derive(Debug)]
 pub(super) struct Within<B> {
     body: B,
-    reach: Reach,
+    reach: RequestPolicy,
     sent: Arc<Sent>,
-    broken_off: Arc<OnceLock<OutOfReach>>,
+    broken_off: Arc<OnceLock<RequestRefusal>>,
 }
 
 impl<B> Within<B> {
     /// What is read on the way is told to `sent`, and why it broke off to `broken_off`.
-    pub(super) fn new(body: B, terms: Terms, sent: Arc<Sent>, broken_off: Arc<OnceLock<OutOfReach>>) -> Self {
+    pub(super) fn new(body: B, terms: Terms, sent: Arc<Sent>, broken_off: Arc<OnceLock<RequestRefusal>>) -> Self {
         Self {
             body,
-            reach: Reach::under(terms),
+            reach: RequestPolicy::under(terms),
             sent,
             broken_off,
         }

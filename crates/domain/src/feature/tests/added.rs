@@ -11,7 +11,7 @@ use crate::{
         obstacle,
         tests::{samples::*, table::command},
     },
-    ids::TaskId,
+    ids::{Emission, TaskId},
     plan::Check,
     task,
     task::{MergePolicy, Origin, PersonDid, TurnKind},
@@ -75,16 +75,16 @@ fn baseline(setup: Option<Evidence>, tests: Evidence) -> Baseline {
 fn no_player_starts_before_pre_flight_and_what_stops_it_blocks_the_feature() {
     let mut story = Story::new(rules());
     let effects = story.tell(Event::Planned {
-        run: 1,
+        emission: Emission(1),
         planned: planned(plan(vec![planned_task(ONE, &[])]), rules()),
     });
     assert_eq!(kinds(&effects), ["pre_flight", "living"]);
-    let run = story.waits_for();
+    let emission = story.waits_for();
     let reason = BlockReason::BranchRule {
         rule: "creation".to_owned(),
     };
     let outcome = Box::new(PreFlown::Refused(reason.clone()));
-    let effects = story.tell(Event::PreFlown { run, outcome });
+    let effects = story.tell(Event::PreFlown { emission, outcome });
     assert_eq!(kinds(&effects), ["post_feature_blocked", "living"]);
     assert!(matches!(&story.feature.state, State::Blocked { reason: said, .. } if *said == reason));
     let effects = story.tell(resume());
@@ -192,7 +192,7 @@ fn the_branches_with_work_are_what_is_merged_and_each_task_that_is_not() {
 fn a_new_commit_of_the_default_branch_is_looked_at_once() {
     let mut story = gated();
     let merged = |story: &Story, other: u64| Event::DefaultMerged {
-        run: story.waits_for(),
+        emission: story.waits_for(),
         outcome: DefaultMerge::Merged {
             head: sha(31),
             other: sha(other),
@@ -215,19 +215,19 @@ fn a_new_commit_of_the_default_branch_is_looked_at_once() {
 #[test]
 fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
     let mut story = gated();
-    let run = story.waits_for();
+    let emission = story.waits_for();
     let outcome = DefaultMerge::Merged {
         head: sha(31),
         other: sha(40),
     };
-    story.tell(Event::DefaultMerged { run, outcome });
-    let run = story.waits_for();
+    story.tell(Event::DefaultMerged { emission, outcome });
+    let emission = story.waits_for();
     let reason = BlockReason::PreFlightFailed {
         what: "set-up".to_owned(),
         output: String::new(),
     };
     let outcome = Box::new(PreFlown::Refused(reason));
-    story.tell(Event::PreFlown { run, outcome });
+    story.tell(Event::PreFlown { emission, outcome });
     assert_eq!(
         kinds(&story.tell(resume())),
         ["react", "merge_default", "react", "living"]
@@ -297,9 +297,9 @@ fn a_red_gate_in_review_goes_back_to_building_with_a_repair() {
     story.complete(FIX, 32);
     story.wave_gate(33, green());
     story.merge_default(33);
-    let run = story.waits_for();
+    let emission = story.waits_for();
     story.tell(Event::PullOpened {
-        run,
+        emission,
         pull: FEATURE_PULL,
         opened: None,
     });
@@ -349,8 +349,14 @@ fn a_resolved_merge_lands_by_itself_also_where_people_merge_and_is_verified_agai
     story.wave_gate(30, green());
     story.default_conflict(&["a.rs"], 40);
     story.turn(SYNC, 41, approval());
-    let run = story.run(SYNC);
-    let effects = story.task_event(SYNC, task::Event::CaughtUp { run, head: sha(42) });
+    let emission = story.emission(SYNC);
+    let effects = story.task_event(
+        SYNC,
+        task::Event::CaughtUp {
+            emission,
+            head: sha(42),
+        },
+    );
     assert_eq!(kinds(&effects), ["gates", "living"]);
     assert_eq!(story.head(SYNC), sha(42));
 }
@@ -390,12 +396,12 @@ fn a_conflict_in_review_goes_back_to_building_and_comes_again() {
     assert_eq!(kinds(&story.tell(conflicts())), ["play", "living"]);
     assert!(story.tell(conflicts()).is_empty(), "it is in hand");
     story.complete(SYNC, 41);
-    let run = story.waits_for();
+    let emission = story.waits_for();
     let outcome = DefaultMerge::UpToDate {
         head: sha(41),
         other: sha(40),
     };
-    story.tell(Event::DefaultMerged { run, outcome });
+    story.tell(Event::DefaultMerged { emission, outcome });
     story.pre_flight(40);
     story.wave_gate(41, green());
     assert!(matches!(story.feature.phase(), Some(Phase::OpeningPull { .. })));
@@ -416,10 +422,10 @@ fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_
     story.complete(REVIEW, 50);
     story.wave_gate(51, green());
     story.merge_default(51);
-    let run = story.waits_for();
+    let emission = story.waits_for();
     assert_eq!(
         kinds(&story.tell(Event::PullOpened {
-            run,
+            emission,
             pull: FEATURE_PULL,
             opened: None,
         })),

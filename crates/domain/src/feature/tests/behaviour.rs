@@ -34,9 +34,9 @@ fn one_task_goes_from_label_to_review() {
     assert_eq!(kinds(&story.merge(ONE, 20)), ["wave_gate", "living"]);
     assert_eq!(kinds(&story.wave_gate(30, green())), ["merge_default", "living"]);
     assert_eq!(kinds(&story.merge_default(30)), ["open_feature_pull", "living"]);
-    let run = story.waits_for();
+    let emission = story.waits_for();
     let opened = story.tell(Event::PullOpened {
-        run,
+        emission,
         pull: FEATURE_PULL,
         opened: None,
     });
@@ -103,12 +103,12 @@ fn the_same_issues_three_turns_running_block_before_the_limit() {
 fn no_change_twice_in_a_row_blocks_and_once_is_a_used_turn() {
     let mut story = one();
     for expected in ["player_turn", "blocked"] {
-        let run = story.run(ONE);
+        let emission = story.emission(ONE);
         let outcome = Box::new(Played::NoChange {
             base: sha(1),
             report: report(),
         });
-        story.task_event(ONE, task::Event::Played { run, outcome });
+        story.task_event(ONE, task::Event::Played { emission, outcome });
         assert_eq!(story.task(ONE).state.word(), expected);
     }
     assert_eq!(
@@ -189,11 +189,11 @@ fn a_conflict_is_a_turn_beyond_the_limit() {
     };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), tight);
     story.turn(ONE, 20, approval());
-    let run = story.run(ONE);
+    let emission = story.emission(ONE);
     story.task_event(
         ONE,
         task::Event::MergeConflict {
-            run,
+            emission,
             files: vec!["a.rs".to_owned()],
         },
     );
@@ -205,11 +205,11 @@ fn a_conflict_is_a_turn_beyond_the_limit() {
 #[test]
 fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_again() {
     let mut story = one();
-    let run = story.run(ONE);
+    let emission = story.emission(ONE);
     story.task_event(
         ONE,
         task::Event::Played {
-            run,
+            emission,
             outcome: Box::new(pushed(sha(20))),
         },
     );
@@ -218,7 +218,13 @@ fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_aga
         doing: "open pull".to_owned().into(),
         said: "no".to_owned(),
     };
-    let effects = story.task_event(ONE, task::Event::Stuck { run: opening, reason });
+    let effects = story.task_event(
+        ONE,
+        task::Event::Stuck {
+            emission: opening,
+            reason,
+        },
+    );
     assert_eq!(kinds(&effects), ["publish_check", "post_blocked", "living"]);
     assert!(story.task(ONE).is_blocked());
     let effects = story.person(
@@ -234,14 +240,14 @@ fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_aga
 #[test]
 fn the_report_of_a_failed_player_waits_for_the_pull_request_of_its_partial_work() {
     let mut story = one();
-    let run = story.run(ONE);
+    let emission = story.emission(ONE);
     let failure = crate::blocked::AgentFailure::TimedOut { seconds: 1 };
     let outcome = Box::new(Played::Failed {
         printed: String::new(),
         failure,
         partial: Some(sha(20)),
     });
-    let effects = story.task_event(ONE, task::Event::Played { run, outcome });
+    let effects = story.task_event(ONE, task::Event::Played { emission, outcome });
     assert_eq!(kinds(&effects), ["open_pull", "publish_blocked", "living"]);
     assert!(story.task(ONE).turns.is_empty(), "no turn is used up");
     let branch = story.task(ONE).branch.clone();
@@ -258,11 +264,11 @@ fn the_report_of_a_failed_player_waits_for_the_pull_request_of_its_partial_work(
 #[test]
 fn a_pull_request_opened_after_the_feature_was_cancelled_is_closed() {
     let mut story = one();
-    let run = story.run(ONE);
+    let emission = story.emission(ONE);
     story.task_event(
         ONE,
         task::Event::Played {
-            run,
+            emission,
             outcome: Box::new(pushed(sha(20))),
         },
     );
@@ -283,13 +289,13 @@ fn what_the_default_branch_brought_is_tested_before_the_pull_request() {
     let mut story = one();
     story.complete(ONE, 20);
     story.wave_gate(30, green());
-    let run = story.waits_for();
+    let emission = story.waits_for();
     let outcome = DefaultMerge::Merged {
         head: sha(31),
         other: sha(40),
     };
     assert_eq!(
-        kinds(&story.tell(Event::DefaultMerged { run, outcome })),
+        kinds(&story.tell(Event::DefaultMerged { emission, outcome })),
         ["pre_flight", "living"]
     );
     assert_eq!(kinds(&story.pre_flight(40)), ["wave_gate", "living"]);
@@ -302,9 +308,9 @@ fn what_came_with_a_wave_without_merges_is_tested_before_the_pull_request() {
     story.complete(ONE, 20);
     story.complete(TWO, 21);
     story.wave_gate(30, green());
-    let run = story.waits_for();
+    let emission = story.waits_for();
     story.tell(Event::DefaultMerged {
-        run,
+        emission,
         outcome: DefaultMerge::Merged {
             head: sha(31),
             other: sha(1),
@@ -338,11 +344,11 @@ fn a_feature_without_a_completed_task_is_cancelled() {
 fn a_refused_merge_waits_for_a_person_and_resume_tries_it_again() {
     let mut story = one();
     story.turn(ONE, 20, approval());
-    let run = story.run(ONE);
+    let emission = story.emission(ONE);
     story.task_event(
         ONE,
         task::Event::MergeRefused {
-            run,
+            emission,
             rule: "two reviews".to_owned(),
         },
     );
@@ -414,11 +420,11 @@ fn a_turn_that_blocks_is_one_review_also_while_its_pull_request_is_being_opened(
         ..rules()
     };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), rules);
-    let run = story.run(ONE);
+    let emission = story.emission(ONE);
     story.task_event(
         ONE,
         task::Event::Played {
-            run,
+            emission,
             outcome: Box::new(pushed(sha(20))),
         },
     );

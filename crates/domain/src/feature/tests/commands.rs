@@ -10,7 +10,7 @@ use crate::{
         event::{Commanded, Event, NewerRun, Target},
         tests::samples::*,
     },
-    ids::{CommentId, IssueNumber, Millis},
+    ids::{CommentId, Emission, IssueNumber, Millis},
     task,
     task::PersonDid,
 };
@@ -63,7 +63,7 @@ fn waiting() -> Story {
     };
     let mut story = Story::new(rules());
     story.tell(Event::Planned {
-        run: 1,
+        emission: Emission(1),
         planned: planned(three_tasks(), ask),
     });
     story
@@ -126,12 +126,12 @@ fn a_new_plan_is_shown_and_approved_anew() {
         Target::Feature,
     );
     assert_eq!(story.feature.request.words.as_deref(), Some("smaller"));
-    let State::Planning { run } = story.feature.state else {
+    let State::Planning { emission } = story.feature.state else {
         panic!()
     };
     let ask = story.feature.rules.clone();
     story.tell(Event::Planned {
-        run,
+        emission,
         planned: planned(three_tasks(), ask),
     });
     shown(&mut story, 4_000);
@@ -220,9 +220,9 @@ fn retry_in_review_goes_back_to_building() {
     story.complete(THREE, 31);
     story.wave_gate(33, green());
     story.merge_default(33);
-    let run = story.waits_for();
+    let emission = story.waits_for();
     story.tell(Event::PullOpened {
-        run,
+        emission,
         pull: FEATURE_PULL,
         opened: None,
     });
@@ -296,11 +296,11 @@ fn a_paused_task_stops_before_its_next_agent() {
 #[test]
 fn cancelling_a_task_stops_its_agent_and_its_late_result() {
     let mut story = Story::building(three_tasks(), rules());
-    let run = story.run(ONE);
+    let emission = story.emission(ONE);
     story.says(Command::Cancel, Target::Task(ONE));
     assert_eq!(story.task(ONE).state, task::State::Cancelled);
     let late = task::Event::Played {
-        run,
+        emission,
         outcome: Box::new(pushed(sha(20))),
     };
     assert!(story.task_event(ONE, late).is_empty());
@@ -319,7 +319,7 @@ fn an_ended_run_takes_no_command_but_plan_after_failing() {
     );
     let mut story = Story::new(rules());
     story.tell(Event::PlanRefused {
-        run: 1,
+        emission: Emission(1),
         message: "no".to_owned(),
     });
     let mut newer = said(
@@ -380,28 +380,28 @@ fn command_of(story: &Story, way: Way) -> Command {
 fn every_way_on_that_a_blocked_feature_lists_leads_on() {
     let mut before_any_task = Story::new(rules());
     before_any_task.tell(Event::Planned {
-        run: 1,
+        emission: Emission(1),
         planned: planned(three_tasks(), rules()),
     });
-    let run = before_any_task.waits_for();
+    let emission = before_any_task.waits_for();
     let reason = BlockReason::BranchRule {
         rule: "creation".to_owned(),
     };
-    before_any_task.tell(Event::Stuck { run, reason });
+    before_any_task.tell(Event::Stuck { emission, reason });
     assert_eq!(
         Way::of_feature(&before_any_task.feature),
         [Way::Resume, Way::Plan, Way::Cancel]
     );
     let mut in_a_wave = Story::building(three_tasks(), rules());
     for task in [ONE, TWO] {
-        let (run, reason) = (in_a_wave.run(task), BlockReason::NoChangeTwice);
-        in_a_wave.task_event(task, task::Event::Stuck { run, reason });
+        let (emission, reason) = (in_a_wave.emission(task), BlockReason::NoChangeTwice);
+        in_a_wave.task_event(task, task::Event::Stuck { emission, reason });
     }
     let mut at_a_gate = Story::building(plan(vec![planned_task(ONE, &[])]), rules());
     at_a_gate.complete(ONE, 20);
-    let run = at_a_gate.waits_for();
+    let emission = at_a_gate.waits_for();
     let reason = BlockReason::WaveGateRed { failures: Vec::new() };
-    at_a_gate.tell(Event::Stuck { run, reason });
+    at_a_gate.tell(Event::Stuck { emission, reason });
     assert_eq!(Way::of_feature(&at_a_gate.feature), [Way::Resume, Way::Cancel]);
     for story in [before_any_task, in_a_wave, at_a_gate] {
         assert!(

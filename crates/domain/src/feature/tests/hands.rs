@@ -105,13 +105,13 @@ fn merging_an_approved_task_by_hand_is_no_merge_without_approval() {
 #[test]
 fn a_push_while_the_player_runs_redoes_its_turn_from_that_commit() {
     let mut story = one();
-    let late = story.run(ONE);
+    let late = story.emission(ONE);
     let effects = story.person(ONE, PersonDid::Push { head: sha(30) });
     assert_eq!(kinds(&effects), ["play", "living"]);
     let turn = story.task(ONE).last_turn().unwrap();
     assert_eq!((turn.number, turn.base.clone()), (TurnNumber(1), Some(sha(30))));
     let played = task::Event::Played {
-        run: late,
+        emission: late,
         outcome: Box::new(pushed(sha(31))),
     };
     assert!(
@@ -237,7 +237,7 @@ fn a_push_to_the_integration_branch_in_review_runs_the_gate_again_and_only_the_n
         ["wave_gate"]
     );
     let late = Event::WaveGated {
-        run: first,
+        emission: first,
         head: sha(31),
         report: Box::new(green()),
         broke: None,

@@ -7,7 +7,7 @@ use crate::{
         event::{Event, Planned},
         tests::samples::*,
     },
-    ids::TurnNumber,
+    ids::{Emission, TurnNumber},
     task,
     task::PersonDid,
 };
@@ -21,13 +21,13 @@ fn building(pre_loop: PreLoop) -> Story {
         ..*planned(plan, rules())
     };
     story.tell(Event::Planned {
-        run: 1,
+        emission: Emission(1),
         planned: Box::new(planned),
     });
     story.pre_flight(1);
-    let run = story.waits_for();
+    let emission = story.waits_for();
     story.tell(Event::IntegrationOpened {
-        run,
+        emission,
         base: sha(1),
         head: sha(2),
     });
@@ -42,8 +42,8 @@ fn design() -> Box<Design> {
 }
 
 fn designed(story: &mut Story, design: Option<Box<Design>>) -> Vec<crate::effect::Effect> {
-    let run = story.run(ONE);
-    story.task_event(ONE, task::Event::Designed { run, design })
+    let emission = story.emission(ONE);
+    story.task_event(ONE, task::Event::Designed { emission, design })
 }
 
 fn plays(story: &Story) -> bool {
@@ -81,14 +81,14 @@ fn a_task_that_has_a_design_or_needs_none_starts_with_its_first_turn() {
 #[test]
 fn a_late_or_repeated_design_changes_nothing() {
     let mut story = building(PreLoop::Due);
-    let run = story.run(ONE);
+    let emission = story.emission(ONE);
     designed(&mut story, Some(design()));
     let before = story.feature.clone();
     let late = Box::new(Design::default());
     story.task_event(
         ONE,
         task::Event::Designed {
-            run,
+            emission,
             design: Some(late),
         },
     );
@@ -105,12 +105,12 @@ fn a_designer_that_is_given_up_blocks_without_a_turn_and_resume_and_retry_ask_it
         PersonDid::Retry { turns: 2 },
     ] {
         let mut story = building(PreLoop::Due);
-        let run = story.run(ONE);
+        let emission = story.emission(ONE);
         let reason = BlockReason::AgentFailed {
             printed: String::new(),
             failure: AgentFailure::ReportMissing,
         };
-        story.task_event(ONE, task::Event::Stuck { run, reason });
+        story.task_event(ONE, task::Event::Stuck { emission, reason });
         assert!(story.task(ONE).is_blocked() && story.task(ONE).turns.is_empty());
         story.person(ONE, did);
         assert!(matches!(story.task(ONE).state, task::State::PreLoop { .. }));

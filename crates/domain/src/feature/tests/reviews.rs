@@ -78,8 +78,8 @@ impl Story {
     }
 
     fn ci(&mut self, result: GateResult) -> Vec<Effect> {
-        let (run, head, result) = (self.run(ONE), self.head(ONE), Box::new(result));
-        self.task_event(ONE, task::Event::CiRead { run, head, result })
+        let (emission, head, result) = (self.emission(ONE), self.head(ONE), Box::new(result));
+        self.task_event(ONE, task::Event::CiRead { emission, head, result })
     }
 }
 
@@ -173,9 +173,9 @@ fn a_dismissal_takes_back_no_later_request() {
 fn an_approving_review_may_be_what_the_rule_asked_for_that_refused_the_merge() {
     let mut story = one();
     story.turn(ONE, 20, approval());
-    let run = story.run(ONE);
+    let emission = story.emission(ONE);
     let rule = "At least 1 approving review is required".to_owned();
-    story.task_event(ONE, task::Event::MergeRefused { run, rule });
+    story.task_event(ONE, task::Event::MergeRefused { emission, rule });
     let effects = story.by_three(approves(1, sha(20)));
     assert_eq!(kinds(&effects), ["mark_ready", "merge", "living"]);
     let due = matches!(
@@ -239,7 +239,7 @@ fn ci_without_an_answer_blocks_and_a_late_answer_changes_nothing() {
     let mut story = with_ci();
     story.push(ONE, 20);
     story.gate(ONE, green());
-    let late = (story.run(ONE), story.head(ONE));
+    let late = (story.emission(ONE), story.head(ONE));
     story.ci(ci_says(CiSays::NoAnswer("cancelled".to_owned())));
     assert!(matches!(
         story.task(ONE).state,
@@ -248,11 +248,11 @@ fn ci_without_an_answer_blocks_and_a_late_answer_changes_nothing() {
         }
     ));
     let before = story.feature.clone();
-    let (run, head) = late;
+    let (emission, head) = late;
     let result = Box::new(ci_says(CiSays::Passed));
     assert!(
         story
-            .task_event(ONE, task::Event::CiRead { run, head, result })
+            .task_event(ONE, task::Event::CiRead { emission, head, result })
             .is_empty()
     );
     assert_eq!(story.feature, before);

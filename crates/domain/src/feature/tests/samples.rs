@@ -13,7 +13,10 @@ use crate::{
         event::{DefaultMerge, Event, Planned},
         step::{labelled, step},
     },
-    ids::{FeatureKey, InstallationId, IssueNumber, Millis, PullNumber, RepoId, ReviewId, Sha, TaskId, User, UserId},
+    ids::{
+        Emission, FeatureKey, InstallationId, IssueNumber, Millis, PullNumber, RepoId, ReviewId, Sha, TaskId, User,
+        UserId,
+    },
     plan::{Check, Criterion, Factors, Plan, PlannedTask, TaskType, TestEffort},
     report::PlayerReport,
     task,
@@ -70,6 +73,7 @@ pub fn planned_task(id: TaskId, needs: &[TaskId]) -> PlannedTask {
             tests: TestEffort::Unit,
             risks: Vec::new(),
         },
+        removes: Vec::new(),
         dependencies: needs.to_vec(),
     }
 }
@@ -250,13 +254,13 @@ impl Story {
     pub fn building(plan: Plan, rules: Rules) -> Self {
         let mut story = Self::new(rules.clone());
         story.tell(Event::Planned {
-            run: 1,
+            emission: Emission(1),
             planned: planned(plan, rules),
         });
         story.pre_flight(1);
-        let run = story.waits_for();
+        let emission = story.waits_for();
         story.tell(Event::IntegrationOpened {
-            run,
+            emission,
             base: sha(1),
             head: sha(2),
         });
@@ -265,16 +269,19 @@ impl Story {
 
     /// Pre-flight finds nothing that forbids the work on this commit.
     pub fn pre_flight(&mut self, n: u64) -> Vec<Effect> {
-        let run = self.waits_for();
-        self.tell(Event::PreFlown { run, outcome: ready(n) })
+        let emission = self.waits_for();
+        self.tell(Event::PreFlown {
+            emission,
+            outcome: ready(n),
+        })
     }
 
     /// The emission that the Feature waits for.
-    pub fn waits_for(&self) -> u64 {
+    pub fn waits_for(&self) -> Emission {
         self.feature
             .phase()
             .and_then(crate::feature::Phase::waits_for)
-            .unwrap_or(0)
+            .unwrap_or(Emission(0))
     }
 
     /// The effects that the event asks for.
@@ -289,8 +296,8 @@ impl Story {
         self.feature.task(id).unwrap()
     }
 
-    pub fn run(&self, id: TaskId) -> u64 {
-        self.task(id).state.waits_for().unwrap_or(0)
+    pub fn emission(&self, id: TaskId) -> Emission {
+        self.task(id).state.waits_for().unwrap_or(Emission(0))
     }
 
     pub fn task_event(&mut self, id: TaskId, event: task::Event) -> Vec<Effect> {
@@ -302,11 +309,11 @@ impl Story {
     }
 
     pub fn push(&mut self, id: TaskId, n: u64) -> Vec<Effect> {
-        let run = self.run(id);
+        let emission = self.emission(id);
         let effects = self.task_event(
             id,
             task::Event::Played {
-                run,
+                emission,
                 outcome: Box::new(pushed(sha(n))),
             },
         );
@@ -325,11 +332,11 @@ impl Story {
     }
 
     pub fn gate(&mut self, id: TaskId, report: GateReport) -> Vec<Effect> {
-        let (run, head) = (self.run(id), self.head(id));
+        let (emission, head) = (self.emission(id), self.head(id));
         self.task_event(
             id,
             task::Event::Gated {
-                run,
+                emission,
                 head,
                 report: Box::new(report),
                 discrepancies: Vec::new(),
@@ -338,11 +345,11 @@ impl Story {
     }
 
     pub fn judge(&mut self, id: TaskId, judgement: Judgement) -> Vec<Effect> {
-        let (run, head) = (self.run(id), self.head(id));
+        let (emission, head) = (self.emission(id), self.head(id));
         self.task_event(
             id,
             task::Event::Judged {
-                run,
+                emission,
                 head,
                 judgement: Box::new(judgement),
                 probes: Vec::new(),
@@ -358,8 +365,14 @@ impl Story {
     }
 
     pub fn merge(&mut self, id: TaskId, n: u64) -> Vec<Effect> {
-        let run = self.run(id);
-        self.task_event(id, task::Event::Merged { run, commit: sha(n) })
+        let emission = self.emission(id);
+        self.task_event(
+            id,
+            task::Event::Merged {
+                emission,
+                commit: sha(n),
+            },
+        )
     }
 
     pub fn complete(&mut self, id: TaskId, n: u64) {
@@ -372,9 +385,9 @@ impl Story {
     }
 
     pub fn wave_gate_after(&mut self, n: u64, report: GateReport, broke: Option<Sha>) -> Vec<Effect> {
-        let run = self.feature.checking.unwrap_or(self.waits_for());
+        let emission = self.feature.checking.unwrap_or(self.waits_for());
         self.tell(Event::WaveGated {
-            run,
+            emission,
             head: sha(n),
             report: Box::new(report),
             broke,
@@ -382,9 +395,9 @@ impl Story {
     }
 
     pub fn merge_default(&mut self, n: u64) -> Vec<Effect> {
-        let run = self.waits_for();
+        let emission = self.waits_for();
         self.tell(Event::DefaultMerged {
-            run,
+            emission,
             outcome: DefaultMerge::UpToDate {
                 head: sha(n),
                 other: sha(1),
@@ -393,9 +406,9 @@ impl Story {
     }
 
     pub fn default_conflict(&mut self, files: &[&str], other: u64) -> Vec<Effect> {
-        let run = self.waits_for();
+        let emission = self.waits_for();
         self.tell(Event::DefaultMerged {
-            run,
+            emission,
             outcome: DefaultMerge::Conflict {
                 files: files.iter().map(|file| (*file).to_owned()).collect(),
                 other: sha(other),
@@ -409,9 +422,9 @@ impl Story {
         story.complete(ONE, 20);
         story.wave_gate(30, green());
         story.merge_default(30);
-        let run = story.waits_for();
+        let emission = story.waits_for();
         story.tell(Event::PullOpened {
-            run,
+            emission,
             pull: FEATURE_PULL,
             opened: None,
         });

@@ -14,7 +14,7 @@ use crate::{
         step::step,
         tests::samples::*,
     },
-    ids::{CommentId, IssueNumber, ReviewId, TaskId},
+    ids::{CommentId, Emission, IssueNumber, ReviewId, TaskId},
     task,
     task::{HumanReview, MergePolicy, MergeState, PersonDid, Played, Stage, Task},
 };
@@ -46,7 +46,7 @@ fn tasks() -> Vec<(&'static str, Story)> {
     let mut person_merges = Story::building(plan(vec![planned_task(ONE, &[])]), by_hand);
     person_merges.turn(ONE, 20, approval());
     let mut pre_loop = one();
-    pre_loop.feature.tasks[0].state = task::State::PreLoop { run: 1 };
+    pre_loop.feature.tasks[0].state = task::State::PreLoop { emission: Emission(1) };
     pre_loop.feature.tasks[0].turns.clear();
     let mut pending = Story::building(three_tasks(), rules());
     pending.feature.tasks.retain(|task| task.id == THREE);
@@ -93,11 +93,11 @@ fn tasks() -> Vec<(&'static str, Story)> {
             "approved, merge refused",
             after(&|story| {
                 story.turn(ONE, 20, approval());
-                let run = story.run(ONE);
+                let emission = story.emission(ONE);
                 story.task_event(
                     ONE,
                     task::Event::MergeRefused {
-                        run,
+                        emission,
                         rule: "two reviews".to_owned(),
                     },
                 );
@@ -121,13 +121,13 @@ fn tasks() -> Vec<(&'static str, Story)> {
         (
             "blocked, Player failed before any push",
             after(&|story| {
-                let run = story.run(ONE);
+                let emission = story.emission(ONE);
                 let outcome = Box::new(Played::Failed {
                     printed: String::new(),
                     failure: failure(),
                     partial: None,
                 });
-                story.task_event(ONE, task::Event::Played { run, outcome });
+                story.task_event(ONE, task::Event::Played { emission, outcome });
             }),
         ),
         ("completed", after(&|story| story.complete(ONE, 20))),
@@ -149,24 +149,24 @@ fn tasks() -> Vec<(&'static str, Story)> {
 }
 
 fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
-    let run = task.state.waits_for().unwrap_or(77);
+    let emission = task.state.waits_for().unwrap_or(Emission(77));
     let head = task
         .last_turn()
         .and_then(|turn| turn.head.clone())
         .unwrap_or_else(|| sha(0));
     let pull_number = pull(ONE);
     let played = |outcome: Played| task::Event::Played {
-        run,
+        emission,
         outcome: Box::new(outcome),
     };
     let gated = |report: GateReport| task::Event::Gated {
-        run,
+        emission,
         head: head.clone(),
         report: Box::new(report),
         discrepancies: Vec::new(),
     };
     let judged = |judgement: Judgement| task::Event::Judged {
-        run,
+        emission,
         head: head.clone(),
         judgement: Box::new(judgement),
         probes: Vec::new(),
@@ -180,7 +180,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
     };
     vec![
         ("begin", task::Event::Begin),
-        ("designed", task::Event::Designed { run, design: None }),
+        ("designed", task::Event::Designed { emission, design: None }),
         ("played: pushed", played(pushed(sha(50)))),
         (
             "played: no change",
@@ -234,15 +234,39 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
             "coach failed",
             task::Event::CoachFailed {
                 printed: String::new(),
-                run,
+                emission,
                 failure: failure(),
             },
         ),
-        ("merged", task::Event::Merged { run, commit: sha(53) }),
-        ("merge refused", task::Event::MergeRefused { run, rule: text }),
-        ("caught up", task::Event::CaughtUp { run, head: sha(57) }),
-        ("merge conflict", task::Event::MergeConflict { run, files: Vec::new() }),
-        ("stuck", task::Event::Stuck { run, reason: refused() }),
+        (
+            "merged",
+            task::Event::Merged {
+                emission,
+                commit: sha(53),
+            },
+        ),
+        ("merge refused", task::Event::MergeRefused { emission, rule: text }),
+        (
+            "caught up",
+            task::Event::CaughtUp {
+                emission,
+                head: sha(57),
+            },
+        ),
+        (
+            "merge conflict",
+            task::Event::MergeConflict {
+                emission,
+                files: Vec::new(),
+            },
+        ),
+        (
+            "stuck",
+            task::Event::Stuck {
+                emission,
+                reason: refused(),
+            },
+        ),
         ("need gone", task::Event::NeedGone { task: ONE }),
         ("need back", task::Event::NeedBack { task: ONE }),
         (
@@ -344,7 +368,7 @@ fn what_every_event_does_to_a_task() {
                 .map(|asked| {
                     Effect::Task {
                         task: ONE,
-                        run: asked.run,
+                        emission: asked.emission,
                         work: asked.work.clone(),
                     }
                     .kind()
@@ -376,7 +400,7 @@ fn features() -> Vec<(&'static str, Story)> {
     let single = || plan(vec![planned_task(ONE, &[])]);
     let mut awaiting = Story::new(rules());
     awaiting.tell(Event::Planned {
-        run: 1,
+        emission: Emission(1),
         planned: planned(single(), ask),
     });
     awaiting.tell(Event::LivingShown {
@@ -386,22 +410,22 @@ fn features() -> Vec<(&'static str, Story)> {
     });
     let mut looking = Story::new(rules());
     looking.tell(Event::Planned {
-        run: 1,
+        emission: Emission(1),
         planned: planned(single(), rules()),
     });
     let mut grounded = Story::new(rules());
     grounded.tell(Event::Planned {
-        run: 1,
+        emission: Emission(1),
         planned: planned(single(), rules()),
     });
-    let run = grounded.waits_for();
+    let emission = grounded.waits_for();
     grounded.tell(Event::PreFlown {
-        run,
+        emission,
         outcome: no_start(),
     });
     let mut opening_branch = Story::new(rules());
     opening_branch.tell(Event::Planned {
-        run: 1,
+        emission: Emission(1),
         planned: planned(single(), rules()),
     });
     opening_branch.pre_flight(1);
@@ -413,7 +437,7 @@ fn features() -> Vec<(&'static str, Story)> {
     let gating = |story: &mut Story| story.complete(ONE, 20);
     let mut failed = Story::new(rules());
     failed.tell(Event::PlanRefused {
-        run: 1,
+        emission: Emission(1),
         message: "no".to_owned(),
     });
     let mut completed = Story::in_review();
@@ -439,10 +463,10 @@ fn features() -> Vec<(&'static str, Story)> {
             after(&|story| {
                 gating(story);
                 story.wave_gate(30, green());
-                let run = story.waits_for();
+                let emission = story.waits_for();
                 let (head, other) = (sha(62), sha(70));
                 let outcome = DefaultMerge::Merged { head, other };
-                story.tell(Event::DefaultMerged { run, outcome });
+                story.tell(Event::DefaultMerged { emission, outcome });
             }),
         ),
         (
@@ -534,18 +558,18 @@ pub fn command(command: Command, on: Target) -> Event {
 
 fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
     let feature = &story.feature;
-    let run = match &feature.state {
-        State::Planning { run } => *run,
+    let emission = match &feature.state {
+        State::Planning { emission } => *emission,
         _ => feature.checking.unwrap_or(story.waits_for()),
     };
     let gated = |report: GateReport| Event::WaveGated {
-        run,
+        emission,
         head: sha(60),
         report: Box::new(report),
         broke: None,
     };
     let other = || sha(70);
-    let merged = |outcome: DefaultMerge| Event::DefaultMerged { run, outcome };
+    let merged = |outcome: DefaultMerge| Event::DefaultMerged { emission, outcome };
     let on_issue = |said: Command| command(said, Target::Feature);
     let resume = Command::Resume {
         guidance: None,
@@ -555,14 +579,14 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
         (
             "planned",
             Event::Planned {
-                run,
+                emission,
                 planned: planned(three_tasks(), feature.rules.clone()),
             },
         ),
         (
             "plan refused",
             Event::PlanRefused {
-                run,
+                emission,
                 message: "no".to_owned(),
             },
         ),
@@ -577,21 +601,21 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
         (
             "pre-flight: ready",
             Event::PreFlown {
-                run,
+                emission,
                 outcome: ready(70),
             },
         ),
         (
             "pre-flight: no start",
             Event::PreFlown {
-                run,
+                emission,
                 outcome: no_start(),
             },
         ),
         (
             "branch opened",
             Event::IntegrationOpened {
-                run,
+                emission,
                 base: sha(1),
                 head: sha(61),
             },
@@ -623,12 +647,18 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
         (
             "pull opened",
             Event::PullOpened {
-                run,
+                emission,
                 pull: FEATURE_PULL,
                 opened: None,
             },
         ),
-        ("stuck", Event::Stuck { run, reason: refused() }),
+        (
+            "stuck",
+            Event::Stuck {
+                emission,
+                reason: refused(),
+            },
+        ),
         ("/help", on_issue(Command::Help)),
         ("/status", on_issue(Command::Status)),
         (

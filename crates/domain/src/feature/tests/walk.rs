@@ -18,7 +18,7 @@ use crate::{
         step::step,
         tests::samples::*,
     },
-    ids::{CommentId, IssueNumber, PullNumber, ReviewId, Sha, TaskId},
+    ids::{CommentId, Emission, IssueNumber, PullNumber, ReviewId, Sha, TaskId},
     task,
     task::{HumanReview, MergePolicy, Origin, PersonDid, Played, Task},
 };
@@ -135,22 +135,24 @@ impl World {
 
     fn check(&self) {
         let feature = &self.feature;
-        let waits = |run: u64, id: Option<TaskId>| {
+        let waits = |emission: Emission, id: Option<TaskId>| {
             self.due.iter().any(|effect| match effect {
-                Effect::Task { task, run: due, .. } => Some(*task) == id && *due == run,
-                Effect::Plan { run: due }
-                | Effect::PreFlight { run: due, .. }
-                | Effect::OpenIntegration { run: due }
-                | Effect::MergeDefault { run: due }
-                | Effect::WaveGate { run: due }
-                | Effect::OpenFeaturePull { run: due } => id.is_none() && *due == run,
+                Effect::Task {
+                    task, emission: due, ..
+                } => Some(*task) == id && *due == emission,
+                Effect::Plan { emission: due }
+                | Effect::PreFlight { emission: due, .. }
+                | Effect::OpenIntegration { emission: due }
+                | Effect::MergeDefault { emission: due }
+                | Effect::WaveGate { emission: due }
+                | Effect::OpenFeaturePull { emission: due } => id.is_none() && *due == emission,
                 _ => false,
             })
         };
         match &feature.state {
-            State::Planning { run } => assert!(waits(*run, None), "nothing plans"),
+            State::Planning { emission } => assert!(waits(*emission, None), "nothing plans"),
             State::Building { phase } | State::Paused { phase, .. } => match phase.waits_for() {
-                Some(run) => assert!(waits(run, None), "nothing does {phase:?}"),
+                Some(emission) => assert!(waits(emission, None), "nothing does {phase:?}"),
                 None => assert!(
                     matches!(feature.state, State::Paused { .. }) || feature.opened_tasks().any(Task::is_in_motion),
                     "nothing moves: {feature:#?}"
@@ -163,17 +165,17 @@ impl World {
                 assert!(!work, "an ended Feature has work due: {:?}", self.due);
             }
         }
-        if let Some(run) = feature.checking {
+        if let Some(emission) = feature.checking {
             assert_eq!(feature.state, State::InReview);
-            assert!(waits(run, None), "no gate runs in review");
+            assert!(waits(emission, None), "no gate runs in review");
         }
         for task in &feature.tasks {
-            if let Some(run) = task.state.waits_for() {
-                assert!(waits(run, Some(task.id)), "nothing works for {task:#?}");
+            if let Some(emission) = task.state.waits_for() {
+                assert!(waits(emission, Some(task.id)), "nothing works for {task:#?}");
             }
-            if let Some(run) = task.opening.filter(|_| feature.is_unfinished()) {
+            if let Some(emission) = task.opening.filter(|_| feature.is_unfinished()) {
                 assert!(
-                    waits(run, Some(task.id)),
+                    waits(emission, Some(task.id)),
                     "nothing opens the pull request of {}",
                     task.id
                 );
@@ -299,13 +301,13 @@ impl World {
     /// What an effect ends with; none for those that nothing waits for.
     fn outcome(&mut self, effect: &Effect, dice: &mut Dice<'_>) -> Option<Event> {
         let event = match effect {
-            Effect::Plan { run } => match dice.roll(8) {
+            Effect::Plan { emission } => match dice.roll(8) {
                 0 => Event::PlanRefused {
-                    run: *run,
+                    emission: *emission,
                     message: "no".to_owned(),
                 },
                 1 => Event::Stuck {
-                    run: *run,
+                    emission: *emission,
                     reason: refused(),
                 },
                 2 => {
@@ -314,22 +316,22 @@ impl World {
                         ..self.feature.rules.clone()
                     };
                     Event::Planned {
-                        run: *run,
+                        emission: *emission,
                         planned: planned(three_tasks(), rules),
                     }
                 }
                 _ => Event::Planned {
-                    run: *run,
+                    emission: *emission,
                     planned: planned(three_tasks(), self.feature.rules.clone()),
                 },
             },
-            Effect::PreFlight { run, commit } => {
-                let run = *run;
+            Effect::PreFlight { emission, commit } => {
+                let emission = *emission;
                 let (reason, looked_at) = (refused(), commit.clone().unwrap_or_else(|| sha(1)));
                 match dice.roll(6) {
-                    0 => Event::Stuck { run, reason },
+                    0 => Event::Stuck { emission, reason },
                     1 => Event::PreFlown {
-                        run,
+                        emission,
                         outcome: Box::new(PreFlown::Refused(reason)),
                     },
                     _ => {
@@ -337,7 +339,7 @@ impl World {
                         if let PreFlown::Ready(found) = &mut *outcome {
                             found.commit = looked_at;
                         }
-                        Event::PreFlown { run, outcome }
+                        Event::PreFlown { emission, outcome }
                     }
                 }
             }
@@ -345,75 +347,75 @@ impl World {
                 files: vec!["a".to_owned()],
                 other: self.sha(),
             },
-            Effect::OpenIntegration { run } => match dice.roll(6) {
+            Effect::OpenIntegration { emission } => match dice.roll(6) {
                 0 => Event::Stuck {
-                    run: *run,
+                    emission: *emission,
                     reason: refused(),
                 },
                 _ => Event::IntegrationOpened {
-                    run: *run,
+                    emission: *emission,
                     base: sha(1),
                     head: self.sha(),
                 },
             },
-            Effect::MergeDefault { run } => {
+            Effect::MergeDefault { emission } => {
                 let head = match (dice.roll(2), self.feature.gates.last()) {
                     (0, Some(gate)) => gate.head.clone(),
                     _ => self.sha(),
                 };
                 match dice.roll(6) {
                     0 => Event::Stuck {
-                        run: *run,
+                        emission: *emission,
                         reason: refused(),
                     },
                     1 => Event::DefaultMerged {
-                        run: *run,
+                        emission: *emission,
                         outcome: DefaultMerge::Conflict {
                             files: Vec::new(),
                             other: self.sha(),
                         },
                     },
                     2 => Event::DefaultMerged {
-                        run: *run,
+                        emission: *emission,
                         outcome: DefaultMerge::Merged {
                             head,
                             other: self.sha(),
                         },
                     },
                     _ => Event::DefaultMerged {
-                        run: *run,
+                        emission: *emission,
                         outcome: DefaultMerge::UpToDate { head, other: sha(1) },
                     },
                 }
             }
-            Effect::WaveGate { run } => match dice.roll(6) {
+            Effect::WaveGate { emission } => match dice.roll(6) {
                 0 => Event::Stuck {
-                    run: *run,
+                    emission: *emission,
                     reason: refused(),
                 },
                 roll => {
                     let report = [red(), absent(), green()][(roll - 1).min(2)].clone();
                     Event::WaveGated {
-                        run: *run,
+                        emission: *emission,
                         head: self.sha(),
                         report: Box::new(report),
                         broke: None,
                     }
                 }
             },
-            Effect::OpenFeaturePull { run } => match dice.roll(6) {
+            Effect::OpenFeaturePull { emission } => match dice.roll(6) {
                 0 => Event::Stuck {
-                    run: *run,
+                    emission: *emission,
                     reason: refused(),
                 },
                 _ => Event::PullOpened {
-                    run: *run,
+                    emission: *emission,
                     pull: FEATURE_PULL,
                     opened: None,
                 },
             },
-            Effect::Task { task, run, work } => {
-                let event = self.task_outcome(*task, *run, work, dice)?;
+            Effect::Task { task, emission, work } => {
+                let event = self.task_outcome(*task, *emission, work, dice)?;
                 Event::Task { task: *task, event }
             }
             _ => return None,
@@ -421,15 +423,24 @@ impl World {
         Some(event)
     }
 
-    fn task_outcome(&mut self, id: TaskId, run: u64, work: &TaskWork, dice: &mut Dice<'_>) -> Option<task::Event> {
+    fn task_outcome(
+        &mut self,
+        id: TaskId,
+        emission: Emission,
+        work: &TaskWork,
+        dice: &mut Dice<'_>,
+    ) -> Option<task::Event> {
         let task = self.feature.task(id)?.clone();
         let head = task
             .last_turn()
             .and_then(|turn| turn.head.clone())
             .unwrap_or_else(|| sha(0));
-        let stuck = task::Event::Stuck { run, reason: refused() };
+        let stuck = task::Event::Stuck {
+            emission,
+            reason: refused(),
+        };
         let event = match work {
-            TaskWork::Design => task::Event::Designed { run, design: None },
+            TaskWork::Design => task::Event::Designed { emission, design: None },
             TaskWork::Play => {
                 let (base, report) = (sha(1), report());
                 let outcome = match dice.roll(12) {
@@ -454,7 +465,7 @@ impl World {
                     _ => pushed(self.sha()),
                 };
                 task::Event::Played {
-                    run,
+                    emission,
                     outcome: Box::new(outcome),
                 }
             }
@@ -468,19 +479,19 @@ impl World {
             TaskWork::Gates => match dice.roll(8) {
                 0 => stuck,
                 1 => task::Event::Gated {
-                    run,
+                    emission,
                     head,
                     report: Box::new(absent()),
                     discrepancies: Vec::new(),
                 },
                 2 => task::Event::Gated {
-                    run,
+                    emission,
                     head,
                     report: Box::new(red()),
                     discrepancies: Vec::new(),
                 },
                 _ => task::Event::Gated {
-                    run,
+                    emission,
                     head,
                     report: Box::new(green()),
                     discrepancies: Vec::new(),
@@ -489,7 +500,7 @@ impl World {
             TaskWork::Ci => match dice.roll(8) {
                 0 => stuck,
                 said => task::Event::CiRead {
-                    run,
+                    emission,
                     head,
                     result: Box::new(match said {
                         1 => ci_says(CiSays::NoAnswer("cancelled".to_owned())),
@@ -502,27 +513,33 @@ impl World {
             TaskWork::Coach => match dice.roll(10) {
                 0 => task::Event::CoachFailed {
                     printed: String::new(),
-                    run,
+                    emission,
                     failure: failure(),
                 },
-                1 => judged(run, head, Judgement::EvidenceAbsent { reasons: Vec::new() }),
-                2 => judged(run, head, feedback("the same")),
+                1 => judged(emission, head, Judgement::EvidenceAbsent { reasons: Vec::new() }),
+                2 => judged(emission, head, feedback("the same")),
                 3..5 => {
                     let word = char::from_u32(97 + u32::try_from(self.fresh() % 26).unwrap()).unwrap();
-                    judged(run, head, feedback(&word.to_string().repeat(4)))
+                    judged(emission, head, feedback(&word.to_string().repeat(4)))
                 }
-                _ => judged(run, head, approval()),
+                _ => judged(emission, head, approval()),
             },
             TaskWork::Merge => match dice.roll(8) {
                 0 => stuck,
                 1 => task::Event::MergeRefused {
-                    run,
+                    emission,
                     rule: "two reviews".to_owned(),
                 },
-                2 => task::Event::MergeConflict { run, files: Vec::new() },
-                3 if matches!(task.origin, Origin::Sync { .. }) => task::Event::CaughtUp { run, head: self.sha() },
+                2 => task::Event::MergeConflict {
+                    emission,
+                    files: Vec::new(),
+                },
+                3 if matches!(task.origin, Origin::Sync { .. }) => task::Event::CaughtUp {
+                    emission,
+                    head: self.sha(),
+                },
                 _ => task::Event::Merged {
-                    run,
+                    emission,
                     commit: self.sha(),
                 },
             },
@@ -799,9 +816,9 @@ proptest! {
     }
 }
 
-fn judged(run: u64, head: Sha, judgement: Judgement) -> task::Event {
+fn judged(emission: Emission, head: Sha, judgement: Judgement) -> task::Event {
     task::Event::Judged {
-        run,
+        emission,
         head,
         judgement: Box::new(judgement),
         probes: Vec::new(),

@@ -1,0 +1,111 @@
+//! A mirror that borrows the objects of a clone, with the commits that Players made in it.
+
+use crate::{Outcome, clone::Clone, project::Project};
+use domain::ids::RepoId;
+use git::{ForgeAccess, Mirror, Mirrors};
+use std::{
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// One project's mirror, and a work tree beside it for plain runs.
+pub struct Repository {
+    mirror: Mirror,
+    plain: PathBuf,
+}
+
+/// A Player's work.
+pub struct Work {
+    pub base: String,
+    pub head: String,
+}
+
+impl Repository {
+    /// Makes them where they are not there yet.
+    pub fn new(folder: &Path, project: &Project, clone: &Clone) -> Outcome<Self> {
+        let mut hasher = DefaultHasher::new();
+        project.name.hash(&mut hasher);
+        let id = RepoId(hasher.finish() >> 12);
+        let forge = ForgeAccess::new("http://127.0.0.1:9").map_err(|error| error.to_string())?;
+        let mirrors = Mirrors::new(&folder.join("data"), forge).map_err(|error| error.to_string())?;
+        let repository = Self {
+            mirror: mirrors.mirror(id),
+            plain: folder.join("plain").join(id.0.to_string()),
+        };
+        let dir = repository.mirror.dir();
+        if !dir.join("objects/info/alternates").exists() {
+            fs::create_dir_all(dir).map_err(|error| error.to_string())?;
+            repository.git(&["init", "--quiet", "--bare", "."], None)?;
+            let alternates = format!("{}\n", clone.objects()?.display());
+            let written = fs::write(dir.join("objects/info/alternates"), alternates);
+            written.map_err(|error| error.to_string())?;
+        }
+        Ok(repository)
+    }
+
+    pub fn mirror(&self) -> &Mirror {
+        &self.mirror
+    }
+
+    /// The commit as a Player could have made it: what no Player may touch stays as it was.
+    pub fn work(&self, commit: &str, left_out: &[String]) -> Outcome<Work> {
+        let base = self.git(&["rev-parse", &format!("{commit}^")], None)?;
+        if left_out.is_empty() {
+            let head = commit.to_owned();
+            return Ok(Work { base, head });
+        }
+        let index = self.mirror.dir().join("play.index");
+        let index = Some(index.as_path());
+        self.git(&["read-tree", commit], index)?;
+        for path in left_out {
+            let entry = self.git(&["ls-tree", &base, "--", path], None)?;
+            match entry.split_once('\t') {
+                None => self.git(&["update-index", "--force-remove", "--", path], index)?,
+                Some((meta, _)) => {
+                    let meta: Vec<&str> = meta.split(' ').collect();
+                    let (mode, id) = (meta.first().unwrap_or(&""), meta.get(2).unwrap_or(&""));
+                    let info = format!("{mode},{id},{path}");
+                    self.git(&["update-index", "--add", "--cacheinfo", &info], index)?
+                }
+            };
+        }
+        let tree = self.git(&["write-tree"], index)?;
+        let head = self.git(&["commit-tree", "-p", &base, "-m", "work", &tree], None)?;
+        Ok(Work { base, head })
+    }
+
+    /// A work tree of a commit. What commands left there before stays.
+    pub fn check_out(&self, commit: &str) -> Outcome<&Path> {
+        fs::create_dir_all(&self.plain).map_err(|error| error.to_string())?;
+        let tree = format!("--work-tree={}", self.plain.display());
+        let index = self.plain.with_extension("index");
+        self.git(
+            &[&tree, "checkout", "--quiet", "--force", "--detach", commit],
+            Some(&index),
+        )?;
+        Ok(&self.plain)
+    }
+
+    fn git(&self, arguments: &[&str], index: Option<&Path>) -> Outcome<String> {
+        let mut git = Command::new("git");
+        git.current_dir(self.mirror.dir())
+            .args(["-c", "safe.bareRepository=all", "--git-dir=."])
+            .args(arguments)
+            .envs(index.map(|index| ("GIT_INDEX_FILE", index)));
+        for who in ["AUTHOR", "COMMITTER"] {
+            git.env(format!("GIT_{who}_NAME"), "player")
+                .env(format!("GIT_{who}_EMAIL"), "player@example.invalid")
+                .env(format!("GIT_{who}_DATE"), "1700000000 +0000");
+        }
+        let output = git.output().map_err(|error| error.to_string())?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+            false => Err(format!(
+                "git {arguments:?}: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            )),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! A commit judged by everything that the engine runs, and then by a Coach that approves whatever it sees.
+
+use crate::{
+    Outcome,
+    clone::Clone,
+    plain,
+    project::Project,
+    reading,
+    repository::Repository,
+    results::{End, Played, Verdict},
+};
+use autobuild::{
+    config::{NetworkCeiling, Offer, RepositorySettings},
+    gates,
+    gates::{Bench, Deadlines, Places, Subject},
+};
+use domain::{
+    contract::{CheckoutState, Judgement, TurnFacts, judge},
+    decision::{CoachDecision, DecisionKind, Outcome as Decided, Severity},
+    evidence::{Evidence, GateReport},
+    ids::Sha,
+    isolation::Level,
+    plan::PlannedTask,
+    secret::Secrets,
+    task::Origin,
+};
+use git::Mirror;
+use sandbox::{Sandbox, SandboxOptions, egress::Ceiling};
+use std::{
+    fmt::Display,
+    fs,
+    path::{Path, PathBuf},
+};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+/// What all commits share: a sandbox, and a folder for mirrors, checkouts and build caches.
+pub struct Running {
+    runtime: Runtime,
+    bench: Bench,
+    folder: PathBuf,
+    /// Where the table stands, and the settings beside it.
+    beside: PathBuf,
+}
+
+impl Running {
+    /// Makes the folder, which later runs go on with. What foreign programs may reach is taken from the variables of the
+    /// service (`AUTOBUILD_NETWORK_ALLOW`, `AUTOBUILD_NETWORK_PINNED`).
+    pub fn new(folder: PathBuf, table: &Path) -> Outcome<Self> {
+        let runtime = Runtime::new().map_err(said)?;
+        let network = NetworkCeiling::of_process().map_err(|mistakes| format!("{mistakes:?}"))?;
+        let launcher = SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild")));
+        let sandbox = runtime.block_on(Sandbox::probe(launcher, Level::L0.or_more()));
+        let bench = Bench {
+            sandbox: sandbox.map_err(said)?,
+            network: Ceiling {
+                hosts: network.allow,
+                pinned: network.pinned,
+            },
+            folder: folder.join("checkouts"),
+            caches: folder.join("caches"),
+            secrets: Secrets::default(),
+            deadlines: Deadlines::default(),
+            places: Places::default(),
+        };
+        fs::create_dir_all(&bench.folder).map_err(said)?;
+        Ok(Self {
+            runtime,
+            bench,
+            folder,
+            beside: table.parent().map(Path::to_path_buf).unwrap_or_default(),
+        })
+    }
+
+    /// Plays a commit; what keeps it from being played is its verdict, and ends nothing.
+    pub fn judge(&self, project: &Project, clone: &Clone, commit: &str) -> Outcome<Verdict> {
+        let mut verdict = reading::judge(clone, commit)?;
+        let played = self.played(project, clone, &verdict);
+        verdict.played = Some(played.unwrap_or_else(|problem| Played {
+            end: End::NotPlayed,
+            reasons: vec![problem],
+            plain: 0.0,
+            gates: 0.0,
+            preflight: 0.0,
+        }));
+        Ok(verdict)
+    }
+
+    fn played(&self, project: &Project, clone: &Clone, verdict: &Verdict) -> Outcome<Played> {
+        let repository = Repository::new(&self.folder, project, clone)?;
+        let work = repository.work(&verdict.commit, &verdict.left_out)?;
+        let (_, body) = clone.message(&verdict.commit)?;
+        let files = clone.differing(&verdict.commit)?;
+        let task = reading::task(
+            &verdict.subject,
+            body,
+            files.into_iter().map(|file| file.path).collect(),
+        )?;
+        let settings = self.settings(project)?;
+        let bench = Bench {
+            deadlines: Deadlines {
+                setup: project.patience,
+                test: project.patience,
+            },
+            ..self.bench.clone()
+        };
+        let turn = Turn {
+            bench: &bench,
+            mirror: repository.mirror(),
+            base: work.base.parse().map_err(said)?,
+            head: work.head.parse().map_err(said)?,
+            task: &task,
+            settings: &settings,
+        };
+        let (report, preflight, gates) = self.runtime.block_on(turn.run())?;
+        let chosen = self
+            .runtime
+            .block_on(gates::commands::at(turn.mirror, &turn.head, &settings));
+        let plain = plain::run(&repository, &work, &chosen.map_err(said)?, project.patience)?;
+        let (end, reasons) = decided(&task, &report);
+        Ok(Played {
+            end,
+            reasons,
+            plain,
+            gates,
+            preflight,
+        })
+    }
+
+    fn settings(&self, project: &Project) -> Outcome<RepositorySettings> {
+        let text = match &project.settings {
+            None => String::new(),
+            Some(file) => fs::read_to_string(self.beside.join(file)).map_err(|error| format!("{file}: {error}"))?,
+        };
+        RepositorySettings::parse(&text, &Offer::default()).map_err(|mistakes| format!("{mistakes:?}"))
+    }
+}
+
+/// One turn whose Player made a commit.
+struct Turn<'a> {
+    bench: &'a Bench,
+    mirror: &'a Mirror,
+    base: Sha,
+    head: Sha,
+    task: &'a PlannedTask,
+    settings: &'a RepositorySettings,
+}
+
+impl Turn<'_> {
+    /// Pre-flight on the base, then the Gates on the head; and the processor time of each.
+    async fn run(&self) -> Outcome<(GateReport, f64, f64)> {
+        let cancel = CancellationToken::new();
+        let begun = plain::processor_time();
+        let baseline = gates::preflight(self.bench, self.mirror, &self.base, self.settings, &cancel);
+        let baseline = baseline.await.map_err(said)?;
+        let preflight = plain::processor_time() - begun;
+        let subject = Subject {
+            mirror: self.mirror,
+            fork: &self.base,
+            head: &self.head,
+            task: self.task,
+            origin: &Origin::Planned,
+            mode: self.settings.mode,
+            baseline: &baseline,
+            settings: self.settings,
+            waived: &[],
+            people: &[],
+        };
+        let begun = plain::processor_time();
+        let report = gates::verify(self.bench, &subject, &cancel).await.map_err(said)?;
+        Ok((report, preflight, plain::processor_time() - begun))
+    }
+}
+
+/// What a Coach that approves makes of it.
+fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
+    let facts = TurnFacts {
+        kind: task.kind,
+        criteria: &task.acceptance_criteria,
+        gates: report,
+        lines_of: &|_| Some(u32::MAX),
+        checkout: &CheckoutState::Unchanged,
+    };
+    let fine = CoachDecision {
+        decision: DecisionKind::Approve,
+        summary: "fine".to_owned(),
+        criteria: Vec::new(),
+        tests: None,
+        issues: Vec::new(),
+        feedback: String::new(),
+        commands: Vec::new(),
+        ignored: Vec::new(),
+    };
+    let setup = report.setup.iter().map(|evidence| ("set-up".to_owned(), evidence));
+    let mut reasons: Vec<String> = setup
+        .chain([("tests".to_owned(), &report.tests)])
+        .chain(
+            report
+                .more
+                .iter()
+                .map(|result| (result.gate.to_string(), &result.evidence)),
+        )
+        .filter_map(|(gate, evidence)| match evidence {
+            Evidence::Passed(_) => None,
+            Evidence::Failed(finding) => Some(format!("{gate}: {}: {}", finding.sentence(), end_of(&finding.output))),
+            Evidence::Absent(reason) => Some(format!("{gate} could not be had: {reason:?}")),
+        })
+        .collect();
+    let end = match judge(&fine, &facts) {
+        Judgement::EvidenceAbsent { reasons: why } => {
+            reasons.extend(why);
+            End::Absent
+        }
+        Judgement::Verdict(verdict) => {
+            let must = verdict.items.iter().filter(|item| item.severity == Severity::MustFix);
+            reasons.extend(must.map(|item| item.description.clone()));
+            match verdict.outcome {
+                Decided::Approve => End::Approved,
+                Decided::Feedback => End::SentBack,
+            }
+        }
+    };
+    (end, reasons)
+}
+
+/// The last lines of an output, on one line.
+fn end_of(output: &str) -> String {
+    let lines: Vec<&str> = output
+        .lines()
+        .rev()
+        .filter(|line| !line.trim().is_empty())
+        .take(3)
+        .collect();
+    lines.into_iter().rev().collect::<Vec<_>>().join(" / ")
+}
+
+fn said(error: impl Display) -> String {
+    format!("{error:#}")
+}

@@ -1,0 +1,542 @@
+//! Measures the calls of models: what each used, how it was refused, how long it was silent.
+
+use crate::egress::{
+    call_slots::CallSlot,
+    pace::Pace,
+    tally::{MAX_MODEL, Tally},
+};
+use domain::usage::Tokens;
+use http::StatusCode;
+use serde_json::Value;
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+/// An answer, or one event of it, that is longer than this is not read.
+const MAX_OBSERVED: usize = 16 << 20;
+/// What is kept of the words with which an API refuses.
+const MAX_SAID: usize = 2_000;
+/// What is kept of the beginning of a request.
+const MAX_HEAD: usize = 4_000;
+/// What a request counts that was broken off before its answer told anything.
+const BYTES_PER_TOKEN: u64 = 4;
+/// What an answer may come to where its request sets no bound: no model of the price table answers more.
+const MOST_OUTPUT: u64 = 128_000;
+
+/// How an answer comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As one JSON value.
+    Whole,
+    /// As events, a line of JSON each.
+    Events,
+}
+
+/// What a call counts whose answer does not tell what it used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unreported {
+    /// What was sent, by the usual length of a token.
+    AsSent,
+    /// The most that it may have used: a token for every byte that was sent, and the longest answer that it allows.
+    AtMost,
+}
+
+/// Measures one call of a model and counts it when it is over, however it ended.
+#[derive(Debug)]
+pub(super) struct CallMeter {
+    tally: Arc<Tally>,
+    unreported: Unreported,
+    form: Form,
+    unread: Vec<u8>,
+    model: String,
+    tokens: Tokens,
+    sent: Arc<Sent>,
+    counts: Counts,
+    came: Came,
+    asks: Arc<Pace>,
+    answers: Arc<Pace>,
+    /// Given back when the call is counted.
+    place: Option<CallSlot>,
+}
+
+/// The request of a call, as far as it went out.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    bytes: AtomicU64,
+    most_output: AtomicU64,
+    head: Mutex<Vec<u8>>,
+}
+
+impl Sent {
+    /// A piece goes out.
+    pub(super) fn note(&self, piece: &[u8]) {
+        let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
+        self.bytes.fetch_add(length, Ordering::Relaxed);
+        let mut head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MAX_HEAD.saturating_sub(head.len());
+        head.extend(piece.iter().take(room));
+    }
+
+    /// The request allows its answer at most so many tokens.
+    pub(super) fn allows(&self, most_output: Option<u64>) {
+        self.most_output.fetch_max(most_output.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    fn used(&self, unreported: Unreported) -> Tokens {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        match unreported {
+            Unreported::AsSent => Tokens {
+                input: bytes / BYTES_PER_TOKEN,
+                ..Tokens::default()
+            },
+            Unreported::AtMost => Tokens {
+                input: bytes,
+                output: match self.most_output.load(Ordering::Relaxed) {
+                    0 => MOST_OUTPUT,
+                    most => most.min(MOST_OUTPUT),
+                },
+                ..Tokens::default()
+            },
+        }
+    }
+
+    /// The model that the beginning of the request names.
+    fn model(&self) -> Option<String> {
+        let head = self.head.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&head);
+        let (_, after) = text.split_once("\"model\"")?;
+        let name = after.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+        let (name, _) = name.split_once('"')?;
+        Some(name.chars().take(MAX_MODEL).collect())
+    }
+}
+
+/// What came of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Came {
+    /// Nothing yet: the model may be at work.
+    Nothing,
+    /// Its head, and so far not a byte more. An answer that stays so is none of a model.
+    Head,
+    Words,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    Yes,
+    No,
+    Refused,
+}
+
+impl CallMeter {
+    pub(super) fn new(tally: &Arc<Tally>) -> Self {
+        Self {
+            tally: Arc::clone(tally),
+            unreported: Unreported::AsSent,
+            form: Form::Whole,
+            unread: Vec::new(),
+            model: String::new(),
+            tokens: Tokens::default(),
+            sent: Arc::default(),
+            counts: Counts::Yes,
+            came: Came::Nothing,
+            asks: Arc::default(),
+            answers: Arc::default(),
+            place: None,
+        }
+    }
+
+    /// The same, for calls that count so where their answers tell nothing.
+    pub(super) fn counting(mut self, unreported: Unreported) -> Self {
+        self.unreported = unreported;
+        self
+    }
+
+    /// Who is told of the request.
+    pub(super) fn sent(&self) -> Arc<Sent> {
+        Arc::clone(&self.sent)
+    }
+
+    /// Who is told how the request comes.
+    pub(super) fn asks(&self) -> Arc<Pace> {
+        Arc::clone(&self.asks)
+    }
+
+    /// Who is told how the answer comes.
+    pub(super) fn answers(&self) -> Arc<Pace> {
+        Arc::clone(&self.answers)
+    }
+
+    /// Whether this was no answer of a model: a head and no word. One that was broken off there may have become one.
+    fn is_none(&self) -> bool {
+        let is_over = self.unreported() == Unreported::AsSent || self.answers.has_ended();
+        self.came == Came::Head && is_over
+    }
+
+    /// What counts where no usage was told. Where the API itself broke off the program had no part in it.
+    fn unreported(&self) -> Unreported {
+        match self.answers.has_broken_by_itself() {
+            true => Unreported::AsSent,
+            false => self.unreported,
+        }
+    }
+
+    /// For how long the API says nothing.
+    fn silence(&self) -> Duration {
+        match self.came {
+            Came::Nothing => self.asks.since_all_came(),
+            Came::Head | Came::Words => self.answers.silence(),
+        }
+    }
+
+    /// The call has a place, and begins now.
+    pub(super) fn begin(&mut self, place: CallSlot) {
+        self.asks = Arc::default();
+        self.place = Some(place);
+    }
+
+    /// The call costs nothing.
+    pub(super) fn forget(&mut self) {
+        self.counts = Counts::No;
+    }
+
+    /// The call was answered. One that was refused costs nothing, and what is said then is kept for operators.
+    pub(super) fn answered(&mut self, status: StatusCode, asked_to_wait: Option<u64>) {
+        if self.counts == Counts::No {
+            // What is free to ask is answered also by an API that serves nobody, and tells nothing of that.
+            return;
+        }
+        self.came = Came::Head;
+        let refused = !status.is_success();
+        if matches!(status.as_u16(), 408 | 409 | 425 | 429 | 500..) {
+            self.tally.fails();
+        }
+        let wait = asked_to_wait.filter(|_| refused);
+        self.tally.set_wait(wait.unwrap_or(0));
+        self.tally.refusal().clear();
+        if refused {
+            self.counts = Counts::Refused;
+        }
+    }
+
+    /// The API is not to be reached, or breaks off: the call costs nothing.
+    pub(super) fn fails(&mut self) {
+        self.forget();
+        self.tally.fails();
+    }
+
+    /// An answer begins.
+    pub(super) fn begins(&mut self, form: Form) {
+        self.form = form;
+    }
+
+    pub(super) fn observe(&mut self, bytes: &[u8]) {
+        match self.counts {
+            Counts::Yes => {}
+            Counts::No => return,
+            Counts::Refused => {
+                let mut said = self.tally.refusal();
+                let room = MAX_SAID.saturating_sub(said.len());
+                said.extend(bytes.iter().take(room));
+                return;
+            }
+        }
+        self.came = Came::Words;
+        let mut rest = bytes;
+        while self.form == Form::Events {
+            let Some(at) = rest.iter().position(|byte| *byte == b'\n') else {
+                break;
+            };
+            let (line, after) = rest.split_at(at);
+            self.keep(line);
+            self.read();
+            rest = after.get(1..).unwrap_or_default();
+        }
+        self.keep(rest);
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.unread.len().saturating_add(bytes.len()) <= MAX_OBSERVED {
+            self.unread.extend_from_slice(bytes);
+        }
+    }
+
+    /// Reads what came, and begins anew.
+    fn read(&mut self) {
+        let unread = std::mem::take(&mut self.unread);
+        let json = unread.strip_prefix(b"data:").unwrap_or(&unread);
+        let Ok(value) = serde_json::from_slice::<Value>(json) else {
+            return;
+        };
+        if matches!(
+            value.get("type").and_then(Value::as_str),
+            Some("error" | "response.failed")
+        ) {
+            self.tally.fails();
+            // An API that says that it failed charges nothing for its answer.
+            self.unreported = Unreported::AsSent;
+        }
+        // Anthropic's first event holds them in `message`, OpenAI's last one in `response`.
+        let places = [Some(&value), value.get("message"), value.get("response")];
+        for place in places.into_iter().flatten() {
+            if let Some(model) = place.get("model").and_then(Value::as_str) {
+                self.model = model.chars().take(MAX_MODEL).collect();
+            }
+            if let Some(usage) = place.get("usage") {
+                self.tokens = at_least(self.tokens, tokens(usage));
+            }
+        }
+    }
+}
+
+impl Drop for CallMeter {
+    fn drop(&mut self) {
+        if self.counts != Counts::No {
+            if self.answers.has_broken() {
+                self.tally.fails();
+            }
+            let mut longest = self.tally.longest_silence();
+            *longest = match self.answers.has_ended() {
+                true => Duration::ZERO,
+                false => longest.max(self.silence()),
+            };
+        }
+        if self.counts != Counts::Yes || self.is_none() {
+            return;
+        }
+        self.read();
+        if self.tokens.total() == 0 {
+            self.tokens = self.sent.used(self.unreported());
+        }
+        if self.model.is_empty() {
+            self.model = self.sent.model().unwrap_or_default();
+        }
+        self.tally.add(&self.model, self.tokens);
+    }
+}
+
+/// Figures of one call only grow: each event repeats what those before it said.
+fn at_least(one: Tokens, other: Tokens) -> Tokens {
+    Tokens {
+        input: one.input.max(other.input),
+        cached: one.cached.max(other.cached),
+        cache_write: one.cache_write.max(other.cache_write),
+        output: one.output.max(other.output),
+    }
+}
+
+fn tokens(usage: &Value) -> Tokens {
+    let number = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
+    let of_details = number("/input_tokens_details/cached_tokens").or(number("/prompt_tokens_details/cached_tokens"));
+    let input = number("/input_tokens").or(number("/prompt_tokens")).unwrap_or(0);
+    Tokens {
+        // OpenAI's figure holds the cached ones too.
+        input: input.saturating_sub(of_details.unwrap_or(0)),
+        cached: of_details.or(number("/cache_read_input_tokens")).unwrap_or(0),
+        cache_write: number("/cache_creation_input_tokens").unwrap_or(0),
+        output: number("/output_tokens").or(number("/completion_tokens")).unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallMeter, Form, Tally};
+    use domain::usage::Tokens;
+    use http::StatusCode;
+    use std::sync::Arc;
+
+    fn metered(form: Form, pieces: &[&str]) -> Vec<(String, Tokens)> {
+        let tally = Arc::new(Tally::default());
+        let mut meter = CallMeter::new(&tally);
+        meter.sent().note(&[b' '; 370]);
+        meter.sent().note(b"{\"model\" : \"asked\", \"x\":\"\"}   ");
+        assert_eq!(meter.sent().bytes.load(std::sync::atomic::Ordering::Relaxed), 400);
+        meter.answered(StatusCode::OK, None);
+        meter.begins(form);
+        for piece in pieces {
+            meter.observe(piece.as_bytes());
+        }
+        drop(meter);
+        tally.used()
+    }
+
+    fn used(model: &str, [input, cached, cache_write, output]: [u64; 4]) -> Vec<(String, Tokens)> {
+        let tokens = Tokens {
+            input,
+            cached,
+            cache_write,
+            output,
+        };
+        vec![(model.to_owned(), tokens)]
+    }
+
+    #[test]
+    fn every_form_of_an_answer_tells_what_it_used() {
+        let stream = [
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":10,",
+            "\"cache_read_input_tokens\":20,\"cache_creation_input_tokens\":30,\"output_tokens\":1}}}\n\n",
+            "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":40}}\n\ndata: no json\n\n",
+        ];
+        assert_eq!(metered(Form::Events, &stream), used("m", [10, 20, 30, 40]));
+        let whole = [
+            "{\n\"model\": \"m\", \"usage\":",
+            "{\"input_tokens\": 5, \"output_tokens\": 6}}",
+        ];
+        assert_eq!(metered(Form::Whole, &whole), used("m", [5, 0, 0, 6]));
+        let responses = [
+            "data: {\"response\":{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"input_tokens_details\":\
+                          {\"cached_tokens\":4},\"output_tokens\":2}}}\n",
+        ];
+        assert_eq!(metered(Form::Events, &responses), used("g", [5, 4, 0, 2]));
+        let chat = ["{\"model\":\"g\",\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2}}"];
+        assert_eq!(metered(Form::Whole, &chat), used("g", [9, 0, 0, 2]));
+    }
+
+    #[test]
+    fn a_call_that_was_broken_off_counts_what_was_sent() {
+        assert_eq!(metered(Form::Events, &["data: {\"typ"]), used("asked", [100, 0, 0, 0]));
+        let tally = Arc::new(Tally::default());
+        let silent = CallMeter::new(&tally);
+        silent.sent().note(&[b' '; 400]);
+        drop(silent);
+        assert_eq!(tally.used(), used("", [100, 0, 0, 0]), "the model may have worked");
+    }
+
+    #[test]
+    fn where_usage_must_be_told_an_answer_without_it_counts_as_the_most() {
+        let metered = |request: &[u8], allows, form, said: &[&str], ends| {
+            let tally = Arc::new(Tally::default());
+            let mut meter = CallMeter::new(&tally).counting(super::Unreported::AtMost);
+            meter.sent().note(request);
+            meter.sent().allows(allows);
+            meter.answered(StatusCode::OK, None);
+            meter.begins(form);
+            said.iter().for_each(|piece| meter.observe(piece.as_bytes()));
+            if ends {
+                meter.answers().ends();
+            }
+            drop(meter);
+            tally.used()
+        };
+        let request = b"{\"model\":\"g\"}";
+        let begun = ["data: {\"type\":\"response.created\",\"response\":{\"model\":\"g\",\"usage\":null}}\n"];
+        let most = used("g", [13, 0, 0, 128_000]);
+        assert_eq!(metered(request, None, Form::Events, &begun, false), most);
+        assert_eq!(
+            metered(request, None, Form::Events, &[], false),
+            most,
+            "broken off at the head"
+        );
+        assert_eq!(
+            metered(request, None, Form::Events, &[], true),
+            Vec::new(),
+            "no answer of a model"
+        );
+        assert_eq!(
+            metered(request, Some(50), Form::Whole, &["{}"], true),
+            used("g", [13, 0, 0, 50])
+        );
+        assert_eq!(metered(request, Some(u64::MAX), Form::Whole, &["{}"], true), most);
+        let failed = ["data: {\"type\":\"response.failed\",\"response\":{\"model\":\"g\"}}\n"];
+        assert_eq!(
+            metered(request, None, Form::Events, &failed, true),
+            used("g", [3, 0, 0, 0])
+        );
+        let dropped = Arc::new(Tally::default());
+        let mut meter = CallMeter::new(&dropped).counting(super::Unreported::AtMost);
+        meter.sent().note(request);
+        meter.answered(StatusCode::OK, None);
+        meter.observe(b"{");
+        meter.answers().waits();
+        meter.answers().breaks();
+        drop(meter);
+        assert_eq!(dropped.used(), used("g", [3, 0, 0, 0]), "the API's own doing");
+        let told = ["{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"output_tokens\":2}}"];
+        assert_eq!(
+            metered(request, None, Form::Whole, &told, true),
+            used("g", [9, 0, 0, 2])
+        );
+    }
+
+    #[test]
+    fn an_answer_without_a_word_is_none_of_a_model_and_costs_nothing() {
+        assert_eq!(metered(Form::Events, &[]), Vec::new());
+    }
+
+    #[test]
+    fn the_words_of_the_last_refusal_are_kept_until_the_api_serves() {
+        let tally = Arc::new(Tally::default());
+        let call = |status, wait, said: &str| {
+            let mut meter = CallMeter::new(&tally);
+            meter.answered(status, wait);
+            meter.observe(said.as_bytes());
+            meter.observe(b" more ");
+        };
+        call(StatusCode::TOO_MANY_REQUESTS, Some(7), "{\"error\":1}");
+        assert_eq!(
+            (tally.said().as_str(), tally.told_to_wait()),
+            ("{\"error\":1} more", Some(7))
+        );
+        let mut free = CallMeter::new(&tally);
+        free.forget();
+        free.answered(StatusCode::OK, None);
+        assert_eq!(
+            (tally.said().is_empty(), tally.told_to_wait()),
+            (false, Some(7)),
+            "nothing was asked"
+        );
+        call(StatusCode::BAD_REQUEST, None, &"x".repeat(5_000));
+        assert_eq!((tally.said().len(), tally.told_to_wait()), (super::MAX_SAID, None));
+        call(StatusCode::OK, Some(7), "{}");
+        assert_eq!((tally.said().as_str(), tally.told_to_wait()), ("", None));
+        let costs = tally.used();
+        assert_eq!(costs.len(), 1, "only what was served costs: {costs:?}");
+    }
+
+    #[test]
+    fn an_api_that_did_not_serve_is_told_from_one_that_was_asked_oddly() {
+        let failed = |status: u16, form, said: &str| {
+            let tally = Arc::new(Tally::default());
+            let mut meter = CallMeter::new(&tally);
+            meter.answered(StatusCode::from_u16(status).unwrap(), None);
+            meter.begins(form);
+            meter.observe(said.as_bytes());
+            drop(meter);
+            tally.has_failed()
+        };
+        for status in [408, 429, 500, 529] {
+            assert!(failed(status, Form::Whole, ""), "{status}");
+        }
+        for status in [200, 400, 401, 404] {
+            assert!(!failed(status, Form::Whole, "{\"type\":\"message\"}"), "{status}");
+        }
+        assert!(failed(
+            200,
+            Form::Events,
+            "event: error\ndata: {\"type\":\"error\"}\n\n"
+        ));
+        assert!(failed(200, Form::Events, "data: {\"type\":\"response.failed\"}\n\n"));
+        assert!(!failed(200, Form::Events, "data: {\"type\":\"ping\"}\n\n"));
+    }
+
+    #[test]
+    fn many_models_and_endless_lines_are_bounded() {
+        let tally = Arc::new(Tally::default());
+        for number in 0..1_000 {
+            let mut meter = CallMeter::new(&tally);
+            meter.observe(format!("{{\"model\":\"m{number}\",\"usage\":{{\"output_tokens\":1}}}}").as_bytes());
+        }
+        let all = tally.used();
+        assert!(all.len() <= crate::egress::tally::MAX_MODELS + 1, "{}", all.len());
+        assert_eq!(all.iter().map(|(_, tokens)| tokens.output).sum::<u64>(), 1_000);
+        let mut meter = CallMeter::new(&tally);
+        for _ in 0..40 {
+            meter.observe(&vec![b'x'; 1 << 20]);
+        }
+        assert!(meter.unread.len() <= super::MAX_OBSERVED);
+    }
+}

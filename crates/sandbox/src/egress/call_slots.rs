@@ -1,0 +1,102 @@
+//! How many calls of models a run may have under way at once: as many as what is left of its share may pay for, and always
+//! one. What a call costs is known only when it is over, so that many at once could all begin before any is counted.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// What an answer may come to, in millionths of a dollar: 32,000 tokens of a strong model.
+const ANSWER: u64 = 800_000;
+/// The length of a request that does not tell it, in bytes. A byte of a request costs about a millionth of a dollar.
+const UNTOLD: u64 = 1 << 20;
+
+/// The calls that are under way.
+#[derive(Debug, Default)]
+pub(super) struct CallSlots {
+    taken: Mutex<Taken>,
+    freed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    calls: u64,
+    micros: u64,
+}
+
+/// One call's place; dropping it lets another begin.
+#[derive(Debug)]
+pub(super) struct CallSlot {
+    places: Arc<CallSlots>,
+    micros: u64,
+}
+
+impl CallSlots {
+    /// A place for a call whose request has this many bytes, as soon as what is `left` may pay for it beside the others, or
+    /// it is the only one; none where nothing is left.
+    pub(super) async fn take(self: &Arc<Self>, bytes: Option<u64>, left: impl Fn() -> u64) -> Option<CallSlot> {
+        let micros = bytes.unwrap_or(UNTOLD).saturating_add(ANSWER);
+        loop {
+            let mut freed = std::pin::pin!(self.freed.notified());
+            // Whoever leaves between the look and the wait is heard.
+            freed.as_mut().enable();
+            if let Some(decided) = self.look(micros, left()) {
+                return decided;
+            }
+            freed.await;
+        }
+    }
+
+    fn look(self: &Arc<Self>, micros: u64, left: u64) -> Option<Option<CallSlot>> {
+        let mut taken = self.taken();
+        if left == 0 {
+            return Some(None);
+        }
+        let together = taken.micros.saturating_add(micros);
+        if taken.calls > 0 && together > left {
+            return None;
+        }
+        taken.calls = taken.calls.saturating_add(1);
+        taken.micros = together;
+        let places = Arc::clone(self);
+        Some(Some(CallSlot { places, micros }))
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for CallSlot {
+    fn drop(&mut self) {
+        let mut taken = self.places.taken();
+        taken.calls = taken.calls.saturating_sub(1);
+        taken.micros = taken.micros.saturating_sub(self.micros);
+        drop(taken);
+        self.places.freed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ANSWER, CallSlots};
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn as_many_calls_begin_as_can_be_paid_for_and_always_one() {
+        let places = Arc::new(CallSlots::default());
+        let left = || 2 * ANSWER;
+        let first = places.take(Some(0), left).await;
+        let _second = places.take(Some(0), left).await.unwrap();
+        let third = places.take(Some(0), left);
+        let mut third = std::pin::pin!(third);
+        assert!(futures_util::poll!(third.as_mut()).is_pending());
+        drop(first);
+        assert!(third.await.is_some());
+        assert!(places.take(None, || 0).await.is_none(), "nothing is left");
+
+        let alone = Arc::new(CallSlots::default());
+        assert!(
+            alone.take(None, || 1).await.is_some(),
+            "the last call may cost more than is left"
+        );
+    }
+}

@@ -1,0 +1,494 @@
+//! What a request asks the model's own service to reach on the internet: searches, pages, servers of tools, pictures by their
+//! address. Whoever may reach nothing but a model would reach everything through it. And, where the terms say so, what
+//! cannot be priced or bounded. Read as the request passes, piece by piece, with as little kept of it as its nesting needs.
+
+use crate::egress::rules::Terms;
+
+/// Deeper requests are refused.
+const MAX_DEPTH: usize = 256;
+/// What is kept of a text; none of those that are looked for is longer.
+const MAX_TEXT: usize = 256;
+
+/// Tools that the program itself works with, so that they cost tokens alone.
+const OWN_TOOLS: [&[u8]; 6] = [
+    b"function",
+    b"custom",
+    b"namespace",
+    b"tool_search",
+    b"local_shell",
+    b"apply_patch",
+];
+
+/// Members of a request that a bounded one has not, or has with one of these values only.
+const BOUNDED: [(&str, &[&[u8]]); 7] = [
+    // It goes on when nobody listens any more, and tells its usage to whoever asks later.
+    ("background", &[b"false"]),
+    // What is kept at the service, of any length and with tools and models of its own.
+    ("prompt", &[]),
+    ("conversation", &[]),
+    ("previous_response_id", &[]),
+    ("web_search_options", &[]),
+    ("service_tier", &[b"auto", b"default", b"flex"]),
+    // Each of several answers costs.
+    ("n", &[b"1"]),
+];
+
+/// How a request may bound the tokens of its answer.
+const MOST_OUTPUT: [&[u8]; 3] = [b"max_output_tokens", b"max_completion_tokens", b"max_tokens"];
+
+/// Why a request does not pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum RequestRefusal {
+    #[error("it is no JSON object in UTF-8")]
+    Unreadable,
+    #[error("it is nested too deeply")]
+    TooDeep,
+    #[error("it asks the model's service for tools that reach other hosts")]
+    Tool,
+    #[error("it asks the model's service to fetch something by its address")]
+    Address,
+    #[error("it has `{0}`, and what that costs is not bounded")]
+    Unbounded(&'static str),
+    #[error("it asks for tools of the model's service, and what those cost is not bounded")]
+    Priceless,
+    #[error("it does not ask for this run's model")]
+    Model,
+}
+
+/// Reads a request.
+#[derive(Debug, Default)]
+pub(super) struct RequestPolicy {
+    terms: Terms,
+    open: Vec<Container>,
+    text: Vec<u8>,
+    lex: Lex,
+    began: bool,
+    names_model: bool,
+    most_output: Option<u64>,
+}
+
+/// An object or a list that has not ended.
+#[derive(Debug, Default)]
+struct Container {
+    /// The key that it stands under.
+    under: Vec<u8>,
+    /// The last key in it; none in a list.
+    key: Vec<u8>,
+    is_list: bool,
+    awaits_key: bool,
+    searches: bool,
+    stays_inside: bool,
+    by_address: bool,
+    has_address: bool,
+    holds: Holds,
+}
+
+/// What a list holds, or what an object is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Holds {
+    #[default]
+    Anything,
+    /// The tools that are offered.
+    Tools,
+    /// What was said, in which tools may be offered too.
+    Input,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Lex {
+    #[default]
+    Between,
+    Text,
+    Escape,
+    /// So many digits of a character's number are missing.
+    Number(u8, u32),
+    Bare,
+}
+
+impl RequestPolicy {
+    pub(super) fn under(terms: Terms) -> Self {
+        Self {
+            terms,
+            ..Self::default()
+        }
+    }
+
+    /// The most tokens that the request allows its answer, as far as it was read.
+    pub(super) fn most_output(&self) -> Option<u64> {
+        self.most_output
+    }
+
+    /// Reads the next piece; an error where the request must not go on.
+    pub(super) fn read(&mut self, piece: &[u8]) -> Result<(), RequestRefusal> {
+        piece.iter().try_for_each(|byte| self.byte(*byte))
+    }
+
+    fn byte(&mut self, byte: u8) -> Result<(), RequestRefusal> {
+        match self.lex {
+            Lex::Between => self.between(byte),
+            Lex::Text => match byte {
+                b'"' => {
+                    self.lex = Lex::Between;
+                    self.ended_text()
+                }
+                b'\\' => self.goes_on(Lex::Escape),
+                0 => Err(RequestRefusal::Unreadable),
+                byte => {
+                    self.keep(&[byte]);
+                    Ok(())
+                }
+            },
+            Lex::Escape => {
+                if byte == b'u' {
+                    return self.goes_on(Lex::Number(4, 0));
+                }
+                self.keep(&[byte]);
+                self.goes_on(Lex::Text)
+            }
+            Lex::Number(left, number) => {
+                let digit = char::from(byte).to_digit(16).ok_or(RequestRefusal::Unreadable)?;
+                let number = number << 4 | digit;
+                if left > 1 {
+                    return self.goes_on(Lex::Number(left - 1, number));
+                }
+                let mut utf8 = [0; 4];
+                let character = char::from_u32(number).unwrap_or('?');
+                self.keep(character.encode_utf8(&mut utf8).as_bytes());
+                self.goes_on(Lex::Text)
+            }
+            Lex::Bare if byte.is_ascii_alphanumeric() || b"+-.".contains(&byte) => {
+                self.keep(&[byte]);
+                Ok(())
+            }
+            Lex::Bare => {
+                self.lex = Lex::Between;
+                self.value(false)?;
+                self.between(byte)
+            }
+        }
+    }
+
+    fn goes_on(&mut self, lex: Lex) -> Result<(), RequestRefusal> {
+        self.lex = lex;
+        Ok(())
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.text.len() < MAX_TEXT {
+            self.text.extend_from_slice(bytes);
+        }
+    }
+
+    fn between(&mut self, byte: u8) -> Result<(), RequestRefusal> {
+        if !self.began && !byte.is_ascii_whitespace() {
+            self.began = true;
+            if byte != b'{' {
+                return Err(RequestRefusal::Unreadable);
+            }
+        }
+        match byte {
+            b'{' | b'[' => self.opens(byte == b'['),
+            b'}' | b']' => match self.open.pop() {
+                Some(ended) if ended.searches && !ended.stays_inside => Err(RequestRefusal::Tool),
+                Some(_) if self.open.is_empty() && self.needs_model() && !self.names_model => {
+                    Err(RequestRefusal::Model)
+                }
+                _ => Ok(()),
+            },
+            b',' | b':' => {
+                if let Some(top) = self.open.last_mut() {
+                    top.awaits_key = byte == b',' && !top.is_list;
+                }
+                Ok(())
+            }
+            b'"' => {
+                self.text.clear();
+                self.goes_on(Lex::Text)
+            }
+            byte if byte.is_ascii_whitespace() => Ok(()),
+            byte if byte.is_ascii_alphanumeric() || byte == b'-' => {
+                self.text = vec![byte];
+                self.goes_on(Lex::Bare)
+            }
+            _ => Err(RequestRefusal::Unreadable),
+        }
+    }
+
+    fn opens(&mut self, is_list: bool) -> Result<(), RequestRefusal> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(RequestRefusal::TooDeep);
+        }
+        // What stands in a list stands under the list's key.
+        let under = self.open.last().map(|top| match top.is_list {
+            true => top.under.clone(),
+            false => top.key.clone(),
+        });
+        let under = under.unwrap_or_default();
+        if self.open.len() == 1 {
+            self.bounded(&under, b"{}")?;
+        }
+        self.open.push(Container {
+            holds: self.holds(&under, is_list),
+            under,
+            is_list,
+            awaits_key: !is_list,
+            ..Container::default()
+        });
+        Ok(())
+    }
+
+    /// What a container that opens under this key is: tools are offered by a request, within what was said, and by tools.
+    fn holds(&self, under: &[u8], is_list: bool) -> Holds {
+        let above = self.open.last().map_or(Holds::Anything, |top| top.holds);
+        let is_deep = self.open.len() > 1;
+        match (is_list, under, above) {
+            (true, b"tools", _) if !is_deep || above != Holds::Anything => Holds::Tools,
+            (true, b"input", _) if !is_deep => Holds::Input,
+            // An object of a list is what the list holds; whatever else lies in an object is its own business.
+            (false, _, above) if self.open.last().is_some_and(|top| top.is_list) => above,
+            _ => Holds::Anything,
+        }
+    }
+
+    fn needs_model(&self) -> bool {
+        matches!(&self.terms, Terms::Priced { models } if !models.is_empty())
+    }
+
+    /// Looks at a member of the request itself, or at the type of a tool.
+    fn bounded(&mut self, key: &[u8], value: &[u8]) -> Result<(), RequestRefusal> {
+        let Terms::Priced { models } = &self.terms else {
+            return Ok(());
+        };
+        if key == b"model" {
+            self.names_model = true;
+            let is_known = models.is_empty() || models.iter().any(|model| model.as_bytes() == value);
+            return if is_known { Ok(()) } else { Err(RequestRefusal::Model) };
+        }
+        if MOST_OUTPUT.contains(&key) {
+            let most = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+            self.most_output = self.most_output.max(most);
+        }
+        let known = BOUNDED.iter().find(|(name, _)| name.as_bytes() == key);
+        match known {
+            Some((name, values)) if value != b"null" && !values.contains(&value) => {
+                Err(RequestRefusal::Unbounded(name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn ended_text(&mut self) -> Result<(), RequestRefusal> {
+        let is_whole = self.open.len() == 1;
+        match self.open.last_mut() {
+            Some(top) if top.awaits_key => {
+                top.key.clone_from(&self.text);
+                match is_whole && top.key == b"mcp_servers" {
+                    true => Err(RequestRefusal::Tool),
+                    false => Ok(()),
+                }
+            }
+            _ => self.value(true),
+        }
+    }
+
+    /// A value that is no object and no list.
+    fn value(&mut self, is_text: bool) -> Result<(), RequestRefusal> {
+        let is_priced = matches!(self.terms, Terms::Priced { .. });
+        if let ([request], true) = (self.open.as_slice(), is_priced) {
+            let (key, text) = (request.key.clone(), self.text.clone());
+            self.bounded(&key, &text)?;
+        }
+        let of_tools = self.open.get(1).is_some_and(|list| list.under == b"tools");
+        let text = self.text.to_ascii_lowercase();
+        let is_address = is_text && !text.starts_with(b"data:");
+        let Some(top) = self.open.last_mut() else {
+            return Err(RequestRefusal::Unreadable);
+        };
+        let is_tool = is_priced && top.holds == Holds::Tools && !top.is_list;
+        match top.key.as_slice() {
+            b"type" if is_tool && !OWN_TOOLS.contains(&self.text.as_slice()) => return Err(RequestRefusal::Priceless),
+            b"type" if of_tools && text == b"web_search" => top.searches = true,
+            b"type" if of_tools && (text.starts_with(b"web_") || text.starts_with(b"mcp")) => {
+                return Err(RequestRefusal::Tool);
+            }
+            // In a store of pages that the service keeps, and nowhere else.
+            b"external_web_access" if of_tools && (is_text || text != b"false") => return Err(RequestRefusal::Tool),
+            b"external_web_access" => top.stays_inside = true,
+            b"type" if top.under == b"source" && text == b"url" => top.by_address = true,
+            b"url" if top.under == b"source" => top.has_address = true,
+            b"url" if top.under == b"image_url" && is_address => return Err(RequestRefusal::Address),
+            b"image_url" | b"file_url" if is_address => return Err(RequestRefusal::Address),
+            _ => {}
+        }
+        match top.by_address && top.has_address {
+            true => Err(RequestRefusal::Address),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RequestPolicy, RequestRefusal, Terms};
+
+    fn read(request: &str) -> Result<(), RequestRefusal> {
+        let whole = RequestPolicy::default().read(request.as_bytes());
+        let mut reach = RequestPolicy::default();
+        let split = request.as_bytes().chunks(1).try_for_each(|piece| reach.read(piece));
+        assert_eq!(whole, split, "{request}");
+        whole
+    }
+
+    #[test]
+    fn what_programs_ask_for_passes() {
+        for request in [
+            r#"{"model":"m","tools":[{"name":"Bash","input_schema":{"type":"object","properties":{"type":{"type":"string"}}}}]}"#,
+            r#" {"tools":[{"type":"function","name":"web_search"},{"type":"web_search","external_web_access":false}]}"#,
+            r#"{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"aHR0cDovL3g"}}]}]}"#,
+            r#"{"input":[{"type":"input_image","image_url":"data:image/png;base64,aHR0cA"}],"n":-1.5e3,"stream":true}"#,
+            r#"{"messages":[{"content":"{\"tools\":[{\"type\":\"web_fetch_1\"}],\"mcp_servers\":[1]}"}]}"#,
+            r#"{"messages":[{"content":[{"type":"tool_use","input":{"mcp_servers":[],"type":"web_fetch","url":"http://x"}}]}]}"#,
+            r#"{"metadata":{"source":{"type":"text","url":"x"}},"tools":[]}"#,
+            "{}",
+        ] {
+            assert_eq!(read(request), Ok(()), "{request}");
+        }
+    }
+
+    fn all_are(expected: RequestRefusal, requests: &[&str]) {
+        for request in requests {
+            assert_eq!(read(request), Err(expected), "{request}");
+        }
+    }
+
+    #[test]
+    fn tools_that_reach_other_hosts_do_not_pass() {
+        let requests = [
+            r#"{"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]}"#,
+            r#"{"tools":[{"name":"web_search","type":"web_search_20250305"}]}"#,
+            r#"{"tools":[{"\u0074ype":"\u0077eb\u005ffetch_1"}]}"#,
+            r#"{"tools":[{"type":"custom","type":"web_fetch_1"}]}"#,
+            r#"{"tools":[],"tools":[{"type":"mcp","server_url":"https://evil.example"}]}"#,
+            r#"{"tools":[{"type":"namespace","tools":[{"type":"mcp_toolset"}]}]}"#,
+            r#"{"tools":[{"type":"web_search"}]}"#,
+            r#"{"tools":[{"type":"web_search","external_web_access":true}]}"#,
+            r#"{"tools":[{"type":"web_search","external_web_access":false,"external_web_access":1}]}"#,
+            r#"{"mcp_servers":[{"type":"url","url":"https://evil.example"}]}"#,
+        ];
+        all_are(RequestRefusal::Tool, &requests);
+    }
+
+    fn priced(request: &str) -> Result<Option<u64>, RequestRefusal> {
+        let models = ["gpt-5.4", "fallback"].map(str::to_owned).to_vec();
+        let mut reach = RequestPolicy::under(Terms::Priced { models });
+        let pieces = request.as_bytes().chunks(3);
+        pieces.into_iter().try_for_each(|piece| reach.read(piece))?;
+        Ok(reach.most_output())
+    }
+
+    #[test]
+    fn what_is_priced_and_bounded_passes() {
+        for (request, most) in [
+            (r#"{"model":"gpt-5.4","stream":true,"store":false,"input":[]}"#, None),
+            (
+                r#"{"max_output_tokens":7,"model":"fallback","n":1,"background":false,"prompt":null}"#,
+                Some(7),
+            ),
+            (
+                r#"{"max_tokens":7,"model":"gpt-5.4","max_tokens":9,"service_tier":"flex"}"#,
+                Some(9),
+            ),
+            (
+                r#"{"model":"gpt-5.4","input":[{"prompt":{"id":"x"},"background":true,"model":"other","n":3}]}"#,
+                None,
+            ),
+            (
+                r#"{"model":"gpt-5.4","tools":[{"type":"function","name":"shell","parameters":{"type":"object",
+                    "tools":[{"type":"shell"}]}},{"type":"namespace","tools":[{"type":"custom"}]},
+                    {"type":"local_shell"},{"type":"apply_patch"}],"tool_choice":"auto"}"#,
+                None,
+            ),
+            (
+                r#"{"model":"gpt-5.4","input":[{"type":"tool_search_output","tools":[{"type":"function"}]}]}"#,
+                None,
+            ),
+        ] {
+            assert_eq!(priced(request), Ok(most), "{request}");
+        }
+        let any = RequestPolicy::under(Terms::Priced { models: Vec::new() }).read(br#"{"model":"whichever"}"#);
+        assert_eq!(any, Ok(()));
+    }
+
+    #[test]
+    fn what_cannot_be_priced_or_bounded_does_not_pass() {
+        for (member, name) in [
+            (r#""background":true"#, "background"),
+            (r#""background":1"#, "background"),
+            (r#""background" : true"#, "background"),
+            (r#""background":false,"background":true"#, "background"),
+            (r#""prompt":{"id":"pmpt_1"}"#, "prompt"),
+            (r#""prompt":"pmpt_1""#, "prompt"),
+            (r#""conversation":"conv_1""#, "conversation"),
+            (r#""previous_response_id":"resp_1""#, "previous_response_id"),
+            (r#""web_search_options":{}"#, "web_search_options"),
+            (r#""service_tier":"priority""#, "service_tier"),
+            (r#""n":128"#, "n"),
+        ] {
+            for request in [
+                format!(r#"{{{member},"model":"gpt-5.4"}}"#),
+                format!(r#"{{"model":"gpt-5.4",{member}}}"#),
+            ] {
+                assert_eq!(priced(&request), Err(RequestRefusal::Unbounded(name)), "{request}");
+            }
+        }
+        for tool in [
+            r#"{"type":"shell"}"#,
+            r#"{"type":"code_interpreter","container":{"type":"auto"}}"#,
+            r#"{"type":"image_generation"}"#,
+            r#"{"type":"file_search"}"#,
+            r#"{"type":"computer_use_preview"}"#,
+            r#"{"type":"web_search","external_web_access":false}"#,
+            r#"{"type":"web_search_preview_2025_03_11"}"#,
+            r#"{"type":"Function"}"#,
+            r#"{"type":"function","type":"shell"}"#,
+            r#"{"type":"namespace","tools":[{"type":"shell"}]}"#,
+        ] {
+            for request in [
+                format!(r#"{{"model":"gpt-5.4","tools":[{tool}]}}"#),
+                format!(r#"{{"model":"gpt-5.4","tools":[{{"type":"function"}},{tool}],"input":"x"}}"#),
+                format!(r#"{{"model":"gpt-5.4","input":[{{"tools":[{tool}]}}]}}"#),
+            ] {
+                assert_eq!(priced(&request), Err(RequestRefusal::Priceless), "{request}");
+            }
+        }
+        for request in [
+            r#"{"model":"gpt-5.4-pro","input":"x"}"#,
+            r#"{"model":"gpt-5.4","model":"o1-pro"}"#,
+            r#"{"model":{"id":"gpt-5.4"}}"#,
+            r#"{"input":"x"}"#,
+            r#"{"model":null}"#,
+            "{}",
+        ] {
+            assert_eq!(priced(request), Err(RequestRefusal::Model), "{request}");
+        }
+    }
+
+    #[test]
+    fn what_would_be_fetched_by_its_address_does_not_pass() {
+        let requests = [
+            r#"{"messages":[{"content":[{"type":"image","source":{"type":"url","url":"https://evil.example"}}]}]}"#,
+            r#"{"messages":[{"content":[{"source":{"url":"https://evil.example","type":"url"}}]}]}"#,
+            r#"{"input":[{"content":[{"type":"input_image","image_url":"HTTPS://evil.example"}]}]}"#,
+            r#"{"input":[{"content":[{"type":"input_file","file_url":" http://evil.example"}]}]}"#,
+            r#"{"input":[{"content":[{"image_url":{"url":"https://evil.example"}}]}]}"#,
+        ];
+        all_are(RequestRefusal::Address, &requests);
+    }
+
+    #[test]
+    fn what_cannot_be_read_does_not_pass() {
+        let deep = format!("{{\"a\":{}", "[".repeat(300));
+        all_are(RequestRefusal::TooDeep, &[&deep]);
+        all_are(RequestRefusal::Unreadable, &["\u{feff}{}", "{\0\"\0a", "[{}]", "\"x\""]);
+    }
+}

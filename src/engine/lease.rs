@@ -1,0 +1,291 @@
+//! One claimed effect from claim to end: performed while its lease is renewed, then recorded with what follows from it.
+
+use crate::{
+    engine::{
+        Engine,
+        apply::Applied,
+        in_flight::Crash,
+        job::{ApiWait, Done, EffectError, Job, LimitedBy},
+        perform,
+        perform::give_up,
+        schedule,
+    },
+    store::{Claimed, Fenced, Finish, Lane, Lease, Outcome, ParkCause, ParkTimes, StoreError},
+};
+use domain::{blocked::Passes, effect::Outages, ids::Millis};
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// For operators; what the panic said is in the log alone.
+const PANICKED: &str = "the service panicked while it did this; see its log";
+
+/// How long what a suspended installation cannot do waits before it is tried again.
+const SUSPENDED_MS: i64 = 600_000;
+
+impl Engine {
+    /// Performs a claimed effect and stores how it ended.
+    pub(super) async fn hold(self: Arc<Self>, claimed: Claimed, agents: CancellationToken) {
+        let id = claimed.effect.id.clone();
+        let cancel = self.running.begin(&id);
+        let job = Job::new(claimed.effect, claimed.hold, cancel, self.settings.lease);
+        if let Err(error) = self.hold_job(&job, &agents).await {
+            tracing::error!(%id, %error, "how {id} ended could not be stored; its lease will run out");
+        }
+        self.running.end(&id);
+    }
+
+    /// Counts an effect whose performance panicked as a crash of it. It is tried again, at last given up, like one whose
+    /// process was killed; what cannot be stored is left to its lease.
+    pub(super) async fn crashed(&self, crash: &Crash) {
+        let id = &crash.hold.effect;
+        tracing::error!(%id, "{id} panicked: {}", crash.message);
+        self.running.end(id);
+        let now = self.now();
+        let at = now.plus(self.settings.backoff.after(crash.earlier, fifth()));
+        match self.store.crash(&crash.hold, at, PANICKED, now).await {
+            Ok(fenced) => written(fenced),
+            Err(error) => {
+                tracing::error!(%id, %error, "the crash of {id} could not be stored; its lease will run out")
+            }
+        }
+    }
+
+    async fn hold_job(&self, job: &Job, agents: &CancellationToken) -> Result<(), StoreError> {
+        // From here on, so that nothing is missed between the look and the renewals.
+        let looks = self.running.looks();
+        match self.store.look(&job.hold).await {
+            Ok(Lease::Mine) => {}
+            Ok(Lease::CancelRequested) => return self.end(job, &Outcome::Cancelled).await,
+            Ok(Lease::Lost) => return Ok(()),
+            Err(error) => return self.error(job, error.into()).await,
+        }
+        let most = job.effect.lane.failures().crashes;
+        if let Some(most) = most.filter(|most| job.effect.crashes >= *most) {
+            let why = EffectError::defect(format!("the service ended {most} times while it did this"));
+            return self.give_up(job, &why).await;
+        }
+        let (lease, ended) = self.perform_held(job, agents, looks).await;
+        match (lease, ended) {
+            (Lease::Lost, _) => Ok(()),
+            (_, Ok(done)) => self.done(job, done).await,
+            (Lease::CancelRequested, Err(_)) => self.end(job, &Outcome::Cancelled).await,
+            (Lease::Mine, Err(error)) => self.error(job, error).await,
+        }
+    }
+
+    /// Performs the effect while its lease is renewed. Both end here: a renewal that nobody polls any more would hold the
+    /// store's one connection for writing.
+    async fn perform_held(
+        &self,
+        job: &Job,
+        agents: &CancellationToken,
+        looks: watch::Receiver<u64>,
+    ) -> (Lease, Result<Done, EffectError>) {
+        let work = perform::perform(self, job);
+        tokio::pin!(work);
+        let keep = self.keep(job, looks);
+        tokio::pin!(keep);
+        let mut lease = Lease::Mine;
+        loop {
+            tokio::select! {
+                ended = &mut work => return (lease, ended),
+                lost = &mut keep, if lease == Lease::Mine => {
+                    lease = lost;
+                    job.cancel.cancel();
+                }
+                () = agents.cancelled(), if job.effect.lane == Lane::Agent && !job.cancel.is_cancelled() => {
+                    job.cancel.cancel();
+                }
+            }
+        }
+    }
+
+    /// Renews the lease until it is lost or the effect is no longer wanted.
+    async fn keep(&self, job: &Job, mut looks: watch::Receiver<u64>) -> Lease {
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(self.settings.renew) => {}
+                _ = looks.changed() => {}
+            }
+            let lease_ms = i64::try_from(self.settings.lease.as_millis()).unwrap_or(60_000);
+            match self.store.renew(&job.hold, self.now().plus(lease_ms)).await {
+                Ok(Lease::Mine) => job.renewed(self.settings.lease),
+                Ok(lost) => return lost,
+                Err(error) => {
+                    tracing::warn!(%error, id = %job.effect.id, "the lease of {} was not renewed", job.effect.id)
+                }
+            }
+        }
+    }
+
+    async fn done(&self, job: &Job, done: Done) -> Result<(), StoreError> {
+        let outcome = Outcome::Done { external_id: None };
+        match done {
+            Done::Nothing => self.end(job, &outcome).await,
+            Done::FollowUp(effects) => {
+                self.store.add_effects(&effects).await?;
+                self.end(job, &outcome).await
+            }
+            Done::Fact(key, fact) => {
+                let finish = Finish {
+                    hold: job.hold.clone(),
+                    outcome: outcome.clone(),
+                };
+                match self.apply(&key, *fact, Some(finish)).await {
+                    Ok(Applied::Done | Applied::Known | Applied::LostFence) => Ok(()),
+                    Ok(Applied::NoFeature | Applied::RunExists) => self.end(job, &outcome).await,
+                    Err(error) => self.error(job, error.into()).await,
+                }
+            }
+        }
+    }
+
+    async fn error(&self, job: &Job, error: EffectError) -> Result<(), StoreError> {
+        let id = &job.effect.id;
+        match &error {
+            EffectError::Stopped => written(self.store.release(&job.hold).await?),
+            EffectError::Suspended => {
+                written(
+                    self.store
+                        .postpone(&job.hold, self.now().plus(SUSPENDED_MS), &error.to_string())
+                        .await?,
+                );
+            }
+            EffectError::Limited { by, until, why } => {
+                if *by == LimitedBy::GitHub {
+                    self.spacing.hold(job.installation(), *until);
+                }
+                tracing::info!(%id, "{id} waits: {why}");
+                written(self.store.postpone(&job.hold, *until, why).await?);
+            }
+            EffectError::Waiting { until } => {
+                tracing::debug!(%id, "{id} waits for others");
+                written(self.store.postpone(&job.hold, *until, &error.to_string()).await?);
+            }
+            EffectError::Parked { wait, why } => return self.park(job, wait, why).await,
+            EffectError::Failed(_) | EffectError::Hopeless(_) | EffectError::Spent { .. } => {
+                return self.give_up(job, &error).await;
+            }
+            EffectError::Later { fault, not_before }
+                if job.effect.lane.failures().outages == Outages::WaitedOut && fault.passes() == Passes::ByItself =>
+            {
+                return self.wait_out(job, &error, not_before.unwrap_or(Millis(0))).await;
+            }
+            EffectError::Later { .. } | EffectError::Agent(_) => return self.later(job, &error).await,
+        }
+        Ok(())
+    }
+
+    /// Frees the worker until the model's API serves again, and lets people see that the work waits.
+    async fn park(&self, job: &Job, wait: &ApiWait, why: &str) -> Result<(), StoreError> {
+        let id = &job.effect.id;
+        tracing::warn!(%id, provider = %wait.provider, "{id} waits for the model's API: {why}");
+        let cause = match wait.trouble {
+            Some((cause, _)) => ParkCause::Refused { cause, said: why },
+            None => ParkCause::Closed,
+        };
+        let times = ParkTimes {
+            now: self.now(),
+            until: wait.until,
+            spacing: self.settings.waits.spacing,
+            lease: wait.trouble.map(|(_, asked)| asked.plus(self.settings.waits.spacing)),
+        };
+        let id_shown = format!("{id}/waits/{}", job.effect.fence);
+        let shown = job
+            .effect
+            .feature
+            .map(|key| schedule::shown_again(job, key, id_shown, self.now()));
+        let parked = self
+            .store
+            .park(&job.hold, &wait.provider, &cause, &times, shown.as_slice());
+        written(parked.await?);
+        Ok(())
+    }
+
+    /// Frees the worker until GitHub may be reached again, and lets people see that the work waits. It counts as no try:
+    /// an agent is tried a few times, the network for a day.
+    async fn wait_out(&self, job: &Job, error: &EffectError, not_before: Millis) -> Result<(), StoreError> {
+        let (id, now) = (&job.effect.id, self.now());
+        let begun = job.effect.waits_for_forge_since();
+        let waited = now.0.saturating_sub(begun.unwrap_or(now).0);
+        if waited >= self.settings.waits.in_all {
+            return self.give_up(job, error).await;
+        }
+        let wait = self.settings.backoff.after_waiting(waited, fifth());
+        tracing::warn!(%id, "{id} waits for GitHub: {error}");
+        let times = ParkTimes {
+            now,
+            until: now.plus(wait).max(not_before),
+            spacing: 0,
+            lease: None,
+        };
+        // It is said once that it waits; when it goes on, what it does then is shown.
+        let shown = job.effect.feature.filter(|_| begun.is_none());
+        let shown = shown.map(|key| schedule::shown_again(job, key, format!("{id}/waits/{}", job.effect.fence), now));
+        let why = error.to_string();
+        let waits = self.store.wait_for_forge(&job.hold, &why, &times, shown.as_slice());
+        written(waits.await?);
+        Ok(())
+    }
+
+    async fn later(&self, job: &Job, error: &EffectError) -> Result<(), StoreError> {
+        let id = &job.effect.id;
+        let tries = job.effect.lane.failures().tries;
+        if job.effect.attempt.saturating_add(1) >= tries {
+            return self.give_up(job, error).await;
+        }
+        let (now, backoff) = (self.now(), &self.settings.backoff);
+        let at = if let EffectError::Later {
+            not_before: Some(at), ..
+        } = error
+        {
+            now.plus(backoff.as_told(job.effect.attempt, at.0.saturating_sub(now.0)))
+        } else {
+            now.plus(backoff.after(job.effect.attempt, fifth()))
+        };
+        tracing::warn!(%id, attempt = job.effect.attempt, "{id} is tried again: {error}");
+        written(self.store.fail_attempt(&job.hold, at, &error.to_string()).await?);
+        Ok(())
+    }
+
+    /// Ends the effect as failed, and tells its Feature what waits for it in vain.
+    async fn give_up(&self, job: &Job, error: &EffectError) -> Result<(), StoreError> {
+        let id = &job.effect.id;
+        tracing::warn!(%id, "{id} is given up: {error}");
+        self.store.add_effects(&give_up::told(self, job, error).await?).await?;
+        let outcome = Outcome::Failed {
+            error: error.to_string(),
+        };
+        if let Some((key, fact)) = give_up::fact(self, job, error).await {
+            let finish = Finish {
+                hold: job.hold.clone(),
+                outcome: outcome.clone(),
+            };
+            match self.apply(&key, fact, Some(finish)).await {
+                Ok(Applied::Done | Applied::Known | Applied::LostFence) => return Ok(()),
+                Ok(Applied::NoFeature | Applied::RunExists) => {}
+                Err(error) => tracing::error!(%error, %id, "the Feature could not be told that {id} is given up"),
+            }
+        }
+        self.end(job, &outcome).await
+    }
+
+    async fn end(&self, job: &Job, outcome: &Outcome) -> Result<(), StoreError> {
+        written(self.store.finish(&job.hold, outcome).await?);
+        Ok(())
+    }
+}
+
+fn written(fenced: Fenced) {
+    match fenced {
+        Fenced::Written => {}
+        Fenced::Lost => tracing::info!("an effect was taken over by another worker"),
+    }
+}
+
+/// A random fifth, so that what failed together is not tried again together.
+fn fifth() -> f64 {
+    let random = getrandom::u32().unwrap_or(u32::MAX / 2);
+    f64::from(random) / f64::from(u32::MAX) * 0.4 - 0.2
+}

@@ -1,0 +1,78 @@
+//! Tests that stand inside files of code, taken apart from the code by syntax.
+
+use integrity::{language, language::bodies::TestModule};
+
+/// The text of a file of code with the tests of another version of it in place of its own; none where no grammar can do it.
+pub(crate) fn with_tests_of(path: &str, code: &str, tests: &str) -> Option<String> {
+    let mut own = language::doing(path, code)?.modules;
+    let others = language::doing(path, tests)?.modules;
+    own.sort_by_key(|module| std::cmp::Reverse(module.range.start));
+    let mut text = code.to_owned();
+    for module in &own {
+        let other = others.iter().find(|other| other.name == module.name);
+        let put = match other {
+            Some(other) => tests.get(other.range.clone())?.to_owned(),
+            None => format!("mod {} {{}}", module.name),
+        };
+        text.replace_range(module.range.clone(), &put);
+    }
+    for other in others
+        .iter()
+        .filter(|other| own.iter().all(|own| own.name != other.name))
+    {
+        text.push_str(&format!("\n#[cfg(test)]\n{}\n", tests.get(other.range.clone())?));
+    }
+    for declared in declared(tests).filter(|line| !code.lines().any(|own| own.trim() == *line)) {
+        text.push_str(&format!("\n#[cfg(test)]\n{declared}\n"));
+    }
+    Some(text)
+}
+
+/// The modules for tests that stand in files of their own, as they are declared.
+fn declared(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().map(str::trim);
+    let next = text.lines().map(str::trim).skip(1);
+    let pairs = lines.zip(next);
+    pairs.filter_map(|(mark, line)| {
+        (mark == "#[cfg(test)]" && line.starts_with("mod ") && line.ends_with(';')).then_some(line)
+    })
+}
+
+/// The text of each module for tests.
+pub(crate) fn modules(path: &str, text: &str) -> Vec<String> {
+    let modules = language::doing(path, text)
+        .map(|doing| doing.modules)
+        .unwrap_or_default();
+    let of = |module: TestModule| text.get(module.range).map(str::to_owned);
+    modules.into_iter().filter_map(of).collect()
+}
+
+/// Whether tests in a file of this path can be taken apart from its code.
+pub(crate) fn can_separate(path: &str) -> bool {
+    language::of(path).is_some_and(|language| language.inline_tests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_tests_of;
+
+    #[test]
+    fn old_code_gets_new_tests_and_keeps_what_it_does() {
+        let code = |body: &str| format!("pub fn add(a: u8) -> u8 {{ {body} }}\n");
+        let tests = |check: &str| format!("#[cfg(test)]\nmod tests {{\n    #[test]\n    fn one() {{ {check} }}\n}}\n");
+        let swapped = |old: &str, new: &str| with_tests_of("src/a.rs", old, new).unwrap();
+        let (old, new) = (code("a"), code("a + 1"));
+        let (first, second) = (tests("assert_eq!(1, 1);"), tests("assert_eq!(2, 2);"));
+        assert_eq!(
+            swapped(&format!("{old}{first}"), &format!("{new}{second}")),
+            format!("{old}{second}")
+        );
+        assert_eq!(swapped(&old, &format!("{new}{second}")), format!("{old}\n{second}"));
+        let apart = "#[cfg(test)]\nmod tests;\n";
+        assert_eq!(swapped(&old, &format!("{new}{apart}")), format!("{old}\n{apart}"));
+        assert_eq!(
+            swapped(&format!("{old}{apart}"), &format!("{new}{apart}")),
+            format!("{old}{apart}")
+        );
+    }
+}

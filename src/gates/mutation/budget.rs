@@ -1,0 +1,88 @@
+//! How long experiments may run together, and what was left out.
+
+use crate::config::Depth;
+use std::time::Duration;
+
+/// Experiments may always take this long together.
+const LEAST: Duration = Duration::from_secs(20);
+
+/// What is left of the time for experiments.
+pub(super) struct Budget {
+    whole: Duration,
+    left: Duration,
+    left_out: Vec<&'static str>,
+}
+
+impl Budget {
+    pub(super) fn of(depth: Depth, plain: Duration) -> Self {
+        let share = match depth {
+            Depth::Quick => plain / 5,
+            Depth::Standard => plain,
+            Depth::Thorough => plain.saturating_mul(10),
+        };
+        let whole = share.max(LEAST);
+        Self {
+            whole,
+            left: whole,
+            left_out: Vec::new(),
+        }
+    }
+
+    /// How long the next run may take; none where nothing is left.
+    pub(super) fn left(&self) -> Option<Duration> {
+        (!self.left.is_zero()).then_some(self.left)
+    }
+
+    pub(super) fn spend(&mut self, took: Duration) {
+        self.left = self.left.saturating_sub(took);
+    }
+
+    pub(super) fn leave_out(&mut self, name: &'static str) {
+        self.left_out.push(name);
+    }
+
+    /// What ran and what did not, in a sentence.
+    pub(super) fn sentence(&self, ran: &[&'static str]) -> String {
+        let seconds = self.whole.as_secs();
+        match (ran, self.left_out.as_slice()) {
+            (ran, []) => format!("ran: {}", ran.join(", ")),
+            ([], out) => format!("left out, because {seconds} s were not enough: {}", out.join(", ")),
+            (ran, out) => format!(
+                "ran: {}; left out, because {seconds} s for all experiments were not enough: {}",
+                ran.join(", "),
+                out.join(", ")
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_a_share_of_the_plain_run_and_never_less_than_20_seconds() {
+        let seconds = Duration::from_secs;
+        let table = [
+            (Depth::Quick, 5, 20),
+            (Depth::Quick, 200, 40),
+            (Depth::Standard, 5, 20),
+            (Depth::Standard, 60, 60),
+            (Depth::Thorough, 1, 20),
+            (Depth::Thorough, 60, 600),
+        ];
+        for (depth, plain, expected) in table {
+            let budget = Budget::of(depth, seconds(plain));
+            assert_eq!(budget.left(), Some(seconds(expected)), "{depth:?} {plain}");
+        }
+        let mut budget = Budget::of(Depth::Standard, seconds(30));
+        budget.spend(seconds(40));
+        assert_eq!(budget.left(), None);
+        budget.leave_out("golden files");
+        let sentence = budget.sentence(&["empty bodies"]);
+        assert_eq!(
+            sentence,
+            "ran: empty bodies; left out, because 30 s for all experiments were not enough: golden files"
+        );
+    }
+}

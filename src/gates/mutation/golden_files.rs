@@ -1,0 +1,85 @@
+//! If tests newly write files, they run with other words in the files that are stored for them. A file that is rewritten,
+//! and whose words no test needs, compares nothing.
+
+use crate::gates::{
+    change::Change,
+    mutation::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious, code::Code},
+};
+use domain::integrity::Rule;
+use integrity::{
+    FileChange, language,
+    language::{Role, role},
+};
+use std::collections::BTreeSet;
+
+/// What is put at the end of each stored file.
+const OTHER: &str = "\nhollow\n";
+/// What a line says that writes a file.
+const WRITES: [&str; 10] = [
+    "write",
+    "dump",
+    "copy",
+    "rename",
+    "File::create",
+    "\"w",
+    "'w",
+    "savetxt",
+    "to_csv",
+    "to_json",
+];
+
+pub(super) static EXPERIMENT: Experiment = Experiment {
+    name: "golden files",
+    applies: |facts| newly_writing(&facts.change).is_some(),
+    needs: |_| Material::Stored,
+    mutants,
+    rule: Rule::GoldenFileRewritten,
+};
+
+fn mutants(facts: &Facts, stored: Vec<Code>) -> Option<Mutants> {
+    let (path, line) = newly_writing(&facts.change)?;
+    let stands_in = |name: &str| facts.change.after.find(name).iter().any(|site| site.path == path);
+    let spoilt = stored.iter().map(|file| file.put(&format!("{}{OTHER}", file.text)));
+    let spoilt: Vec<_> = spoilt.collect();
+    // What else is spoilt may stop the others: so those that are rewritten are tried once more, alone.
+    let way = [Suspicious::Rewriting, Suspicious::Passing].map(|suspicious| Mutant::new(spoilt.clone(), suspicious));
+    (!spoilt.is_empty()).then(|| Mutants {
+        suspects: facts
+            .passed
+            .iter()
+            .find(|name| stands_in(name))
+            .or(facts.passed.first())
+            .into_iter()
+            .cloned()
+            .collect(),
+        others: facts.passed.clone(),
+        found: Found::All,
+        ways: vec![way.into()],
+        says: format!(
+            "passes, as all others do, whatever a stored file holds: {path}:{line} writes it before it is compared"
+        ),
+    })
+}
+
+/// Where the change's tests write a file that is not one for a moment, first of all.
+fn newly_writing(change: &Change) -> Option<(String, u32)> {
+    let of_tests = |file: &&FileChange| {
+        matches!(role(&file.path), Role::Test | Role::Support) || !change.after.names_in(&file.path).is_empty()
+    };
+    let mut places = change.files.iter().filter(of_tests).filter_map(|file| {
+        language::of(&file.path)?;
+        let (before, after) = (text(file.before.bytes()), text(file.after.bytes()));
+        let known: BTreeSet<&str> = before.lines().map(str::trim).collect();
+        let writes = |line: &str| {
+            let lasts = !line.to_lowercase().contains("tmp") && !line.to_lowercase().contains("temp");
+            lasts && !known.contains(line.trim()) && WRITES.iter().any(|word| line.contains(word))
+        };
+        let at = after.lines().position(writes)?;
+        Some((file.path.clone(), u32::try_from(at).ok()?.saturating_add(1)))
+    });
+    places.next()
+}
+
+fn text(bytes: Option<&[u8]>) -> String {
+    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
+}

@@ -1,0 +1,288 @@
+//! The new tests, if all that they assert is that there is something, run with whatever they name returning another value
+//! of the same type, and then with it returning nothing. A test that notices only the second holds of every wrong answer.
+
+use crate::gates::{
+    change::Change,
+    mutation::{Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious, code::Code},
+};
+use domain::integrity::Rule;
+use integrity::{
+    language,
+    language::outline::{Check, Outline, Strength, Test},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How far off, as a part of the value that is expected, is as wide as the value itself.
+const WIDE: f64 = 0.45;
+
+pub(super) static EXPERIMENT: Experiment = Experiment {
+    name: "other return values",
+    applies: |facts| {
+        let new = &facts.tests.new;
+        facts.asks_for_tests() && !new.is_empty() && words_if_vague(&facts.change, new).is_some()
+    },
+    needs: |_| Material::Code,
+    mutants,
+    rule: Rule::WeakAssertion,
+};
+
+fn mutants(facts: &Facts, code: Vec<Code>) -> Option<Mutants> {
+    let words = words_if_vague(&facts.change, &facts.tests.new)?;
+    let (mut other, mut nothing) = (Vec::new(), Vec::new());
+    for file in code {
+        if let Some([one, none]) = language::otherwise(&file.path, &file.text, &words) {
+            other.push(file.put(&one));
+            nothing.push(file.put(&none));
+        }
+    }
+    (!other.is_empty()).then(|| Mutants {
+        suspects: facts.tests.new.iter().cloned().collect(),
+        others: Vec::new(),
+        found: Found::All,
+        ways: vec![vec![
+            Mutant::new(other, Suspicious::Passing),
+            Mutant::new(nothing, Suspicious::Failing),
+        ]],
+        says: "passes even if what it calls returns another value of the same type: it only checks that there is one"
+            .to_owned(),
+    })
+}
+
+/// The words of the tests, where each of them asserts something, and none of them more than that there is something.
+fn words_if_vague(change: &Change, tests: &[String]) -> Option<BTreeSet<String>> {
+    let mut outlines: BTreeMap<&str, Outline> = BTreeMap::new();
+    let mut words = BTreeSet::new();
+    for name in tests {
+        let sites = change.after.find(name);
+        let [site] = sites.as_slice() else { return None };
+        if !outlines.contains_key(site.path.as_str()) {
+            let file = change.files.iter().find(|file| file.path == site.path)?;
+            let text = std::str::from_utf8(file.after.bytes()?).ok()?;
+            outlines.insert(&site.path, language::read(&site.path, text)?);
+        }
+        let outline = outlines.get(site.path.as_str())?;
+        let test = outline.tests.iter().find(|test| test.line == site.line)?;
+        is_vague(outline, test).then_some(())?;
+        words.extend(test.words.iter().cloned());
+    }
+    Some(words)
+}
+
+/// Whether a test asserts something, and by itself or by functions beside it no more than that there is something.
+fn is_vague(outline: &Outline, test: &Test) -> bool {
+    let called = outline
+        .functions
+        .iter()
+        .filter(|function| test.words.contains(&function.name));
+    let by_others = called.flat_map(|function| &function.checks);
+    let mut checks = test.checks.iter().chain(by_others).peekable();
+    let asserts = test.checks.iter().any(|check| check.strength >= Strength::Weak);
+    asserts && checks.all(takes_any)
+}
+
+/// Whether a check may hold of every value of a kind.
+fn takes_any(check: &Check) -> bool {
+    match check.strength {
+        Strength::Trivial | Strength::Silenced | Strength::Same => true,
+        Strength::Weak => !is_about_an_error(check) && !compares(check) && !asks_for_a_class(check),
+        Strength::Strong => is_wide(check) || is_about_truth(check),
+    }
+}
+
+fn has(check: &Check, list: &[&str]) -> bool {
+    check.words.iter().any(|word| list.contains(&word.as_str()))
+}
+
+/// Whether a check asks for an error that has no name.
+fn is_about_an_error(check: &Check) -> bool {
+    has(
+        check,
+        &[
+            "is_err",
+            "unwrap_err",
+            "expect_err",
+            "should_panic",
+            "raises",
+            "assertRaises",
+            "rejects",
+            "throws",
+            "toThrow",
+        ],
+    )
+}
+
+/// Words that say that two things differ, or which of them is more, with one on each side or by a call.
+const BETWEEN: [&str; 14] = [
+    "<",
+    ">",
+    "<=",
+    ">=",
+    "!=",
+    "!==",
+    "toBeGreaterThan",
+    "toBeGreaterThanOrEqual",
+    "toBeLessThan",
+    "toBeLessThanOrEqual",
+    "above",
+    "below",
+    "least",
+    "most",
+];
+const BY_CALL: [&str; 12] = [
+    "assert_ne",
+    "assertNotEqual",
+    "assertIsNot",
+    "assertGreater",
+    "assertGreaterEqual",
+    "assertLess",
+    "assertLessEqual",
+    "notEqual",
+    "notStrictEqual",
+    "notDeepEqual",
+    "notDeepStrictEqual",
+    "not",
+];
+
+/// Whether a check compares a value with another one, and not with nothing.
+fn compares(check: &Check) -> bool {
+    let [.., before, last] = check.words.as_slice() else {
+        return false;
+    };
+    let by_call = has(check, &BY_CALL);
+    if !by_call && !has(check, &BETWEEN) {
+        return false;
+    }
+    let is_alone = || check.words.iter().filter(|word| *word == before).count() == 1;
+    let with_nothing = match last.as_str() {
+        "None" | "null" | "undefined" | "toBeNull" | "toBeUndefined" => true,
+        "0" | "0.0" => BETWEEN.contains(&before.as_str()) || by_call && is_alone(),
+        "1" => BETWEEN.contains(&before.as_str()),
+        "\"" => before == "\"",
+        _ => false,
+    };
+    !with_nothing
+}
+
+/// Classes that every program has, as they are written where a value is asked what it is.
+const OF_ALL: [&str; 28] = [
+    "Object",
+    "Array",
+    "Function",
+    "String",
+    "Number",
+    "Boolean",
+    "Promise",
+    "Map",
+    "Set",
+    "Date",
+    "int",
+    "str",
+    "float",
+    "bool",
+    "list",
+    "dict",
+    "tuple",
+    "set",
+    "bytes",
+    "object",
+    "number",
+    "string",
+    "boolean",
+    "function",
+    "array",
+    "bigint",
+    "undefined",
+    "true",
+];
+
+/// Whether a check asks for a class of the program's own.
+fn asks_for_a_class(check: &Check) -> bool {
+    let asks = [
+        "instanceof",
+        "isinstance",
+        "toBeInstanceOf",
+        "assertIsInstance",
+        "instanceOf",
+        "any",
+        "type",
+        "__class__",
+    ];
+    let is_name = |word: &&String| word.chars().any(char::is_alphanumeric);
+    let last = check.words.iter().rfind(is_name);
+    has(check, &asks) && !last.is_some_and(|word| OF_ALL.contains(&word.as_str()))
+}
+
+/// Whether a check asks whether something counts as true, and compares nothing: where that is no answer to a question of yes
+/// or no, it only asks whether it is there.
+fn is_about_truth(check: &Check) -> bool {
+    let words: Vec<&str> = check.words.iter().map(String::as_str).collect();
+    let asked = match words.as_slice() {
+        ["assert", ".", "ok", asked @ ..] | ["assertTrue", asked @ ..] => asked,
+        ["assert", ".", ..] => return false,
+        ["assert", asked @ ..] => asked,
+        _ => return false,
+    };
+    let plain = |word: &str| {
+        let is_sign = |c: char| c.is_alphanumeric() || "._\"'[]{}:?&$".contains(c);
+        word.chars().all(is_sign) && !matches!(word, "in" | "not" | "is" | "and" | "or" | "for" | "lambda")
+    };
+    asked.iter().all(|word| plain(word))
+}
+
+/// Whether a number may be nearly as far off as it is large.
+fn is_wide(check: &Check) -> bool {
+    let Some(tolerance) = check.tolerance else { return false };
+    if has(check, &["rel", "rtol", "rel_tol"]) {
+        return tolerance >= WIDE;
+    }
+    let numbers = check
+        .words
+        .iter()
+        .filter_map(|word| word.replace('_', "").parse::<f64>().ok());
+    let expected = numbers
+        .filter(|number| *number > 0.0 && *number != tolerance)
+        .reduce(f64::min);
+    expected.is_some_and(|expected| tolerance >= WIDE * expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_vague;
+    use integrity::language;
+
+    #[test]
+    fn only_what_asks_whether_something_is_there_may_take_any_value() {
+        let rust = |check: &str| ("tests/a.rs", format!("#[test]\nfn one() {{\n    {check};\n}}\n"));
+        let python = |check: &str| ("tests/test_a.py", format!("def test_one():\n    {check}\n"));
+        let script = |check: &str| ("test/a.test.js", format!("test('one', () => {{\n  {check};\n}});\n"));
+        let table = [
+            (rust("assert!(f(1).is_some())"), true),
+            (rust("assert!(f(1) > 0)"), true),
+            (rust("assert!(f(1) > f(0))"), false),
+            (rust("assert!(f(1).is_err())"), false),
+            (rust("assert_eq!(f(1), 2)"), false),
+            (python("assert f(1) is not None"), true),
+            (python("assert isinstance(f(1), int)"), true),
+            (python("assert isinstance(f(1), Cart)"), false),
+            (python("assert f(1) != f(2)"), false),
+            (python("assert f(10) == approx(25, abs=1000)"), true),
+            (python("assert f(10) == approx(25, abs=1)"), false),
+            (python("assert abs(f(10) - 25) < 100"), true),
+            (script("expect(f(1)).toBeDefined()"), true),
+            (script("expect(f(1)).toEqual({ id: expect.any(Number) })"), true),
+            (
+                script("expect(f(1)).toEqual({ id: expect.any(Number), name: 'a' })"),
+                false,
+            ),
+            (script("expect(f(1)).not.toBeNull()"), true),
+            (script("expect(f(1)).not.toBe(f(2))"), false),
+            (script("assert.equal(typeof f(1), 'string')"), true),
+            (script("assert.ok(f(1))"), true),
+            (script("assert.ok(f(1) === 2)"), false),
+        ];
+        for ((path, text), expected) in table {
+            let outline = language::read(path, &text).unwrap();
+            assert_eq!(is_vague(&outline, &outline.tests[0]), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Runs the experiments of the table within one budget.
+
+use crate::gates::{
+    compare, files,
+    mutation::{
+        ALL, Experiment, Facts, Found, Material, Mutant, Mutants, Suspicious,
+        budget::Budget,
+        code::{Put, code, stored},
+    },
+    run::{
+        context::{GateError, host},
+        overlay::Overlay,
+        result_cache::Expected,
+    },
+    said,
+    test_line::Selection,
+    turn::Run,
+};
+use domain::{
+    evidence::{Evidence, Gate, GateResult, TestNames, Weight},
+    integrity::{Author, IntegrityFinding},
+};
+use git::blocking;
+use std::{collections::BTreeSet, sync::Arc};
+use tokio::time::Instant;
+
+/// The most findings of one experiment.
+const MOST: usize = 20;
+/// The largest file that is looked at after a run.
+const LARGEST: u64 = 1024 * 1024;
+
+/// What the experiments showed.
+#[derive(Default)]
+pub(crate) struct Tried {
+    pub(crate) findings: Vec<IntegrityFinding>,
+    /// What ran, and what was left out; none where there was nothing to try.
+    pub(crate) result: Option<GateResult>,
+}
+
+/// What came of one experiment.
+enum End {
+    /// There was nothing to try.
+    Nothing,
+    Tried(Vec<IntegrityFinding>),
+    OutOfTime,
+}
+
+/// Runs every experiment that applies, as long as there is time.
+pub(crate) async fn experiments(run: &Run<'_>, facts: Facts) -> Result<Tried, GateError> {
+    let facts = Arc::new(facts);
+    let mut budget = Budget::of(run.subject.settings.checks.depth, run.prepared.plain());
+    let (mut findings, mut ran) = (Vec::new(), Vec::new());
+    for experiment in ALL.into_iter().filter(|experiment| (experiment.applies)(&facts)) {
+        match one(run, experiment, &facts, &mut budget).await? {
+            End::Nothing => {}
+            End::Tried(found) => {
+                ran.push(experiment.name);
+                findings.extend(found);
+            }
+            End::OutOfTime => budget.leave_out(experiment.name),
+        }
+    }
+    let sentence = budget.sentence(&ran);
+    let is_empty = ran.is_empty() && !sentence.starts_with("left");
+    let result = (!is_empty).then(|| said::passed(Gate::Experiments, Weight::Shown, sentence));
+    Ok(Tried { findings, result })
+}
+
+async fn one(
+    run: &Run<'_>,
+    experiment: &'static Experiment,
+    facts: &Arc<Facts>,
+    budget: &mut Budget,
+) -> Result<End, GateError> {
+    let material = match (experiment.needs)(facts) {
+        Material::Change => Vec::new(),
+        Material::Code => code(run).await?,
+        Material::Stored => stored(run).await?,
+    };
+    let known = Arc::clone(facts);
+    let making = blocking(move || (experiment.mutants)(&known, material)).await;
+    let Some(mutants) = making.map_err(|error| host("preparing an experiment")(error.into()))? else {
+        return Ok(End::Nothing);
+    };
+    let mut found = BTreeSet::new();
+    for way in &mutants.ways {
+        match try_way(run, &mutants, way, budget).await? {
+            Some(left) => found.extend(left),
+            None => return Ok(End::OutOfTime),
+        }
+    }
+    Ok(End::Tried(told(experiment, facts, &mutants, &found)))
+}
+
+/// The suspects that are left after all runs of a way; none where the time was up before that was known.
+async fn try_way(
+    run: &Run<'_>,
+    mutants: &Mutants,
+    way: &[Mutant],
+    budget: &mut Budget,
+) -> Result<Option<BTreeSet<String>>, GateError> {
+    let asked = mutants.suspects.iter().chain(&mutants.others).cloned();
+    let selection = Selection::Named(asked.collect());
+    let mut left = mutants.suspects.clone();
+    let mut only: Option<BTreeSet<String>> = None;
+    for mutant in way {
+        let Some(limit) = budget.left() else { return Ok(None) };
+        let kept = |(path, ..): &&Put| only.as_ref().is_none_or(|only| only.contains(path));
+        let files: Vec<Put> = mutant.files.iter().filter(kept).cloned().collect();
+        let overlay = Overlay::of_bytes(files.clone()).without(&mutant.without);
+        let begun = Instant::now();
+        let (found, rewritten) = match mutant.suspicious {
+            Suspicious::Passing => (within(run, &overlay, (Expected::Red, &selection), limit).await?, None),
+            Suspicious::Failing => (within(run, &overlay, (Expected::Green, &selection), limit).await?, None),
+            Suspicious::Rewriting => {
+                let (found, rewritten) = rewriting(run, &overlay, files, limit).await?;
+                (found, Some(rewritten))
+            }
+        };
+        budget.spend(begun.elapsed());
+        if matches!(found, Evidence::Absent(_)) && budget.left().is_none() {
+            return Ok(None);
+        }
+        match rewritten {
+            Some(rewritten) if rewritten.is_empty() => left.clear(),
+            Some(rewritten) => only = Some(rewritten),
+            None => left = suspected(left, mutants, mutant.suspicious, compare::names(&found)),
+        }
+        if left.is_empty() {
+            break;
+        }
+    }
+    Ok(Some(left))
+}
+
+/// The suspects that did not notice the mutant.
+fn suspected(
+    mut left: BTreeSet<String>,
+    mutants: &Mutants,
+    suspicious: Suspicious,
+    found: Option<&TestNames>,
+) -> BTreeSet<String> {
+    let Some(names) = found else { return BTreeSet::new() };
+    let list = match suspicious {
+        Suspicious::Failing => &names.failed,
+        Suspicious::Passing | Suspicious::Rewriting => &names.passed,
+    };
+    let list: BTreeSet<&String> = list.iter().collect();
+    left.retain(|name| list.contains(name));
+    let all_are_left = left.len() == mutants.suspects.len() && mutants.others.iter().all(|name| list.contains(name));
+    match mutants.found {
+        Found::All if !all_are_left => BTreeSet::new(),
+        Found::All | Found::Each => left,
+    }
+}
+
+async fn within(
+    run: &Run<'_>,
+    overlay: &Overlay,
+    (expected, selection): (Expected, &Selection),
+    limit: std::time::Duration,
+) -> Result<Evidence, GateError> {
+    let (prepared, limit) = (run.prepared, limit.min(run.prepared.patience()));
+    prepared
+        .tests_within(run.subject.head, overlay, expected, selection, limit)
+        .await
+}
+
+/// What the tests say with these files in place, and which of the files are others afterwards.
+async fn rewriting(
+    run: &Run<'_>,
+    overlay: &Overlay,
+    laid: Vec<Put>,
+    limit: std::time::Duration,
+) -> Result<(Evidence, BTreeSet<String>), GateError> {
+    let ready = run.prepared.with(run.subject.head, overlay).await?.within(limit);
+    let found = ready.tests().await?;
+    let root = ready.checkout.path().to_path_buf();
+    let looking = blocking(move || {
+        let is_another = |(path, bytes, _): &Put| files::read(&root, path, LARGEST).is_ok_and(|now| now != *bytes);
+        let rewritten = laid.into_iter().filter(is_another).map(|(path, ..)| path);
+        rewritten.collect()
+    });
+    let rewritten = looking
+        .await
+        .map_err(|error| host("reading stored files")(error.into()))?;
+    Ok((found, rewritten))
+}
+
+/// A finding for each test; one with several rows only where all of them are found.
+fn told(experiment: &Experiment, facts: &Facts, mutants: &Mutants, found: &BTreeSet<String>) -> Vec<IntegrityFinding> {
+    let mut places = BTreeSet::new();
+    let mut findings = Vec::new();
+    for name in found {
+        let place = facts.change.after.place(name);
+        let is_here = |other: &&String| facts.change.after.place(other) == place;
+        let is_whole = place.is_none() || mutants.suspects.iter().filter(is_here).all(|row| found.contains(row));
+        if !is_whole || place.is_some() && !places.insert(place.clone()) {
+            continue;
+        }
+        let (path, line) = place.unzip();
+        findings.push(IntegrityFinding {
+            rule: experiment.rule,
+            path: path.unwrap_or_default(),
+            line,
+            what: format!("`{name}` {}", mutants.says),
+            by: Author::Player,
+        });
+    }
+    findings.truncate(MOST);
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_suspected_as_long_as_it_notices_nothing() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        let run = TestNames {
+            passed: names(&["a", "b", "old"]),
+            failed: names(&["c"]),
+            skipped: vec![],
+        };
+        let mutants = |suspects: &[&str], others: &[&str], found| Mutants {
+            suspects: names(suspects).into_iter().collect(),
+            others: names(others),
+            found,
+            ways: Vec::new(),
+            says: String::new(),
+        };
+        let (passing, failing) = (Suspicious::Passing, Suspicious::Failing);
+        let table: [(&[&str], &[&str], _, _, &[&str]); 6] = [
+            (&["a", "c"], &[], Found::Each, passing, &["a"]),
+            (&["a", "c"], &[], Found::All, passing, &[]),
+            (&["a", "b"], &["old"], Found::All, passing, &["a", "b"]),
+            (&["a", "b"], &["c"], Found::All, passing, &[]),
+            (&["a", "c"], &[], Found::Each, failing, &["c"]),
+            (&["not run"], &[], Found::Each, passing, &[]),
+        ];
+        for (suspects, others, found, suspicious, expected) in table {
+            let mutants = mutants(suspects, others, found);
+            let left = suspected(mutants.suspects.clone(), &mutants, suspicious, Some(&run));
+            assert_eq!(left.into_iter().collect::<Vec<_>>(), names(expected), "{suspects:?}");
+        }
+    }
+}

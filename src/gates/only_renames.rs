@@ -1,0 +1,163 @@
+//! Whether a change does anything but rename and move: lines that only move, or only call the same by another name, do not
+//! count, nor do comments and imports.
+
+use crate::gates::change::{Change, is_document};
+use integrity::{FileChange, Version, language::Role, language::role};
+use std::collections::BTreeMap;
+
+/// Lines, and how often each is there.
+type Lines = BTreeMap<String, usize>;
+
+/// Whether neither code nor tests have a line that they had not in any form. Lines may be gone.
+pub(crate) fn only_renames(change: &Change) -> bool {
+    let is_unread = |file: &FileChange| matches!(file.after, Version::Unread(_));
+    let is_looked_at = |file: &&FileChange| !is_document(&file.path);
+    let files: Vec<&FileChange> = change.files.iter().filter(is_looked_at).collect();
+    let code = files
+        .iter()
+        .filter(|file| matches!(role(&file.path), Role::Source | Role::Test | Role::Support));
+    !files.iter().any(|file| is_unread(file))
+        && code.clone().next().is_some()
+        && !has_more(
+            &lines(files.iter().copied(), |file| &file.before),
+            &lines(files.iter().copied(), |file| &file.after),
+        )
+}
+
+/// Whether each test that was there is there still, but for its name and the names in it; given the words of their bodies.
+pub(crate) fn keeps_tests<'a>(
+    before: impl Iterator<Item = &'a [String]>,
+    after: impl Iterator<Item = &'a [String]>,
+) -> bool {
+    let shapes = |bodies: &mut dyn Iterator<Item = &'a [String]>| {
+        let mut shapes = Lines::new();
+        for body in bodies {
+            let times = shapes.entry(shape(&body.join(" "))).or_default();
+            *times = times.saturating_add(1);
+        }
+        shapes
+    };
+    let (mut before, mut after) = (before, after);
+    let after = shapes(&mut after);
+    shapes(&mut before)
+        .iter()
+        .all(|(shape, times)| after.get(shape).is_some_and(|now| now >= times))
+}
+
+fn lines<'a>(files: impl Iterator<Item = &'a FileChange>, side: fn(&FileChange) -> &Version) -> Lines {
+    let mut lines = Lines::new();
+    for bytes in files.filter_map(|file| side(file).bytes()) {
+        let text = String::from_utf8_lossy(bytes);
+        for line in text.lines().map(str::trim).filter(|line| does_something(line)) {
+            let times = lines.entry(line.to_owned()).or_default();
+            *times = times.saturating_add(1);
+        }
+    }
+    lines
+}
+
+/// Whether a line does something by itself.
+fn does_something(line: &str) -> bool {
+    let is_comment = ["//", "#", "/*", "*", "\"\"\""]
+        .iter()
+        .any(|mark| line.starts_with(mark))
+        && !line.starts_with("#[");
+    let plain = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+    let is_import = ["use ", "mod ", "import ", "from ", "export * from"]
+        .iter()
+        .any(|word| plain.starts_with(word));
+    line.chars().any(char::is_alphanumeric) && !is_comment && !is_import
+}
+
+/// Whether a line is new, and no line that is gone differs from it by names alone.
+fn has_more(before: &Lines, after: &Lines) -> bool {
+    let mut gone = shapes(before, after);
+    shapes(after, before).into_iter().any(|(shape, times)| {
+        let left = gone.remove(&shape).unwrap_or(0);
+        times > left
+    })
+}
+
+/// The shapes of the lines that stand more often in one than in the other.
+fn shapes(one: &Lines, other: &Lines) -> Lines {
+    let mut shapes = Lines::new();
+    for (line, times) in one {
+        let more = times.saturating_sub(other.get(line).copied().unwrap_or(0));
+        let count = shapes.entry(shape(line)).or_default();
+        *count = count.saturating_add(more);
+    }
+    shapes
+}
+
+/// A line with every name replaced by the same one; what stands in quotes stays.
+fn shape(line: &str) -> String {
+    let mut shape = String::new();
+    let (mut in_name, mut quote) = (false, None);
+    for c in line.chars() {
+        if quote.is_some() || matches!(c, '"' | '\'' | '`') {
+            quote = match quote {
+                Some(open) if open == c => None,
+                Some(open) => Some(open),
+                None => Some(c),
+            };
+            in_name = false;
+            shape.push(c);
+            continue;
+        }
+        let goes_on = in_name && (c.is_alphanumeric() || c == '_');
+        in_name = goes_on || c.is_alphabetic() || c == '_';
+        match (goes_on, in_name) {
+            (true, _) => {}
+            (false, true) => shape.push('x'),
+            (false, false) => shape.push(c),
+        }
+    }
+    shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(lines: &[&str]) -> Lines {
+        let mut all = Lines::new();
+        for line in lines {
+            *all.entry((*line).to_owned()).or_default() += 1;
+        }
+        all
+    }
+
+    #[test]
+    fn what_moves_or_is_renamed_adds_nothing() {
+        let table: [(&[&str], &[&str], bool); 6] = [
+            (&["let a = f(1);"], &["let a = f(1);"], false),
+            (&["let a = f(1);", "b()"], &["b()"], false),
+            (&["let a = f(1);"], &["let amount = fee(1);"], false),
+            (&["let a = f(1);"], &["let a = f(2);"], true),
+            (&["b()"], &["b()", "b()"], true),
+            (&["say(\"a\")"], &["say(\"b\")"], true),
+        ];
+        for (before, after, expected) in table {
+            assert_eq!(
+                has_more(&counted(before), &counted(after)),
+                expected,
+                "{before:?} {after:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn tests_stay_if_only_names_in_them_change() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let table = [
+            ("assert add ( 1 ) == 2", "assert plus ( 1 ) == 2", true),
+            ("assert add ( 1 ) == 2", "assert add ( 1 ) == 3", false),
+            ("assert add ( 1 ) == 2", "assert add ( 1 )", false),
+        ];
+        for (before, after, expected) in table {
+            let (before, after) = ([words(before)], [words(after), words("assert new ( )")]);
+            let kept = keeps_tests(before.iter().map(Vec::as_slice), after.iter().map(Vec::as_slice));
+            assert_eq!(kept, expected, "{before:?} {after:?}");
+        }
+    }
+}

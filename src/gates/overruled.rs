@@ -1,0 +1,116 @@
+//! What ran overrules what was read: a test that ran was not skipped, one that failed without the change checks something,
+//! and one of the base that still holds, or may go, was not taken away. Such findings only inform.
+
+use crate::gates::{change::Change, compare, said};
+use domain::{
+    decision::Issue,
+    evidence::Evidence,
+    integrity::{IntegrityFinding, Rule},
+    plan::TaskType,
+};
+use std::collections::BTreeSet;
+
+/// What runs showed.
+#[derive(Debug, Default)]
+pub(crate) struct Ran {
+    /// The tests that gave a result on the change's commit, by name.
+    pub(crate) ran: BTreeSet<String>,
+    /// Those that failed without the change and pass with it.
+    pub(crate) red: BTreeSet<String>,
+    /// Files of the base from which every test that is gone may go.
+    pub(crate) settled: BTreeSet<String>,
+}
+
+impl Ran {
+    /// Begins with the run of the change's own tests.
+    pub(crate) fn of(tests: &Evidence) -> Self {
+        let names = compare::names(tests).map(|names| names.passed.iter().chain(&names.failed).cloned().collect());
+        Self {
+            ran: names.unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+}
+
+/// What a run can say against a finding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// The test ran.
+    Ran,
+    /// The test failed without the change.
+    Red,
+    /// The test may go.
+    Settled,
+    /// Nothing.
+    Nothing,
+}
+
+/// What a run can say against a rule.
+fn answer(rule: Rule) -> Answer {
+    match rule {
+        Rule::SkipAdded => Answer::Ran,
+        Rule::TestEmptied | Rule::AssertionRemoved | Rule::AssertionTrivial => Answer::Red,
+        Rule::TestDeleted => Answer::Settled,
+        Rule::TestReplaced
+        | Rule::TestRenamedAway
+        | Rule::TestVanished
+        | Rule::SkipConditional
+        | Rule::PseudoTested
+        | Rule::SwallowedFailure
+        | Rule::WeakAssertion
+        | Rule::WeakenedTest
+        | Rule::GoldenFileRewritten
+        | Rule::RunnerWeakened
+        | Rule::CoverageWeakened
+        | Rule::CiWeakened
+        | Rule::Stub
+        | Rule::ResultsByHand
+        | Rule::SnapshotByHand
+        | Rule::ShadowModule
+        | Rule::ExitInTest
+        | Rule::RewrittenBySetup
+        | Rule::ProtectedPath
+        | Rule::Secret
+        | Rule::MergeMarker
+        | Rule::FileTooLarge
+        | Rule::DiffersUnderTest
+        | Rule::Unreadable => Answer::Nothing,
+    }
+}
+
+/// Takes the findings out that runs speak against, and gives them as items that only inform.
+pub(crate) fn by_running(
+    change: &Change,
+    kind: TaskType,
+    ran: &Ran,
+    findings: &mut Vec<IntegrityFinding>,
+) -> Vec<Issue> {
+    let is_overruled = |finding: &mut IntegrityFinding| {
+        let is_among = |names: &BTreeSet<String>| is_about_one_of(change, finding, names);
+        match answer(finding.rule) {
+            Answer::Ran => is_among(&ran.ran),
+            Answer::Red => is_among(&ran.red),
+            Answer::Settled => ran.settled.contains(&finding.path),
+            Answer::Nothing => false,
+        }
+    };
+    let overruled: Vec<IntegrityFinding> = findings.extract_if(.., is_overruled).collect();
+    overruled
+        .iter()
+        .map(|finding| said::only_shown(finding.item(kind)))
+        .collect()
+}
+
+/// Whether the finding stands in a test of one of these names.
+fn is_about_one_of(change: &Change, finding: &IntegrityFinding, names: &BTreeSet<String>) -> bool {
+    let line = finding
+        .line
+        .and_then(|line| change.after.test_around(&finding.path, line));
+    let stands_there = |name: &String| {
+        let sites = change.after.find(name);
+        sites
+            .iter()
+            .any(|site| site.path == finding.path && Some(site.line) == line)
+    };
+    line.is_some() && names.iter().any(stands_there)
+}

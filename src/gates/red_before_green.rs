@@ -1,0 +1,411 @@
+//! Red before green: whether something shows the change, a new or changed test, or a criterion's check, that fails without
+//! it and passes with it. The field's word for it is a witness.
+
+use crate::gates::{
+    base_code,
+    change::Change,
+    checks::{Checked, OnBase},
+    compare, inline_tests,
+    mutation::Witness,
+    new_tests::{NewTests, known},
+    only_renames::{keeps_tests, only_renames},
+    run::context::GateError,
+    said,
+    turn::Run,
+};
+use domain::{
+    evidence::{Absence, Evidence, Gate, GateResult, Ground, TestNames, Weight},
+    feature::Mode,
+    plan::{Check, TaskType},
+    task::Origin,
+};
+use integrity::{
+    Version,
+    language::{Role, role},
+};
+use std::collections::BTreeSet;
+
+const GATE: Gate = Gate::RedBeforeGreen;
+
+/// What was found.
+pub(crate) struct RedBeforeGreen {
+    /// None where no witness is asked for.
+    pub(crate) result: Option<GateResult>,
+    /// Whether new tests were seen to fail without the change.
+    pub(crate) witness: Witness,
+    /// The tests that fail without the change and pass with it, as a run said by name.
+    pub(crate) red: BTreeSet<String>,
+}
+
+/// The tests that may show the change.
+enum Candidates {
+    Named(NewTests),
+    /// Files with tests that are new or changed: the runner gives no names.
+    Files(Vec<String>),
+}
+
+/// What the new tests did on the base's code.
+enum Base {
+    /// There is nothing to run.
+    NotRun,
+    Ran(Vec<Evidence>),
+    /// The tests cannot be taken apart from the code.
+    Inline,
+}
+
+/// Looks for a witness, where one is asked for; notes for each check of a criterion what it said without the change.
+pub(crate) async fn red_before_green(
+    run: &Run<'_>,
+    (head, tests): (&Evidence, &NewTests),
+    checks: &mut [Checked],
+) -> Result<RedBeforeGreen, GateError> {
+    let weight = weight(run.kind(), run.subject.origin, run.subject.mode);
+    let candidates = match compare::all_names(head) {
+        Some(_) => Candidates::Named(tests.clone()),
+        None => Candidates::Files(files_with_tests(run.change)),
+    };
+    let base = match weight {
+        Some(_) => on_base(run, &candidates).await?,
+        None => Base::NotRun,
+    };
+    let red = red(run, &candidates, compare::names(head), &base);
+    for check in checks.iter_mut() {
+        check.base = before(run, check, &candidates, &base).await?;
+        check.tell();
+    }
+    let witness = match (&base, red.is_empty()) {
+        (_, false) => Witness::Seen,
+        (Base::Ran(found), true) if found.iter().all(ran) => Witness::NotSeen,
+        (Base::Ran(_) | Base::Inline | Base::NotRun, true) => Witness::Unknown,
+    };
+    let by_name = |name: &&String| matches!(&base, Base::Ran(found) if found.iter().all(|found| fails(found, name)));
+    let named = red.iter().filter(by_name).cloned().collect();
+    let result = match (run.kind(), weight) {
+        (_, None) => None,
+        (TaskType::Refactoring, Some(weight)) => Some(refactoring(run.change, weight)),
+        (TaskType::Scaffolding | TaskType::Feature | TaskType::Testing | TaskType::Documentation, Some(weight)) => {
+            Some(judge(run, weight, (&candidates, &base, &red), checks))
+        }
+    };
+    Ok(RedBeforeGreen {
+        result,
+        witness,
+        red: named,
+    })
+}
+
+/// What a witness weighs; none where none is asked for: repairs are shown by what opened them, words by being read.
+fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weight> {
+    match (origin, kind, mode) {
+        (Origin::Fix { .. } | Origin::Sync { .. }, ..) | (_, TaskType::Documentation, _) => None,
+        (Origin::Planned, TaskType::Refactoring, _) | (Origin::Planned, _, Mode::Tdd) => Some(Weight::Demanded),
+        (Origin::Review { .. }, ..) | (Origin::Planned, _, Mode::Standard) => Some(Weight::Shown),
+    }
+}
+
+/// Files stand for the tests in them, where the runner names none.
+fn files_with_tests(change: &Change) -> Vec<String> {
+    let files = change.of_role(Role::Test);
+    let there = files.filter(|file| file.after != Version::Absent);
+    there.map(|file| file.path.clone()).collect()
+}
+
+/// Runs the change's tests on the base's code, where there are any.
+async fn on_base(run: &Run<'_>, candidates: &Candidates) -> Result<Base, GateError> {
+    let change = run.change;
+    let is_none = match candidates {
+        Candidates::Named(tests) => tests.candidates().is_empty() && !base_code::stores_answers(change),
+        Candidates::Files(files) => files.is_empty(),
+    };
+    if is_none || only_renames(change) {
+        return Ok(Base::NotRun);
+    }
+    if let Candidates::Named(tests) = candidates {
+        let names = tests.candidates();
+        if names.iter().any(|name| is_in_new_code(change, name)) {
+            return Ok(Base::NotRun);
+        }
+        if !names.is_empty() && names.iter().all(|name| !is_separable(change, name)) {
+            return Ok(Base::Inline);
+        }
+    }
+    Ok(Base::Ran(base_code::with_new_tests(run).await?))
+}
+
+/// Whether a test can be run on the base's code.
+fn is_separable(change: &Change, name: &str) -> bool {
+    let sites = change.after.find(name);
+    let can = |path: &str| matches!(role(path), Role::Test | Role::Support) || inline_tests::can_separate(path);
+    sites.is_empty() || sites.iter().any(|site| can(&site.path))
+}
+
+/// Whether a test stands inside a file of code that was not there: without the change there is nothing to run it in.
+fn is_in_new_code(change: &Change, name: &str) -> bool {
+    let is_new = |path: &str| role(path) == Role::Source && !change.base.contains(path);
+    let sites = change.after.find(name);
+    !sites.is_empty() && sites.iter().all(|site| is_new(&site.path))
+}
+
+/// The candidates that fail on the base's code; and tests that are as they were, and fail there because of what the change
+/// stores for them.
+fn red(run: &Run<'_>, candidates: &Candidates, head: Option<&TestNames>, base: &Base) -> Vec<String> {
+    let found = match (base, candidates) {
+        (Base::Ran(found), _) => found,
+        (Base::NotRun | Base::Inline, Candidates::Named(tests)) => {
+            let new = tests.candidates().into_iter();
+            return new.filter(|name| is_in_new_code(run.change, name)).cloned().collect();
+        }
+        (Base::NotRun | Base::Inline, Candidates::Files(_)) => return Vec::new(),
+    };
+    let known_red: &[String] = match run.subject.baseline.ground() {
+        Ground::Named(names) => &names.failed,
+        Ground::Empty | Ground::Green | Ground::Red => &[],
+    };
+    let is_red = |name: &String| found.iter().all(|found| is_red(found, name, known_red));
+    match candidates {
+        Candidates::Files(files) => files.iter().filter(|name| is_red(name)).cloned().collect(),
+        Candidates::Named(tests) => {
+            let sure = tests.candidates();
+            let red: Vec<String> = sure
+                .iter()
+                .filter(|name| is_red(name))
+                .map(|name| (*name).clone())
+                .collect();
+            let known = known(run.subject.baseline);
+            let by_stored = |name: &&String| {
+                let fails = found.iter().all(|found| fails(found, name));
+                fails && known.contains(name.as_str()) && !known_red.contains(name)
+            };
+            let passed = head.map_or(&[][..], |names| names.passed.as_slice());
+            match red.is_empty() {
+                true => passed.iter().filter(by_stored).cloned().collect(),
+                false => red,
+            }
+        }
+    }
+}
+
+fn fails(found: &Evidence, name: &String) -> bool {
+    compare::names(found).is_some_and(|names| names.failed.contains(name))
+}
+
+/// Whether a test does not pass on the base's code. A run that fails without saying which test did not even compile.
+fn is_red(found: &Evidence, name: &String, known_red: &[String]) -> bool {
+    match (found, compare::names(found)) {
+        (Evidence::Absent(_), _) => false,
+        (_, Some(names)) if names.passed.contains(name) => false,
+        (_, Some(names)) if names.failed.contains(name) => true,
+        (Evidence::Passed(_), _) => false,
+        (Evidence::Failed(_), None) => true,
+        // It has no result, and something fails that did not fail before: its file, which could not be loaded.
+        (Evidence::Failed(_), Some(names)) => {
+            names.failed.is_empty() || names.failed.iter().any(|failed| !known_red.contains(failed))
+        }
+    }
+}
+
+fn ran(found: &Evidence) -> bool {
+    !matches!(found, Evidence::Absent(_))
+}
+
+/// What a check that holds now said without the change.
+async fn before(run: &Run<'_>, check: &Checked, candidates: &Candidates, base: &Base) -> Result<OnBase, GateError> {
+    if !matches!(check.result.evidence, Evidence::Passed(_)) {
+        return Ok(OnBase::Unknown);
+    }
+    Ok(match &check.check {
+        Check::Human => OnBase::Unknown,
+        Check::File(path) => match run.change.base.contains(path.trim_start_matches("./")) {
+            true => OnBase::Holds,
+            false => OnBase::Fails,
+        },
+        Check::Command(command) => base_code::command(run, command).await?,
+        Check::Test(_) => named_before(run, &check.named, candidates, base),
+    })
+}
+
+/// What the tests that a criterion names said without the change: in the run on the base's code, else in pre-flight's.
+fn named_before(run: &Run<'_>, names: &[String], candidates: &Candidates, base: &Base) -> OnBase {
+    let of = |name: &String| match base {
+        Base::Ran(found) if found.iter().any(|found| passes(found, name)) => OnBase::Holds,
+        Base::Ran(found) if found.iter().all(|found| is_red(found, name, &[])) => OnBase::Fails,
+        // It stands in code that is new, or that no grammar takes apart, and nobody had it.
+        Base::Inline if is_candidate(candidates, name) => OnBase::Fails,
+        Base::NotRun if is_in_new_code(run.change, name) => OnBase::Fails,
+        Base::Ran(_) | Base::NotRun | Base::Inline => match run.subject.baseline.ground() {
+            Ground::Named(before) if before.passed.contains(name) => OnBase::Holds,
+            Ground::Named(before) if before.failed.contains(name) => OnBase::Fails,
+            Ground::Named(_) | Ground::Empty | Ground::Green | Ground::Red => OnBase::Unknown,
+        },
+    };
+    let all: Vec<OnBase> = names.iter().map(of).collect();
+    let has = |wanted: OnBase| all.contains(&wanted);
+    match (has(OnBase::Fails), has(OnBase::Unknown) || all.is_empty()) {
+        (true, _) => OnBase::Fails,
+        (false, true) => OnBase::Unknown,
+        (false, false) => OnBase::Holds,
+    }
+}
+
+fn passes(found: &Evidence, name: &String) -> bool {
+    compare::names(found).is_some_and(|names| names.passed.contains(name))
+}
+
+fn is_candidate(candidates: &Candidates, name: &String) -> bool {
+    match candidates {
+        Candidates::Named(tests) => tests.new.contains(name) || tests.changed.contains(name),
+        Candidates::Files(_) => false,
+    }
+}
+
+fn judge(
+    run: &Run<'_>,
+    weight: Weight,
+    (candidates, base, red): (&Candidates, &Base, &[String]),
+    checks: &[Checked],
+) -> GateResult {
+    let (noun, all): (_, Vec<&String>) = match candidates {
+        Candidates::Named(tests) => ("tests", tests.candidates()),
+        Candidates::Files(files) => ("files with tests", files.iter().collect()),
+    };
+    if let Some(first) = red.first() {
+        let sentence = format!(
+            "{} of {} new or changed {noun} fail without the change, among them {first}",
+            red.len(),
+            all.len().max(red.len())
+        );
+        return said::passed(GATE, weight, sentence);
+    }
+    if let Some(number) = shown_by_check(run, checks) {
+        let sentence = format!("the check of criterion {number} fails without the change and passes with it");
+        return said::passed(GATE, weight, sentence);
+    }
+    if only_renames(run.change) {
+        let what = "the change only renames or moves what was there, so nothing shows what it brings; if no more is meant, \
+                    the task is a refactoring";
+        return said::failed(GATE, weight, what);
+    }
+    match base {
+        Base::Ran(found) if !found.iter().all(ran) => match found.iter().find(|found| !ran(found)) {
+            Some(Evidence::Absent(reason)) => said::result(GATE, weight, Evidence::Absent(reason.clone())),
+            Some(Evidence::Passed(_) | Evidence::Failed(_)) | None => said::absent(GATE, Absence::Inline),
+        },
+        Base::Inline => said::result(GATE, weight, Evidence::Absent(Absence::Inline)),
+        Base::Ran(_) if !all.is_empty() => {
+            // A task that is for tests covers code that is there: its tests may pass on it.
+            let weight = match run.kind() {
+                TaskType::Testing => Weight::Shown,
+                TaskType::Scaffolding | TaskType::Feature | TaskType::Refactoring | TaskType::Documentation => weight,
+            };
+            let sentence = format!(
+                "none of the new or changed {noun} fails without the change, so they do not show it: {}",
+                said::list(&all)
+            );
+            said::failed(GATE, weight, sentence)
+        }
+        Base::Ran(_) | Base::NotRun => said::failed(GATE, weight, nothing_shows(run.change)),
+    }
+}
+
+/// The first criterion whose check fails without the change and passes with it. That a file is there shows no behaviour: a
+/// change of code needs more in a task that is for behaviour.
+fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
+    let needs_more = run.kind() == TaskType::Feature && run.change.touches_code_or_tests();
+    let counts = |check: &&Checked| match check.check {
+        Check::File(_) => !needs_more,
+        Check::Test(_) | Check::Command(_) => true,
+        Check::Human => false,
+    };
+    let mut shown = checks.iter().filter(counts).filter(|check| check.base == OnBase::Fails);
+    shown.next().map(|check| check.number)
+}
+
+fn nothing_shows(change: &Change) -> &'static str {
+    match change.touches_code_or_tests() {
+        false => {
+            "the change touches neither code nor tests, and no criterion's check fails without it: nothing shows it"
+        }
+        true => {
+            "no new or changed test came with the change, and no criterion's check fails without it: nothing shows it"
+        }
+    }
+}
+
+/// A refactoring needs no witness; its tests are those that were there.
+fn refactoring(change: &Change, weight: Weight) -> GateResult {
+    match keeps_tests(change.before.all_words(), change.after.all_words()) {
+        true => said::passed(
+            GATE,
+            weight,
+            "a refactoring: behaviour is meant to stay as it is, so no test has to fail without it",
+        ),
+        false => said::failed(
+            GATE,
+            weight,
+            "a refactoring changes tests only by names and imports, and this one changes what tests check",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_red, weight};
+    use domain::{
+        evidence::{Absence, Counts, Evidence, Finding, TestNames, Weight},
+        feature::Mode,
+        plan::TaskType,
+        task::Origin,
+    };
+
+    #[test]
+    fn a_witness_is_asked_of_what_was_planned() {
+        let fix = || Origin::Fix { broke: None };
+        let (demanded, shown) = (Some(Weight::Demanded), Some(Weight::Shown));
+        let table = [
+            (TaskType::Feature, Origin::Planned, Mode::Tdd, demanded),
+            (TaskType::Scaffolding, Origin::Planned, Mode::Tdd, demanded),
+            (TaskType::Testing, Origin::Planned, Mode::Tdd, demanded),
+            (TaskType::Feature, Origin::Planned, Mode::Standard, shown),
+            (TaskType::Documentation, Origin::Planned, Mode::Tdd, None),
+            (TaskType::Refactoring, Origin::Planned, Mode::Standard, demanded),
+            (TaskType::Feature, fix(), Mode::Tdd, None),
+        ];
+        for (kind, origin, mode, expected) in table {
+            assert_eq!(weight(kind, &origin, mode), expected, "{kind:?} {origin:?} {mode:?}");
+        }
+    }
+
+    #[test]
+    fn red_is_by_name_and_a_run_that_does_not_compile_is_red() {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        let finding = |names: Option<(&[&str], &[&str])>| Finding {
+            command: "t".to_owned(),
+            exit_code: Some(1),
+            counts: Counts::Unknown,
+            failing: vec![],
+            output: String::new(),
+            names: names.map(|(passed, failed)| TestNames {
+                passed: owned(passed),
+                failed: owned(failed),
+                skipped: vec![],
+            }),
+        };
+        let failed = |names| Evidence::Failed(finding(names));
+        let table = [
+            (failed(None), true),
+            (failed(Some((&["new"], &["other"]))), false),
+            (failed(Some((&["other"], &["new"]))), true),
+            (failed(Some((&["other"], &["loading new"]))), true),
+            (failed(Some((&["other"], &["old"]))), false),
+            (Evidence::Passed(finding(None)), false),
+            (Evidence::Absent(Absence::NotReached), false),
+        ];
+        for (found, expected) in table {
+            assert_eq!(
+                is_red(&found, &"new".to_owned(), &owned(&["old"])),
+                expected,
+                "{found:?}"
+            );
+        }
+    }
+}

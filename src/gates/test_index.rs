@@ -1,0 +1,219 @@
+//! Where tests stand: the tests of some files by their own names, to be found by the names that runners give them.
+
+use integrity::{Version, language};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The tests of some files.
+#[derive(Debug, Default)]
+pub(crate) struct TestIndex {
+    /// By the test's own name.
+    tests: BTreeMap<String, Vec<Site>>,
+    /// The files that could be read, with the lines where tests and other functions begin, and which of them are tests.
+    read: BTreeMap<String, BTreeMap<u32, Begins>>,
+}
+
+/// What begins at a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    Test,
+    Function,
+}
+
+/// One test in a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Site {
+    /// The file.
+    pub(crate) path: String,
+    /// The names of what it stands in, outermost first.
+    pub(crate) scope: Vec<String>,
+    /// Where it begins.
+    pub(crate) line: u32,
+    /// The words of its body.
+    pub(crate) words: Vec<String>,
+}
+
+impl TestIndex {
+    /// Reads the files that are there and of a known language.
+    pub(crate) fn of<'a>(files: impl Iterator<Item = (&'a str, &'a Version)>) -> Self {
+        let mut sites = Self::default();
+        for (path, version) in files {
+            let text = version.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok());
+            let Some(outline) = text.and_then(|text| language::read(path, text)) else {
+                continue;
+            };
+            let functions = outline
+                .functions
+                .iter()
+                .map(|function| (function.line, Begins::Function));
+            let tests = outline.tests.iter().map(|test| (test.line, Begins::Test));
+            sites.read.insert(path.to_owned(), functions.chain(tests).collect());
+            for test in outline.tests {
+                let site = Site {
+                    path: path.to_owned(),
+                    scope: test.scope,
+                    line: test.line,
+                    words: test.words,
+                };
+                sites.tests.entry(test.name).or_default().push(site);
+            }
+        }
+        sites
+    }
+
+    /// The line where the test begins that this line belongs to.
+    pub(crate) fn test_around(&self, path: &str, line: u32) -> Option<u32> {
+        match self.read.get(path)?.range(..=line).next_back()? {
+            (begin, Begins::Test) => Some(*begin),
+            (_, Begins::Function) => None,
+        }
+    }
+
+    /// Whether the tests of this file are known.
+    pub(crate) fn has_read(&self, path: &str) -> bool {
+        self.read.contains_key(path)
+    }
+
+    /// The file and the line of the first test that a runner may mean by `name`.
+    pub(crate) fn place(&self, name: &str) -> Option<(String, u32)> {
+        let found = self.find(name);
+        found.first().map(|site| (site.path.clone(), site.line))
+    }
+
+    /// The tests that a runner may mean by `name`.
+    pub(crate) fn find(&self, name: &str) -> Vec<&Site> {
+        let bare = bare(name);
+        let named = self.tests.iter().filter(|(own, sites)| {
+            ends_with(bare, own) || ends_with(name, own) || sites.iter().any(|site| site.is_spelled(own, bare))
+        });
+        let longest = named.clone().map(|(own, _)| own.len()).max();
+        let found: Vec<&Site> = named
+            .filter(|(own, _)| Some(own.len()) == longest)
+            .flat_map(|(_, sites)| sites)
+            .collect();
+        let in_scope = |site: &&&Site| site.scope.iter().all(|part| name.contains(part.as_str()));
+        let scoped: Vec<&Site> = found.iter().filter(in_scope).copied().collect();
+        match scoped.is_empty() {
+            true => found,
+            false => scoped,
+        }
+    }
+
+    /// The names of the tests in a file, and how often each is there.
+    pub(crate) fn names_in(&self, path: &str) -> Vec<(&str, usize)> {
+        let here = |sites: &Vec<Site>| sites.iter().filter(|site| site.path == path).count();
+        let all = self.tests.iter().map(|(name, sites)| (name.as_str(), here(sites)));
+        all.filter(|(_, times)| *times > 0).collect()
+    }
+
+    /// Whether a test with this body stands anywhere in the files.
+    pub(crate) fn has_body(&self, words: &[String]) -> bool {
+        !words.is_empty() && self.tests.values().flatten().any(|site| site.words == words)
+    }
+
+    /// The words of the body of every test.
+    pub(crate) fn all_words(&self) -> impl Iterator<Item = &[String]> {
+        self.tests.values().flatten().map(|site| site.words.as_slice())
+    }
+
+    /// The words of the body of every test in a file.
+    pub(crate) fn words_in<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a [String]> {
+        let here = self.tests.values().flatten().filter(move |site| site.path == path);
+        here.map(|site| site.words.as_slice())
+    }
+
+    /// The names and bodies of all tests.
+    pub(crate) fn bodies(&self) -> BTreeSet<(&str, &[String])> {
+        let all = self.tests.iter();
+        all.flat_map(|(name, sites)| sites.iter().map(|site| (name.as_str(), site.words.as_slice())))
+            .collect()
+    }
+}
+
+impl Site {
+    /// Whether a name is the titles of all suites and of the test, one after the other.
+    fn is_spelled(&self, own: &str, name: &str) -> bool {
+        let rest = self
+            .scope
+            .iter()
+            .try_fold(name, |rest, part| rest.strip_prefix(part.as_str())?.strip_prefix(' '));
+        !self.scope.is_empty() && rest == Some(own)
+    }
+}
+
+/// What separates the parts of the names that runners give.
+const SEPARATORS: [char; 5] = [':', '.', '>', '›', '/'];
+
+/// Whether the last part or parts of a runner's name are `own`. A title of words is never the end of a longer title; where
+/// a runner puts a program's name before, what follows is an identifier.
+pub(crate) fn ends_with(name: &str, own: &str) -> bool {
+    let is_identifier = own.chars().all(|c| c.is_alphanumeric() || c == '_');
+    match name.strip_suffix(own) {
+        _ if own.is_empty() => false,
+        Some("") => true,
+        Some(before) => before.trim_end().ends_with(SEPARATORS) || is_identifier && before.ends_with(' '),
+        None => false,
+    }
+}
+
+/// The name without what one runner puts behind it: parameters, and the number of another test of the same name.
+pub(crate) fn bare(name: &str) -> &str {
+    let name = match name.rsplit_once(" (") {
+        Some((before, inside)) if inside.ends_with(')') => before,
+        _ => name,
+    };
+    match name.split_once('[') {
+        Some((before, inside)) if inside.ends_with(']') && before.contains("::") => before,
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TestIndex;
+    use integrity::Version;
+
+    fn index(files: &[(&str, &str)]) -> TestIndex {
+        let versions: Vec<(&str, Version)> = files
+            .iter()
+            .map(|(path, text)| (*path, Version::Bytes(text.as_bytes().to_vec())))
+            .collect();
+        TestIndex::of(versions.iter().map(|(path, version)| (*path, version)))
+    }
+
+    #[test]
+    fn tests_are_found_however_runners_spell_them() {
+        let all = index(&[
+            (
+                "src/a.rs",
+                "mod tests {\n    #[test]\n    fn adds() { assert_eq!(1, 1 + 0); }\n}\n",
+            ),
+            (
+                "tests/test_b.py",
+                "import unittest\n\n\nclass B(unittest.TestCase):\n    def test_b(self):\n        self.assertTrue(f())\n",
+            ),
+            (
+                "c.test.js",
+                "describe('sum', () => { it('adds two numbers', () => { expect(add(1, 1)).toBe(2); }); });\n",
+            ),
+        ]);
+        let table = [
+            ("tests::adds", Some("src/a.rs")),
+            ("demo a::tests::adds (2)", Some("src/a.rs")),
+            ("test_b.B.test_b", Some("tests/test_b.py")),
+            ("tests/test_b.py::B::test_b[1-x]", Some("tests/test_b.py")),
+            ("sum > adds two numbers", Some("c.test.js")),
+            ("c.test.js > sum > adds two numbers", Some("c.test.js")),
+            ("tests::subtracts", None),
+            ("xadds", None),
+            ("sums of adds two numbers", None),
+            ("demo adds", Some("src/a.rs")),
+            ("sum adds two numbers", Some("c.test.js")),
+            ("sum up adds two numbers", None),
+        ];
+        for (name, expected) in table {
+            let found = all.find(name);
+            assert_eq!(found.first().map(|site| site.path.as_str()), expected, "{name}");
+        }
+        assert!(all.has_read("src/a.rs") && !all.has_read("README.md"));
+    }
+}

@@ -1,0 +1,177 @@
+use super::TestLine;
+use crate::gates::detect::Repository;
+
+fn line(command: &str, script: &str) -> TestLine {
+    let manifest = serde_json::json!({ "scripts": { "test": script } }).to_string();
+    let repository = Repository {
+        paths: &["package.json".to_owned()],
+        read: &|_| Some(manifest.clone()),
+    };
+    TestLine::new(&command.parse().unwrap(), &repository)
+}
+
+#[test]
+fn only_what_is_plainly_one_runner_gets_arguments() {
+    let table = [
+        ("python3 -m unittest", "", "python3 -m unittest -v"),
+        (
+            "uv run python -m unittest discover -s tests",
+            "",
+            "uv run python -m unittest discover -s tests -v",
+        ),
+        ("python3 -m pytest", "", "python3 -m pytest"),
+        ("npm test", "jest", "npm test -- --verbose"),
+        ("npm test -- --coverage", "jest", "npm test -- --coverage --verbose"),
+        ("npm test", "NODE_ENV=test jest --coverage", "npm test -- --verbose"),
+        (
+            "npm test",
+            "cross-env NODE_ENV=test c8 mocha test",
+            "npm test -- --reporter=spec",
+        ),
+        ("npm test", "jest && eslint .", "npm test"),
+        ("npm test", "jest --verbose", "npm test"),
+        ("npm test", "node --test", "npm test"),
+        ("npm test", "ava", "npm test -- --tap"),
+        ("yarn test", "vitest run", "yarn test --reporter=verbose"),
+        ("yarn jest", "", "yarn jest --verbose"),
+        ("pnpm test", "vitest --reporter=json", "pnpm test"),
+        ("npx jest", "", "npx jest --verbose"),
+        ("NODE_ENV='a b' npx jest", "", "NODE_ENV='a b' npx jest --verbose"),
+        ("cd web && npx jest", "", "cd web && npx jest"),
+        ("npx jest *.test.js", "", "npx jest *.test.js"),
+        ("npx eslint jest", "", "npx eslint jest"),
+        (
+            "./node_modules/.bin/vitest run",
+            "",
+            "./node_modules/.bin/vitest run --reporter=verbose",
+        ),
+        ("npm run lint", "jest", "npm run lint"),
+        ("cargo test", "jest", "cargo test --no-fail-fast"),
+        (
+            "cargo +nightly test -- --nocapture",
+            "",
+            "cargo +nightly test --no-fail-fast -- --nocapture",
+        ),
+        (
+            "cargo nextest run --no-fail-fast",
+            "",
+            "cargo nextest run --no-fail-fast",
+        ),
+        ("cargo build", "", "cargo build"),
+        ("go test ./...", "", "go test ./... -v"),
+    ];
+    for (command, script, expected) in table {
+        assert_eq!(line(command, script).naming(), expected, "{command} with {script}");
+    }
+}
+
+#[test]
+fn each_runner_is_told_which_tests_to_run() {
+    let table: [(&str, &str, &[&str], &str); 19] = [
+        (
+            "cargo test --lib",
+            "",
+            &["tests::adds", "tests::adds (2)"],
+            "cargo test --lib --no-fail-fast -- tests::adds tests::adds --exact",
+        ),
+        (
+            "cargo test -- --nocapture",
+            "",
+            &["src/lib.rs - add"],
+            "cargo test --no-fail-fast -- --nocapture 'src/lib.rs - add'",
+        ),
+        (
+            "cargo nextest run",
+            "",
+            &["demo tests::adds", "demo::it b"],
+            "cargo nextest run --no-fail-fast -E 'test(=tests::adds) + test(=b)'",
+        ),
+        (
+            "pytest -q tests",
+            "",
+            &["tests/test_a.py::test_x[a b]"],
+            "pytest -q tests/test_a.py::test_x",
+        ),
+        (
+            "uv run --group dev pytest -n auto",
+            "",
+            &["tests/test_a.py::T::test_x", "tests/test_a.py::T::test_x (error)"],
+            "uv run --group dev pytest -n auto tests/test_a.py::T::test_x",
+        ),
+        ("python3 -m pytest", "", &["t.py::a"], "python3 -m pytest t.py::a"),
+        (
+            "python3 -m unittest",
+            "",
+            &["tests.test_a.T.test_x (i=1)"],
+            "python3 -m unittest -v -k tests.test_a.T.test_x",
+        ),
+        (
+            "npm test",
+            "jest",
+            &["sum › 1+1"],
+            "npm test -- --verbose -t '^(sum( | › )1\\+1)$'",
+        ),
+        (
+            "npx vitest run",
+            "",
+            &["test/a.test.ts > sum > adds", "test/a.test.ts > top (a)"],
+            "npx vitest run --reporter=verbose test/a.test.ts -t '^(sum( | > )adds|top \\(a\\))$'",
+        ),
+        (
+            "npx mocha",
+            "",
+            &["sum adds"],
+            "npx mocha --reporter=spec -g '^(sum adds)$'",
+        ),
+        (
+            "npm test",
+            "ava",
+            &["a › !adds", "b"],
+            "npm test -- --tap '--match=*adds' --match=b",
+        ),
+        (
+            "node --test test/a.js",
+            "",
+            &["sum > adds"],
+            "node '--test-name-pattern=^(adds|sum|sum adds)$' --test test/a.js",
+        ),
+        (
+            "npm test",
+            "node --test",
+            &["a"],
+            "npm test -- '--test-name-pattern=^(a)$'",
+        ),
+        (
+            "go test ./...",
+            "",
+            &["x/sub.TestAdd/one_two", "TestOther"],
+            "go test ./... -v -run '^(TestAdd|TestOther)$'",
+        ),
+        (
+            "./mvnw -q test",
+            "",
+            &["a.B.adds(int)[1]", "a.C.x"],
+            "./mvnw -q test '-Dtest=a.B#adds,a.C#x' -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false",
+        ),
+        ("./gradlew test", "", &["a.B.adds()"], "./gradlew test --tests a.B.adds"),
+        ("npm test", "node --test test/*.js", &["a"], ""),
+        ("pytest --cov tests", "", &["tests/test_a.py::test_x"], ""),
+        ("make test", "", &["a"], ""),
+    ];
+    let paths = ["tests/test_a.py".to_owned()];
+    for (command, script, names, expected) in table {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let found = line(command, script).selecting(&names, &paths).unwrap_or_default();
+        assert_eq!(found, expected, "{command} with {script}");
+    }
+}
+
+#[test]
+fn tests_are_built_apart_where_the_runner_can() {
+    let built = |command: &str| line(command, "").building();
+    assert_eq!(
+        built("cargo test --lib -- x").as_deref(),
+        Some("cargo test --lib --no-run")
+    );
+    assert_eq!(built("go test ./..."), None);
+}

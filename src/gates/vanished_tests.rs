@@ -1,0 +1,245 @@
+//! Tests that no longer run: those that vanished, and those that are skipped now.
+
+use crate::gates::{change::Change, compare, run::context::GateError, said, test_index, turn::Run};
+use domain::{
+    decision::Issue,
+    evidence::{Evidence, Ground, TestNames},
+    integrity::{Author, IntegrityFinding, Rule},
+};
+use integrity::{language, language::Role};
+use std::collections::BTreeSet;
+
+/// The most tests that are named of each kind.
+const MOST: usize = 20;
+
+/// The largest file that is read to see whether tests are in it.
+const MOST_READ: usize = 1 << 20;
+
+/// Adds what running shows to what the difference shows, and gives what is only shown.
+pub(crate) async fn vanished_tests(
+    run: &Run<'_>,
+    tests: &Evidence,
+    findings: &mut Vec<IntegrityFinding>,
+) -> Result<Vec<Issue>, GateError> {
+    let Ground::Named(before) = run.subject.baseline.ground() else {
+        return Ok(Vec::new());
+    };
+    if let (Evidence::Passed(now), false) = (tests, before.passed.is_empty())
+        && now.names.is_none()
+    {
+        let what = format!(
+            "{} tests passed before, and the run names none of them any more",
+            before.passed.len()
+        );
+        findings.push(finding(Rule::TestVanished, String::new(), None, what));
+    }
+    let Some(now) = compare::all_names(tests) else {
+        return Ok(Vec::new());
+    };
+    let (missing, skipped) = (missing(before, now), skipped(before, now));
+    if missing.is_empty() && skipped.is_empty() {
+        return Ok(Vec::new());
+    }
+    // What was so before is a commit of the default branch: others may have deleted tests since.
+    let since;
+    let change = match run.subject.baseline.commit == *run.subject.fork {
+        true => run.change.as_ref(),
+        false => {
+            since = Change::read(run.subject.mirror, &run.subject.baseline.commit, run.subject.head).await?;
+            &since
+        }
+    };
+    let vanished = missing.into_iter().filter(|name| is_vanished(change, name));
+    let vanished: Vec<&str> = vanished.take(MOST).collect();
+    for name in vanished {
+        if !is_file_without_tests(run, change, name).await? {
+            findings.push(vanished_finding(change, name));
+        }
+    }
+    Ok(tell_skipped(change, before, &skipped, findings))
+}
+
+/// Adds the tests that passed before and are skipped now, where the difference did not show it; gives the new ones that
+/// did not run.
+fn tell_skipped(
+    change: &Change,
+    before: &TestNames,
+    skipped: &[&str],
+    findings: &mut Vec<IntegrityFinding>,
+) -> Vec<Issue> {
+    let mut shown = Vec::new();
+    for name in skipped.iter().copied().take(MOST) {
+        let sites = change.after.find(name);
+        let place = sites.first().map(|site| (site.path.clone(), site.line));
+        let is_found = |finding: &IntegrityFinding| {
+            finding.rule == Rule::SkipAdded && place.as_ref().is_none_or(|(path, _)| finding.path == *path)
+        };
+        if findings.iter().any(is_found) {
+            continue;
+        }
+        if before.passed.iter().any(|passed| passed == name) {
+            let (path, line) = place.map_or((String::new(), None), |(path, line)| (path, Some(line)));
+            let what = format!("`{name}` passed before and is skipped now");
+            findings.push(finding(Rule::SkipAdded, path, line, what));
+        } else {
+            let what = format!("{}: `{name}` is new and did not run", Rule::SkipAdded.name());
+            shown.push(said::should_fix("integrity", what, place));
+        }
+    }
+    shown
+}
+
+/// The tests that passed before and have no result now, but those that only have another name now.
+pub(crate) fn missing<'a>(before: &'a TestNames, now: &TestNames) -> Vec<&'a str> {
+    let all = || now.passed.iter().chain(&now.failed).chain(&now.skipped);
+    let named: BTreeSet<&str> = all().map(String::as_str).collect();
+    let families: BTreeSet<&str> = all().map(|name| test_index::bare(name)).collect();
+    let known: BTreeSet<&str> = before
+        .passed
+        .iter()
+        .chain(&before.failed)
+        .chain(&before.skipped)
+        .map(String::as_str)
+        .collect();
+    let mut moved: Vec<&str> = all()
+        .filter(|name| !known.contains(name.as_str()))
+        .map(String::as_str)
+        .collect();
+    let missing = before.passed.iter().map(String::as_str);
+    missing
+        .filter(|name| !named.contains(name) && !families.contains(test_index::bare(name)))
+        .filter(|name| match moved.iter().position(|other| is_moved(name, other)) {
+            Some(at) => {
+                moved.swap_remove(at);
+                false
+            }
+            None => true,
+        })
+        .collect()
+}
+
+/// Whether one name may be another's after a move: into another file or group, or into a group that takes a part of it.
+fn is_moved(name: &str, other: &str) -> bool {
+    let flat = |name: &str| {
+        let parts = test_index::bare(name)
+            .split(['>', '›'])
+            .map(str::trim)
+            .collect::<Vec<_>>();
+        parts.join(" ")
+    };
+    last(name) == last(other) || flat(name) == flat(other)
+}
+
+/// The last part of a name, which stays when a test moves.
+fn last(name: &str) -> &str {
+    let name = test_index::bare(name);
+    let part = name.rsplit([':', '>', '›']).next().unwrap_or(name).trim();
+    match part.contains(' ') {
+        true => part,
+        false => part.rsplit(['.', '/']).next().unwrap_or(part),
+    }
+}
+
+/// The tests that are skipped now and were not before.
+fn skipped<'a>(before: &TestNames, now: &'a TestNames) -> Vec<&'a str> {
+    let were: BTreeSet<&String> = before.skipped.iter().collect();
+    let new = now.skipped.iter().filter(|name| !were.contains(name));
+    new.map(String::as_str).collect()
+}
+
+/// Whether no line of the change says why a test has no result: it is still there, or its file was not touched.
+fn is_vanished(change: &Change, name: &str) -> bool {
+    match (change.before.find(name).is_empty(), change.after.find(name).is_empty()) {
+        (true, true) => !change.has_unreadable_tests() && !is_gone_file(change, name),
+        (false, true) => false,
+        (_, false) => true,
+    }
+}
+
+/// Whether what ran was a file without tests of its own, which a runner takes for one, and the file is gone.
+fn is_gone_file(change: &Change, name: &str) -> bool {
+    change.base.contains(name) && !change.head.contains(name)
+}
+
+/// Whether a runner took a file as a whole for a test, and no test is in it: helpers that it no longer runs are no loss.
+async fn is_file_without_tests(run: &Run<'_>, change: &Change, name: &str) -> Result<bool, GateError> {
+    if !change.head.contains(name) || language::of(name).is_none() {
+        return Ok(false);
+    }
+    let file = run.subject.mirror.read_file(run.subject.head, name, MOST_READ).await?;
+    let text = file
+        .filter(|file| !file.truncated)
+        .and_then(|file| String::from_utf8(file.bytes).ok());
+    let is_for_others = |text: &String| text.contains("export ") || text.contains("exports");
+    let outline = text.filter(is_for_others).and_then(|text| language::read(name, &text));
+    Ok(outline.is_some_and(|outline| outline.tests.is_empty()))
+}
+
+fn vanished_finding(change: &Change, name: &str) -> IntegrityFinding {
+    let after = change.after.find(name);
+    // A test that nobody touched is kept from running somewhere else: in the runner's settings, if they changed.
+    let settings = || {
+        let mut files = change.of_role(Role::Settings);
+        files.next().map_or(String::new(), |file| file.path.clone())
+    };
+    let (path, line) = match after.first() {
+        Some(site) => (site.path.clone(), Some(site.line)),
+        None => (settings(), None),
+    };
+    finding(
+        Rule::TestVanished,
+        path,
+        line,
+        format!("`{name}` passed before and does not run any more"),
+    )
+}
+
+fn finding(rule: Rule, path: String, line: Option<u32>, what: String) -> IntegrityFinding {
+    IntegrityFinding {
+        rule,
+        path,
+        line,
+        what,
+        by: Author::Player,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{missing, skipped};
+    use domain::evidence::TestNames;
+
+    fn names(passed: &[&str], skipped: &[&str]) -> TestNames {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        TestNames {
+            passed: owned(passed),
+            failed: vec![],
+            skipped: owned(skipped),
+        }
+    }
+
+    #[test]
+    fn a_test_that_only_moved_is_not_missing() {
+        let table: [(&[&str], &[&str], &[&str]); 6] = [
+            (&["a::x", "a::y"], &["a::x"], &["a::y"]),
+            (&["store::tests::x"], &["db::tests::x"], &[]),
+            (&["tests/a.py::test_x"], &["tests/b.py::T::test_x"], &[]),
+            (&["a::x", "b::x"], &["c::x"], &["b::x"]),
+            (&["t.py::test_p[1]", "t.py::test_p[2]"], &["t.py::test_p[3]"], &[]),
+            (&["sum > adds two"], &["numbers > adds two"], &[]),
+        ];
+        for (before, now, expected) in table {
+            assert_eq!(
+                missing(&names(before, &[]), &names(now, &[])),
+                expected,
+                "{before:?} then {now:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn skips_that_were_there_are_nobodys() {
+        let before = names(&["a"], &["b"]);
+        assert_eq!(skipped(&before, &names(&[], &["a", "b", "c"])), ["a", "c"]);
+    }
+}
