@@ -1,6 +1,7 @@
 use super::*;
-use crate::{
-    blocked::{AgentFailure, Doing, Fault, PreFlightFault},
+use domain::{
+    blocked::{AgentFailure, Cost, Doing, Fault, PreFlightFault},
+    budget::SpentBudget,
     decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, Weight},
     ids::{TaskId, User, UserId},
@@ -97,12 +98,18 @@ fn reports() -> Vec<(GateReport, &'static str)> {
 }
 
 fn told(reason: &BlockReason, gates: Option<&GateReport>, approvable: Approvable) -> Vec<String> {
-    suggested_actions(&Stopped {
-        criteria: &[],
-        reason,
-        gates,
+    let report = BlockedReport {
+        severity: reason.severity(),
+        attempts: 0,
+        recurring: Vec::new(),
+        last_feedback: Vec::new(),
         approvable,
-    })
+        ways: Vec::new(),
+        cost: Cost::default(),
+        reason: reason.clone(),
+        gates: gates.cloned(),
+    };
+    suggested_actions(&report, &[])
 }
 
 #[test]
@@ -252,7 +259,7 @@ fn reasons() -> Vec<BlockReason> {
         BlockReason::OutOfTurns { turns: 5 },
         BlockReason::NoChangeTwice,
         BlockReason::SameIssues,
-        BlockReason::BudgetSpent { what: text() },
+        BlockReason::BudgetSpent(SpentBudget::Stored { what: text() }),
         BlockReason::GatesAbsent { reasons: vec![text()] },
         BlockReason::OpenReview { by: ada() },
         BlockReason::Paused { by: ada() },
