@@ -182,6 +182,29 @@ impl<'a> Prepared<'a> {
         Ok(key.as_ref().and_then(|key| cache.known(key)).map(|known| known.tests))
     }
 
+    /// Keeps what the tests of a checkout said with what may be added to their command, if they pass.
+    pub(crate) async fn keep_with_additions(
+        &self,
+        ready: &Ready<'_>,
+        tests: &Evidence,
+        took: Duration,
+    ) -> Result<(), GateError> {
+        let line = self.chosen.test_line.invocation(Additions::Harmless).key();
+        let cache = self.results().await?;
+        let key = cache.key((self.commit, None), &line).await?;
+        if let Some(key) = key.filter(|_| matches!(tests, Evidence::Passed(_))) {
+            let tested = Tested {
+                setup: ready.setup.clone(),
+                rewritten: ready.rewritten.clone(),
+                tests: tests.clone(),
+                coverage: None,
+                origin: Origin::Now,
+            };
+            cache.keep(&key, &Kept::of(&tested, took));
+        }
+        Ok(())
+    }
+
     /// Runs the commit's own tests, or takes what they said before of the same files. A result is kept if it is sound: if
     /// nothing is held against it.
     pub(crate) async fn tests(
