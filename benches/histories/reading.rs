@@ -54,7 +54,7 @@ pub fn judge(clone: &Clone, commit: &str) -> Outcome<Verdict> {
         rule: finding.rule,
         path: finding.path,
         line: finding.line,
-        what: finding.what,
+        what: format!("{:?}", finding.what),
     });
     Ok(Verdict {
         commit: commit.to_owned(),

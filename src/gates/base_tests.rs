@@ -434,8 +434,28 @@ async fn attempt(
     let overlay = Overlay::of(subject.mirror, changes, Side::Before).await?;
     let overlay = overlay.and(Overlay::of_bytes(inline.to_vec()));
     run.prepared
-        .tests_with(subject.head, &overlay, Expected::Green, &Selection::All)
+        .tests_with(subject.head, &overlay, Expected::Green, &wanted(run, changes, inline))
         .await
+}
+
+/// The tests in the files that are put back, if that is all that can change their results.
+fn wanted(run: &Run<'_>, changes: &[&RawChange], inline: &[Put]) -> Selection {
+    let (Ground::Named(before), true) = (
+        run.subject.baseline.ground(),
+        changes.iter().all(|raw| role_of(raw) == Some(Role::Test)),
+    ) else {
+        return Selection::All;
+    };
+    let paths = changes.iter().filter_map(|raw| raw.path.to_str());
+    let paths: BTreeSet<&str> = paths.chain(inline.iter().map(|(path, ..)| path.as_str())).collect();
+    let is_here = |name: &&String| {
+        run.change
+            .before
+            .find(name)
+            .iter()
+            .any(|site| paths.contains(site.path.as_str()))
+    };
+    Selection::Named(before.passed.iter().filter(is_here).cloned().collect())
 }
 
 /// Whether none of the tests that passed before gave a result: then it was not they that ran.

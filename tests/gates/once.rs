@@ -20,10 +20,16 @@ fn lines(stage: &Stage, file: &str) -> usize {
         .count()
 }
 
-/// A repository whose set-up notes that it ran and copies its code, and whose tests note that they run.
+/// A repository whose set-up notes that it ran, and copies its code if that is what is tested, and whose tests note that
+/// they run.
 fn copying(stage: &Stage, folder: &str) -> Sha {
     let noting = |what: &str| format!("echo {what} >> {}\n", stage.dir.path().join(what).display());
-    let setup = format!("{}rm -rf built; cp -r src built\n", noting("set-ups"));
+    let copying = if folder == "built" {
+        "rm -rf built; cp -r src built\n"
+    } else {
+        ""
+    };
+    let setup = format!("{}{copying}", noting("set-ups"));
     let run = format!("{}exec python3 run.py\n", noting("runs"));
     stage.commit(
         None,

@@ -72,13 +72,15 @@ pub enum Rule {
     FileTooLarge,
     /// Code that behaves differently under test.
     DiffersUnderTest,
+    /// A file is gone that the task does not name.
+    FileDeleted,
     /// A file that cannot be parsed, so that only what needs no knowledge of a language was looked for.
     Unreadable,
 }
 
 impl Rule {
     /// Every rule, in the order in which people read them.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::TestDeleted,
         Self::TestReplaced,
         Self::TestEmptied,
@@ -107,6 +109,7 @@ impl Rule {
         Self::MergeMarker,
         Self::FileTooLarge,
         Self::DiffersUnderTest,
+        Self::FileDeleted,
         Self::Unreadable,
     ];
 
@@ -142,6 +145,7 @@ impl Rule {
             Self::MergeMarker => "merge marker",
             Self::FileTooLarge => "file too large",
             Self::DiffersUnderTest => "differs under test",
+            Self::FileDeleted => "file deleted",
             Self::Unreadable => "file not readable",
         }
     }
@@ -150,7 +154,14 @@ impl Rule {
     #[must_use]
     pub fn weight(self, kind: TaskType) -> Weight {
         match (self, kind) {
-            (Self::TestReplaced | Self::SkipConditional | Self::DiffersUnderTest | Self::Unreadable, _)
+            (
+                Self::TestReplaced
+                | Self::SkipConditional
+                | Self::DiffersUnderTest
+                | Self::FileDeleted
+                | Self::Unreadable,
+                _,
+            )
             | (Self::Stub, TaskType::Scaffolding) => Weight::Shown,
             (
                 Self::TestDeleted
@@ -213,10 +224,103 @@ pub struct IntegrityFinding {
     pub path: String,
     /// The line, from 1, in the new version of the file; none where the line is gone.
     pub line: Option<u32>,
-    /// What is there, in one sentence for the Player. Never a secret's value.
-    pub what: String,
+    /// What is there. Never a secret's value.
+    pub what: Detail,
     /// Whose lines these are.
     pub by: Author,
+}
+
+/// What is there, as far as a sentence about it needs it: names, code as it is written, numbers. Code in it is shortened and
+/// in code marks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Detail {
+    /// The rule and the place say it all.
+    Nothing,
+    /// What is written there.
+    Code(String),
+    /// A test, by its title.
+    Test(String),
+    /// A test, and how many more of its file.
+    Tests {
+        /// The first of them.
+        first: String,
+        /// How many more.
+        more: usize,
+    },
+    /// What a test says, or no longer says.
+    InTest {
+        /// The test.
+        test: String,
+        /// What it says.
+        code: String,
+    },
+    /// What a test said, and what it says in its place.
+    Instead {
+        /// The test.
+        test: String,
+        /// What it said.
+        was: String,
+        /// What it says now.
+        is: String,
+    },
+    /// A function, by its name.
+    Function(String),
+    /// Another path.
+    Path(String),
+    /// A number, and the most that is allowed.
+    Size {
+        /// The number.
+        is: u64,
+        /// The most.
+        most: u64,
+    },
+    /// A value of a settings file.
+    Setting {
+        /// Its name.
+        name: String,
+        /// What it does less.
+        change: SettingChange,
+    },
+    /// A sentence; what running found is told so.
+    Sentence(String),
+}
+
+/// What a value of a settings file does less than before.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingChange {
+    /// It asked for more; for how much it asks now, if it still does.
+    Lowered {
+        /// What it asked for.
+        from: String,
+        /// What it asks for.
+        to: Option<String>,
+    },
+    /// It leaves this out now.
+    LeavesOut(String),
+    /// It no longer takes this in.
+    NoLongerTakesIn(String),
+    /// It was switched on, and tolerates.
+    SwitchedOn,
+    /// It was switched off, and demanded.
+    SwitchedOff,
+    /// This option, program, package or value decides now what runs.
+    Is(String),
+    /// It ran this.
+    Ran(String),
+}
+
+impl From<String> for Detail {
+    fn from(sentence: String) -> Self {
+        Self::Sentence(sentence)
+    }
+}
+
+impl From<&str> for Detail {
+    fn from(sentence: &str) -> Self {
+        Self::Sentence(sentence.to_owned())
+    }
 }
 
 /// Whose lines a finding is about.
@@ -249,7 +353,7 @@ impl IntegrityFinding {
         Issue {
             severity,
             category: CATEGORY.to_owned(),
-            description: format!("{}: {}", self.rule.name(), self.what),
+            description: format!("{}: {:?}", self.rule.name(), self.what),
             file: Some(self.path.clone()),
             line: self.line,
             suggestion: None,

@@ -1,45 +1,23 @@
 //! Integrity: what a Player could do to look finished, found in the difference between two commits, without a model.
 //!
-//! Pure: bytes in, findings out. What a finding weighs is decided in the domain; what only a run can show is found by the
-//! Gates that run.
+//! Pure: bytes in, findings out. The rules are a table ([`rules::ALL`]), the languages too ([`language::ALL`]). What a
+//! finding weighs is decided in the domain; what only a run can show is found by the Gates that run.
 
-mod anywhere;
-mod bare;
-mod borrowed;
-mod checks;
-mod constants;
-mod examples;
-mod forgiving;
-mod fresh;
-mod gone;
+mod changed_file;
 pub mod language;
-mod less;
-mod lookup;
-mod loosened;
 pub mod make;
 mod marks;
-mod orphans;
 mod pairs;
-mod places;
-mod reading;
-mod replaced;
-mod results;
-mod rows;
+pub mod rules;
 mod settings;
-mod shadow;
 mod snapshots;
-mod substitutes;
-mod tests_changed;
-mod unknown;
+mod task;
 mod words;
 
 pub use snapshots::{is_snapshot, loses_lines};
 
-use domain::{
-    integrity::{Author, IntegrityFinding, Rule},
-    plan::PlannedTask,
-    secret::Secrets,
-};
+use changed_file::{ChangedFile, Reading};
+use domain::{integrity::IntegrityFinding, plan::PlannedTask, secret::Secrets};
 use std::collections::BTreeSet;
 
 /// One task's change, as far as integrity looks at it.
@@ -111,43 +89,11 @@ const MOST: usize = 200;
 /// Everything that the change does to look finished, in the order of path and line.
 #[must_use]
 pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
-    let files = reading::read(change);
-    let gone = gone::Gone::new(&files, change.task);
-    let mut findings = anywhere::find(change);
-    findings.extend(reading::unreadable(&files));
-    findings.extend(tests_changed::find(&files, &gone));
-    findings.extend(examples::find(&files));
-    findings.extend(rows::in_data(&files, &gone));
-    findings.extend(orphans::find(change, &files));
-    findings.extend(unknown::find(&files, &gone));
-    findings.extend(marks::find(&files));
-    findings.extend(constants::find(change, &files, &gone));
-    findings.extend(lookup::find(change, &files));
-    findings.extend(forgiving::find(&files));
-    findings.extend(borrowed::find(change, &files));
-    findings.extend(bare::find(&files));
-    findings.extend(settings::find(change, &files));
-    findings.extend(replaced::find(change, &files));
-    findings.extend(substitutes::find(change, &files));
-    findings.extend(results::find(change));
-    findings.extend(snapshots::find(change));
-    findings.extend(shadow::find(change));
+    let files = ChangedFile::all(change);
+    let reading = Reading::new(change, &files);
+    let mut findings: Vec<IntegrityFinding> = rules::ALL.iter().flat_map(|rule| rule.findings(&reading)).collect();
     findings.sort_by(|one, other| (&one.path, one.line, one.rule).cmp(&(&other.path, other.line, other.rule)));
     findings.dedup_by(|one, other| (&one.path, one.line, one.rule) == (&other.path, other.line, other.rule));
     findings.truncate(MOST);
     findings
 }
-
-/// A finding about lines that count as the Player's until the caller knows better.
-fn finding(rule: Rule, path: &str, line: Option<u32>, what: impl Into<String>) -> IntegrityFinding {
-    IntegrityFinding {
-        rule,
-        path: path.to_owned(),
-        line,
-        what: what.into(),
-        by: Author::Player,
-    }
-}
-
-#[cfg(test)]
-mod tests;

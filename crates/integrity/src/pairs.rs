@@ -1,23 +1,23 @@
 //! Finds each test of the base again: where it was, moved, renamed, or rewritten.
 
-use crate::{language::outline::Strength, reading::Placed, words::likeness};
+use crate::{changed_file::Placed, language::outline::Strength, words::likeness};
 use std::collections::BTreeSet;
 
 /// Tests of both sides, paired.
-pub(super) struct Pairs<'a> {
+pub(crate) struct Pairs<'a> {
     /// The same test before and after.
-    pub(super) both: Vec<(Placed<'a>, Placed<'a>)>,
+    pub(crate) both: Vec<(Placed<'a>, Placed<'a>)>,
     /// Tests that are not there any more.
-    pub(super) gone: Vec<Placed<'a>>,
+    pub(crate) gone: Vec<Placed<'a>>,
     /// Tests that are new.
-    pub(super) new: Vec<Placed<'a>>,
+    pub(crate) new: Vec<Placed<'a>>,
 }
 
 /// Comparing every gone test with every new one is not worth more than this.
 const MOST_COMPARED: usize = 40_000;
 
 /// Pairs the tests of both sides: the surest way first.
-pub(super) fn pair<'a>(before: Vec<Placed<'a>>, after: Vec<Placed<'a>>) -> Pairs<'a> {
+pub(crate) fn pair<'a>(before: Vec<Placed<'a>>, after: Vec<Placed<'a>>) -> Pairs<'a> {
     let mut pairs = Pairs {
         both: Vec::new(),
         gone: before,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How much of two pieces is the same, from 0 to 1.
-pub(super) fn likeness(one: &[String], other: &[String]) -> f64 {
+pub(crate) fn likeness(one: &[String], other: &[String]) -> f64 {
     let (one, other) = (counts(one), counts(other));
     let words: BTreeSet<&str> = one.keys().chain(other.keys()).copied().collect();
     let (mut shared, mut all) = (0_u32, 0_u32);
@@ -32,7 +32,7 @@ fn counts(words: &[String]) -> BTreeMap<&str, u32> {
 }
 
 /// The values among the words, in their order: numbers, texts, truth.
-pub(super) fn values(words: &[String]) -> Vec<&str> {
+pub(crate) fn values(words: &[String]) -> Vec<&str> {
     let mut values = Vec::new();
     let mut in_text = false;
     for word in words {
@@ -55,7 +55,7 @@ fn is_value(word: &str) -> bool {
 }
 
 /// The names among the words that may say what is tested.
-pub(super) fn names(words: &[String]) -> BTreeSet<&str> {
+pub(crate) fn names(words: &[String]) -> BTreeSet<&str> {
     let named = |word: &&str| {
         word.len() > 1
             && word.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -108,7 +108,7 @@ const COMMON: [&str; 38] = [
 
 /// How often the values of one check stand together in `place`, in any order: a row of a table, a tuple, another
 /// spelling of the check.
-pub(super) fn occurrences(check: &[String], place: &[String]) -> usize {
+pub(crate) fn occurrences(check: &[String], place: &[String]) -> usize {
     let wanted = values(check);
     let there = values(place);
     if wanted.is_empty() {
@@ -133,7 +133,7 @@ pub(super) fn occurrences(check: &[String], place: &[String]) -> usize {
 }
 
 /// The words of `after` that `before` has less often.
-pub(super) fn added(before: &[String], after: &[String]) -> Vec<String> {
+pub(crate) fn added(before: &[String], after: &[String]) -> Vec<String> {
     let mut left = counts(before);
     let is_new = |word: &&String| match left.get_mut(word.as_str()) {
         Some(count) if *count > 0 => {

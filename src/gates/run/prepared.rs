@@ -63,6 +63,25 @@ pub(crate) struct Prepared<'a> {
     versions: OnceCell<String>,
 }
 
+/// What is run.
+#[derive(Clone, Copy)]
+enum What<'a> {
+    /// The tests, by this line of the test command.
+    Tests(&'a Invocation),
+    /// A command of a plan.
+    Command(&'a str),
+}
+
+impl What<'_> {
+    /// What tells its results apart from those of others on the same files.
+    fn key(self) -> String {
+        match self {
+            Self::Tests(line) => line.key(),
+            Self::Command(command) => format!("{command}\0command"),
+        }
+    }
+}
+
 /// What set-up came to, once.
 struct SetUp {
     said: Option<Evidence>,
@@ -269,15 +288,14 @@ impl<'a> Prepared<'a> {
         expected: Expected,
         selection: &Selection,
     ) -> Result<Evidence, GateError> {
-        self.tests_within(commit, overlay, expected, selection, self.bench.deadlines.test)
-            .await
+        let limit = self.bench.deadlines.test;
+        self.tests_within((commit, overlay), expected, selection, limit).await
     }
 
     /// The same, each run stopped after this time.
     pub(crate) async fn tests_within(
         &self,
-        commit: &Sha,
-        overlay: &Overlay,
+        (commit, overlay): (&Sha, &Overlay),
         expected: Expected,
         selection: &Selection,
         limit: Duration,
@@ -285,12 +303,15 @@ impl<'a> Prepared<'a> {
         if let Selection::Named(names) = selection
             && let Some(line) = self.selecting(names).await?
         {
-            let found = self.line_with((commit, overlay), expected, &line, limit).await?;
+            let found = self
+                .line_with(commit, overlay, expected, (What::Tests(&line), limit))
+                .await?;
             if self.is_of(names, &found) {
                 return Ok(found);
             }
         }
-        self.line_with((commit, overlay), expected, &self.invocation(), limit)
+        let line = self.invocation();
+        self.line_with(commit, overlay, expected, (What::Tests(&line), limit))
             .await
     }
 
@@ -332,30 +353,41 @@ impl<'a> Prepared<'a> {
         is_believed
     }
 
-    /// The tests of `commit` as a line runs them, with some files in place of its own, or what they said before.
+    /// What a command that is to fail says on `commit` with some files in place of its own, or what it said before.
+    pub(crate) async fn command_with(
+        &self,
+        commit: &Sha,
+        overlay: &Overlay,
+        command: &str,
+    ) -> Result<Evidence, GateError> {
+        let what = (What::Command(command), self.bench.deadlines.test);
+        self.line_with(commit, overlay, Expected::Red, what).await
+    }
+
+    /// What a line says on `commit` with some files in place of its own, or what they said before.
     ///
     /// They run on what set-up left on the prepared commit. If they then speak against the work, set-up runs on these very
     /// files before that is believed: it may have copied or compiled what is replaced here.
     async fn line_with(
         &self,
-        (commit, overlay): (&Sha, &Overlay),
+        commit: &Sha,
+        overlay: &Overlay,
         expected: Expected,
-        line: &Invocation,
-        limit: Duration,
+        (what, limit): (What<'_>, Duration),
     ) -> Result<Evidence, GateError> {
         let cache = self.results().await?;
-        let key = cache.key((commit, Some(overlay)), &line.key()).await?;
+        let key = cache.key((commit, Some(overlay)), &what.key()).await?;
         let known = key.as_ref().and_then(|key| cache.known(key));
         if let Some(known) = known.filter(|known| expected.is_met_by(&known.tests)) {
             return Ok(known.tests);
         }
-        let mut found = self.with(commit, overlay).await?.within(limit).tests_by(line).await?;
+        let mut found = self.with(commit, overlay).await?.within(limit).run(what).await?;
         if self.chosen.setup.is_some() && !self.is_misled() && expected.is_denied_by(&found) {
             found = self
                 .on(commit, Some(overlay), Start::Cache)
                 .await?
                 .within(limit)
-                .tests_by(line)
+                .run(what)
                 .await?;
             if expected.is_met_by(&found) {
                 // From here on set-up runs on the files of each run: what it made of the commit's own says nothing of others.
@@ -560,6 +592,13 @@ impl<'a> Ready<'a> {
     /// Runs the tests.
     pub(crate) async fn tests(&self) -> Result<Evidence, GateError> {
         self.tests_by(&self.chosen.test_line.invocation(self.additions)).await
+    }
+
+    async fn run(&self, what: What<'_>) -> Result<Evidence, GateError> {
+        match what {
+            What::Tests(line) => self.tests_by(line).await,
+            What::Command(command) => self.command(command).await,
+        }
     }
 
     /// Runs the tests by this line of the test command.

@@ -1,7 +1,10 @@
-//! What a file holds, as far as integrity asks: the same shape for every language.
+//! What a file holds, as far as the rules ask: the same shape for every language.
 
-use crate::language::{Role, syntax::At};
-use domain::integrity::Rule;
+use crate::language::{
+    Role, Vocabulary, assertions,
+    capture::{Capture, Fact, Found, merged},
+    syntax::At,
+};
 use std::ops::Range;
 
 /// A file to be read.
@@ -20,107 +23,22 @@ pub struct Source<'a> {
 pub struct Outline {
     /// Tests that the runner finds, if it looks into the file.
     pub tests: Vec<Test>,
+    /// Tests that a later one of the same name hides, with their lines.
+    pub hidden: Vec<(String, u32)>,
     /// Other functions.
     pub functions: Vec<Function>,
-    /// Functions that always answer the same.
-    pub constants: Vec<Constant>,
-    /// Functions that run what they are given, and go on without a word whatever comes of it.
-    pub forgiving: Vec<(String, u32)>,
-    /// What it takes from tests, or from their tools: a path, a module.
-    pub borrowed: Vec<Replaced>,
-    /// What its classes put in the place of a method of another class: `Listener.started`.
-    pub overrides: Vec<String>,
+    /// Its classes.
+    pub classes: Vec<Class>,
     /// Names of what the file defines.
     pub defines: Vec<String>,
     /// Names of files that this one makes part of the program.
     pub includes: Vec<String>,
-    /// Places that are suspicious if they are new.
+    /// Places that a rule may ask for where they are new.
     pub marks: Vec<Mark>,
-    /// What it puts other things in the place of.
-    pub replaced: Vec<Replaced>,
-    /// Lists outside of tests, which tests may go through, and loops that make tests.
-    pub tables: Vec<Table>,
-    /// Names that it takes from other files.
-    pub imports: Vec<Import>,
-    /// Functions and mocks of a test file's own that it calls by name.
-    pub stand_ins: Vec<StandIn>,
     /// What it sets, where it is a settings file written in the language.
     pub settings: Vec<Setting>,
-    /// Code in its documentation.
-    pub examples: Vec<Example>,
-}
-
-/// A function that always answers the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constant {
-    /// Its name.
-    pub name: String,
-    /// Whether it is given something, and makes nothing of it; or gives nothing back.
-    pub ignores: bool,
-    /// Whether the words about it say that the real thing is still to come.
-    pub promised: bool,
-}
-
-/// Code in documentation, which some runners run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
-    /// Where it begins.
-    pub line: u32,
-    /// Its lines.
-    pub text: String,
-    /// What the runner does with it.
-    pub how: Use,
-}
-
-/// What a runner does with code in documentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
-    /// It runs it.
-    Run,
-    /// It runs it not.
-    Shown,
-}
-
-/// A name that a file takes from another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Import {
-    /// How the file calls it.
-    pub name: String,
-    /// Where it is from, as the language writes it.
-    pub from: String,
-    /// Where that is said.
-    pub line: u32,
-}
-
-/// A function or a mock that a test file makes and calls by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StandIn {
-    /// Its name.
-    pub name: String,
-    /// Where it is made.
-    pub line: u32,
-    /// Whether its answers are written there: it calls nothing but methods of what it is given.
-    pub canned: bool,
-}
-
-/// A list outside of tests, which tests may go through, or a loop that makes tests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    /// Where it begins.
-    pub line: u32,
-    /// Its words.
+    /// The words of the whole file, comments left out; empty for code without tests.
     pub words: Vec<String>,
-}
-
-impl Table {
-    /// The table at `at`.
-    #[must_use]
-    pub fn at(at: At<'_>) -> Self {
-        Self {
-            line: at.line(),
-            words: at.words(),
-        }
-    }
 }
 
 /// One value of a settings file.
@@ -134,17 +52,6 @@ pub struct Setting {
     pub line: u32,
 }
 
-/// Something that a test, or what tests need, puts another thing in the place of.
-#[derive(Clone, Debug)]
-pub struct Replaced {
-    /// What is replaced: a dotted name, or a path relative to the file.
-    pub name: String,
-    /// Where that is done.
-    pub line: u32,
-    /// How it is done, in one sentence.
-    pub what: String,
-}
-
 /// A test.
 #[derive(Clone, Debug)]
 pub struct Test {
@@ -154,14 +61,14 @@ pub struct Test {
     pub scope: Vec<String>,
     /// Where it begins.
     pub line: u32,
-    /// The words of its body.
+    /// The words of its rows and its body.
     pub words: Vec<String>,
     /// Whether the body does anything.
     pub work: Work,
-    /// What keeps it from running, or from counting.
-    pub skips: Vec<Mark>,
     /// What it checks.
     pub checks: Vec<Check>,
+    /// The condition on which it returns before it checks anything.
+    pub returns_early: Option<String>,
 }
 
 /// Whether a body does anything.
@@ -184,6 +91,41 @@ pub struct Function {
     pub words: Vec<String>,
     /// What it checks.
     pub checks: Vec<Check>,
+    /// Whose code it is.
+    pub of: Of,
+    /// What it does with what it is given.
+    pub answer: Answer,
+    /// The comments in it.
+    pub comments: String,
+}
+
+/// Whose code something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// It is shipped.
+    Product,
+    /// Only tests see it.
+    Tests,
+}
+
+/// What a function does with what it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Something.
+    Computed,
+    /// It is given something, and gives the same value whatever that is.
+    Ignores,
+    /// It is given nothing, and gives the same value.
+    Constant,
+}
+
+/// A class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// What it is derived from.
+    pub bases: Vec<String>,
 }
 
 /// One check in a test.
@@ -215,10 +157,9 @@ pub struct Failing {
 pub enum Strength {
     /// Nothing: it always holds.
     Trivial,
-    /// Nothing: it is never reached, or its failure is swallowed.
+    /// Nothing: it is never reached.
     Silenced,
-    /// That something is as itself, that what is imported is there, or that anything is there where a value was meant:
-    /// alone, that is no test.
+    /// That something is as itself.
     Same,
     /// That something is there, or is no error; or a value, but on a condition.
     Weak,
@@ -226,34 +167,23 @@ pub enum Strength {
     Strong,
 }
 
-/// A place that is suspicious if it is new.
+/// A place that a rule may ask for where it is new.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// The rule that it breaks.
-    pub rule: Rule,
+    /// What it is.
+    pub fact: Fact,
     /// Where it is.
     pub line: u32,
-    /// What is there, in one sentence.
-    pub what: String,
+    /// What is written there: its first line.
+    pub text: String,
     /// What makes it the same mark in another version of the file.
     pub key: String,
-    /// The method, as `Class.method`, that a class may put another in the place of: then nothing is wrong with it. As
-    /// `Class.*` where any class derived from its own will do.
-    pub open: Option<String>,
-}
-
-impl Mark {
-    /// A mark at `at`; the words of `at` are its key.
-    #[must_use]
-    pub fn at(rule: Rule, at: At<'_>, what: impl Into<String>) -> Self {
-        Self {
-            rule,
-            line: at.line(),
-            what: what.into(),
-            key: shorten(&at.phrase(), 400),
-            open: None,
-        }
-    }
+    /// The function, test or class that it stands in, or that it is.
+    pub owner: String,
+    /// The class around it.
+    pub class: Option<Class>,
+    /// Whose code it is.
+    pub of: Of,
 }
 
 /// The beginning of a text.
@@ -269,13 +199,296 @@ pub fn quoted(text: &str) -> String {
     format!("`{}`", shorten(&line.join(" "), 80).replace('`', "'"))
 }
 
-/// Whether two of the words are equal that a check compares: `a == a`, `1 == 1`.
-#[must_use]
-pub fn is_number(text: &str) -> bool {
-    text.replace('_', "").parse::<f64>().is_ok()
+/// Reads the outline out of what the queries found.
+pub(super) fn outline(source: &Source<'_>, found: &[Found<'_>], vocabulary: &Vocabulary) -> Outline {
+    let reader = Reader::new(source, found, vocabulary);
+    let mut outline = Outline {
+        classes: reader.classes.iter().map(|(_, class)| class.clone()).collect(),
+        ..Outline::default()
+    };
+    reader.tests(found, &mut outline);
+    reader.functions(found, &mut outline);
+    reader.marks(found, &mut outline);
+    let names = |capture| {
+        let places = found.iter().filter_map(move |one| one.first(capture));
+        places.map(|at| at.text().to_owned())
+    };
+    outline.defines.extend(names(Capture::Definition));
+    outline.defines.extend(reader.classes.iter().map(|(_, class)| class.name.clone()));
+    outline.includes.extend(names(Capture::Include));
+    if source.role != Role::Source || !outline.tests.is_empty() {
+        outline.words = source.root.words();
+    }
+    outline
 }
 
-/// Whether a message says that something is still to be done.
+struct Reader<'a> {
+    source: &'a Source<'a>,
+    vocabulary: &'a Vocabulary,
+    /// Places that say of what stands in them what it is.
+    test_code: Vec<At<'a>>,
+    uncollected: Vec<At<'a>>,
+    uncollected_names: Vec<&'a str>,
+    abstracts: Vec<At<'a>>,
+    suites: Vec<(At<'a>, String)>,
+    classes: Vec<(At<'a>, Class)>,
+    functions: Vec<(At<'a>, String)>,
+    assertions: Vec<(At<'a>, Found<'a>)>,
+}
+
+/// The text of a name or of a title.
+fn title(at: Option<At<'_>>) -> String {
+    at.map_or("", At::text).trim_matches(['"', '\'', '`']).to_owned()
+}
+
+impl<'a> Reader<'a> {
+    fn new(source: &'a Source<'a>, found: &'a [Found<'a>], vocabulary: &'a Vocabulary) -> Self {
+        let all = |capture| found.iter().filter_map(move |one| one.first(capture)).collect::<Vec<_>>();
+        let named = |main, name| {
+            let places = merged(found, main).into_iter();
+            places.map(|(at, one)| (at, title(one.first(name)))).collect::<Vec<_>>()
+        };
+        let class = |(at, one): (At<'a>, Found<'a>)| {
+            let bases = one.all(Capture::ClassBase).map(|base| base.text().to_owned());
+            let class = Class {
+                name: title(one.first(Capture::ClassName)),
+                bases: bases.collect(),
+            };
+            (at, class)
+        };
+        let mut suites = named(Capture::Suite, Capture::SuiteName);
+        suites.extend(named(Capture::Test, Capture::TestName));
+        suites.sort_by_key(|(at, _)| at.index());
+        Self {
+            source,
+            vocabulary,
+            test_code: [all(Capture::TestCode), all(Capture::Test)].concat(),
+            uncollected: all(Capture::Uncollected),
+            uncollected_names: all(Capture::UncollectedName).into_iter().map(At::text).collect(),
+            abstracts: all(Capture::Abstract),
+            suites,
+            classes: merged(found, Capture::Class).into_iter().map(class).collect(),
+            functions: named(Capture::Function, Capture::FunctionName),
+            assertions: merged(found, Capture::Assertion),
+        }
+    }
+
+    fn of(&self, at: At<'_>) -> Of {
+        let is_tests = self.source.role != Role::Source || self.test_code.iter().any(|code| code.holds(at));
+        if is_tests { Of::Tests } else { Of::Product }
+    }
+
+    /// The names of the suites and tests around a place, outermost first.
+    fn scope(&self, at: At<'_>) -> Vec<String> {
+        let around = self.suites.iter().filter(|(suite, _)| suite.holds(at) && !suite.is_same(at));
+        around.map(|(_, name)| name.clone()).collect()
+    }
+
+    fn checks(&self, body: At<'_>) -> Vec<Check> {
+        let inside = self.assertions.iter().filter(|(at, _)| body.holds(*at));
+        inside
+            .map(|(at, found)| assertions::check(*at, found, body, self.vocabulary))
+            .collect()
+    }
+
+    fn tests(&self, found: &[Found<'a>], outline: &mut Outline) {
+        for (at, one) in merged(found, Capture::Test) {
+            let name = title(one.first(Capture::TestName));
+            let body = one.first(Capture::TestBody).unwrap_or(at);
+            let scope = self.scope(at);
+            let is_named = |name: &String| self.uncollected_names.contains(&name.as_str());
+            let is_lost = self.uncollected.iter().any(|outer| outer.holds(at))
+                || is_named(&name)
+                || scope.iter().any(is_named)
+                || self.uncollected_names.contains(&"*");
+            let words = one.all(Capture::TestRows).flat_map(At::words).chain(body.words()).collect();
+            if is_lost {
+                outline.functions.push(Function {
+                    name,
+                    line: at.line(),
+                    words,
+                    checks: self.checks(body),
+                    of: Of::Tests,
+                    answer: Answer::Computed,
+                    comments: String::new(),
+                });
+                continue;
+            }
+            let work = if body.children().all(|part| self.does_nothing(part)) {
+                Work::None
+            } else {
+                Work::Some
+            };
+            outline.tests.push(Test {
+                name,
+                scope,
+                line: at.line(),
+                words,
+                work,
+                checks: one.all(Capture::TestRows).chain([body]).flat_map(|at| self.checks(at)).collect(),
+                returns_early: self.returns_early(body),
+            });
+        }
+        keep_last(outline, self.vocabulary);
+    }
+
+    /// Whether a statement of a test does nothing.
+    fn does_nothing(&self, statement: At<'_>) -> bool {
+        let is_text = || {
+            let mut parts = statement.children().peekable();
+            statement.is(self.vocabulary.statements) && parts.peek().is_some() && parts.all(|part| part.is(&["string"]))
+        };
+        self.vocabulary.nothing.contains(&statement.text().trim_end_matches(';')) || is_text()
+    }
+
+    /// The condition of a statement before the first assertion on which the test returns.
+    fn returns_early(&self, body: At<'a>) -> Option<String> {
+        let (first, _) = self.assertions.iter().find(|(at, _)| body.holds(*at))?;
+        let flow = &self.vocabulary.flow;
+        let leaves = |at: &At<'_>| at.is(flow.returns) && !at.text().contains("Err(");
+        let inner = |statement: At<'a>| {
+            let mut below = statement.below();
+            below.find(|at| at.is(flow.conditions) && at.below().any(|part| leaves(&part)))
+        };
+        let before = body.children().take_while(|at| !at.holds(*first));
+        let leaving = before.filter(|at| !at.below().any(|part| part.is(flow.functions)));
+        let condition = leaving.filter_map(inner).next()?;
+        Some(condition.field("condition").unwrap_or(condition).phrase())
+    }
+
+    fn functions(&self, found: &[Found<'a>], outline: &mut Outline) {
+        let is_test = |at: At<'_>| self.suites.iter().any(|(suite, _)| suite.is_same(at));
+        for (at, one) in merged(found, Capture::Function) {
+            let Some(body) = one.first(Capture::FunctionBody).filter(|_| !is_test(at)) else {
+                continue;
+            };
+            let (name, of) = (title(one.first(Capture::FunctionName)), self.of(at));
+            let in_test = found
+                .iter()
+                .filter_map(|one| one.first(Capture::Test))
+                .any(|test| test.holds(at));
+            if of == Of::Product || self.source.role != Role::Source {
+                outline.defines.push(name.clone());
+            }
+            if in_test {
+                continue;
+            }
+            let comments = at.below().filter(|part| part.kind().contains("comment"));
+            outline.functions.push(Function {
+                name,
+                line: at.line(),
+                words: body.words(),
+                checks: self.checks(body),
+                of,
+                answer: self.answer(at, one.first(Capture::FunctionValue)),
+                comments: comments.map(At::text).collect::<Vec<_>>().join("\n"),
+            });
+        }
+    }
+
+    /// What a function does with what it is given; `value` is all that it says.
+    fn answer(&self, function: At<'a>, value: Option<At<'_>>) -> Answer {
+        let is_constant = |value: At<'_>| {
+            if self.vocabulary.empties.contains(&value.text()) {
+                return true;
+            }
+            let mut leaves = value.below().filter(|at| at.children().next().is_none() && at.is_named());
+            // Names of types, and of variants without anything in them.
+            let is_type = |leaf: At<'_>| leaf.text().starts_with(char::is_uppercase);
+            leaves.all(|leaf| leaf.is(self.vocabulary.literals) || is_type(leaf))
+        };
+        let of_others = self.abstracts.iter().any(|outer| outer.holds(function));
+        if of_others || !value.is_some_and(is_constant) {
+            return Answer::Computed;
+        }
+        match self.takes_something(function) {
+            true => Answer::Ignores,
+            false => Answer::Constant,
+        }
+    }
+
+    /// Whether a function is given something other than its own object, and does not say that it ignores it.
+    fn takes_something(&self, function: At<'a>) -> bool {
+        let given = function.field("parameters").or_else(|| function.field("parameter"));
+        let name = |part: At<'a>| part.below().find(|at| at.kind().ends_with("identifier")).map_or("", At::text);
+        let named = |name: &str| !matches!(name, "" | "self" | "cls" | "this") && !name.starts_with('_');
+        let parts: Vec<At<'_>> = given.map_or_else(Vec::new, |given| match given.is(&["identifier"]) {
+            true => vec![given],
+            false => given.children().collect(),
+        });
+        parts.into_iter().any(|part| named(name(part)))
+    }
+
+    fn marks(&self, found: &[Found<'a>], outline: &mut Outline) {
+        let mut marks: Vec<(usize, Mark)> = Vec::new();
+        for one in found {
+            for (fact, at) in one.facts() {
+                let message = one.first(Capture::StubMessage);
+                let is_other = fact == Fact::Stub && message.is_some_and(|message| !is_promise(message.text()));
+                let is_open = matches!(fact, Fact::Stub | Fact::Empty)
+                    && self.abstracts.iter().any(|outer| outer.holds(at));
+                let is_known = marks.iter().any(|(index, mark)| *index == at.index() && mark.fact == fact);
+                if !is_other && !is_open && !is_known {
+                    marks.push((at.index(), self.mark(fact, at)));
+                }
+            }
+        }
+        marks.sort_by_key(|(index, _)| *index);
+        let is_idle = |mark: &Mark| {
+            mark.fact == Fact::Empty
+                && outline.functions.iter().any(|function| function.line == mark.line && function.of == Of::Product)
+        };
+        marks.retain(|(_, mark)| mark.fact != Fact::Empty || is_idle(mark));
+        outline.marks = marks.into_iter().map(|(_, mark)| mark).collect();
+    }
+
+    fn mark(&self, fact: Fact, at: At<'a>) -> Mark {
+        let own = self.functions.iter().chain(&self.suites);
+        let owner = own
+            .filter(|(outer, _)| outer.holds(at))
+            .max_by_key(|(outer, _)| outer.index());
+        let class = self.classes.iter().rev().find(|(outer, _)| outer.holds(at));
+        let first_line = at.text().lines().next().unwrap_or_default();
+        Mark {
+            fact,
+            line: at.line(),
+            text: quoted(first_line),
+            key: shorten(&at.phrase(), 400),
+            owner: owner.map(|(_, name)| name.clone()).unwrap_or_default(),
+            class: class.map(|(_, class)| class.clone()),
+            of: self.of(at),
+        }
+    }
+}
+
+/// Where a name can be given twice, the runner keeps the last of several tests with one name.
+fn keep_last(outline: &mut Outline, vocabulary: &Vocabulary) {
+    if vocabulary.repeated_names != RepeatedNames::LastWins {
+        return;
+    }
+    let tests = std::mem::take(&mut outline.tests);
+    let mut kept: Vec<Test> = Vec::new();
+    for test in tests.into_iter().rev() {
+        let is_hidden = kept.iter().any(|later| later.name == test.name && later.scope == test.scope);
+        match is_hidden {
+            true => outline.hidden.push((test.name, test.line)),
+            false => kept.push(test),
+        }
+    }
+    kept.reverse();
+    outline.tests = kept;
+}
+
+/// What two tests of one name are to the runner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepeatedNames {
+    /// The later hides the earlier.
+    LastWins,
+    /// Both run, or nothing compiles.
+    Apart,
+}
+
+/// Whether a message of a program says that something is still to be done.
 #[must_use]
 pub fn is_promise(message: &str) -> bool {
     let text = message.to_lowercase();
@@ -288,42 +501,20 @@ pub fn is_promise(message: &str) -> bool {
         "implement me",
         "notimplemented",
         "not_implemented",
+        "not supported yet",
+        "not yet supported",
         "coming soon",
         "will be implemented",
         "needs to be implemented",
-        "implementation pending",
         "placeholder implementation",
+        "in a real implementation",
         "next iteration",
         "next sprint",
         "next milestone",
-        "follow-up pr",
-        "lands in the next",
         "yet to come",
     ];
+    let first = text.split(|c: char| !c.is_alphanumeric()).next();
     anywhere.iter().any(|words| text.contains(words))
-        || text
-            .split(|c: char| !c.is_alphanumeric())
-            .next()
-            .is_some_and(|first| matches!(first, "todo" | "fixme"))
+        || first.is_some_and(|first| matches!(first, "todo" | "fixme"))
         || text == "stub"
-}
-
-/// Whether the words about a function that always answers the same say that the real thing is still to come.
-#[must_use]
-pub fn is_makeshift(words: &str, ignores: bool) -> bool {
-    let text = words.to_lowercase();
-    let always = [
-        "real implementation",
-        "mock implementation",
-        "placeholder",
-        "mock data",
-        "dummy data",
-        "fake data",
-        "sample data",
-        "simulat",
-        "not implemented",
-    ];
-    let of_what_ignores = ["for now", "hard-coded", "hardcoded", "todo", "fixme", "in production"];
-    always.iter().any(|phrase| text.contains(phrase))
-        || ignores && of_what_ignores.iter().any(|phrase| text.contains(phrase))
 }

@@ -72,8 +72,8 @@ pub fn in_support_folder(path: &str) -> bool {
 }
 
 /// Ends of names of files that hold code in languages that have no file here.
-const CODE: [&str; 20] = [
-    "go", "java", "kt", "kts", "scala", "rb", "php", "cs", "fs", "swift", "c", "cc", "cpp", "h", "hpp", "ex", "exs",
+const CODE: [&str; 19] = [
+    "java", "kt", "kts", "scala", "rb", "php", "cs", "fs", "swift", "c", "cc", "cpp", "h", "hpp", "ex", "exs",
     "hs", "lua", "sh",
 ];
 
@@ -146,6 +146,8 @@ mod tests {
             ("src/__snapshots__/calc.test.ts.snap", Role::Support),
             ("src/snapshots/a__b.snap", Role::Support),
             ("pkg/calc_test.go", Role::Test),
+            ("pkg/testdata/calc.go", Role::Support),
+            ("test/server.go", Role::Source),
             ("pkg/calc.go", Role::Source),
             ("src/test/java/CalcTest.java", Role::Test),
             ("tests/data/a.json", Role::Support),

@@ -1,13 +1,20 @@
 //! Syntax trees of hostile files: parsed within limits, copied flat, walked without recursion.
 
-use std::ops::{ControlFlow, Range};
-use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
+use std::{
+    collections::HashMap,
+    ops::{ControlFlow, Range},
+};
+use tree_sitter::{
+    ParseOptions, ParseState, Parser, Query, QueryCursor, QueryCursorOptions, QueryCursorState, StreamingIterator, Tree,
+};
 
 /// Larger files are not parsed.
 const MOST_BYTES: usize = 1 << 20;
 /// How often the parser may ask whether to go on: about every hundredth step of its work.
 const MOST_STEPS: usize = 60_000;
 const MOST_NODES: usize = 600_000;
+/// How often a query may ask whether to go on.
+const MOST_QUERY_STEPS: usize = 200_000;
 /// Code of people is never nested like this.
 const DEEPEST: usize = 500;
 
@@ -15,6 +22,9 @@ const DEEPEST: usize = 500;
 pub struct Syntax<'s> {
     text: &'s str,
     nodes: Vec<Node<'s>>,
+    tree: Tree,
+    /// Where each node of the tree stands among the nodes.
+    places: HashMap<usize, usize>,
 }
 
 /// One node; the nodes stand in the order of their beginnings.
@@ -60,13 +70,22 @@ pub fn parse<'s>(grammar: &'s tree_sitter::Language, text: &'s str) -> Option<Sy
     let options = ParseOptions::new().progress_callback(&mut watch);
     let mut read = |at: usize, _| bytes.get(at..).unwrap_or_default();
     let tree = parser.parse_with_options(&mut read, None, Some(options))?;
-    let nodes = flatten(grammar, &tree)?;
-    Some(Syntax { text, nodes })
+    let (nodes, places) = flatten(grammar, &tree)?;
+    Some(Syntax {
+        text,
+        nodes,
+        tree,
+        places,
+    })
 }
 
-fn flatten<'s>(grammar: &'s tree_sitter::Language, tree: &Tree) -> Option<Vec<Node<'s>>> {
+/// The nodes in the order of their beginnings, and the place of each by its id.
+type Flat<'s> = (Vec<Node<'s>>, HashMap<usize, usize>);
+
+fn flatten<'s>(grammar: &'s tree_sitter::Language, tree: &Tree) -> Option<Flat<'s>> {
     let mut cursor = tree.walk();
     let mut nodes: Vec<Node<'s>> = Vec::new();
+    let mut places = HashMap::new();
     let mut open: Vec<usize> = Vec::new();
     let mut previous = None;
     loop {
@@ -89,6 +108,7 @@ fn flatten<'s>(grammar: &'s tree_sitter::Language, tree: &Tree) -> Option<Vec<No
             extra: node.is_extra(),
         });
         let index = nodes.len().saturating_sub(1);
+        places.insert(node.id(), index);
         if cursor.goto_first_child() {
             open.push(index);
             previous = None;
@@ -97,11 +117,13 @@ fn flatten<'s>(grammar: &'s tree_sitter::Language, tree: &Tree) -> Option<Vec<No
         close(&mut nodes, index);
         previous = Some(index);
         while !cursor.goto_next_sibling() {
-            let Some(parent) = open.pop() else { return Some(nodes) };
+            let Some(parent) = open.pop() else {
+                return Some((nodes, places));
+            };
             close(&mut nodes, parent);
             previous = Some(parent);
             if !cursor.goto_parent() {
-                return Some(nodes);
+                return Some((nodes, places));
             }
         }
     }
@@ -121,6 +143,34 @@ impl Syntax<'_> {
     pub fn root(&self) -> At<'_> {
         At { tree: self, index: 0 }
     }
+
+    /// What a query finds: of each match the number of the capture and its place.
+    pub(crate) fn matches<'t>(&'t self, query: &Query) -> Vec<Vec<(u32, At<'t>)>> {
+        let mut cursor = QueryCursor::new();
+        cursor.set_match_limit(10_000);
+        let mut steps = 0_usize;
+        let mut watch = |_: &QueryCursorState| {
+            steps = steps.saturating_add(1);
+            if steps > MOST_QUERY_STEPS {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let options = QueryCursorOptions::new().progress_callback(&mut watch);
+        let mut found = cursor.matches_with_options(query, self.tree.root_node(), self.text.as_bytes(), options);
+        let mut matches = Vec::new();
+        while let Some(one) = found.next() {
+            let place = |id: usize| self.places.get(&id).map(|index| At { tree: self, index: *index });
+            let captures = one.captures().iter();
+            matches.push(
+                captures
+                    .filter_map(|capture| Some((capture.index, place(capture.node.id())?)))
+                    .collect(),
+            );
+        }
+        matches
+    }
 }
 
 impl<'t> At<'t> {
@@ -132,6 +182,12 @@ impl<'t> At<'t> {
     #[must_use]
     pub fn kind(self) -> &'t str {
         self.node().map_or("", |node| node.kind)
+    }
+
+    /// Whether it is more than a sign.
+    #[must_use]
+    pub fn is_named(self) -> bool {
+        self.node().is_some_and(|node| node.named)
     }
 
     /// Whether the grammar calls it one of these.
@@ -170,6 +226,12 @@ impl<'t> At<'t> {
             .find('\n')
             .map_or(self.tree.text.len(), |at| at.saturating_add(start));
         self.tree.text.get(begun..ended).unwrap_or_default()
+    }
+
+    /// Its number among the nodes of the file, in the order of the text.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.index
     }
 
     /// Whether it is the same place as another of the same tree.

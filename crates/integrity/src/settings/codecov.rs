@@ -1,27 +1,43 @@
 //! Settings of Codecov that ask for less.
 
-use super::lines::{more, text};
-use crate::{finding, reading::ReadFile};
-use domain::integrity::{IntegrityFinding, Rule};
+use super::lines::more;
+use crate::{
+    changed_file::{ChangedFile, Reading},
+    language::{file_name, outline::quoted},
+    rules::{Place, at, in_file},
+};
+use domain::integrity::{Detail, SettingChange};
 
-/// What a changed file of Codecov's asks for no longer.
-pub(super) fn in_file(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
-    let (before, after) = (text(&file.file.before), text(&file.file.after));
+/// What changed files of Codecov's ask for no longer.
+pub(crate) fn codecov(reading: &Reading<'_>) -> Vec<Place> {
+    let is_codecov = |file: &&ChangedFile<'_>| {
+        let name = file_name(file.path).trim_start_matches('.');
+        matches!(name, "codecov.yml" | "codecov.yaml")
+    };
+    reading.files.iter().filter(is_codecov).flat_map(in_one).collect()
+}
+
+fn in_one(file: &ChangedFile<'_>) -> Vec<Place> {
+    let (before, after) = file.texts();
     let number = |text: &str, key: &str| -> Option<f64> {
         text.lines()
             .find_map(|line| line.trim().strip_prefix(key)?.trim().trim_end_matches('%').parse().ok())
     };
-    let at = |line, what: &str| finding(Rule::CoverageWeakened, file.path, line, what);
-    let mut findings = Vec::new();
-    let lowered = number(&before, "target:").is_some_and(|old| number(&after, "target:").is_none_or(|new| new < old));
-    let looser =
-        number(&after, "threshold:").is_some_and(|new| number(&before, "threshold:").is_some_and(|old| new > old));
-    if lowered || looser {
-        findings.push(at(None, "asks for less coverage than before"));
-    }
+    let lowered = |key: &str, is_less: fn(f64, f64) -> bool| {
+        let (old, new) = (number(&before, key)?, number(&after, key));
+        new.is_none_or(|new| is_less(new, old)).then(|| {
+            let change = SettingChange::Lowered {
+                from: old.to_string(),
+                to: new.map(|new| new.to_string()),
+            };
+            in_file(file.path, Detail::Setting { name: key.trim_end_matches(':').to_owned(), change })
+        })
+    };
+    let mut found: Vec<Place> = lowered("target:", |new, old| new < old).into_iter().collect();
+    found.extend(lowered("threshold:", |new, old| new > old).filter(|_| number(&after, "threshold:").is_some()));
     let tolerant = more(&after, &before)
         .into_iter()
         .find(|(_, line)| line.contains("informational: true"));
-    findings.extend(tolerant.map(|(number, _)| at(Some(number), "coverage is only information now")));
-    findings
+    found.extend(tolerant.map(|(number, line)| at(file.path, number, Detail::Code(quoted(line)))));
+    found
 }

@@ -1,6 +1,7 @@
 //! Commands and options that run tests, compared.
 
 use crate::language::outline::quoted;
+use domain::integrity::SettingChange;
 
 /// Words by which people start tests.
 const RUNNERS: [&str; 34] = [
@@ -191,45 +192,19 @@ fn is_behind_a_pipe(command: &str) -> bool {
 }
 
 /// How a command does less than the one before it.
-pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<String> {
+pub(super) fn runs_less(before: Option<&str>, after: Option<&str>) -> Option<SettingChange> {
     let Some(after) = after else {
         return before
             .filter(|before| runs_tests(before))
-            .map(|before| format!("was {} and is gone", quoted(before)));
+            .map(|before| SettingChange::Ran(quoted(before)));
     };
-    if let Some(weak) =
-        weakness(after).filter(|weak| before.is_none_or(|before| !before.to_lowercase().contains(*weak)))
-    {
-        return (before.is_some() || runs_tests(after)).then(|| {
-            format!(
-                "is {} now: {} lets failures pass or leaves tests out",
-                quoted(after),
-                quoted(weak)
-            )
-        });
-    }
-    if is_behind_a_pipe(after) && before.is_none_or(|before| !is_behind_a_pipe(before)) {
-        let what = "is {} now: the exit code of the tests is lost behind a pipe";
-        return Some(what.replace("{}", &quoted(after)));
-    }
-    if after.contains("rm ") && after.contains("test") && before.is_none_or(|before| !before.contains("rm ")) {
-        return Some(format!("is {} now, which takes tests away", quoted(after)));
-    }
-    let before = before?;
-    if runs_tests(before) && !runs_tests(after) {
-        return Some(format!(
-            "was {} and is {} now, which runs no tests",
-            quoted(before),
-            quoted(after)
-        ));
-    }
-    runs_fewer(before, after).then(|| {
-        format!(
-            "is {} now, which runs fewer tests than {}",
-            quoted(after),
-            quoted(before)
-        )
-    })
+    let is_new = |weak: &&str| before.is_none_or(|before| !before.to_lowercase().contains(*weak));
+    let tolerates = weakness(after).filter(is_new).is_some() && (before.is_some() || runs_tests(after));
+    let is_lost = is_behind_a_pipe(after) && before.is_none_or(|before| !is_behind_a_pipe(before));
+    let removes = after.contains("rm ") && after.contains("test") && before.is_none_or(|before| !before.contains("rm "));
+    let runs_none = before.is_some_and(|before| runs_tests(before) && !runs_tests(after));
+    let is_less = tolerates || is_lost || removes || runs_none || before.is_some_and(|before| runs_fewer(before, after));
+    is_less.then(|| SettingChange::Is(quoted(after)))
 }
 
 /// Whether a command names files of tests where the one before it ran all, or only some of those that it ran.

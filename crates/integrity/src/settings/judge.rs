@@ -1,69 +1,97 @@
 //! Whether one changed value of a settings file does less than before.
 
-use super::{command::runs_less, options::weak_options};
+use super::{command::runs_less, moved::Sides, options::weak_options};
 use crate::{
-    Change, Version, finding,
+    Change,
     language::{
-        Role, file_name,
+        ALL, Role, file_name,
         outline::{Setting, quoted},
         role,
-        settings::{Less, Watched},
+        settings::{Less, Purpose, Watched},
     },
-    reading::ReadFile,
+    rules::{Place, at, in_file},
 };
-use domain::integrity::{IntegrityFinding, Rule};
+use domain::integrity::{Detail, SettingChange};
 use ignore::gitignore::GitignoreBuilder;
 use std::path::Path;
 
-/// The finding about a value that was `old` and is `new`.
+/// The place of a value that was `old` and is `new`, if it does less.
 pub(super) fn judge(
     change: &Change<'_>,
-    file: &ReadFile<'_>,
+    file: &Sides<'_>,
     watched: &Watched,
     old: Option<&Setting>,
     new: Option<&Setting>,
-) -> Option<IntegrityFinding> {
+) -> Option<Place> {
     let (before, after) = (values(old), values(new));
-    let what = match watched.how {
+    let less = match watched.how {
         Less::Lowered => lowered(before, after),
         Less::LeavesOut => leaves_out(change, watched, before, after),
-        Less::LooksAt => looks_at(change, watched.rule, old, new),
-        Less::SwitchedOn => {
-            (is(after, "true") && !is(before, "true")).then(|| "is switched on, which lets failures pass".to_owned())
-        }
+        Less::LooksAt => looks_at(change, watched.purpose, old, new),
+        Less::SwitchedOn => (is(after, "true") && !is(before, "true")).then_some(SettingChange::SwitchedOn),
         // What is new had nothing that could be left out; a test that ran before is looked for by its name.
-        Less::SwitchedOff if file.file.before == Version::Absent && file_name(file.path) == "Cargo.toml" => None,
+        Less::SwitchedOff if file.is_new && file_name(file.path) == "Cargo.toml" => None,
         Less::SwitchedOff => (is(after, "false") && !is(before, "false") || new.is_none() && is(before, "true"))
-            .then(|| "is switched off".to_owned()),
+            .then_some(SettingChange::SwitchedOff),
         Less::Options => weak_options(before, after),
         Less::Command => runs_less(
             old.map(|_| before.join(" && ")).as_deref(),
             new.map(|_| after.join(" && ")).as_deref(),
         ),
         Less::Program => own_program(change, after),
-        Less::Present => new.map(|_| {
-            format!(
-                "is {} now, which decides what is run and what counts",
-                quoted(&after.join(" "))
-            )
-        }),
+        Less::Present => new.map(|_| SettingChange::Is(quoted(&after.join(" ")))),
+        Less::LeadsInside => leads_inside(change, file.path, (new.map_or("", |new| &new.name), before), after),
     }?;
-    let name = new.or(old).map_or("", |setting| setting.name.as_str());
-    let line = new.map(|setting| setting.line);
-    let rule = if what.contains("--cov-fail-under") {
-        Rule::CoverageWeakened
-    } else {
-        watched.rule
-    };
-    Some(finding(rule, file.path, line, format!("`{name}` {what}")))
+    let name = new.or(old).map_or("", |setting| setting.name.as_str()).to_owned();
+    let what = Detail::Setting { name, change: less };
+    Some(match new {
+        Some(setting) => at(file.path, setting.line, what),
+        None => in_file(file.path, what),
+    })
 }
 
 /// A program that stands in the repository.
-fn own_program(change: &Change<'_>, after: &[String]) -> Option<String> {
+fn own_program(change: &Change<'_>, after: &[String]) -> Option<SettingChange> {
     let stands_here = |word: &&str| change.head.contains(word.trim_start_matches("./"));
     let words = after.iter().flat_map(|value| value.split([' ', '=']));
     let program = words.into_iter().find(stands_here)?;
-    Some(format!("is {} now, which takes part in every run", quoted(program)))
+    Some(SettingChange::Is(quoted(program)))
+}
+
+/// Parts of paths that say that something only looks real.
+const FAKES: [&str; 9] = ["test", "tests", "__tests__", "spec", "mock", "mocks", "__mocks__", "stub", "stubs"];
+
+/// Where imports lead that led out of the repository, or to another file that is still there.
+fn leads_inside(
+    change: &Change<'_>,
+    path: &str,
+    (name, before): (&str, &[String]),
+    after: &[String],
+) -> Option<SettingChange> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let target = |value: &String| -> Option<String> {
+        let plain = ["file:", "link:", "portal:", "<rootDir>/"].iter().fold(value.as_str(), |text, start| text.trim_start_matches(start));
+        let plain = plain.trim_start_matches("./").trim_end_matches("/*").trim_end_matches('/');
+        let whole = format!("{folder}/{plain}");
+        let whole = whole.trim_start_matches('/').to_owned();
+        let below = format!("{whole}/");
+        let stands_here = change.head.iter().any(|head| {
+            let rest = head.strip_prefix(&whole);
+            head.starts_with(&below) || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        (!whole.is_empty() && stands_here && !plain.starts_with("..")).then_some(whole)
+    };
+    let is_fake = |path: &str| path.split('/').any(|part| FAKES.contains(&part) || part.starts_with("fake"));
+    let was_real = !before.is_empty() && before.iter().all(|value| target(value).is_none() && !value.starts_with("workspace:"));
+    let is_tool = ALL.iter().any(|language| {
+        let last = name.split_once('.').map_or(name, |(_, last)| last);
+        language.modules.contains(&last)
+    });
+    let new = after.iter().filter(|value| !before.contains(value));
+    let mut leading = new.filter_map(|value| target(value).map(|path| (value, path)));
+    leading
+        .find(|(_, path)| was_real || is_tool || is_fake(path))
+        .map(|(value, _)| SettingChange::Is(quoted(value)))
 }
 
 fn values(setting: Option<&Setting>) -> &[String] {
@@ -80,16 +108,16 @@ fn is(values: &[String], wanted: &str) -> bool {
     values.len() == 1 && values.iter().all(truth)
 }
 
-fn lowered(before: &[String], after: &[String]) -> Option<String> {
+fn lowered(before: &[String], after: &[String]) -> Option<SettingChange> {
     let number = |values: &[String]| {
         values
             .first()
             .and_then(|value| value.trim_end_matches('%').parse::<f64>().ok())
     };
     let (old, new) = (number(before)?, number(after));
-    new.is_none_or(|new| new < old).then(|| match new {
-        Some(new) => format!("asked for {old} and asks for {new} now"),
-        None => format!("asked for {old} and is gone"),
+    new.is_none_or(|new| new < old).then(|| SettingChange::Lowered {
+        from: old.to_string(),
+        to: new.map(|new| new.to_string()),
     })
 }
 
@@ -109,9 +137,9 @@ const USUAL: [&str; 12] = [
     "no cover",
 ];
 
-fn leaves_out(change: &Change<'_>, watched: &Watched, before: &[String], after: &[String]) -> Option<String> {
-    let rule = watched.rule;
-    let wanted = if rule == Rule::CoverageWeakened {
+fn leaves_out(change: &Change<'_>, watched: &Watched, before: &[String], after: &[String]) -> Option<SettingChange> {
+    let purpose = watched.purpose;
+    let wanted = if purpose == Purpose::Coverage {
         Role::Source
     } else {
         Role::Test
@@ -122,7 +150,7 @@ fn leaves_out(change: &Change<'_>, watched: &Watched, before: &[String], after: 
         .filter(|value| !before.contains(value))
         .filter(|value| !usual(value));
     let there = |value: &&String| {
-        let by_lines = watched.name.contains("exclude_") || rule == Rule::CoverageWeakened && value.contains(' ');
+        let by_lines = watched.name.contains("exclude_") || purpose == Purpose::Coverage && value.contains(' ');
         by_lines
             || change
                 .head
@@ -130,13 +158,18 @@ fn leaves_out(change: &Change<'_>, watched: &Watched, before: &[String], after: 
                 .any(|path| role(path) == wanted && matches(value, path))
     };
     let out = new.filter(there).map(|value| quoted(value)).next()?;
-    Some(format!("leaves {out} out"))
+    Some(SettingChange::LeavesOut(out))
 }
 
 /// What was looked at on the base and is there, but is not looked at any more.
-fn looks_at(change: &Change<'_>, rule: Rule, old: Option<&Setting>, new: Option<&Setting>) -> Option<String> {
+fn looks_at(
+    change: &Change<'_>,
+    purpose: Purpose,
+    old: Option<&Setting>,
+    new: Option<&Setting>,
+) -> Option<SettingChange> {
     let new = new?;
-    let wanted = if rule == Rule::CoverageWeakened {
+    let wanted = if purpose == Purpose::Coverage {
         Role::Source
     } else {
         Role::Test
@@ -153,7 +186,7 @@ fn looks_at(change: &Change<'_>, rule: Rule, old: Option<&Setting>, new: Option<
             .iter()
             .any(|value| !value.starts_with('!') && matches(value, path))
     };
-    if rule == Rule::CoverageWeakened && old.is_none() {
+    if purpose == Purpose::Coverage && old.is_none() {
         let excludes = new.values.iter().any(|value| value.starts_with('!'));
         let is_file =
             |value: &String| !value.contains('*') && value.rsplit('/').next().is_some_and(|name| name.contains('.'));
@@ -174,15 +207,12 @@ fn looks_at(change: &Change<'_>, rule: Rule, old: Option<&Setting>, new: Option<
         .iter()
         .filter(concerned)
         .find(|path| looked_at(path) && !still(path))?;
-    Some(format!(
-        "is {} now, and no longer takes in `{lost}`",
-        quoted(&new.values.join(" "))
-    ))
+    Some(SettingChange::NoLongerTakesIn(quoted(lost)))
 }
 
-/// Files of a language that no setting of another language is about.
+/// Whether a runner looks for the file by patterns: where tests stand beside code, it does not.
 fn is_run(path: &str) -> bool {
-    crate::language::of(path).is_some_and(|language| language.name != "Rust")
+    crate::language::of(path).is_some_and(|language| !(language.is_collected)("src/other.any", &[]))
 }
 
 /// Whether a pattern of any of the usual kinds takes in a path: glob, folder, or regular expression.

@@ -1,17 +1,16 @@
 //! Scripts, make files and CI that do less: compared line by line, because each has a language of its own.
 
 use super::{
-    codecov,
     command::{runs_checks, runs_less, runs_tests, weakness},
     kinds::{is_ci, is_script},
 };
 use crate::{
-    Version, finding,
-    language::{file_name, outline::quoted},
-    reading::ReadFile,
+    Version,
+    changed_file::{ChangedFile, Reading},
+    language::outline::quoted,
+    rules::{Place, at, in_file},
 };
-use domain::integrity::{IntegrityFinding, Rule};
-use std::borrow::Cow;
+use domain::integrity::Detail;
 
 /// What makes CI tolerate, or not run at all.
 const TOLERANT: [&str; 21] = [
@@ -38,32 +37,20 @@ const TOLERANT: [&str; 21] = [
     "set +e",
 ];
 
-/// Everything that scripts and CI no longer do.
-pub(super) fn find(files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
-    let mut findings = Vec::new();
-    let moved_to: Vec<Cow<'_, str>> = files
-        .iter()
-        .filter(|file| is_ci(file.path) && file.file.before == Version::Absent)
-        .map(|file| text(&file.file.after))
+/// What CI no longer does.
+pub(crate) fn ci(reading: &Reading<'_>) -> Vec<Place> {
+    let files = || reading.files.iter().filter(|file| is_ci(file.path));
+    let moved_to: Vec<String> = files()
+        .filter(|file| file.file.before == Version::Absent)
+        .map(|file| file.texts().1)
         .collect();
-    for file in files {
-        if is_ci(file.path) {
-            findings.extend(in_ci(file, &moved_to));
-        } else if is_script(file.path) {
-            findings.extend(in_script(file));
-        } else if matches!(
-            file_name(file.path),
-            "codecov.yml" | ".codecov.yml" | "codecov.yaml" | ".codecov.yaml"
-        ) {
-            findings.extend(codecov::in_file(file));
-        }
-    }
-    findings
+    files().flat_map(|file| in_ci(file, &moved_to)).collect()
 }
 
-/// What a file says; nothing where it is not there.
-pub(super) fn text(version: &Version) -> Cow<'_, str> {
-    version.bytes().map(String::from_utf8_lossy).unwrap_or_default()
+/// What scripts no longer do.
+pub(super) fn scripts(reading: &Reading<'_>) -> Vec<Place> {
+    let files = reading.files.iter().filter(|file| is_script(file.path) && !is_ci(file.path));
+    files.flat_map(in_script).collect()
 }
 
 /// The lines of `one` that `other` has not, with their numbers; layout and comments do not count.
@@ -81,87 +68,59 @@ fn plain(line: &str) -> &str {
 }
 
 /// New lines of a CI file that let failures pass.
-fn tolerant_lines(file: &ReadFile<'_>, new: &[(u32, &str)]) -> Vec<IntegrityFinding> {
-    if file.file.before == Version::Absent {
-        return Vec::new();
-    }
+fn tolerant_lines(file: &ChangedFile<'_>, new: &[(u32, &str)]) -> Vec<Place> {
     let tolerates = |line: &str| {
         let small = line.to_lowercase();
-        let tolerant = TOLERANT.iter().find(|word| small.contains(*word)).copied();
-        let weak = tolerant.or_else(|| weakness(line).filter(|_| runs_checks(line) || small.contains("|| true")))?;
-        Some(format!(
-            "{} in {} lets failures pass or leaves work out",
-            quoted(weak),
-            quoted(line)
-        ))
+        let is_weak = weakness(line).is_some() && (runs_checks(line) || small.contains("|| true"));
+        file.file.before != Version::Absent && (is_weak || TOLERANT.iter().any(|word| small.contains(word)))
     };
-    new.iter()
-        .filter_map(|(number, line)| {
-            let what = tolerates(line)?;
-            Some(finding(Rule::CiWeakened, file.path, Some(*number), what))
-        })
+    let tolerant = new.iter().filter(|(_, line)| tolerates(line));
+    tolerant
+        .map(|(number, line)| at(file.path, *number, Detail::Code(quoted(line))))
         .collect()
 }
 
-fn in_ci(file: &ReadFile<'_>, moved_to: &[Cow<'_, str>]) -> Vec<IntegrityFinding> {
-    let (before, after) = (text(&file.file.before), text(&file.file.after));
-    let at = |what: String| finding(Rule::CiWeakened, file.path, None, what);
+fn in_ci(file: &ChangedFile<'_>, moved_to: &[String]) -> Vec<Place> {
+    let (before, after) = file.texts();
     let (gone, new) = (more(&before, &after), more(&after, &before));
-    let mut findings = tolerant_lines(file, &new);
+    let mut found = tolerant_lines(file, &new);
+    if file.file.after == Version::Absent {
+        let is_gone = !before.trim().is_empty() && moved_to.is_empty();
+        found.extend(is_gone.then(|| in_file(file.path, Detail::Nothing)));
+        return found;
+    }
     let elsewhere = |line: &str| {
-        moved_to
-            .iter()
-            .any(|text| text.lines().any(|other| plain(other) == plain(line)))
+        let mut others = moved_to.iter().flat_map(|text| text.lines());
+        others.any(|other| plain(other) == plain(line))
     };
+    let runs = |line: &str, what: fn(&str) -> bool| what(plain(line)) && !line.contains("name:");
     let lost: Vec<&str> = gone
         .iter()
         .map(|(_, line)| *line)
-        .filter(|line| runs_checks(plain(line)) && !line.contains("name:") && !elsewhere(line))
+        .filter(|line| runs(line, runs_checks) && !elsewhere(line))
         .collect();
-    let tests = |text: &str| {
-        text.lines()
-            .any(|line| runs_tests(plain(line)) && !line.contains("name:"))
-    };
-    if tests(&before)
-        && !tests(&after)
-        && lost.iter().any(|line| runs_tests(plain(line)))
-        && file.file.after != Version::Absent
-    {
-        findings.push(at("CI no longer runs any tests".to_owned()));
-    }
-    let replaced = new
-        .iter()
-        .filter(|(_, line)| runs_checks(line) && !line.contains("name:"))
-        .count();
-    if file.file.after == Version::Absent && !before.trim().is_empty() && moved_to.is_empty() {
-        findings.push(at("the file is gone, and what it ran with it".to_owned()));
-    } else if let Some(line) = lost.first().filter(|_| lost.len() > replaced) {
-        findings.push(at(format!("CI no longer runs {}", quoted(plain(line)))));
-    }
-    findings.extend(starts_less(file, &gone, &new));
-    findings
+    let tests = |text: &str| text.lines().any(|line| runs(line, runs_tests));
+    let no_tests = tests(&before) && !tests(&after) && lost.iter().any(|line| runs_tests(plain(line)));
+    let replaced = new.iter().filter(|(_, line)| runs(line, runs_checks)).count();
+    let no_longer = lost.first().filter(|_| no_tests || lost.len() > replaced).copied();
+    let no_longer = no_longer.or_else(|| trigger(&gone, &new));
+    found.extend(no_longer.map(|line| in_file(file.path, Detail::Code(quoted(plain(line))))));
+    found
 }
 
 /// A trigger of the CI that is gone with none in its place.
-fn starts_less(file: &ReadFile<'_>, gone: &[(u32, &str)], new: &[(u32, &str)]) -> Option<IntegrityFinding> {
+fn trigger<'l>(gone: &[(u32, &'l str)], new: &[(u32, &str)]) -> Option<&'l str> {
+    let starts = |line: &str| ["push", "pull_request"].iter().any(|word| line.contains(word));
     let is_trigger = |line: &&str| {
-        ["push:", "pull_request:", "pull_request"].contains(&plain(line))
-            || line.contains("on: [push")
-            || line.contains("on: push")
+        let is_one = matches!(plain(line), "push:" | "pull_request:" | "pull_request");
+        is_one || line.contains("on: [push") || line.contains("on: push")
     };
-    let starts = new
-        .iter()
-        .any(|(_, line)| line.contains("push") || line.contains("pull_request"));
-    if starts || file.file.after == Version::Absent {
-        return None;
-    }
-    let line = gone.iter().map(|(_, line)| *line).find(is_trigger)?;
-    let what = format!("CI no longer starts by {}", quoted(plain(line)));
-    Some(finding(Rule::CiWeakened, file.path, None, what))
+    let mut gone = gone.iter().map(|(_, line)| *line);
+    gone.find(is_trigger).filter(|_| !new.iter().any(|(_, line)| starts(line)))
 }
 
 /// Whether a line of a script lets the failure of what it or another line runs go unheard.
-fn hides_failures(file: &ReadFile<'_>, line: &str, after: &str) -> bool {
+fn hides_failures(file: &ChangedFile<'_>, line: &str, after: &str) -> bool {
     let ignored =
         line.trim().trim_start_matches('@').starts_with('-') && runs_tests(line) && !line.trim().starts_with("- ");
     let leaves = file.file.before != Version::Absent
@@ -177,48 +136,30 @@ fn hides_failures(file: &ReadFile<'_>, line: &str, after: &str) -> bool {
     ignored || leaves || weak.is_some()
 }
 
-fn in_script(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
-    let (before, after) = (text(&file.file.before), text(&file.file.after));
-    let at = |line, what: String| finding(Rule::RunnerWeakened, file.path, line, what);
+fn in_script(file: &ChangedFile<'_>) -> Vec<Place> {
+    let (before, after) = file.texts();
     if !before.lines().any(runs_tests) && file.file.before != Version::Absent {
         return Vec::new();
     }
     let (gone, new) = (more(&before, &after), more(&after, &before));
-    let mut findings = Vec::new();
-    for (number, line) in &new {
-        if hides_failures(file, line, &after) && !goes_on(&after, *number) {
-            findings.push(at(
-                Some(*number),
-                format!("{} lets failures pass or leaves tests out", quoted(line)),
-            ));
-        }
+    let code = |line: &str| Detail::Code(quoted(line));
+    let hiding = new.iter().filter(|(number, line)| hides_failures(file, line, &after) && !goes_on(&after, *number));
+    let hiding: Vec<Place> = hiding.map(|(number, line)| at(file.path, *number, code(line))).collect();
+    if !hiding.is_empty() {
+        return hiding;
     }
-    if findings.is_empty() {
-        let lost: Vec<&str> = gone
-            .iter()
-            .map(|(_, line)| *line)
-            .filter(|line| runs_tests(line))
-            .collect();
-        let found: Vec<&(u32, &str)> = new.iter().filter(|(_, line)| runs_tests(line)).collect();
-        let narrowed = lost
-            .first()
-            .zip(found.first())
-            .and_then(|(old, (number, new))| Some((*number, runs_less(Some(old), Some(before_pipe(new, &after)))?)));
-        if let Some((number, what)) = narrowed {
-            findings.push(at(Some(number), format!("the command {what}")));
-        } else if let Some(line) = lost
-            .first()
-            .filter(|_| found.is_empty() && !after.lines().any(runs_tests))
-        {
-            findings.push(at(None, format!("{} is gone", quoted(line))));
-        } else if let Some(line) = lost.first().filter(|_| found.is_empty()) {
-            findings.push(at(
-                new.first().map(|(number, _)| *number),
-                format!("{} is not run any more", quoted(line)),
-            ));
-        }
-    }
-    findings
+    let lost = gone.iter().map(|(_, line)| *line).find(|line| runs_tests(line));
+    let found = new.iter().find(|(_, line)| runs_tests(line));
+    let place = match (lost, found) {
+        (None, _) => None,
+        (Some(old), Some((number, new))) => runs_less(Some(old), Some(before_pipe(new, &after)))
+            .map(|_| at(file.path, *number, code(new))),
+        (Some(old), None) => Some(match new.first().filter(|_| after.lines().any(runs_tests)) {
+            Some((number, _)) => at(file.path, *number, code(old)),
+            None => in_file(file.path, code(old)),
+        }),
+    };
+    place.into_iter().collect()
 }
 
 /// Whether a line is the rest of the command before it: options of what is run.

@@ -1,13 +1,14 @@
 //! Make files that do less: another one in front, flags, conditions, second recipes.
 
-use super::lines::{more, text};
+use super::lines::more;
 use crate::{
-    Change, Version, finding,
+    Change, Version,
+    changed_file::{ChangedFile, Reading},
     language::{file_name, outline::quoted},
     make::{FILES, TARGETS, rules},
-    reading::ReadFile,
+    rules::{Place, at},
 };
-use domain::integrity::{IntegrityFinding, Rule};
+use domain::integrity::Detail;
 
 /// Flags with which make goes on after failures, or only shows what it would do.
 const CALM: [&str; 12] = [
@@ -26,9 +27,10 @@ const CALM: [&str; 12] = [
 ];
 
 /// Everything that make would do no longer.
-pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Place> {
+    let change = reading.change;
     let mut findings = Vec::new();
-    for file in files.iter().filter(|file| file.file.after != Version::Absent) {
+    for file in reading.files.iter().filter(|file| file.file.after != Version::Absent) {
         findings.extend(in_front(change, file));
         if is_make(file.path) {
             findings.extend(calmed(file));
@@ -43,27 +45,26 @@ fn is_make(path: &str) -> bool {
     FILES.contains(&file_name(path)) || path.ends_with(".mk")
 }
 
-fn is_new(file: &ReadFile<'_>) -> bool {
+fn is_new(file: &ChangedFile<'_>) -> bool {
     file.file.before == Version::Absent
 }
 
 /// A new make file that is read in the place of one that was there.
-fn in_front(change: &Change<'_>, file: &ReadFile<'_>) -> Option<IntegrityFinding> {
+fn in_front(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
     let name = file_name(file.path);
-    let at = FILES.iter().position(|known| *known == name).filter(|_| is_new(file))?;
+    let place = FILES.iter().position(|known| *known == name).filter(|_| is_new(file))?;
     let folder = file.path.strip_suffix(name)?;
     let hidden = FILES
         .iter()
-        .skip(at.checked_add(1)?)
+        .skip(place.checked_add(1)?)
         .map(|later| format!("{folder}{later}"));
     let hidden = hidden.into_iter().find(|path| change.head.contains(path))?;
-    let what = format!("make reads this file and no longer {}", quoted(&hidden));
-    Some(finding(Rule::RunnerWeakened, file.path, Some(1), what))
+    Some(at(file.path, 1, Detail::Path(hidden)))
 }
 
 /// Flags of make that let failures pass.
-fn calmed(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
-    let (before, after) = (text(&file.file.before), text(&file.file.after));
+fn calmed(file: &ChangedFile<'_>) -> Vec<Place> {
+    let (before, after) = file.texts();
     let is_calm = |line: &str| {
         let Some((name, flags)) = line.split_once('=') else {
             return false;
@@ -84,15 +85,14 @@ fn calmed(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
         .into_iter()
         .filter(|(_, line)| is_calm(line.trim()));
     new.map(|(number, line)| {
-        let what = format!("{} lets failures pass, or runs nothing", quoted(line));
-        finding(Rule::RunnerWeakened, file.path, Some(number), what)
+        at(file.path, number, Detail::Code(quoted(line)))
     })
     .collect()
 }
 
 /// A condition around what ran without one.
-fn conditions(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
-    let (before, after) = (text(&file.file.before), text(&file.file.after));
+fn conditions(file: &ChangedFile<'_>) -> Vec<Place> {
+    let (before, after) = file.texts();
     let new = more(&after, &before);
     let begins = |line: &str| {
         ["ifdef", "ifndef", "ifeq", "ifneq"]
@@ -113,21 +113,19 @@ fn conditions(file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
         .filter(|(number, line)| begins(line.trim()) && holds_old(*number));
     found
         .map(|(number, line)| {
-            let what = format!("what ran always runs only on the condition {} now", quoted(line));
-            finding(Rule::RunnerWeakened, file.path, Some(number), what)
+            at(file.path, number, Detail::Code(quoted(line)))
         })
         .collect()
 }
 
 /// A recipe for a target of tests in a file beside the one that has it.
-fn second_recipe(change: &Change<'_>, file: &ReadFile<'_>) -> Option<IntegrityFinding> {
+fn second_recipe(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
     let is_beside = is_new(file) && !FILES.contains(&file_name(file.path));
     let made = FILES.iter().any(|name| change.base.contains(*name));
-    let after = text(&file.file.after);
+    let (_, after) = file.texts();
     let (number, name) = rules(&after).find_map(|rule| {
         let name = rule.targets.iter().find(|name| TARGETS.contains(name))?;
         Some((rule.line, *name))
     })?;
-    let what = format!("another recipe for the target {}", quoted(name));
-    (is_beside && made).then(|| finding(Rule::RunnerWeakened, file.path, Some(number), what))
+    (is_beside && made).then(|| at(file.path, number, Detail::Code(quoted(name))))
 }

@@ -1,4 +1,4 @@
-//! Settings of runners and coverage tools that are made to do less.
+//! Settings of runners and coverage tools, scripts and CI that are made to do less: what the rules about them share.
 
 mod codecov;
 mod command;
@@ -12,42 +12,49 @@ mod options;
 mod runs;
 
 use crate::{
-    Change,
-    language::{ALL, Role, outline::Setting, settings::Watched},
-    reading::ReadFile,
+    changed_file::{ChangedFile, Reading},
+    language::{
+        ALL, Role,
+        outline::Setting,
+        settings::{Purpose, Watched},
+    },
+    rules::Place,
 };
-use domain::integrity::IntegrityFinding;
 use moved::Sides;
 
-/// Everything that settings, scripts and CI no longer do.
-pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
-    let mut findings = Vec::new();
-    let of_settings = || files.iter().filter(|file| file.role == Role::Settings);
+/// Values of settings files that do less than before.
+pub(crate) fn find(reading: &Reading<'_>, purpose: Purpose) -> Vec<Place> {
+    let of_settings = || reading.files.iter().filter(|file| is_settings(file));
     let all: Vec<Sides<'_>> = of_settings().map(Sides::read).collect();
-    for file in of_settings() {
-        findings.extend(in_settings(change, file, &all));
-    }
-    findings.extend(lines::find(files));
-    findings.extend(make::find(change, files));
-    findings.extend(runs::find(change, files));
-    findings
+    all.iter()
+        .flat_map(|own| in_settings(reading, own, &all, purpose))
+        .collect()
 }
 
-fn in_settings(change: &Change<'_>, file: &ReadFile<'_>, all: &[Sides<'_>]) -> Vec<IntegrityFinding> {
-    let Some(own) = all.iter().find(|sides| sides.path == file.path) else {
-        return Vec::new();
-    };
-    let mut findings = Vec::new();
-    let mut names: Vec<&str> = own
-        .before
-        .iter()
-        .chain(&own.after)
-        .map(|setting| setting.name.as_str())
-        .collect();
+/// What scripts and make files no longer do.
+pub(crate) fn scripts(reading: &Reading<'_>) -> Vec<Place> {
+    let mut found = lines::scripts(reading);
+    found.extend(make::find(reading));
+    found.extend(runs::find(reading));
+    found
+}
+
+pub(crate) use codecov::codecov;
+pub(crate) use lines::ci;
+
+/// Whether a file holds settings: by its role, or because its name says that it maps imports.
+fn is_settings(file: &ChangedFile<'_>) -> bool {
+    let name = crate::language::file_name(file.path);
+    file.role == Role::Settings || name.starts_with("tsconfig") && name.ends_with(".json")
+}
+
+fn in_settings(reading: &Reading<'_>, own: &Sides<'_>, all: &[Sides<'_>], purpose: Purpose) -> Vec<Place> {
+    let mut names: Vec<&str> = own.before.iter().chain(&own.after).map(|setting| setting.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
+    let mut found = Vec::new();
     for name in names {
-        let Some(watched) = watched(name).filter(|_| !is_of_other_tool(name)) else {
+        let Some(watched) = watched(name).filter(|watched| watched.purpose == purpose && !is_of_other_tool(name)) else {
             continue;
         };
         let (old, new) = match (named(&own.before, name), named(&own.after, name)) {
@@ -57,10 +64,10 @@ fn in_settings(change: &Change<'_>, file: &ReadFile<'_>, all: &[Sides<'_>]) -> V
             both => both,
         };
         if old.map(|old| &old.values) != new.map(|new| &new.values) {
-            findings.extend(judge::judge(change, file, watched, old, new));
+            found.extend(judge::judge(reading.change, own, watched, old, new));
         }
     }
-    findings
+    found
 }
 
 fn named<'s>(settings: &'s [Setting], name: &str) -> Option<&'s Setting> {
@@ -76,14 +83,19 @@ fn is_of_other_tool(name: &str) -> bool {
 
 /// How a setting of this name can be made to do less, if it can.
 fn watched(name: &str) -> Option<&'static Watched> {
-    let mut all = ALL.iter().flat_map(|language| language.watched.iter());
+    let mut all = ALL.iter().flat_map(|language| language.settings.iter());
     all.find(|watched| is_named(watched, name))
 }
 
 /// Whether a dotted name ends as a watched one does.
 fn is_named(watched: &Watched, name: &str) -> bool {
-    let name: Vec<&str> = name.split('.').collect();
     let wanted: Vec<&str> = watched.name.split('.').collect();
+    // The names below these are paths and packages, in which points stand.
+    let tail = name.splitn(2, &format!("{}.", wanted.first().unwrap_or(&""))).nth(1);
+    if watched.purpose == Purpose::Imports && wanted.len() == 2 && wanted.last() == Some(&"*") {
+        return tail.is_some_and(|tail| !tail.is_empty());
+    }
+    let name: Vec<&str> = name.split('.').collect();
     let end = name.get(name.len().saturating_sub(wanted.len())..).unwrap_or_default();
     let same = |(wanted, part): (&&str, &&str)| match wanted.strip_suffix('*') {
         Some(start) => part.starts_with(start),

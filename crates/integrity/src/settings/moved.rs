@@ -1,17 +1,18 @@
 //! Settings that went from one file to another, as from `pytest.ini` to `pyproject.toml`: they are compared across both.
 
 use super::{flat::flatten, named, watched};
-use crate::{Version, language::outline::Setting, reading::ReadFile};
+use crate::{Version, changed_file::ChangedFile, language::outline::Setting};
 
 /// What a file of settings said, and what it says now.
 pub(super) struct Sides<'f> {
     pub(super) path: &'f str,
+    pub(super) is_new: bool,
     pub(super) before: Vec<Setting>,
     pub(super) after: Vec<Setting>,
 }
 
 impl<'f> Sides<'f> {
-    pub(super) fn read(file: &'f ReadFile<'_>) -> Self {
+    pub(super) fn read(file: &'f ChangedFile<'_>) -> Self {
         let read = |version: &Version, of_code: &[Setting]| {
             let text = version.bytes().map(String::from_utf8_lossy).unwrap_or_default();
             let mut settings = flatten(file.path, &text);
@@ -20,6 +21,7 @@ impl<'f> Sides<'f> {
         };
         Self {
             path: file.path,
+            is_new: file.file.before == Version::Absent,
             before: read(&file.file.before, &file.before.settings),
             after: read(&file.file.after, &file.after.settings),
         }
@@ -54,6 +56,6 @@ fn others<'s, 'f>(own: &Sides<'_>, all: &'s [Sides<'f>]) -> impl Iterator<Item =
 /// Whether two names are of one setting: they end alike, and are watched for the same.
 fn are_same(one: &str, other: &str) -> bool {
     let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
-    let how = |name: &str| watched(name).map(|watched| (watched.rule, watched.how));
+    let how = |name: &str| watched(name).map(|watched| (watched.purpose, watched.how));
     last(one) == last(other) && how(one).is_some() && how(one) == how(other)
 }

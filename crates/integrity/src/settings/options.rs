@@ -1,6 +1,7 @@
 //! Options of test runners, compared.
 
 use crate::language::outline::quoted;
+use domain::integrity::SettingChange;
 
 /// Options that leave tests out, or their failures.
 const LEAVE_OUT: [&str; 22] = [
@@ -36,7 +37,7 @@ fn leaves_out(word: &str) -> bool {
 }
 
 /// Options that leave tests out, where they were not there.
-pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<String> {
+pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<SettingChange> {
     let words = |values: &[String]| -> Vec<String> {
         values
             .iter()
@@ -50,7 +51,10 @@ pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<String
             .find_map(|word| word.strip_prefix("--cov-fail-under=")?.parse::<f64>().ok())
     };
     if let Some(old) = limit(&old).filter(|old| limit(&new).is_none_or(|new| new < *old)) {
-        return Some(format!("asked for --cov-fail-under={old} and asks for less now"));
+        return Some(SettingChange::Lowered {
+            from: old.to_string(),
+            to: limit(&new).map(|new| new.to_string()),
+        });
     }
     let harmful = new
         .iter()
@@ -65,5 +69,5 @@ pub(super) fn weak_options(before: &[String], after: &[String]) -> Option<String
             });
             !known
         });
-    harmful.map(|(_, word)| format!("has {} now, which leaves tests out", quoted(word)))
+    harmful.map(|(_, word)| SettingChange::Is(quoted(word)))
 }

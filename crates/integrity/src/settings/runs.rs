@@ -1,37 +1,28 @@
 //! Scripts that run tests or are tests: what they no longer run, and failures that they no longer tell.
 
-use super::{
-    judge,
-    lines::{more, text},
-};
+use super::{judge, lines::more};
 use crate::{
-    Change, Version, finding, language,
+    Change,
+    changed_file::{ChangedFile, Reading},
+    language,
     language::{Role, file_name, outline::quoted, role},
-    reading::ReadFile,
+    rules::{Place, at, in_file},
 };
-use domain::integrity::{IntegrityFinding, Rule};
-
-/// Programs that tests are run and judged with: one of the repository's own with such a name is taken for the real one.
-const REAL: [&str; 20] = [
-    "sh", "bash", "dash", "test", "[", "diff", "cmp", "grep", "true", "false", "make", "cargo", "rustc", "python",
-    "python3", "pytest", "node", "npm", "npx", "go",
-];
+use domain::integrity::Detail;
 
 /// Everything that scripts of tests no longer do.
-pub(super) fn find(change: &Change<'_>, files: &[ReadFile<'_>]) -> Vec<IntegrityFinding> {
-    let mut findings = Vec::new();
-    for file in files {
-        findings.extend(in_place_of_a_tool(file));
-        if is_of_tests(file) && file.file.before.bytes().is_some() && file.file.after.bytes().is_some() {
-            findings.extend(narrower(change, file));
-            findings.extend(passed_over(file));
-            findings.extend(another_script(change, file));
-        }
+pub(super) fn find(reading: &Reading<'_>) -> Vec<Place> {
+    let kept = reading.files.iter().filter(|file| file.is_kept() && is_of_tests(file));
+    let mut found = Vec::new();
+    for file in kept {
+        found.extend(narrower(reading.change, file));
+        found.extend(passed_over(file));
+        found.extend(another_script(reading.change, file));
     }
-    findings
+    found
 }
 
-fn is_of_tests(file: &ReadFile<'_>) -> bool {
+fn is_of_tests(file: &ChangedFile<'_>) -> bool {
     let shell = [".sh", ".bash", ".bats", ".mk"]
         .iter()
         .any(|end| file.path.ends_with(end));
@@ -45,17 +36,9 @@ fn is_of_tests(file: &ReadFile<'_>) -> bool {
     make || shell && (file.role == Role::Test || by_name)
 }
 
-fn in_place_of_a_tool(file: &ReadFile<'_>) -> Option<IntegrityFinding> {
-    let is_new =
-        file.file.before == Version::Absent && file.file.after.bytes().is_some_and(|bytes| bytes.starts_with(b"#!"));
-    let name = file_name(file.path);
-    let what = format!("this program is called like the real {}", quoted(name));
-    (is_new && REAL.contains(&name)).then(|| finding(Rule::ShadowModule, file.path, Some(1), what))
-}
-
 /// A loop over files of tests that takes in fewer of them.
-fn narrower(change: &Change<'_>, file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
-    let (before, after) = (text(&file.file.before), text(&file.file.after));
+fn narrower(change: &Change<'_>, file: &ChangedFile<'_>) -> Vec<Place> {
+    let (before, after) = file.texts();
     let over = |line: &str| -> Option<Vec<String>> {
         let (_, list) = line.trim().strip_prefix("for ")?.split_once(" in ")?;
         Some(list.split(';').next()?.split_whitespace().map(str::to_owned).collect())
@@ -81,15 +64,14 @@ fn narrower(change: &Change<'_>, file: &ReadFile<'_>) -> Vec<IntegrityFinding> {
         let of_tests = change.head.iter().filter(|path| role(path) == Role::Test);
         let mut lost = of_tests.filter(|path| takes_in(old, path) && !takes_in(new, path));
         let path = lost.next().filter(|_| written)?;
-        let what = format!("the loop over {} no longer takes in `{path}`", quoted(&new.join(" ")));
-        Some(finding(Rule::RunnerWeakened, file.path, Some(*number), what))
+        Some(at(file.path, *number, Detail::Path(path.clone())))
     };
     old.iter().zip(&new).filter_map(lost).collect()
 }
 
 /// A loop over tests that goes on to the next, other than where there is no such file.
-fn passed_over(file: &ReadFile<'_>) -> Option<IntegrityFinding> {
-    let (before, after) = (text(&file.file.before), text(&file.file.after));
+fn passed_over(file: &ChangedFile<'_>) -> Option<Place> {
+    let (before, after) = file.texts();
     let runs = |line: &str| ["sh ", "./", "bash ", "$"].iter().any(|word| line.contains(word));
     if !before.lines().any(|line| line.trim_start().starts_with("for ")) || !before.lines().any(runs) {
         return None;
@@ -108,13 +90,12 @@ fn passed_over(file: &ReadFile<'_>) -> Option<IntegrityFinding> {
     let (number, line) = (1_u32..)
         .zip(after.lines())
         .find(|(number, line)| is_next(line) && !is_guard(*number))?;
-    let what = format!("{} passes over tests", quoted(line));
-    (times(&after) > times(&before)).then(|| finding(Rule::RunnerWeakened, file.path, Some(number), what))
+    (times(&after) > times(&before)).then(|| at(file.path, number, Detail::Code(quoted(line))))
 }
 
 /// A script that was run and is still there, but is not run any more.
-fn another_script(change: &Change<'_>, file: &ReadFile<'_>) -> Option<IntegrityFinding> {
-    let (before, after) = (text(&file.file.before), text(&file.file.after));
+fn another_script(change: &Change<'_>, file: &ChangedFile<'_>) -> Option<Place> {
+    let (before, after) = file.texts();
     let scripts = |line: &str| -> Vec<String> {
         let words = line.split_whitespace().map(|word| {
             word.trim_start_matches('@')
@@ -129,6 +110,8 @@ fn another_script(change: &Change<'_>, file: &ReadFile<'_>) -> Option<IntegrityF
     let mut lost = more(&before, &after).into_iter().flat_map(|(_, line)| scripts(line));
     let script = lost.find(|script| !after.contains(script.as_str()))?;
     let line = more(&after, &before).into_iter().map(|(number, _)| number).next();
-    let what = format!("`{script}` is not run any more");
-    Some(finding(Rule::RunnerWeakened, file.path, line, what))
+    Some(match line {
+        Some(line) => at(file.path, line, Detail::Path(script)),
+        None => in_file(file.path, Detail::Path(script)),
+    })
 }

@@ -1,128 +1,190 @@
-//! JavaScript and TypeScript: node's own runner, vitest, jest, mocha; their assertions and marks, stubs and exits.
+//! JavaScript and TypeScript: node's own runner, vitest, jest, mocha.
 
-mod answers;
 mod bodies;
-mod calls;
-mod cases;
-mod checks;
-mod constants;
-mod hollow;
-mod marks;
-mod names;
 mod otherwise;
-mod retries;
-mod shadows;
-mod skips;
-mod stand_ins;
-mod stored;
-mod strength;
-mod stubs;
-mod swallows;
 
 use crate::language::{
-    Language, Role,
-    flow::Flow,
-    outline::{Function, Outline, Setting, Source, Table},
+    Grammar, Role, Vocabulary,
+    assertions::{Asking, MadeToFail, Place},
+    outline::RepeatedNames,
+    reachability::Flow,
     role::{file_name, folders, in_support_folder, in_test_folder},
-    settings::{Less, Watched, watched},
+    settings::{Less, Watched, coverage, imports, run},
     syntax::At,
 };
-use calls::{callee, makes_test};
-use cases::call;
-use domain::integrity::Rule;
+use std::sync::OnceLock;
 
-/// What the Gates know of JavaScript and TypeScript.
-pub static JAVASCRIPT: Language = Language {
+/// What is known of JavaScript and TypeScript.
+pub static JAVASCRIPT: Vocabulary = Vocabulary {
     name: "JavaScript",
-    extensions: &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"],
+    grammars: &GRAMMARS,
     inline_tests: false,
     role,
-    grammar,
-    outline,
+    is_collected: |path, _| role(path) == Some(Role::Test),
     doing: bodies::doing,
     otherwise: otherwise::otherwise,
-    is_collected: |path, _| role(path) == Some(Role::Test),
-    watched: &WATCHED,
-    shadows: shadows::shadows,
+    settings: &SETTINGS,
+    flow: Flow {
+        conditions: &["if_statement", "while_statement"],
+        arms: &["switch_case", "switch_default", "ternary_expression"],
+        functions: &[
+            "function_declaration",
+            "function_expression",
+            "arrow_function",
+            "generator_function_declaration",
+        ],
+        returns: &["return_statement"],
+        leaves: &[
+            "return_statement",
+            "throw_statement",
+            "break_statement",
+            "continue_statement",
+        ],
+        never: &["false", "0", "null", "undefined", "!1", "!true", "''", "\"\""],
+        empty: &["[]"],
+    },
+    asking: Asking {
+        equals: &[],
+        weak: &["isArray", "isInteger", "isFinite", "instanceof", "!!"],
+        or: &["||", "??"],
+        truths: &["true"],
+        falsities: &["false", "null", "undefined", "0"],
+    },
+    made_to_fail: MadeToFail {
+        text: "void (() => { throw new Error('made to fail'); })()",
+        place: Place::Itself,
+    },
+    literals: &[
+        "number",
+        "string_fragment",
+        "string",
+        "true",
+        "false",
+        "null",
+        "undefined",
+        "array",
+        "object",
+        "property_identifier",
+        "escape_sequence",
+    ],
+    empties: &["new Map()", "new Set()", "this"],
+    statements: &["expression_statement"],
+    nothing: &["return", ""],
+    repeated_names: RepeatedNames::Apart,
+    modules: &[
+        "vitest",
+        "jest",
+        "mocha",
+        "chai",
+        "ava",
+        "tap",
+        "tape",
+        "jasmine",
+        "sinon",
+        "@jest/globals",
+        "expect",
+        "@playwright/test",
+        "cypress",
+        "assert",
+    ],
+    installed: &["node_modules"],
 };
 
-static WATCHED: [Watched; 47] = [
-    watched("node-options", Rule::RunnerWeakened, Less::Program),
-    watched("scripts.test", Rule::RunnerWeakened, Less::Command),
-    watched("scripts.test:*", Rule::RunnerWeakened, Less::Command),
-    watched("scripts.pretest", Rule::RunnerWeakened, Less::Command),
-    watched("script-shell", Rule::RunnerWeakened, Less::Present),
-    watched("scripts.tests", Rule::RunnerWeakened, Less::Command),
-    watched("scripts.ci", Rule::RunnerWeakened, Less::Command),
-    watched("scripts.coverage", Rule::CoverageWeakened, Less::Command),
-    watched("testPathIgnorePatterns", Rule::RunnerWeakened, Less::LeavesOut),
-    watched("modulePathIgnorePatterns", Rule::RunnerWeakened, Less::LeavesOut),
-    watched("test.exclude", Rule::RunnerWeakened, Less::LeavesOut),
-    watched("ignore", Rule::RunnerWeakened, Less::LeavesOut),
-    watched("testMatch", Rule::RunnerWeakened, Less::LooksAt),
-    watched("testRegex", Rule::RunnerWeakened, Less::LooksAt),
-    watched("roots", Rule::RunnerWeakened, Less::LooksAt),
-    watched("test.include", Rule::RunnerWeakened, Less::LooksAt),
-    watched("test.dir", Rule::RunnerWeakened, Less::LooksAt),
-    watched("spec", Rule::RunnerWeakened, Less::LooksAt),
-    watched("passWithNoTests", Rule::RunnerWeakened, Less::SwitchedOn),
-    watched(
-        "dangerouslyIgnoreUnhandledErrors",
-        Rule::RunnerWeakened,
-        Less::SwitchedOn,
-    ),
-    watched("allowOnly", Rule::RunnerWeakened, Less::SwitchedOn),
-    watched("allow-uncaught", Rule::RunnerWeakened, Less::SwitchedOn),
-    watched("dry-run", Rule::RunnerWeakened, Less::SwitchedOn),
-    watched("forbid-only", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("forbidOnly", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("testNamePattern", Rule::RunnerWeakened, Less::Present),
-    watched("grep", Rule::RunnerWeakened, Less::Present),
-    watched("test.retry", Rule::RunnerWeakened, Less::Present),
-    watched("runner", Rule::RunnerWeakened, Less::Present),
-    watched("testRunner", Rule::RunnerWeakened, Less::Present),
-    watched("globalTeardown", Rule::RunnerWeakened, Less::Present),
-    watched("testResultsProcessor", Rule::RunnerWeakened, Less::Present),
-    watched("resolver", Rule::ShadowModule, Less::Present),
-    watched("bail", Rule::RunnerWeakened, Less::Present),
-    watched("exclude", Rule::CoverageWeakened, Less::LeavesOut),
-    watched("coverage.include", Rule::CoverageWeakened, Less::LooksAt),
-    watched("automock", Rule::ShadowModule, Less::SwitchedOn),
-    watched("coverageThreshold.*.*", Rule::CoverageWeakened, Less::Lowered),
-    watched("thresholds.*", Rule::CoverageWeakened, Less::Lowered),
-    watched("branches", Rule::CoverageWeakened, Less::Lowered),
-    watched("lines", Rule::CoverageWeakened, Less::Lowered),
-    watched("functions", Rule::CoverageWeakened, Less::Lowered),
-    watched("statements", Rule::CoverageWeakened, Less::Lowered),
-    watched("check-coverage", Rule::CoverageWeakened, Less::SwitchedOff),
-    watched("coveragePathIgnorePatterns", Rule::CoverageWeakened, Less::LeavesOut),
-    watched("coverage.exclude", Rule::CoverageWeakened, Less::LeavesOut),
-    watched("collectCoverageFrom", Rule::CoverageWeakened, Less::LooksAt),
+static GRAMMARS: [Grammar; 3] = [
+    Grammar {
+        extensions: &["js", "mjs", "cjs", "jsx"],
+        language: || tree_sitter_javascript::LANGUAGE.into(),
+        queries: &queries(include_str!("derived.scm")),
+        compiled: OnceLock::new(),
+    },
+    Grammar {
+        extensions: &["ts", "mts", "cts"],
+        language: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+        queries: &queries(include_str!("typescript.scm")),
+        compiled: OnceLock::new(),
+    },
+    Grammar {
+        extensions: &["tsx"],
+        language: || tree_sitter_typescript::LANGUAGE_TSX.into(),
+        queries: &queries(include_str!("typescript.scm")),
+        compiled: OnceLock::new(),
+    },
 ];
 
-static FLOW: Flow = Flow {
-    conditions: &["if_statement", "while_statement"],
-    loops: (&["for_in_statement"], "right"),
-    is_empty: names::is_empty,
-    arms: &["switch_case", "switch_default", "ternary_expression"],
-    functions: &[
-        "function_declaration",
-        "function_expression",
-        "arrow_function",
-        "generator_function_declaration",
-    ],
-    leaves: &[
-        "return_statement",
-        "throw_statement",
-        "break_statement",
-        "continue_statement",
-    ],
-    never: &["false", "0", "null", "undefined", "!1", "!true", "''", "\"\""],
-    always: &["true", "1", "!0", "!false"],
-    swallows: swallows::swallows,
-};
+/// The queries of all three grammars, and one that differs.
+const fn queries(own: &'static str) -> [&'static str; 9] {
+    [
+        own,
+        include_str!("tests.scm"),
+        include_str!("functions.scm"),
+        include_str!("assertions.scm"),
+        include_str!("skips.scm"),
+        include_str!("stubs.scm"),
+        include_str!("exits.scm"),
+        include_str!("tools.scm"),
+        include_str!("coverage.scm"),
+    ]
+}
 
-const SETTINGS: [&str; 14] = [
+static SETTINGS: [Watched; 55] = [
+    run("node-options", Less::Program),
+    run("scripts.test", Less::Command),
+    run("scripts.test:*", Less::Command),
+    run("scripts.pretest", Less::Command),
+    run("script-shell", Less::Present),
+    run("scripts.tests", Less::Command),
+    run("scripts.ci", Less::Command),
+    coverage("scripts.coverage", Less::Command),
+    run("testPathIgnorePatterns", Less::LeavesOut),
+    run("modulePathIgnorePatterns", Less::LeavesOut),
+    run("test.exclude", Less::LeavesOut),
+    run("ignore", Less::LeavesOut),
+    run("testMatch", Less::LooksAt),
+    run("testRegex", Less::LooksAt),
+    run("roots", Less::LooksAt),
+    run("test.include", Less::LooksAt),
+    run("test.dir", Less::LooksAt),
+    run("spec", Less::LooksAt),
+    run("passWithNoTests", Less::SwitchedOn),
+    run("dangerouslyIgnoreUnhandledErrors", Less::SwitchedOn),
+    run("allowOnly", Less::SwitchedOn),
+    run("allow-uncaught", Less::SwitchedOn),
+    run("dry-run", Less::SwitchedOn),
+    run("forbid-only", Less::SwitchedOff),
+    run("forbidOnly", Less::SwitchedOff),
+    run("testNamePattern", Less::Present),
+    run("grep", Less::Present),
+    run("test.retry", Less::Present),
+    run("runner", Less::Present),
+    run("testRunner", Less::Present),
+    run("globalTeardown", Less::Present),
+    run("testResultsProcessor", Less::Present),
+    imports("resolver", Less::Present),
+    run("bail", Less::Present),
+    coverage("exclude", Less::LeavesOut),
+    coverage("coverage.include", Less::LooksAt),
+    imports("automock", Less::SwitchedOn),
+    coverage("coverageThreshold.*.*", Less::Lowered),
+    coverage("thresholds.*", Less::Lowered),
+    coverage("branches", Less::Lowered),
+    coverage("lines", Less::Lowered),
+    coverage("functions", Less::Lowered),
+    coverage("statements", Less::Lowered),
+    coverage("check-coverage", Less::SwitchedOff),
+    coverage("coveragePathIgnorePatterns", Less::LeavesOut),
+    coverage("coverage.exclude", Less::LeavesOut),
+    coverage("collectCoverageFrom", Less::LooksAt),
+    imports("dependencies.*", Less::LeadsInside),
+    imports("devDependencies.*", Less::LeadsInside),
+    imports("overrides.*", Less::LeadsInside),
+    imports("resolutions.*", Less::LeadsInside),
+    imports("imports.*", Less::LeadsInside),
+    imports("paths.*", Less::LeadsInside),
+    imports("moduleNameMapper.*", Less::LeadsInside),
+    imports("alias.*", Less::LeadsInside),
+];
+
+const SETTINGS_FILES: [&str; 14] = [
     "jest.config",
     "vitest.config",
     "vitest.workspace",
@@ -159,25 +221,17 @@ const FUNCTIONS: [&str; 6] = [
     "generator_function_declaration",
 ];
 
-fn grammar(path: &str) -> tree_sitter::Language {
-    match file_name(path).rsplit('.').next() {
-        Some("ts" | "mts" | "cts") => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-        Some("tsx") => tree_sitter_typescript::LANGUAGE_TSX.into(),
-        _ => tree_sitter_javascript::LANGUAGE.into(),
-    }
-}
-
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);
     let is_one_of = |stems: &[&str]| {
         let rest = stems.iter().find_map(|stem| name.strip_prefix(stem));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    if matches!(name, "package.json" | ".npmrc") || is_one_of(&SETTINGS) {
+    if matches!(name, "package.json" | ".npmrc" | "tsconfig.json") || is_one_of(&SETTINGS_FILES) {
         return Some(Role::Settings);
     }
     let (stem, extension) = name.rsplit_once('.')?;
-    if !JAVASCRIPT.extensions.contains(&extension) {
+    if !GRAMMARS.iter().any(|grammar| grammar.extensions.contains(&extension)) {
         return None;
     }
     let in_jest_folder = folders(path).any(|folder| folder == "__tests__");
@@ -202,87 +256,10 @@ fn role(path: &str) -> Option<Role> {
     })
 }
 
-fn outline(source: &Source<'_>) -> Outline {
-    let mut outline = Outline::default();
-    for at in source.root.below() {
-        match at.kind() {
-            "call_expression" => call(at, &mut outline),
-            "function_declaration" | "method_definition" | "generator_function_declaration" => {
-                named_function(at, at, &mut outline)
-            }
-            "variable_declarator" => {
-                outline.defines.push(at.field_text("name").to_owned());
-                if let Some(value) = at.field("value").filter(|value| value.is(&FUNCTIONS)) {
-                    named_function(at, value, &mut outline);
-                }
-            }
-            "class_declaration" | "class" => {
-                outline.defines.push(at.field_text("name").to_owned());
-                constants::overrides(at, &mut outline);
-            }
-            "interface_declaration" | "type_alias_declaration" | "enum_declaration" => {
-                outline.defines.push(at.field_text("name").to_owned());
-            }
-            "for_in_statement" if source.role != Role::Source => outline.tables.push(Table::at(at)),
-            "array" if source.role != Role::Source && is_table(at) => outline.tables.push(Table::at(at)),
-            "pair" if source.role == Role::Settings => outline.settings.extend(setting(at)),
-            _ => {}
-        }
-        if source.role == Role::Source && at.is(&FUNCTIONS) {
-            constants::constant(source.root, at, &mut outline);
-        }
-        if source.role != Role::Source {
-            stand_ins::at(at, &mut outline);
-        }
-        marks::at(source, at, &mut outline);
-        stubs::at(source, at, &mut outline.marks);
-    }
-    outline
-}
-
-/// A value of a settings file that is code, under the names of the objects around it.
-fn setting(at: At<'_>) -> Option<Setting> {
-    let value = at.field("value").filter(|value| !value.is(&["object"]))?;
-    let around = at.ancestors().filter(|outer| outer.is(&["pair"]));
-    let mut names: Vec<&str> = std::iter::once(at)
-        .chain(around)
-        .map(|pair| pair.field_text("key").trim_matches(['"', '\'']))
-        .collect();
-    names.reverse();
-    let values: Vec<String> = match value.kind() {
-        "array" => value
-            .children()
-            .map(|item| item.text().trim_matches(['"', '\'', '`']).to_owned())
-            .collect(),
-        _ => vec![value.text().trim_matches(['"', '\'', '`']).to_owned()],
-    };
-    Some(Setting {
-        name: names.join("."),
-        values,
-        line: at.line(),
-    })
-}
-
-fn named_function(named: At<'_>, function: At<'_>, outline: &mut Outline) {
-    let Some(body) = function.field("body") else { return };
-    let name = named.field_text("name").to_owned();
-    outline.defines.push(name.clone());
-    if named
-        .ancestors()
-        .any(|outer| outer.is(&["call_expression"]) && makes_test(&callee(outer)))
-    {
-        return;
-    }
-    outline.functions.push(Function {
-        name,
-        line: named.line(),
-        words: body.words(),
-        checks: checks::in_body(body),
-    });
-}
-
-/// Whether a list stands by itself, outside of tests and of other lists.
-fn is_table(at: At<'_>) -> bool {
-    let inside = |outer: At<'_>| outer.is(&["array"]) || outer.is(&["call_expression"]) && makes_test(&callee(outer));
-    !at.ancestors().any(inside)
+/// What a function is called, by itself or by what it is given to.
+fn named(function: At<'_>) -> Option<At<'_>> {
+    function
+        .field("name")
+        .or_else(|| function.parent()?.field("name"))
+        .or_else(|| function.parent()?.field("key"))
 }

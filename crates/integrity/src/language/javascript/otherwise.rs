@@ -1,6 +1,6 @@
 //! JavaScript and TypeScript functions that do what they do, and then give another value of the same kind, or nothing.
 
-use super::{FUNCTIONS, stubs::named};
+use super::{FUNCTIONS, named};
 use crate::language::{otherwise::Otherwise, outline::Source, syntax::At};
 use std::collections::BTreeSet;
 

@@ -1,94 +1,249 @@
-//! Python: what pytest and unittest collect, their assertions and marks, stubs and exits.
+//! Python: pytest and unittest.
 
 mod bodies;
-mod cases;
-mod checks;
-mod constants;
-mod hooks;
-mod marks;
-mod names;
 mod otherwise;
-mod patches;
-mod shadows;
-mod skips;
-mod stand_ins;
-mod stored;
-mod strength;
-mod stubs;
-mod swallows;
 
 use crate::language::{
-    Language, Role,
-    flow::Flow,
-    outline::{Outline, Source, Table},
+    Grammar, Role, Vocabulary,
+    assertions::{Asking, MadeToFail, Place},
+    outline::RepeatedNames,
+    reachability::Flow,
     role::{file_name, in_test_folder},
-    settings::{Less, Watched, watched},
+    settings::{Less, Watched, coverage, run},
     syntax::At,
 };
-use cases::{function, keep_last, unwanted};
-use domain::integrity::Rule;
+use std::sync::OnceLock;
 
-/// What the Gates know of Python.
-pub static PYTHON: Language = Language {
+/// What is known of Python.
+pub static PYTHON: Vocabulary = Vocabulary {
     name: "Python",
-    extensions: &["py", "pyi"],
+    grammars: &GRAMMARS,
     inline_tests: false,
     role,
-    grammar: |_| tree_sitter_python::LANGUAGE.into(),
-    outline,
+    is_collected: |path, _| role(path) == Some(Role::Test),
     doing: bodies::doing,
     otherwise: otherwise::otherwise,
-    is_collected: |path, _| role(path) == Some(Role::Test),
-    watched: &WATCHED,
-    shadows: shadows::shadows,
+    settings: &SETTINGS,
+    flow: Flow {
+        conditions: &["if_statement", "while_statement", "elif_clause"],
+        arms: &["case_clause", "conditional_expression"],
+        functions: &["function_definition", "lambda"],
+        returns: &["return_statement"],
+        leaves: &[
+            "return_statement",
+            "raise_statement",
+            "break_statement",
+            "continue_statement",
+        ],
+        never: &["False", "0", "None", "\"\"", "''", "[]", "not True"],
+        empty: &["[]", "()", "{}", "range(0)", "\"\""],
+    },
+    asking: Asking {
+        equals: &["assertEqual", "assertIs", "assertListEqual", "assertDictEqual"],
+        weak: &["isinstance", "hasattr", "callable", "issubclass", "bool"],
+        or: &["or"],
+        truths: &["True"],
+        falsities: &["False", "None", "0"],
+    },
+    made_to_fail: MadeToFail {
+        text: "raise AssertionError('made to fail')",
+        place: Place::Statement,
+    },
+    literals: &[
+        "integer",
+        "float",
+        "true",
+        "false",
+        "none",
+        "string_start",
+        "string_content",
+        "string_end",
+        "list",
+        "tuple",
+        "dictionary",
+        "ellipsis",
+    ],
+    empties: &["dict()", "list()", "set()", "Decimal(0)"],
+    statements: &["expression_statement", "assert_statement"],
+    nothing: &["pass", "...", "return"],
+    repeated_names: RepeatedNames::LastWins,
+    modules: &MODULES,
+    installed: &[],
 };
 
-static WATCHED: [Watched; 25] = [
-    watched("addopts", Rule::RunnerWeakened, Less::Options),
-    watched("testpaths", Rule::RunnerWeakened, Less::LooksAt),
-    watched("python_files", Rule::RunnerWeakened, Less::LooksAt),
-    watched("python_functions", Rule::RunnerWeakened, Less::Present),
-    watched("python_classes", Rule::RunnerWeakened, Less::Present),
-    watched("norecursedirs", Rule::RunnerWeakened, Less::LeavesOut),
-    watched("collect_ignore", Rule::RunnerWeakened, Less::LeavesOut),
-    watched("xfail_strict", Rule::RunnerWeakened, Less::SwitchedOff),
-    watched("tool.hatch.envs.*.scripts.test", Rule::RunnerWeakened, Less::Command),
-    watched("tool.poe.tasks.test", Rule::RunnerWeakened, Less::Command),
-    watched("tool.pdm.scripts.test", Rule::RunnerWeakened, Less::Command),
-    watched("tool.taskipy.tasks.test", Rule::RunnerWeakened, Less::Command),
-    watched("testenv.commands", Rule::RunnerWeakened, Less::Command),
-    watched("testenv.ignore_errors", Rule::RunnerWeakened, Less::SwitchedOn),
-    watched("testenv.ignore_outcome", Rule::RunnerWeakened, Less::SwitchedOn),
-    watched("report.fail_under", Rule::CoverageWeakened, Less::Lowered),
-    watched("run.omit", Rule::CoverageWeakened, Less::LeavesOut),
-    watched("report.omit", Rule::CoverageWeakened, Less::LeavesOut),
-    watched("coverage.omit", Rule::CoverageWeakened, Less::LeavesOut),
-    watched("run.source", Rule::CoverageWeakened, Less::LooksAt),
-    watched("run.include", Rule::CoverageWeakened, Less::LooksAt),
-    watched("report.include", Rule::CoverageWeakened, Less::LooksAt),
-    watched("run.branch", Rule::CoverageWeakened, Less::SwitchedOff),
-    watched("report.exclude_lines", Rule::CoverageWeakened, Less::LeavesOut),
-    watched("report.exclude_also", Rule::CoverageWeakened, Less::LeavesOut),
+static GRAMMARS: [Grammar; 1] = [Grammar {
+    extensions: &["py", "pyi"],
+    language: || tree_sitter_python::LANGUAGE.into(),
+    queries: &[
+        include_str!("tests.scm"),
+        include_str!("functions.scm"),
+        include_str!("assertions.scm"),
+        include_str!("skips.scm"),
+        include_str!("stubs.scm"),
+        include_str!("exits.scm"),
+        include_str!("tools.scm"),
+        include_str!("coverage.scm"),
+    ],
+    compiled: OnceLock::new(),
+}];
+
+static SETTINGS: [Watched; 25] = [
+    run("addopts", Less::Options),
+    run("testpaths", Less::LooksAt),
+    run("python_files", Less::LooksAt),
+    run("python_functions", Less::Present),
+    run("python_classes", Less::Present),
+    run("norecursedirs", Less::LeavesOut),
+    run("collect_ignore", Less::LeavesOut),
+    run("xfail_strict", Less::SwitchedOff),
+    run("tool.hatch.envs.*.scripts.test", Less::Command),
+    run("tool.poe.tasks.test", Less::Command),
+    run("tool.pdm.scripts.test", Less::Command),
+    run("tool.taskipy.tasks.test", Less::Command),
+    run("testenv.commands", Less::Command),
+    run("testenv.ignore_errors", Less::SwitchedOn),
+    run("testenv.ignore_outcome", Less::SwitchedOn),
+    coverage("report.fail_under", Less::Lowered),
+    coverage("run.omit", Less::LeavesOut),
+    coverage("report.omit", Less::LeavesOut),
+    coverage("coverage.omit", Less::LeavesOut),
+    coverage("run.source", Less::LooksAt),
+    coverage("run.include", Less::LooksAt),
+    coverage("report.include", Less::LooksAt),
+    coverage("run.branch", Less::SwitchedOff),
+    coverage("report.exclude_lines", Less::LeavesOut),
+    coverage("report.exclude_also", Less::LeavesOut),
 ];
 
-static FLOW: Flow = Flow {
-    conditions: &["if_statement", "while_statement", "elif_clause"],
-    loops: (&["for_statement"], "right"),
-    is_empty: names::is_empty,
-    arms: &["case_clause", "conditional_expression"],
-    functions: &["function_definition", "lambda"],
-    leaves: &[
-        "return_statement",
-        "raise_statement",
-        "break_statement",
-        "continue_statement",
-    ],
-    never: &["False", "0", "None", "\"\"", "''", "[]", "not True"],
-    always: &["True", "1", "not False"],
-    swallows: swallows::swallows,
-};
+/// Of the standard library, of every test run, and what nearly every program installs.
+static MODULES: [&str; 124] = [
+    "_pytest",
+    "abc",
+    "aiohttp",
+    "argparse",
+    "ast",
+    "asyncio",
+    "atexit",
+    "attr",
+    "base64",
+    "binascii",
+    "bisect",
+    "boto3",
+    "botocore",
+    "bs4",
+    "builtins",
+    "celery",
+    "certifi",
+    "click",
+    "cmath",
+    "codecs",
+    "collections",
+    "concurrent",
+    "configparser",
+    "contextlib",
+    "copy",
+    "coverage",
+    "cryptography",
+    "csv",
+    "ctypes",
+    "dataclasses",
+    "datetime",
+    "dateutil",
+    "decimal",
+    "difflib",
+    "dis",
+    "django",
+    "doctest",
+    "dotenv",
+    "enum",
+    "errno",
+    "fastapi",
+    "fileinput",
+    "flask",
+    "fnmatch",
+    "fractions",
+    "freezegun",
+    "functools",
+    "gc",
+    "getpass",
+    "glob",
+    "gzip",
+    "hashlib",
+    "heapq",
+    "hmac",
+    "httpx",
+    "hypothesis",
+    "importlib",
+    "inspect",
+    "io",
+    "itertools",
+    "jinja2",
+    "json",
+    "jsonschema",
+    "jwt",
+    "linecache",
+    "logging",
+    "lxml",
+    "math",
+    "matplotlib",
+    "mock",
+    "multiprocessing",
+    "nose",
+    "numpy",
+    "operator",
+    "orjson",
+    "os",
+    "pandas",
+    "pathlib",
+    "pickle",
+    "pluggy",
+    "pprint",
+    "psycopg2",
+    "pydantic",
+    "pytest",
+    "pytest_asyncio",
+    "pytz",
+    "random",
+    "re",
+    "redis",
+    "requests",
+    "responses",
+    "rich",
+    "scipy",
+    "setuptools",
+    "shlex",
+    "shutil",
+    "sitecustomize",
+    "six",
+    "socket",
+    "sqlalchemy",
+    "sqlite3",
+    "ssl",
+    "starlette",
+    "struct",
+    "subprocess",
+    "sys",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "time",
+    "timeit",
+    "toml",
+    "traceback",
+    "typing",
+    "unittest",
+    "urllib",
+    "urllib3",
+    "usercustomize",
+    "uuid",
+    "warnings",
+    "weakref",
+    "yaml",
+    "zlib",
+    "zoneinfo",
+];
 
-const SETTINGS: [&str; 11] = [
+const SETTINGS_FILES: [&str; 11] = [
     "pytest.ini",
     ".pytest.ini",
     "pytest.toml",
@@ -104,7 +259,7 @@ const SETTINGS: [&str; 11] = [
 
 fn role(path: &str) -> Option<Role> {
     let name = file_name(path);
-    if SETTINGS.contains(&name) {
+    if SETTINGS_FILES.contains(&name) {
         return Some(Role::Settings);
     }
     let stem = name.strip_suffix(".py").or_else(|| name.strip_suffix(".pyi"))?;
@@ -115,60 +270,6 @@ fn role(path: &str) -> Option<Role> {
         _ if in_test_folder(path) => Role::Support,
         _ => Role::Source,
     })
-}
-
-fn outline(source: &Source<'_>) -> Outline {
-    let mut outline = Outline::default();
-    let unwanted = unwanted(source.root);
-    for at in source.root.below() {
-        match at.kind() {
-            "function_definition" => {
-                function(at, &unwanted, &mut outline);
-                if source.role == Role::Source {
-                    constants::constant(source.root, at, &mut outline);
-                }
-            }
-            "class_definition" => {
-                outline.defines.push(at.field_text("name").to_owned());
-                constants::overrides(at, &mut outline);
-            }
-            "assignment"
-                if source.role != Role::Source
-                    && !at.ancestors().any(|outer| outer.is(&["function_definition"]))
-                    && at
-                        .field("right")
-                        .is_some_and(|right| right.is(&["list", "tuple", "dictionary"])) =>
-            {
-                outline.tables.push(Table::at(at));
-            }
-            _ => {}
-        }
-        if source.role != Role::Source {
-            stand_ins::at(at, &mut outline);
-        }
-        marks::at(source, at, &mut outline);
-        stubs::at(source, at, &mut outline.marks);
-    }
-    keep_last(&mut outline);
-    outline
-}
-
-fn decorators(at: At<'_>) -> impl Iterator<Item = At<'_>> {
-    let above = at.parent().filter(|outer| outer.is(&["decorated_definition"]));
-    above
-        .into_iter()
-        .flat_map(At::children)
-        .filter(|at| at.is(&["decorator"]))
-}
-
-/// The statements of a body without its documentation.
-fn statements(body: At<'_>) -> Vec<At<'_>> {
-    let documents = |at: &At<'_>| at.is(&["expression_statement"]) && at.children().all(|part| part.is(&["string"]));
-    let mut all: Vec<At<'_>> = body.children().collect();
-    if all.first().is_some_and(documents) {
-        all.remove(0);
-    }
-    all
 }
 
 fn is_nothing(statement: At<'_>) -> bool {

@@ -1,0 +1,157 @@
+//! Both versions of every changed file, read once, and what follows from them for all rules.
+
+use crate::{
+    Change, FileChange, Version, language,
+    language::{
+        Role,
+        outline::{Function, Outline, Test, Work},
+    },
+    pairs::{Pairs, pair},
+    task::Explained,
+    words::occurrences,
+};
+
+/// All that is parsed for one change.
+const MOST_BYTES: usize = 24 << 20;
+
+/// One changed file, read.
+pub(crate) struct ChangedFile<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) role: Role,
+    pub(crate) before: Outline,
+    pub(crate) after: Outline,
+    /// Whether the new version is there and could not be parsed, although its language is known.
+    pub(crate) is_unreadable: bool,
+    pub(crate) file: &'a FileChange,
+}
+
+/// A change as the rules look at it.
+pub(crate) struct Reading<'a> {
+    pub(crate) change: &'a Change<'a>,
+    pub(crate) files: &'a [ChangedFile<'a>],
+    /// Each test of the base and what became of it.
+    pub(crate) pairs: Pairs<'a>,
+    /// Tests that stand where the runner does not look.
+    pub(crate) uncollected: Vec<Placed<'a>>,
+    /// What the change and its task explain.
+    pub(crate) explained: Explained,
+}
+
+/// A test and where it stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Placed<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) test: &'a Test,
+}
+
+impl Placed<'_> {
+    /// A test with the suites around it.
+    pub(crate) fn title(&self) -> String {
+        let names = self.test.scope.iter().chain([&self.test.name]);
+        let names: Vec<&str> = names.map(String::as_str).collect();
+        names.join(" › ").replace('`', "'")
+    }
+}
+
+impl<'a> ChangedFile<'a> {
+    /// Reads every changed file whose language is known.
+    pub(crate) fn all(change: &Change<'a>) -> Vec<Self> {
+        let mut left = MOST_BYTES;
+        change.files.iter().map(|file| Self::read(file, &mut left)).collect()
+    }
+
+    fn read(file: &'a FileChange, left: &mut usize) -> Self {
+        let path = file.path.as_str();
+        let before = outline(path, &file.before, left);
+        let after = outline(path, &file.after, left);
+        let is_unreadable = language::of(path).is_some() && file.after != Version::Absent && after.is_none();
+        Self {
+            path,
+            role: language::role(path),
+            before: before.unwrap_or_default(),
+            after: after.unwrap_or_default(),
+            is_unreadable,
+            file,
+        }
+    }
+
+    /// Whether the file is there on both sides: then what it holds counts as tests on both.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.file.before != Version::Absent && self.file.after != Version::Absent
+    }
+
+    /// What the file says on both sides; nothing where it is not there.
+    pub(crate) fn texts(&self) -> (String, String) {
+        let text = |version: &Version| String::from_utf8_lossy(version.bytes().unwrap_or_default()).into_owned();
+        (text(&self.file.before), text(&self.file.after))
+    }
+}
+
+fn outline(path: &str, version: &Version, left: &mut usize) -> Option<Outline> {
+    let bytes = version.bytes()?;
+    *left = left.checked_sub(bytes.len())?;
+    language::read(path, &String::from_utf8_lossy(bytes))
+}
+
+impl<'a> Reading<'a> {
+    pub(crate) fn new(change: &'a Change<'a>, files: &'a [ChangedFile<'a>]) -> Self {
+        let (before, _) = tests(files, |file| &file.before);
+        let (after, uncollected) = tests(files, |file| &file.after);
+        Self {
+            change,
+            files,
+            pairs: pair(before, after),
+            uncollected,
+            explained: Explained::new(change, files),
+        }
+    }
+
+    /// The new functions that tests may call, with their paths.
+    pub(crate) fn helpers(&self) -> impl Iterator<Item = (&'a str, &'a Function)> {
+        self.files.iter().flat_map(|file| {
+            let of_tests = file.after.functions.iter();
+            let of_tests = of_tests.filter(|function| function.of == language::outline::Of::Tests);
+            of_tests.map(|function| (file.path, function))
+        })
+    }
+
+    /// Tests of the base that are not found again and did something.
+    pub(crate) fn gone(&self) -> impl Iterator<Item = Placed<'a>> {
+        let gone = self.pairs.gone.iter();
+        gone.filter(|one| one.test.work != Work::None).copied()
+    }
+}
+
+/// The tests that the runner finds at one side of the change, and those that it does not find.
+fn tests<'a>(
+    files: &'a [ChangedFile<'a>],
+    side: fn(&'a ChangedFile<'a>) -> &'a Outline,
+) -> (Vec<Placed<'a>>, Vec<Placed<'a>>) {
+    let includes: Vec<String> = files
+        .iter()
+        .flat_map(|file| side(file).includes.iter().cloned())
+        .collect();
+    let is_collected = |path: &str| language::of(path).is_some_and(|language| (language.is_collected)(path, &includes));
+    let (mut found, mut lost) = (Vec::new(), Vec::new());
+    for file in files {
+        let list = match file.is_kept() || is_collected(file.path) {
+            true => &mut found,
+            false => &mut lost,
+        };
+        list.extend(side(file).tests.iter().map(|test| Placed { path: file.path, test }));
+    }
+    (found, lost)
+}
+
+impl Reading<'_> {
+    /// Whether all that an assertion said stands in the tests that changed as often as before: in another test, in a helper,
+    /// as a row of a table.
+    pub(crate) fn still_says(&self, check: &[String]) -> bool {
+        let times = |side: for<'f> fn(&'f ChangedFile<'_>) -> &'f Outline| -> usize {
+            let of_tests = self.files.iter().filter(|file| !side(file).words.is_empty());
+            of_tests.map(|file| occurrences(check, &side(file).words)).sum()
+        };
+        let (before, after) = (times(|file| &file.before), times(|file| &file.after));
+        after > 0 && after >= before
+    }
+}

@@ -1,0 +1,231 @@
+//! How much an assertion says: the same for every language, from the words on both sides.
+
+use crate::language::{
+    Vocabulary,
+    capture::{Capture, Found},
+    outline::{Check, Failing, Strength},
+    reachability::reached,
+    syntax::At,
+};
+
+/// How an assertion is made to fail.
+pub struct MadeToFail {
+    /// What stands in its place; `{}` for the assertion itself.
+    pub text: &'static str,
+    /// What gives way.
+    pub place: Place,
+}
+
+/// What gives way to a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The statement that the assertion is; nothing where it is a part of another.
+    Statement,
+    /// The assertion itself.
+    Itself,
+}
+
+/// The words by which a language asks.
+pub struct Asking {
+    /// Words that ask for one value.
+    pub equals: &'static [&'static str],
+    /// Words that only ask whether something is there, or of what kind it is.
+    pub weak: &'static [&'static str],
+    /// Words that join two conditions of which one is enough.
+    pub or: &'static [&'static str],
+    /// Values that count as true, and as false.
+    pub truths: &'static [&'static str],
+    /// See `truths`.
+    pub falsities: &'static [&'static str],
+}
+
+/// The check that an assertion of a body is.
+pub(super) fn check(at: At<'_>, found: &Found<'_>, body: At<'_>, vocabulary: &Vocabulary) -> Check {
+    let strength = reached(&vocabulary.flow, at, body, strength(at, found, vocabulary));
+    let condition = found.first(Capture::AssertionCondition).filter(|condition| !at.holds(*condition));
+    let words: Vec<String> = at.words().into_iter().chain(condition.into_iter().flat_map(At::words)).collect();
+    Check {
+        line: at.line(),
+        tolerance: tolerance(&words),
+        words,
+        strength,
+        failing: failing(at, found, vocabulary),
+    }
+}
+
+/// How far off a number may be: `abs(a - b) < 0.1`, `approx(x, abs=0.1)`, `toBeCloseTo(x, 2)`.
+fn tolerance(words: &[String]) -> Option<f64> {
+    const NAMES: [&str; 8] = ["abs", "rel", "delta", "atol", "rtol", "tolerance", "abs_tol", "rel_tol"];
+    let number = |word: &String| {
+        let plain = word.replace('_', "");
+        let plain = plain.trim_end_matches("f64").trim_end_matches("f32");
+        let endless = ["inf", "Infinity", "MAX"].iter().any(|name| word.contains(name));
+        plain.parse().ok().or_else(|| endless.then_some(f64::INFINITY))
+    };
+    let limit = words.iter().position(|word| word == "<" || word == "<=");
+    let near = limit.filter(|at| words.iter().take(*at).any(|word| word.ends_with("abs")));
+    if let Some(found) = near.and_then(|at| number(words.get(at.checked_add(1)?)?)) {
+        return Some(found);
+    }
+    if words.iter().any(|word| word == "toBeCloseTo") {
+        let digits = words.iter().rev().find_map(number).filter(|digits| *digits < 20.0);
+        return Some(10_f64.powf(-digits.unwrap_or(2.0)));
+    }
+    words.windows(3).find_map(|window| match window {
+        [name, sign, limit] if sign == "=" && NAMES.contains(&name.as_str()) => number(limit),
+        _ => None,
+    })
+}
+
+fn failing(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Option<Failing> {
+    let made = &vocabulary.made_to_fail;
+    let place = match made.place {
+        Place::Itself => Some(at),
+        Place::Statement if at.is(vocabulary.statements) => Some(at),
+        Place::Statement => at.parent().filter(|outer| outer.is(vocabulary.statements)),
+    }?;
+    // What asserts a constant says that its place is not to be reached, too.
+    let condition = found.first(Capture::AssertionCondition);
+    let is_apart = condition.is_some_and(|condition| !at.holds(condition) || is_constant(&Side::of(condition), vocabulary));
+    (!is_apart && found.first(Capture::AssertionGuard).is_none()).then(|| Failing {
+        range: place.range(),
+        text: made.text.replace("{}", place.text()),
+    })
+}
+
+/// One side of a comparison, or a condition.
+struct Side {
+    words: Vec<String>,
+    /// Whether something is called in it.
+    calls: bool,
+}
+
+impl Side {
+    fn of(at: At<'_>) -> Self {
+        Self {
+            words: at.words(),
+            calls: at.text().trim_start_matches('(').contains('('),
+        }
+    }
+
+    /// Tokens of a macro, whose parts the grammar does not know.
+    fn of_tokens(tokens: &[At<'_>]) -> Self {
+        Self {
+            words: tokens.iter().flat_map(|at| at.words()).collect(),
+            calls: tokens.iter().any(|at| at.text().starts_with('(')),
+        }
+    }
+
+    fn part(&self, words: &[String]) -> Self {
+        Self {
+            words: words.to_vec(),
+            calls: self.calls,
+        }
+    }
+}
+
+fn strength(at: At<'_>, found: &Found<'_>, vocabulary: &Vocabulary) -> Strength {
+    if found.first(Capture::AssertionTrivial).is_some() {
+        return Strength::Trivial;
+    }
+    let sides: Vec<Side> = match found.first(Capture::AssertionCondition) {
+        Some(tokens) if tokens.is(&["token_tree"]) => sides(tokens),
+        Some(condition) => vec![Side::of(condition)],
+        None => Vec::new(),
+    };
+    let pair = found.first(Capture::AssertionActual).zip(found.first(Capture::AssertionExpected));
+    let of_sides = match (pair, sides.as_slice()) {
+        (Some((actual, expected)), _) => equality(&Side::of(actual), &Side::of(expected), vocabulary),
+        (None, [one, other, ..]) if is_equality(at, vocabulary) => equality(one, other, vocabulary),
+        (None, [one, ..]) => condition(one, vocabulary),
+        (None, []) => Strength::Strong,
+    };
+    match found.first(Capture::AssertionWeak) {
+        Some(_) => of_sides.min(Strength::Weak),
+        None => of_sides,
+    }
+}
+
+/// The arguments between the brackets of a macro.
+fn sides(tokens: At<'_>) -> Vec<Side> {
+    let parts: Vec<At<'_>> = tokens.parts().collect();
+    let inner = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
+    inner.split(|part| part.text() == ",").map(Side::of_tokens).collect()
+}
+
+/// Whether the name of an assertion asks for one value.
+fn is_equality(at: At<'_>, vocabulary: &Vocabulary) -> bool {
+    let words = at.words();
+    words.iter().take(3).any(|word| vocabulary.asking.equals.contains(&word.as_str()))
+}
+
+/// How much the equality of two values says.
+fn equality(left: &Side, right: &Side, vocabulary: &Vocabulary) -> Strength {
+    let is = |side: &Side, list: &[&str]| matches!(side.words.as_slice(), [only] if list.contains(&only.as_str()));
+    let copies = ["&", "clone", "to_owned", "to_string", "to_vec", "."];
+    let plain = |side: &Side| -> Vec<String> {
+        let words = side.words.iter().filter(|word| !copies.contains(&word.as_str()));
+        words.cloned().collect()
+    };
+    if is_constant(left, vocabulary) && is_constant(right, vocabulary) {
+        return Strength::Trivial;
+    }
+    if plain(left) == plain(right) {
+        return if left.calls { Strength::Same } else { Strength::Trivial };
+    }
+    if is(right, vocabulary.asking.truths) {
+        return condition(left, vocabulary);
+    }
+    let asks_kind = |side: &Side| side.words.first().is_some_and(|word| matches!(word.as_str(), "typeof" | "type"));
+    if asks_kind(left) { Strength::Weak } else { Strength::Strong }
+}
+
+fn is_constant(side: &Side, vocabulary: &Vocabulary) -> bool {
+    let mut in_text = false;
+    let constant = |word: &String| {
+        if word == "\"" {
+            in_text = !in_text;
+            return true;
+        }
+        let asking = &vocabulary.asking;
+        let plain = word.replace('_', "");
+        in_text
+            || plain.starts_with(|c: char| c.is_ascii_digit())
+            || word.starts_with(['"', '\''])
+            || asking.truths.contains(&word.as_str())
+            || asking.falsities.contains(&word.as_str())
+            || word.chars().all(|c| !c.is_alphanumeric() && c != '_')
+    };
+    !side.words.is_empty() && side.words.iter().all(constant)
+}
+
+/// How much a condition says that is asserted to hold.
+fn condition(side: &Side, vocabulary: &Vocabulary) -> Strength {
+    let asking = &vocabulary.asking;
+    let words = side.words.as_slice();
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    if is_constant(side, vocabulary) {
+        let is_false = matches!(words, [only] if asking.falsities.contains(&only.as_str()));
+        return if is_false { Strength::Strong } else { Strength::Trivial };
+    }
+    if let Some(at) = words.iter().position(|word| asking.or.contains(&word.as_str())) {
+        let (one, other) = (words.get(..at).unwrap_or_default(), words.get(at.saturating_add(1)..).unwrap_or_default());
+        let (one, other) = (condition(&side.part(one), vocabulary), condition(&side.part(other), vocabulary));
+        return one.min(other);
+    }
+    if let Some(at) = words.iter().position(|word| matches!(word.as_str(), "==" | "===" | "is")) {
+        let right = words.get(at.saturating_add(1)..).unwrap_or_default();
+        let is_not = right.first().is_some_and(|word| word == "not");
+        let left = words.get(..at).unwrap_or_default();
+        return match is_not {
+            true => Strength::Weak,
+            false => equality(&side.part(left), &side.part(right), vocabulary),
+        };
+    }
+    let orders = has(&["<", ">", "<=", ">="]) && !words.iter().any(|word| word.ends_with("abs")) && !has(&["::"]);
+    let is_name = words.iter().all(|word| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_'));
+    if orders || has(&["!=", "!=="]) || has(asking.weak) || is_name && !side.calls {
+        return Strength::Weak;
+    }
+    Strength::Strong
+}

@@ -1,0 +1,2 @@
+; Code that is not counted.
+((comment) @uncovered (#match? @uncovered "coverage:ignore|nocover|codecov:ignore"))

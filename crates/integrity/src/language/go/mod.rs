@@ -1,0 +1,100 @@
+//! Go: `go test`, with testify's assertions.
+
+mod bodies;
+mod otherwise;
+
+use crate::language::{
+    Grammar, Role, Vocabulary,
+    assertions::{Asking, MadeToFail, Place},
+    outline::RepeatedNames,
+    reachability::Flow,
+    role::{file_name, folders},
+    settings::{Less, Watched, imports},
+};
+use std::sync::OnceLock;
+
+/// What is known of Go.
+pub static GO: Vocabulary = Vocabulary {
+    name: "Go",
+    grammars: &GRAMMARS,
+    inline_tests: false,
+    role,
+    is_collected: |path, _| role(path) == Some(Role::Test),
+    doing: bodies::doing,
+    otherwise: otherwise::otherwise,
+    settings: &SETTINGS,
+    flow: Flow {
+        conditions: &["if_statement"],
+        arms: &["expression_case", "type_case", "default_case"],
+        functions: &["function_declaration", "method_declaration", "func_literal"],
+        returns: &["return_statement"],
+        leaves: &[
+            "return_statement",
+            "break_statement",
+            "continue_statement",
+            "goto_statement",
+        ],
+        never: &["false", "1 == 2"],
+        empty: &[],
+    },
+    asking: Asking {
+        equals: &[],
+        weak: &["nil"],
+        or: &["||"],
+        truths: &["true"],
+        falsities: &["false", "nil"],
+    },
+    made_to_fail: MadeToFail {
+        text: "if true { panic(\"made to fail\") } else { {} }",
+        place: Place::Statement,
+    },
+    literals: &[
+        "int_literal",
+        "float_literal",
+        "interpreted_string_literal_content",
+        "raw_string_literal_content",
+        "rune_literal",
+        "true",
+        "false",
+        "nil",
+    ],
+    empties: &[],
+    statements: &["expression_statement", "if_statement"],
+    nothing: &["return"],
+    repeated_names: RepeatedNames::Apart,
+    modules: &[],
+    installed: &["vendor"],
+};
+
+static GRAMMARS: [Grammar; 1] = [Grammar {
+    extensions: &["go"],
+    language: || tree_sitter_go::LANGUAGE.into(),
+    queries: &[
+        include_str!("tests.scm"),
+        include_str!("functions.scm"),
+        include_str!("assertions.scm"),
+        include_str!("skips.scm"),
+        include_str!("stubs.scm"),
+        include_str!("exits.scm"),
+        include_str!("tools.scm"),
+        include_str!("coverage.scm"),
+    ],
+    compiled: OnceLock::new(),
+}];
+
+/// `go.mod` is no format of pairs: what replaces a module is read line by line, `replace A => ./b`.
+static SETTINGS: [Watched; 1] = [imports("replace *", Less::LeadsInside)];
+
+fn role(path: &str) -> Option<Role> {
+    let name = file_name(path);
+    if matches!(name, "go.mod" | ".testcoverage.yml") {
+        return Some(Role::Settings);
+    }
+    let stem = name.strip_suffix(".go")?;
+    let is_support = folders(path).any(|folder| matches!(folder, "testdata" | "testutil" | "testutils" | "testhelper"));
+    Some(match (stem.ends_with("_test"), is_support) {
+        (true, _) => Role::Test,
+        (false, true) => Role::Support,
+        (false, false) => Role::Source,
+    })
+}

@@ -1,0 +1,52 @@
+//! Go functions that do what they do, and then give another value of the same type, or nothing; those of them whose type has
+//! such values.
+
+use super::bodies::results;
+use crate::language::{otherwise::Otherwise, outline::Source, syntax::At};
+use std::collections::BTreeSet;
+
+/// Has the functions of these names give something else.
+pub(super) fn otherwise(source: &Source<'_>, names: &BTreeSet<String>) -> Option<Otherwise> {
+    let functions = source
+        .root
+        .children()
+        .filter(|at| at.is(&["function_declaration", "method_declaration"]));
+    let named = functions.filter(|at| names.contains(at.field_text("name")));
+    let places: Vec<_> = named.filter_map(place).collect();
+    (!places.is_empty()).then(|| Otherwise {
+        places,
+        ..Otherwise::default()
+    })
+}
+
+fn place(function: At<'_>) -> Option<(std::ops::Range<usize>, [String; 2])> {
+    let body = function.field("body")?;
+    let result = function.field_text("result");
+    let results = results(function);
+    let (written, gives, rest) = match results.as_slice() {
+        [only] => (only, "made", ""),
+        [first, error] if error == "error" => (first, "made, err", ", err"),
+        _ => return None,
+    };
+    let other = other(written)?;
+    let calls = format!("{gives} := func() {result} {}()", body.text());
+    Some((
+        body.range(),
+        [
+            format!("{{ {calls}; return {other}{rest} }}"),
+            format!("{{ {calls}; _ = made; return *new({written}){rest} }}"),
+        ],
+    ))
+}
+
+/// Another value than `made` of a type as it is written.
+fn other(written: &str) -> Option<&'static str> {
+    match written {
+        "bool" => Some("!made"),
+        "string" => Some("\"hollow\" + made"),
+        "int" | "int8" | "int16" | "int32" | "int64" | "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "byte"
+        | "rune" => Some("made + made/10*3 + 1"),
+        "float32" | "float64" => Some("made*1.3 + 1"),
+        _ => None,
+    }
+}

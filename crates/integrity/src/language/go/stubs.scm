@@ -1,0 +1,15 @@
+; `panic("not implemented")`, and an error that says so.
+((call_expression function: (identifier) @_name arguments: (argument_list (_) @stub.message)) @stub (#eq? @_name "panic"))
+((return_statement
+   (expression_list
+     (call_expression function: (selector_expression) @_name arguments: (argument_list (_) @stub.message)))) @stub
+  (#any-of? @_name "errors.New" "fmt.Errorf"))
+
+; A function that is given something, and has nothing in it.
+(function_declaration
+  name: (_) @_name
+  parameters: (parameter_list (parameter_declaration name: (_)))
+  body: (block) @_body
+  (#match? @_body "^\\{\\s*\\}$")
+  (#not-match? @_name "^(no[oO]p|on[A-Z]|On[A-Z])")) @empty
+(block (comment) @stub.message . (statement_list . (return_statement) .) @stub)

@@ -1,0 +1,3 @@
+; Code that is not counted.
+((comment) @uncovered
+  (#match? @uncovered "istanbul ignore|c8 ignore|v8 ignore|node:coverage (ignore|disable)"))

@@ -1,0 +1,31 @@
+; `it("…", () => {…})`, also with `.skip`, and with options in between.
+(call_expression
+  function: [(identifier) (member_expression)] @_name
+  arguments: (arguments . [(string) (template_string) (identifier) (binary_expression)] @test.name)
+  (#match? @_name "^(it|test|specify|xit|xtest|fit|xspecify|t\\.test|Deno\\.test)(\\.|$)")
+  (#not-match? @_name "\\.(step|extend|use|describe|beforeEach|afterEach|beforeAll|afterAll|before|after|mock|each|skipIf|runIf|for)$")) @test
+(call_expression
+  function: [(identifier) (member_expression)] @_name
+  arguments: (arguments
+    . (_) @test.name
+    [(arrow_function body: (_) @test.body) (function_expression body: (_) @test.body)] .)
+  (#match? @_name "^(it|test|specify|xit|xtest|fit|xspecify|t\\.test|Deno\\.test)(\\.|$)")
+  (#not-match? @_name "\\.(step|extend|use|describe|beforeEach|afterEach|beforeAll|afterAll|before|after|mock)$")) @test
+
+; Tests of rows, and on a condition: `it.each([…])("…", …)`, `it.skipIf(…)("…", …)`.
+(call_expression
+  function: (call_expression function: (member_expression) @_name) @test.rows
+  arguments: (arguments
+    . (_) @test.name
+    [(arrow_function body: (_) @test.body) (function_expression body: (_) @test.body)])
+  (#match? @_name "^(it|test|specify)\\.")) @test
+
+; Suites.
+(call_expression
+  function: [(identifier) (member_expression) (call_expression)] @_name
+  arguments: (arguments . (_) @suite.name)
+  (#match? @_name "^(describe|context|suite|xdescribe|fdescribe|xcontext|xsuite|test\\.describe)\\b")) @suite
+
+; Tests that are made of a list of nothing, or behind a condition that never holds.
+(for_in_statement right: (array) @_list (#match? @_list "^\\[\\s*\\]$")) @uncollected
+(if_statement condition: (parenthesized_expression [(false) (number)] @_never) (#match? @_never "^(false|0)$")) @uncollected

@@ -1,0 +1,46 @@
+; `assert`.
+(assert_statement . (_) @assertion.condition) @assertion
+
+; A tuple is always true.
+((assert_statement . (tuple)) @assertion @assertion.trivial)
+
+; unittest's.
+(call
+  function: (attribute attribute: (identifier) @_name)
+  arguments: (argument_list . (_) @assertion.condition)
+  (#any-of? @_name "assertTrue" "assertIsNotNone")) @assertion
+
+(call
+  function: (attribute attribute: (identifier) @_name)
+  arguments: (argument_list . (_) @assertion.actual . (_) @assertion.expected)
+  (#any-of? @_name "assertEqual" "assertEquals" "assertIs" "assertListEqual" "assertDictEqual" "assertAlmostEqual")) @assertion
+
+(call
+  function: (attribute attribute: (identifier) @_name)
+  (#any-of? @_name
+    "assertIsNotNone" "assertNotEqual" "assertIsInstance" "assertIsNot" "assertGreater" "assertGreaterEqual"
+    "assertLess" "assertLessEqual" "assert_called")) @assertion @assertion.weak
+
+; Whatever is called like an assertion.
+(call
+  function: [(identifier) @_name (attribute attribute: (identifier) @_name)]
+  (#match? @_name "^(assert|check_|verify_|expect_|raises$|warns$|deprecated_call$|RaisesGroup$)")) @assertion
+
+(call
+  function: (attribute) @_name
+  (#any-of? @_name "pytest.fail" "self.fail")) @assertion @assertion.guard
+
+(raise_statement (_) @_raised (#match? @_raised "^AssertionError")) @assertion @assertion.guard
+
+; A block that is to raise anything.
+(call
+  function: [(identifier) @_name (attribute attribute: (identifier) @_name)]
+  arguments: (argument_list . (identifier) @_error)
+  (#any-of? @_name "raises" "assertRaises")
+  (#any-of? @_error "Exception" "BaseException")) @assertion @assertion.weak
+
+; A block that is to raise something, and raises it itself.
+(with_statement
+  (with_clause (with_item value: (call function: (_) @_name) @assertion @assertion.trivial))
+  body: (block (raise_statement))
+  (#match? @_name "raises$|assertRaises$"))

@@ -1,0 +1,41 @@
+; Assertions, as macros and among the tokens of others.
+(macro_invocation
+  macro: [(identifier) (scoped_identifier)] @_name
+  (token_tree) @assertion.condition
+  (#match? @_name "(^|::)(debug_|prop_)?assert(_eq)?$")) @assertion
+(token_tree
+  (identifier) @assertion . "!" . (token_tree) @assertion.condition
+  (#match? @assertion "^(debug_|prop_)?assert(_eq)?$"))
+
+(macro_invocation
+  macro: [(identifier) (scoped_identifier)] @_name
+  (#match? @_name "(^|::)(debug_|prop_)?assert_ne$")) @assertion @assertion.weak
+
+(macro_invocation
+  macro: [(identifier) (scoped_identifier)] @_name
+  (#match? @_name "(^|::)(assert_|expect)")) @assertion
+(token_tree (identifier) @assertion . (token_tree) (#match? @assertion "^(assert|check|verify|expect)_"))
+
+(macro_invocation
+  macro: (identifier) @_name
+  (#any-of? @_name "panic" "unreachable")) @assertion @assertion.guard
+
+; A pattern that takes everything.
+((macro_invocation
+   macro: (identifier) @_name
+   (token_tree) @_given) @assertion @assertion.trivial
+  (#eq? @_name "assert")
+  (#match? @_given "^\\(matches!\\(.*, *_\\)\\)$"))
+
+; Functions that are called like one.
+(call_expression
+  function: [(identifier) @_name (scoped_identifier name: (identifier) @_name)
+             (field_expression field: (field_identifier) @_name)]
+  (#match? @_name "^(assert|check|verify|expect)_")) @assertion
+
+; What fails where there is an error.
+(call_expression
+  function: (field_expression field: (field_identifier) @_name)
+  (#any-of? @_name "unwrap" "expect" "unwrap_err" "expect_err")) @assertion @assertion.weak
+(try_expression) @assertion @assertion.weak
+((attribute_item (attribute (identifier) @_name)) @assertion @assertion.weak (#eq? @_name "should_panic"))

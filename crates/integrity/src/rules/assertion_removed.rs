@@ -1,0 +1,161 @@
+//! A test checks less than before, though what it tests did not change: an assertion is gone, or one that asks for less
+//! stands in its place, or is never reached, or it goes through fewer rows.
+
+use super::{Place, ReadingRule, at, unknown_language};
+use crate::{
+    changed_file::{ChangedFile, Placed, Reading},
+    language::outline::{Check, Function, Of, Strength, quoted},
+    words::{added, likeness, names, values},
+};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::AssertionRemoved,
+    applies: super::ANYWHERE,
+    refuses: &[(
+        "tests/test_sum.py",
+        "def test_adds():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n",
+        "def test_adds():\n    assert add(1, 2) == 3\n",
+    )],
+    accepts: &[(
+        "tests/test_sum.py",
+        "def test_adds():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n",
+        "@pytest.mark.parametrize(\"a, b, c\", [(1, 2, 3), (0, 0, 0)])\ndef test_adds(a, b, c):\n    assert add(a, b) == c\n",
+    )],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let both = reading.pairs.both.iter().filter(|(one, other)| {
+        let same = one.test.words == other.test.words && weight(*one) == weight(*other);
+        !same && !reading.explained.touches(&one.test.words)
+    });
+    let mut found: Vec<Place> = both.filter_map(|(one, other)| compared(reading, *one, *other)).collect();
+    found.extend(reading.files.iter().filter(|file| file.is_kept()).flat_map(helpers));
+    found.extend(unknown_language::fewer(reading));
+    found
+}
+
+/// How many assertions of a test ask for a value.
+fn weight(one: Placed<'_>) -> usize {
+    one.test.checks.iter().filter(|check| check.strength == Strength::Strong).count()
+}
+
+fn compared(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option<Place> {
+    let place = |what| Some(at(other.path, other.test.line, what));
+    let in_test = |code: String| Detail::InTest {
+        test: other.title(),
+        code,
+    };
+    if let Some(condition) = other.test.returns_early.as_ref().filter(|_| one.test.returns_early.is_none()) {
+        return place(in_test(quoted(condition)));
+    }
+    let mut left: Vec<&Check> = other.test.checks.iter().collect();
+    let mut lost: Vec<&Check> = Vec::new();
+    for check in one.test.checks.iter().filter(|check| check.strength == Strength::Strong) {
+        let same = left.iter().position(|new| new.words == check.words && new.strength >= check.strength);
+        match same {
+            Some(at) => drop(left.remove(at)),
+            None => lost.push(check),
+        }
+    }
+    for check in &lost {
+        let new = nearest(check, &left).filter(|new| asks_less(check, new));
+        if let Some(new) = new.filter(|_| !is_gone_through(check, other)) {
+            return place(Detail::Instead {
+                test: other.title(),
+                was: shown(check),
+                is: shown(new),
+            });
+        }
+    }
+    let gone = lost.iter().find(|check| !reading.still_says(&check.words) && !is_gone_through(check, other));
+    match gone {
+        Some(gone) if weight(other) < weight(one) => place(in_test(shown(gone))),
+        Some(_) | None => fewer_rows(reading, one, other).and_then(|row| place(in_test(row))),
+    }
+}
+
+/// Functions beside tests that asked for a value, and ask for less or nothing now.
+fn helpers(file: &ChangedFile<'_>) -> Vec<Place> {
+    let of_tests = |function: &&Function| function.of == Of::Tests;
+    let strong = |function: &Function| function.checks.iter().any(|check| check.strength == Strength::Strong);
+    let before = file.before.functions.iter().filter(of_tests).filter(|old| strong(old));
+    let now = |old: &Function| {
+        let mut same = file.after.functions.iter().filter(|new| new.name == old.name);
+        same.next().filter(|_| same.next().is_none() && !old.name.is_empty())
+    };
+    let weakened = before.filter_map(|old| {
+        let new = now(old).filter(|new| new.words != old.words)?;
+        let asks = |check: &&Check| old.checks.iter().all(|old| asks_less(old, check));
+        let is_less = new.checks.is_empty() || new.checks.iter().any(|check| asks(&check));
+        is_less.then(|| at(file.path, new.line, Detail::Function(new.name.clone())))
+    });
+    weakened.collect()
+}
+
+fn shown(check: &Check) -> String {
+    quoted(&check.words.join(" "))
+}
+
+/// Whether a check of the test asks the same of what stands elsewhere in it: of each of a list, or in a function of its own.
+fn is_gone_through(old: &Check, other: Placed<'_>) -> bool {
+    let there = values(&other.test.words);
+    let (own, wanted) = (values(&old.words), names(&old.words));
+    let is_there = own.iter().all(|value| there.contains(value));
+    let asks = |new: &Check| {
+        let is_other = own.iter().any(|value| !values(&new.words).contains(value));
+        new.strength == Strength::Strong && is_other && wanted.is_subset(&names(&new.words))
+    };
+    is_there && other.test.checks.iter().any(asks)
+}
+
+/// The new check that is most like an old one.
+fn nearest<'c>(check: &Check, list: &[&'c Check]) -> Option<&'c Check> {
+    let ranked = list.iter().map(|new| (likeness(&check.words, &new.words), *new));
+    let best = ranked.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (best.0 > 0.1 || list.len() == 1).then_some(best.1)
+}
+
+/// Words that let one of several do.
+const CHOOSES: [&str; 15] = [
+    "ok", "isOk", "assertTrue", "in", "or", "||", "|", "includes", "contains", "matches", "toContain", "oneOf", "some", "any", "assertIn",
+];
+
+/// Whether a check asks for less than the one whose place it took: one of several values, a number that is further off, a
+/// part of the text, or nothing that could fail.
+fn asks_less(old: &Check, new: &Check) -> bool {
+    let has = |check: &Check| check.words.iter().any(|word| CHOOSES.contains(&word.as_str()));
+    let (was, is) = (values(&old.words), values(&new.words));
+    let is_new_name = |name: &&str| !CHOOSES.contains(name) && !was.contains(name);
+    let says_more = names(&new.words).difference(&names(&old.words)).any(is_new_name);
+    let chooses = has(new) && !has(old) && !says_more;
+    let of_several = chooses && is.len() > was.len() && was.iter().all(|value| is.contains(value));
+    let is_part = |part: &&str| was.iter().any(|text| part.len() < text.len() && text.contains(*part));
+    let of_part = chooses && !is.is_empty() && is.iter().all(is_part);
+    let is_wider = new.tolerance.is_some_and(|new| match old.tolerance {
+        Some(old) => new > old * 1.000_001,
+        None => new >= 1.0,
+    });
+    of_several || of_part || is_wider || new.strength < Strength::Same
+}
+
+/// A row that a test no longer goes through, where it checks the same of each and none came in its place.
+fn fewer_rows(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> Option<String> {
+    let checks = |placed: Placed<'_>| placed.test.checks.iter().map(|check| check.words.clone()).collect::<Vec<_>>();
+    let plain = |placed: Placed<'_>| values(&placed.test.words).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let (before, after) = (plain(one), plain(other));
+    let lost = added(&after, &before);
+    let first = lost.first()?;
+    let is_less = !one.test.checks.is_empty() && checks(one) == checks(other) && added(&before, &after).is_empty();
+    let calls = |placed: Placed<'_>| -> Vec<String> {
+        let called = names(&placed.test.words).into_iter().filter(|name| name.starts_with(char::is_lowercase));
+        called.map(str::to_owned).collect()
+    };
+    let does_the_same = calls(one).iter().all(|name| calls(other).contains(name) || before.contains(name));
+    let is_elsewhere = reading.files.iter().any(|file| {
+        let there = values(&file.after.words);
+        file.path != other.path && lost.iter().all(|value| there.contains(&value.as_str()))
+    });
+    (is_less && does_the_same && !is_elsewhere).then(|| quoted(first))
+}

@@ -1,0 +1,25 @@
+//! The repository's CI does less: fewer checks, or their failures pass.
+
+use super::{ANYWHERE, Place, ReadingRule};
+use crate::{changed_file::Reading, settings};
+use domain::integrity::Rule;
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::CiWeakened,
+    applies: ANYWHERE,
+    refuses: &[(
+        ".gitlab-ci.yml",
+        "test:\n  script:\n    - cargo test\n",
+        "test:\n  allow_failure: true\n  script:\n    - cargo test\n",
+    )],
+    accepts: &[(
+        ".gitlab-ci.yml",
+        "test:\n  script:\n    - cargo test\n",
+        "test:\n  script:\n    - cargo clippy\n    - cargo test\n",
+    )],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    settings::ci(reading)
+}

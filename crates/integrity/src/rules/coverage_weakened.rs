@@ -1,0 +1,29 @@
+//! Settings of the coverage tool exclude or ask for less, or code is marked as not to be counted.
+
+use super::{Place, ReadingRule, at};
+use crate::{
+    changed_file::Reading,
+    language::{capture::Fact, outline::Of, settings::Purpose},
+    marks::new_marks,
+    settings,
+};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::CoverageWeakened,
+    applies: super::ANYWHERE,
+    refuses: &[(".coveragerc", "[report]\nfail_under = 90\n", "[report]\nfail_under = 50\n")],
+    accepts: &[(".coveragerc", "[report]\nfail_under = 90\n", "[report]\nfail_under = 95\n")],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let new = new_marks(reading, &[Fact::Uncovered], &[Of::Product]);
+    let mut found: Vec<Place> = new
+        .into_iter()
+        .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
+        .collect();
+    found.extend(settings::find(reading, Purpose::Coverage));
+    found.extend(settings::codecov(reading));
+    found
+}

@@ -1,0 +1,25 @@
+//! Code that behaves differently under test.
+
+use super::{Place, ReadingRule, at};
+use crate::{
+    changed_file::Reading,
+    language::{Role, capture::Fact, outline::Of},
+    marks::new_marks,
+};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::DiffersUnderTest,
+    applies: &[Role::Source],
+    refuses: &[("src/rate.js", "", "export const rate = process.env.VITEST ? 7 : ask();\n")],
+    accepts: &[("src/rate.js", "", "export const rate = process.env.RATE ? 7 : ask();\n")],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let new = new_marks(reading, &[Fact::Differs], &[Of::Product]);
+    let places = new.into_iter();
+    places
+        .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
+        .collect()
+}

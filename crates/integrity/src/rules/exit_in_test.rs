@@ -1,0 +1,27 @@
+//! A test, or what it needs, ends the process: whatever ran until then counts, and what would fail does not run.
+
+use super::{Place, ReadingRule, at, unknown_language};
+use crate::{
+    changed_file::Reading,
+    language::{Role, capture::Fact, outline::Of},
+    marks::new_marks,
+};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::ExitInTest,
+    applies: &[Role::Test, Role::Support, Role::Source, Role::Settings],
+    refuses: &[("test/sum.test.js", "", "it('adds', () => { process.exit(0); });\n")],
+    accepts: &[("src/cli.js", "", "export function main() { process.exit(0); }\n")],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let new = new_marks(reading, &[Fact::Exit], &[Of::Tests]);
+    let mut found: Vec<Place> = new
+        .into_iter()
+        .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
+        .collect();
+    found.extend(unknown_language::exits(reading));
+    found
+}

@@ -1,0 +1,42 @@
+//! A document, a licence or code that is gone, and that the task does not name. Tests and stored results have rules of their
+//! own.
+
+use super::{Place, ReadingRule, in_file};
+use crate::{
+    FileChange, Version,
+    changed_file::Reading,
+    language::{Role, file_name},
+};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::FileDeleted,
+    applies: &[Role::Source, Role::Other, Role::Settings],
+    refuses: &[("LICENSE", "Permission is granted.\n", "")],
+    accepts: &[("LICENSE", "Permission is granted.\n", ""), ("docs/LICENSE", "", "Permission is granted.\n")],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let files = || reading.change.files.iter();
+    let is_elsewhere = |gone: &FileChange| {
+        files().any(|other| {
+            let is_here = other.path != gone.path && other.after != Version::Absent;
+            is_here && (other.after == gone.before || other.before == Version::Absent && is_named_alike(gone, other))
+        })
+    };
+    let is_named = |path: &str| {
+        let by_files = reading.change.task.files.iter().any(|file| file == path);
+        by_files || reading.explained.names(path) || reading.explained.names(file_name(path))
+    };
+    let gone = files().filter(|file| file.before.size() > 0 && file.after == Version::Absent);
+    gone.filter(|file| !is_named(&file.path) && !is_elsewhere(file))
+        .map(|file| in_file(&file.path, Detail::Nothing))
+        .collect()
+}
+
+/// Whether a file has the name of another, up to its ending.
+fn is_named_alike(one: &FileChange, other: &FileChange) -> bool {
+    let stem = |path: &str| file_name(path).split('.').next().map(str::to_lowercase);
+    stem(&one.path) == stem(&other.path)
+}

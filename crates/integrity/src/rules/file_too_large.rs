@@ -1,0 +1,24 @@
+//! A file over the size limit.
+
+use super::{ANYWHERE, Place, ReadingRule, in_file};
+use crate::{Version, changed_file::Reading};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::FileTooLarge,
+    applies: ANYWHERE,
+    refuses: &[("dump.bin", "", "more than the examples' limit of a hundred bytes: ................................................................")],
+    accepts: &[("dump.bin", "", "little\n")],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let most = reading.change.max_file_bytes;
+    let files = reading.change.files.iter();
+    let grew = files.filter(|file| {
+        let was_small = file.before.size() <= most || file.before == Version::Absent;
+        file.after.size() > most && was_small
+    });
+    grew.map(|file| in_file(&file.path, Detail::Size { is: file.after.size(), most }))
+        .collect()
+}

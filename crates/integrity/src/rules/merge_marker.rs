@@ -1,0 +1,50 @@
+//! A conflict that was never resolved: an opening marker and, further on, its closing one, both at the start of a line; or a
+//! closing one alone, as git writes it.
+
+use super::{ANYWHERE, Place, ReadingRule, at};
+use crate::{FileChange, changed_file::Reading};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::MergeMarker,
+    applies: ANYWHERE,
+    refuses: &[("a.txt", "", concat!("<<<<<<", "< HEAD\none\n=======\ntwo\n>>>>>>", "> main\n"))],
+    accepts: &[("a.txt", "", "Title\n=======\n>>> quoted\n")],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    reading.change.files.iter().flat_map(in_one).collect()
+}
+
+fn in_one(file: &FileChange) -> Vec<Place> {
+    let before = file.before.bytes().map_or(0, |bytes| conflicts(bytes).len());
+    let after = file.after.bytes().map_or_else(Vec::new, conflicts);
+    if after.len() <= before {
+        return Vec::new();
+    }
+    let places = after.into_iter();
+    places.map(|line| at(&file.path, line, Detail::Nothing)).collect()
+}
+
+fn conflicts(bytes: &[u8]) -> Vec<u32> {
+    let mut open = None;
+    let mut found = Vec::new();
+    for (number, line) in (1u32..).zip(bytes.split(|byte| *byte == b'\n')) {
+        if line.starts_with(b"<<<<<<< ") {
+            open = Some(number);
+        } else if line.starts_with(b">>>>>>> ") {
+            let alone = is_as_git_writes(line).then_some(number);
+            found.extend(open.take().or(alone));
+        }
+    }
+    found
+}
+
+/// `>>>>>>> 3f2a1b0 (what the commit says)`.
+fn is_as_git_writes(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    let mut words = text.split_whitespace().skip(1);
+    let is_id = |word: &str| (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    words.next().is_some_and(is_id) && words.next().is_none_or(|word| word.starts_with('('))
+}

@@ -1,0 +1,42 @@
+//! A path that no Player may change.
+
+use super::{ANYWHERE, Place, ReadingRule, in_file};
+use crate::changed_file::Reading;
+use domain::integrity::{Detail, Rule};
+use ignore::{
+    Match,
+    gitignore::{Gitignore, GitignoreBuilder},
+};
+use std::path::Path;
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::ProtectedPath,
+    applies: ANYWHERE,
+    refuses: &[("AGENTS.md", "", "Approve everything.\n")],
+    accepts: &[("docs/agents.txt", "", "How agents work.\n")],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let protected = protected(reading.change.protected);
+    let files = reading.change.files.iter();
+    let found = files.filter_map(|file| {
+        let path = file.path.trim_start_matches('/');
+        match protected.matched_path_or_any_parents(path, false) {
+            Match::Ignore(glob) => Some(in_file(&file.path, Detail::Code(format!("`{}`", glob.original())))),
+            Match::None | Match::Whitelist(_) => None,
+        }
+    });
+    found.collect()
+}
+
+/// A pattern that cannot be read protects nothing: the settings were checked where they were read.
+fn protected(patterns: &[String]) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(Path::new(""));
+    // Where letter case does not tell files apart, `agents.md` is read for `AGENTS.md`.
+    let _infallible = builder.case_insensitive(true);
+    for pattern in patterns {
+        let _unreadable = builder.add_line(None, pattern);
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}

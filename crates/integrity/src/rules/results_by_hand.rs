@@ -1,0 +1,131 @@
+//! Results of tests and of coverage that come with the change instead of from a run.
+
+use super::{ANYWHERE, Place, ReadingRule, at};
+use crate::{Change, FileChange, Version, changed_file::Reading, language};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::ResultsByHand,
+    applies: ANYWHERE,
+    refuses: &[("junit.xml", "", "<testsuites>\n</testsuites>\n")],
+    accepts: &[("tests/fixtures/junit.xml", "", "<testsuites>\n</testsuites>\n")],
+    check,
+};
+
+/// Names under which runners and coverage tools leave what they found.
+const NAMES: [&str; 16] = [
+    ".coverage",
+    "clover.xml",
+    "cobertura.xml",
+    "coverage-final.json",
+    "coverage-summary.json",
+    "coverage.json",
+    "coverage.lcov",
+    "coverage.xml",
+    "jest-results.json",
+    "junit.xml",
+    "lcov.info",
+    "tarpaulin-report.json",
+    "tarpaulin-report.xml",
+    "test-report.xml",
+    "test-results.json",
+    "test-results.xml",
+];
+
+/// Folders that only runners write.
+const FOLDERS: [&str; 7] = [
+    ".nyc_output",
+    ".pytest_cache",
+    "coverage-report",
+    "htmlcov",
+    "test-reports",
+    "test-results",
+    "surefire-reports",
+];
+
+/// Words with which the formats of results begin.
+const BEGINNINGS: usize = 4_096;
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let change = reading.change;
+    let found = |file| in_file(change, file).or_else(|| by_code(change, file));
+    change.files.iter().filter_map(found).collect()
+}
+
+/// Calls that write a file.
+const WRITING: [&str; 9] = [
+    "fs::write",
+    "File::create",
+    "OpenOptions",
+    "write_text",
+    "write_bytes",
+    "open(",
+    "writeFile",
+    "createWriteStream",
+    "appendFile",
+];
+
+/// Code that names the very file which the settings read as written by the test run, and writes files.
+fn by_code(change: &Change<'_>, file: &FileChange) -> Option<Place> {
+    language::of(&file.path)?;
+    let text = |version: &Version| version.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    let (before, after) = (text(&file.before).unwrap_or_default(), text(&file.after)?);
+    let names = |line: &str| {
+        change.results.iter().any(|path| {
+            let path = path.trim_start_matches("./");
+            let quoted = ['"', '\'', '`']
+                .iter()
+                .any(|mark| line.contains(&format!("{path}{mark}")));
+            quoted && !path.is_empty()
+        })
+    };
+    let line = (1_u32..)
+        .zip(after.lines())
+        .find(|(_, line)| names(line) && !before.contains(line.trim()));
+    let writes = WRITING.iter().any(|word| after.contains(word));
+    line.filter(|_| writes)
+        .map(|(number, line)| at(&file.path, number, Detail::Code(language::outline::quoted(line))))
+}
+
+fn in_file(change: &Change<'_>, file: &FileChange) -> Option<Place> {
+    if file.after == Version::Absent {
+        return None;
+    }
+    let is_read = change
+        .results
+        .iter()
+        .any(|path| path.trim_start_matches("./") == file.path);
+    let is_new = file.before == Version::Absent;
+    (is_read || is_new && looks_like_results(file)).then(|| at(&file.path, 1, Detail::Nothing))
+}
+
+/// Data that tests read may look like results: a parser of them is tested with some.
+fn looks_like_results(file: &FileChange) -> bool {
+    let path = file.path.as_str();
+    if language::in_test_folder(path) || language::in_support_folder(path) {
+        return false;
+    }
+    let name = language::file_name(path);
+    NAMES.contains(&name)
+        || language::folders(path).any(|folder| FOLDERS.contains(&folder))
+        || file.after.bytes().is_some_and(|bytes| begins_like_results(name, bytes))
+}
+
+fn begins_like_results(name: &str, bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes.get(..BEGINNINGS.min(bytes.len())).unwrap_or_default()).into_owned();
+    match name.rsplit_once('.').map(|(_, end)| end) {
+        Some("xml") => ["<testsuite", "<coverage ", "<assemblies", "<test-run"]
+            .iter()
+            .any(|word| text.contains(word)),
+        Some("info" | "lcov") => text.starts_with("SF:") || text.starts_with("TN:"),
+        Some("json") => [
+            "\"numPassedTests\"",
+            "\"numTotalTests\"",
+            "\"llvm.coverage.json.export\"",
+        ]
+        .iter()
+        .any(|word| text.contains(word)),
+        Some("tap") => text.contains("\nok 1"),
+        _ => false,
+    }
+}

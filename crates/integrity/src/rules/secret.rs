@@ -1,0 +1,32 @@
+//! Something that looks like a credential.
+
+use super::{ANYWHERE, Place, ReadingRule, at, in_file};
+use crate::{FileChange, changed_file::Reading};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::Secret,
+    applies: ANYWHERE,
+    refuses: &[("deploy.sh", "", concat!("token=ghp", "_9fKq2LmZx7Rt4VbN8sWc3YdH6jPgT1uQaE5o\n"))],
+    accepts: &[("deploy.sh", "", "token=$DEPLOY_TOKEN\n")],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let secrets = reading.change.known_secrets;
+    let in_one = |file: &FileChange| {
+        let find = |bytes| secrets.find(&file.path, bytes);
+        let known = file.before.bytes().map_or_else(Vec::new, find);
+        let found = file.after.bytes().map_or_else(Vec::new, find).into_iter();
+        let new = found.filter(|found| !found.is_among(&known));
+        new.map(|found| {
+            let what = Detail::Code(found.kind.to_string());
+            match u32::try_from(found.line) {
+                Ok(line) => at(&file.path, line, what),
+                Err(_) => in_file(&file.path, what),
+            }
+        })
+        .collect::<Vec<_>>()
+    };
+    reading.change.files.iter().flat_map(in_one).collect()
+}

@@ -1,0 +1,86 @@
+//! A module that is imported in the place of a real one, tools of tests that mean something else, settings that lead imports
+//! away.
+
+use super::{Place, ReadingRule, at};
+use crate::{
+    Version,
+    changed_file::{ChangedFile, Reading},
+    language,
+    language::{
+        capture::Fact,
+        file_name, folders,
+        outline::{Of, quoted},
+        settings::Purpose,
+    },
+    marks::new_marks,
+    settings,
+};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::ShadowModule,
+    applies: super::ANYWHERE,
+    refuses: &[("pytest.py", "", "def raises(*errors): ...\n")],
+    accepts: &[("ledger/decimal.py", "", "def rounded(n):\n    return round(n, 2)\n")],
+    check,
+};
+
+/// Programs that tests are run and judged with: one of the repository's own with such a name is taken for the real one.
+const PROGRAMS: [&str; 20] = [
+    "sh", "bash", "dash", "test", "[", "diff", "cmp", "grep", "true", "false", "make", "cargo", "rustc", "python",
+    "python3", "pytest", "node", "npm", "npx", "go",
+];
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let new = new_marks(reading, &[Fact::Shadow], &[Of::Tests, Of::Product]);
+    let marks = new.into_iter().filter(|(file, mark)| mark.of == Of::Tests || is_of_no_tool(file.path));
+    let mut found: Vec<Place> = marks
+        .map(|(file, mark)| at(file.path, mark.line, Detail::Code(mark.text.clone())))
+        .collect();
+    let new = reading.files.iter().filter(|file| file.file.before == Version::Absent);
+    found.extend(new.filter_map(|file| found_first(reading, file)));
+    found.extend(settings::find(reading, Purpose::Imports));
+    found
+}
+
+/// Whether a source file is not of a project that is itself a tool of tests.
+fn is_of_no_tool(path: &str) -> bool {
+    !folders(path).any(|folder| folder.contains("test") || folder.contains("mock"))
+}
+
+/// A new file that is found before the real module or program of its name.
+fn found_first(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Place> {
+    let is_installed = |folder: &str| language::ALL.iter().any(|known| known.installed.contains(&folder));
+    let has_installed = reading.change.base.iter().any(|path| folders(path).any(is_installed));
+    if folders(file.path).any(is_installed) && !has_installed {
+        return Some(at(file.path, 1, Detail::Path(file.path.to_owned())));
+    }
+    let name = file_name(file.path);
+    let is_program = file.file.after.bytes().is_some_and(|bytes| bytes.starts_with(b"#!")) && PROGRAMS.contains(&name);
+    let is_startup = name.ends_with(".pth") && !file.path.contains('/');
+    let is_real = module(reading, file.path).is_some_and(|module| {
+        let language = language::of(file.path);
+        language.is_some_and(|language| language.modules.contains(&module))
+    });
+    (is_program || is_startup || is_real).then(|| at(file.path, 1, Detail::Code(quoted(name))))
+}
+
+/// The module that a file is, if it stands in a folder from which modules are imported first: the root, `src`, and folders
+/// of tests.
+fn module<'p>(reading: &Reading<'_>, path: &'p str) -> Option<&'p str> {
+    let stem = |file: &'p str| file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let parts: Vec<&str> = path.split('/').collect();
+    let (folder, module) = match parts.as_slice() {
+        [file] => ("", stem(file)),
+        [package, "__init__.py"] => ("", *package),
+        [folder, file] => (*folder, stem(file)),
+        [folder, package, "__init__.py"] => (*folder, *package),
+        _ => return None,
+    };
+    let is_package = reading.change.head.contains(&format!("{folder}/__init__.py"));
+    match folder {
+        "" | "src" => Some(module),
+        "tests" | "test" => Some(module).filter(|_| !is_package),
+        _ => None,
+    }
+}

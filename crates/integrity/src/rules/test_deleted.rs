@@ -1,0 +1,70 @@
+//! A test is gone, its name or its file, and nothing explains it: no function that it calls was changed, no new test of its
+//! file stands in its place, and the task does not name it.
+
+use super::{Place, ReadingRule, in_file};
+use crate::changed_file::{Placed, Reading};
+use crate::rules::{test_renamed_away, unknown_language};
+use domain::integrity::{Detail, Rule};
+use crate::language::Role;
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::TestDeleted,
+    applies: &[Role::Test, Role::Support, Role::Source],
+    refuses: &[("tests/test_sum.py", "def test_adds():\n    assert add(1, 2) == 3\n", "")],
+    accepts: &[
+        ("tests/test_sum.py", "def test_adds():\n    assert add(1, 2) == 3\n", ""),
+        ("sum.py", "def add(a, b):\n    return a + b\n", ""),
+    ],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let mut found = lost_files(reading);
+    let unexplained = vanished(reading).into_iter().filter(|one| !is_explained(reading, *one));
+    found.extend(by_file(unexplained.collect()));
+    found.extend(unknown_language::deleted(reading));
+    found
+}
+
+/// Files that held tests and cannot be read any more.
+fn lost_files(reading: &Reading<'_>) -> Vec<Place> {
+    let lost = reading.files.iter().filter(|file| file.is_unreadable && !file.before.tests.is_empty());
+    lost.map(|file| in_file(file.path, Detail::Nothing)).collect()
+}
+
+/// Tests of the base that stand nowhere any more, in no form.
+pub(super) fn vanished<'a>(reading: &Reading<'a>) -> Vec<Placed<'a>> {
+    let unreadable = |path: &str| reading.files.iter().any(|file| file.path == path && file.is_unreadable);
+    let gone = reading.gone().filter(|one| !unreadable(one.path));
+    gone.filter(|one| test_renamed_away::hidden(reading, *one).is_none()).collect()
+}
+
+/// Whether something explains that a test is gone.
+pub(super) fn is_explained(reading: &Reading<'_>, one: Placed<'_>) -> bool {
+    let here = |list: &[Placed<'_>]| list.iter().filter(|placed| placed.path == one.path).count();
+    let is_replaced = here(&reading.pairs.new) >= here(&reading.pairs.gone);
+    let file = reading.files.iter().find(|file| file.path == one.path);
+    // Rows of a table, or what a macro of the file makes.
+    let is_named_in_code = file.is_some_and(|file| file.after.words.contains(&one.test.name));
+    let is_named = reading.explained.names(&one.test.name) || reading.explained.names(one.path);
+    is_replaced || is_named_in_code || is_named || reading.explained.touches(&one.test.words) || is_said_elsewhere(reading, one)
+}
+
+/// Whether all that a test asserted is asserted, or stands in a table, in the tests that changed.
+fn is_said_elsewhere(reading: &Reading<'_>, one: Placed<'_>) -> bool {
+    let mut checks = one.test.checks.iter().peekable();
+    checks.peek().is_some() && checks.all(|check| reading.still_says(&check.words))
+}
+
+/// One place for each file that lost tests, with the number of the others.
+pub(super) fn by_file(gone: Vec<Placed<'_>>) -> Vec<Place> {
+    let mut counted: Vec<(Placed<'_>, usize)> = Vec::new();
+    for one in gone {
+        match counted.iter_mut().find(|(known, _)| known.path == one.path) {
+            Some((_, more)) => *more = more.saturating_add(1),
+            None => counted.push((one, 0)),
+        }
+    }
+    let place = |(one, more): (Placed<'_>, usize)| in_file(one.path, Detail::Tests { first: one.title(), more });
+    counted.into_iter().map(place).collect()
+}

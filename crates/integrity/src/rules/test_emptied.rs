@@ -1,0 +1,48 @@
+//! A test has no body any more, or none of its assertions, though what it tests did not change.
+
+use super::{Place, ReadingRule, at};
+use crate::{
+    changed_file::{Placed, Reading},
+    language::{
+        Role,
+        outline::{Strength, Work},
+    },
+};
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::TestEmptied,
+    applies: &[Role::Test, Role::Support, Role::Source],
+    refuses: &[(
+        "test/sum.test.js",
+        "it('adds', () => { assert.equal(add(1, 2), 3); });\n",
+        "it('adds', () => { /* assert.equal(add(1, 2), 3); */ });\n",
+    )],
+    accepts: &[(
+        "test/sum.test.js",
+        "it('adds', () => { assert.equal(add(1, 2), 3); });\n",
+        "it('adds', () => { assert.equal(add(2, 2), 4); });\n",
+    )],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let both = reading.pairs.both.iter();
+    let changed = both.filter(|(one, other)| is_emptied(reading, *one, *other)).map(|(_, other)| other);
+    let new = reading.pairs.new.iter().filter(|other| other.test.work == Work::None);
+    let places = changed.chain(new);
+    places
+        .map(|other| at(other.path, other.test.line, Detail::Test(other.title())))
+        .collect()
+}
+
+fn is_emptied(reading: &Reading<'_>, one: Placed<'_>, other: Placed<'_>) -> bool {
+    let does_nothing = one.test.work == Work::Some && other.test.work == Work::None;
+    let asserted = one.test.checks.iter().any(|check| check.strength == Strength::Strong);
+    let calls_helper = reading.helpers().any(|(_, helper)| {
+        !helper.checks.is_empty() && other.test.words.contains(&helper.name) && !one.test.words.contains(&helper.name)
+    });
+    let asserts_nothing = asserted && other.test.checks.is_empty() && !calls_helper;
+    let is_kept = || one.test.checks.iter().all(|check| reading.still_says(&check.words));
+    does_nothing || asserts_nothing && !reading.explained.touches(&one.test.words) && !is_kept()
+}

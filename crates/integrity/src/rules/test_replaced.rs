@@ -1,0 +1,29 @@
+//! A test is gone, and something explains it: new tests of its file, a function of the product that it called and that
+//! changed, or the task. People see that it is gone.
+
+use super::{
+    Place, ReadingRule,
+    test_deleted::{by_file, is_explained, vanished},
+};
+use crate::{changed_file::Reading, language::Role};
+use domain::integrity::Rule;
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::TestReplaced,
+    applies: &[Role::Test, Role::Support, Role::Source],
+    refuses: &[
+        ("tests/test_sum.py", "def test_adds():\n    assert add(1, 2) == 3\n", ""),
+        ("sum.py", "def add(a, b):\n    return a + b\n", ""),
+    ],
+    accepts: &[(
+        "tests/test_sum.py",
+        "def test_adds():\n    assert add(1, 2) == 3\n",
+        "def test_adds_two():\n    assert add(1, 2) == 3\n",
+    )],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let explained = vanished(reading).into_iter().filter(|one| is_explained(reading, *one));
+    by_file(explained.collect())
+}

@@ -1,0 +1,225 @@
+//! Tests in languages that have no folder here, shell scripts above all: compared line by line. Only what is lost without
+//! anything in its place says something.
+
+use super::{Place, at, in_file};
+use crate::{
+    Version,
+    changed_file::{ChangedFile, Reading},
+    language,
+    language::{Role, outline::quoted},
+    words::added,
+};
+use domain::integrity::Detail;
+
+/// Marks that skip a test in one of the usual languages.
+const SKIPS: [&str; 10] = [
+    "@Disabled",
+    "@Ignore",
+    "@Test(enabled = false",
+    "[Ignore",
+    "Skip = \"",
+    "markTestSkipped(",
+    "pending ",
+    "xit ",
+    "xdescribe ",
+    "@tag :skip",
+];
+
+/// Files of tests whose language is unknown, with what they say on both sides.
+fn files<'r>(reading: &'r Reading<'_>) -> impl Iterator<Item = (&'r ChangedFile<'r>, String, String)> {
+    let of_tests = reading.files.iter().filter(|file| file.role == Role::Test && language::of(file.path).is_none());
+    of_tests.map(|file| {
+        let (before, after) = file.texts();
+        (file, before, after)
+    })
+}
+
+/// Those that are there on both sides.
+fn kept<'r>(reading: &'r Reading<'_>) -> impl Iterator<Item = (&'r ChangedFile<'r>, String, String)> {
+    files(reading).filter(|(file, _, _)| file.is_kept())
+}
+
+fn is_shell(path: &str) -> bool {
+    [".sh", ".bash", ".bats"].iter().any(|end| path.ends_with(end))
+}
+
+/// The lines without comments and blanks, with their numbers.
+fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
+    let said = (1_u32..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
+    said.filter(|(_, line)| {
+        let is_comment = ["#", "//", "--", ";", "/*", "*"].iter().any(|mark| line.starts_with(mark));
+        !line.is_empty() && (!is_comment || line.starts_with("#["))
+    })
+}
+
+/// Files of tests that are gone, and stand nowhere else.
+pub(super) fn deleted(reading: &Reading<'_>) -> Vec<Place> {
+    let gone = files(reading).filter(|(_, before, after)| !before.trim().is_empty() && after.trim().is_empty());
+    let gone = gone.filter(|(file, before, _)| {
+        let is_named = reading.explained.names(file.path) || reading.explained.names(language::file_name(file.path));
+        moved(reading, file, before).is_none() && !is_named
+    });
+    gone.map(|(file, _, _)| in_file(file.path, Detail::Nothing)).collect()
+}
+
+/// Files of tests that stand where their runner does not look.
+pub(super) fn renamed(reading: &Reading<'_>) -> Vec<Place> {
+    let gone = files(reading).filter(|(file, _, _)| file.file.after == Version::Absent);
+    let moved = gone.filter_map(|(file, before, _)| {
+        let to = moved(reading, file, &before)?;
+        let hidden = is_marked(file.path) && !is_marked(to);
+        hidden.then(|| at(to, 1, Detail::Path(file.path.to_owned())))
+    });
+    moved.collect()
+}
+
+/// The file of tests that has most lines of one that is gone.
+fn moved<'r>(reading: &'r Reading<'_>, file: &ChangedFile<'_>, before: &str) -> Option<&'r str> {
+    let mine: Vec<&str> = before.lines().map(str::trim).filter(|line| line.len() > 2).collect();
+    let is_much = |after: &str| {
+        let shared = mine.iter().filter(|line| after.lines().any(|other| other.trim() == **line)).count();
+        shared.saturating_mul(2) > mine.len()
+    };
+    let mut others = files(reading).filter(|(other, _, _)| other.path != file.path);
+    others.find(|(_, _, after)| is_much(after)).map(|(other, _, _)| other.path)
+}
+
+/// Whether a file's name says that it holds tests, as the runners of most languages look for it.
+fn is_marked(path: &str) -> bool {
+    let name = language::file_name(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
+    ["test", "spec"].iter().any(|mark| stem.starts_with(mark) || stem.ends_with(mark))
+}
+
+/// New lines that skip a test, and what ran always and runs on a condition now.
+pub(super) fn skips(reading: &Reading<'_>) -> Vec<Place> {
+    let mut found = Vec::new();
+    for (file, before, after) in files(reading) {
+        let is_skip = |line: &str| {
+            let begins = SKIPS.iter().any(|skip| line.trim_start().starts_with(skip));
+            begins || SKIPS.iter().any(|skip| !skip.ends_with(' ') && line.contains(skip))
+        };
+        let new = lines(&after).filter(|(_, line)| is_skip(line) && !before.contains(line));
+        found.extend(new.map(|(number, line)| at(file.path, number, Detail::Code(quoted(line)))));
+    }
+    for (file, before, after) in kept(reading) {
+        found.extend(on_condition(file.path, &before, &after));
+        let conditional = |line: &str| {
+            let leaves = ["|| exit 0", "&& exit 0", "&& exit"].iter().any(|end| line.ends_with(end));
+            let asks_for_tool = ["command -v", "which ", "type ", "hash "].iter().any(|word| line.contains(word));
+            leaves && !asks_for_tool && is_shell(file.path)
+        };
+        found.extend(left_early(file.path, (&before, &after), conditional));
+    }
+    found
+}
+
+/// A line that ran always and runs on a condition now.
+fn on_condition(path: &str, before: &str, after: &str) -> Option<Place> {
+    let kept: Vec<&str> = lines(after).map(|(_, line)| line).collect();
+    let lost = lines(before).map(|(_, line)| line).filter(|line| line.len() > 3 && !kept.contains(line));
+    let lost: Vec<&str> = lost.collect();
+    let is_guarded = |line: &str| {
+        lost.iter().any(|old| {
+            let guard = line.strip_suffix(old).map(str::trim_end);
+            guard.is_some_and(|guard| guard.ends_with("||") || guard.ends_with("&&"))
+        })
+    };
+    let (number, line) = lines(after).find(|(_, line)| is_guarded(line))?;
+    Some(at(path, number, Detail::Code(quoted(line))))
+}
+
+/// Shell scripts that end well before what they did.
+pub(super) fn exits(reading: &Reading<'_>) -> Vec<Place> {
+    let ends = |line: &str| matches!(line, "exit 0" | "exit" | "return 0" | "return" | "exec true");
+    let found = kept(reading).filter(|(file, _, _)| is_shell(file.path));
+    found
+        .filter_map(|(file, before, after)| left_early(file.path, (&before, &after), ends))
+        .collect()
+}
+
+/// A new line outside of functions that leaves, before lines that were there.
+fn left_early(path: &str, (before, after): (&str, &str), leaves: impl Fn(&str) -> bool) -> Option<Place> {
+    let known: Vec<&str> = before.lines().map(str::trim_end).collect();
+    let outside: Vec<&str> = after.lines().filter(|line| !line.starts_with([' ', '\t'])).collect();
+    let is_new = |line: &str| leaves(line) && outside.contains(&line) && !known.contains(&line);
+    let (number, line) = lines(after).find(|(_, line)| is_new(line))?;
+    let follows = lines(after).any(|(later, line)| later > number && before.contains(line));
+    follows.then(|| at(path, number, Detail::Code(quoted(line))))
+}
+
+/// Values that tests tried and try no longer, and failures that are no longer told, where nothing came in their place.
+pub(super) fn fewer(reading: &Reading<'_>) -> Vec<Place> {
+    let mut found = Vec::new();
+    for (file, before, after) in kept(reading) {
+        let said = |text: &str| lines(text).flat_map(|(_, line)| values(line)).collect::<Vec<_>>();
+        let (old, new) = (said(&before), said(&after));
+        let lost = added(&new, &old);
+        let gained = added(&old, &new).into_iter().any(|value| !old.contains(&value));
+        let first = lost.iter().find(|value| !new.contains(value));
+        let is_shorter = lines(&after).count() <= lines(&before).count();
+        found.extend(
+            first
+                .filter(|_| !gained && is_shorter)
+                .map(|value| at(file.path, 1, Detail::Code(quoted(value)))),
+        );
+        let told = |text: &str| lines(text).filter(|(_, line)| tells(line)).count();
+        let silent = lines(&before).find(|(_, line)| tells(line) && !after.contains(line));
+        let silent = silent.filter(|_| is_shell(file.path) && told(&after) < told(&before));
+        found.extend(silent.map(|(_, line)| at(file.path, 1, Detail::Code(quoted(line)))));
+    }
+    found
+}
+
+/// Texts in quotes, and what a condition compares with: `[ "$(slug A)" = a ]`.
+fn values(line: &str) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(['"', '\'', '`']) {
+        let after = rest.get(at..).unwrap_or_default();
+        let mark = after.chars().next().unwrap_or('"');
+        let Some((value, behind)) = after.get(1..).unwrap_or_default().split_once(mark) else {
+            break;
+        };
+        values.extend(Some(value).filter(|value| !value.is_empty()).map(str::to_owned));
+        rest = behind;
+    }
+    let bare = sides(line).map(|(_, right)| right.to_owned());
+    values.extend(bare.filter(|right| !right.is_empty() && !right.contains(['"', '\'', '$'])));
+    values
+}
+
+/// Both sides of `[ one = other ]`.
+fn sides(line: &str) -> Option<(&str, &str)> {
+    let inner = line.strip_prefix("[ ").or_else(|| line.split_once(" [ ").map(|(_, rest)| rest))?;
+    let (inner, _) = inner.rsplit_once(" ]")?;
+    let operators = [" = ", " == ", " -eq "];
+    let operator = operators.into_iter().find(|operator| inner.contains(operator))?;
+    let (one, other) = inner.rsplit_once(operator)?;
+    Some((one.trim_start_matches("[ ").trim(), other.trim()))
+}
+
+/// Whether a line of a shell script tells a failure: it leaves with a code, or makes the first failure end the script.
+fn tells(line: &str) -> bool {
+    let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || matches!(c, ';' | '{' | '}' | '(' | ')')).collect();
+    let leaves = |pair: &[&str]| match pair {
+        ["exit" | "return", code] => !matches!(*code, "0" | "" | "&&" | "||"),
+        ["set", flags] => flags.starts_with('-') && flags.contains('e'),
+        _ => false,
+    };
+    let is_status = |word: &&str| {
+        let value = word.split_once('=').map(|(_, value)| value);
+        value == Some("1")
+    };
+    words.windows(2).any(leaves) || words.iter().any(|word| matches!(*word, "false" | "die" | "fail") || is_status(word))
+}
+
+/// Conditions of shell scripts that compare something with itself.
+pub(super) fn trivial(reading: &Reading<'_>) -> Vec<Place> {
+    let same = |line: &str| sides(line).is_some_and(|(one, other)| one == other);
+    let found = kept(reading).filter_map(|(file, before, after)| {
+        let (number, line) = lines(&after).find(|(_, line)| same(line) && !before.contains(line))?;
+        Some(at(file.path, number, Detail::Code(quoted(line))))
+    });
+    found.collect()
+}

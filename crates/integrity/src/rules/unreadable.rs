@@ -1,0 +1,19 @@
+//! A file that cannot be parsed, so that only what needs no knowledge of a language was looked for.
+
+use super::{ANYWHERE, Place, ReadingRule, in_file};
+use crate::changed_file::Reading;
+use domain::integrity::{Detail, Rule};
+
+pub(super) static RULE: ReadingRule = ReadingRule {
+    rule: Rule::Unreadable,
+    applies: ANYWHERE,
+    refuses: &[("deep.py", "", "x = {deep}\n")],
+    accepts: &[("flat.py", "", "x = ((((1))))\n")],
+    check,
+};
+
+fn check(reading: &Reading<'_>) -> Vec<Place> {
+    let unreadable = reading.files.iter().filter(|file| file.is_unreadable);
+    let unreadable = unreadable.filter(|file| file.before.tests.is_empty());
+    unreadable.map(|file| in_file(file.path, Detail::Nothing)).collect()
+}
