@@ -324,7 +324,7 @@ impl<'a> Prepared<'a> {
         Ok(self.chosen.test_line.selecting(self.additions, names, &paths))
     }
 
-    /// Whether a result is that of the selected tests: each has one of its own, and they alone decide. From then on a
+    /// Whether a result is that of the selected tests: each has one of its own, and every failure has a name. From then on a
     /// failure without names is believed too: the code could not be loaded.
     fn is_of(&self, names: &[String], found: &Evidence) -> bool {
         let own = |names: &[String]| {
@@ -343,7 +343,8 @@ impl<'a> Prepared<'a> {
         let (passed, failed) = (own(&ran.passed), own(&ran.failed));
         let wanted = own(names);
         let is_whole = wanted.iter().all(|name| passed.contains(name) || failed.contains(name));
-        let is_consistent = is_red == wanted.iter().any(|name| failed.contains(name));
+        // A failure that no test of the run has is one of what was added, such as an argument that is not understood.
+        let is_consistent = !is_red || !ran.failed.is_empty();
         let is_believed = is_whole && is_consistent;
         if is_believed {
             self.selects.store(true, Ordering::Relaxed);
