@@ -20,6 +20,7 @@ use domain::{
 };
 use git::Mirror;
 use std::collections::BTreeSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Runs set-up and tests on a commit of the default branch, and keeps what they built for later runs. The tests run as
@@ -109,7 +110,14 @@ async fn tried(
     }
     let added = match known {
         Some(known) => known,
-        None => ready.tests_by(&line.invocation(Additions::Harmless)).await?,
+        None => {
+            let begun = Instant::now();
+            let added = ready.tests_by(&line.invocation(Additions::Harmless)).await?;
+            if is_unchanged(&plain, &added) {
+                prepared.keep_with_additions(ready, &added, begun.elapsed()).await?;
+            }
+            added
+        }
     };
     Ok(match is_unchanged(&plain, &added) {
         true => (added, Additions::Harmless),

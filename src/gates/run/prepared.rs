@@ -201,6 +201,29 @@ impl<'a> Prepared<'a> {
         Ok(key.as_ref().and_then(|key| cache.known(key)).map(|known| known.tests))
     }
 
+    /// Keeps what the tests of a checkout said with what may be added to their command, if they pass.
+    pub(crate) async fn keep_with_additions(
+        &self,
+        ready: &Ready<'_>,
+        tests: &Evidence,
+        took: Duration,
+    ) -> Result<(), GateError> {
+        let line = self.chosen.test_line.invocation(Additions::Harmless).key();
+        let cache = self.results().await?;
+        let key = cache.key((self.commit, None), &line).await?;
+        if let Some(key) = key.filter(|_| matches!(tests, Evidence::Passed(_))) {
+            let tested = Tested {
+                setup: ready.setup.clone(),
+                rewritten: ready.rewritten.clone(),
+                tests: tests.clone(),
+                coverage: None,
+                origin: Origin::Now,
+            };
+            cache.keep(&key, &Kept::of(&tested, took));
+        }
+        Ok(())
+    }
+
     /// Runs the commit's own tests, or takes what they said before of the same files. A result is kept if it is sound: if
     /// nothing is held against it.
     pub(crate) async fn tests(
@@ -301,7 +324,7 @@ impl<'a> Prepared<'a> {
         Ok(self.chosen.test_line.selecting(self.additions, names, &paths))
     }
 
-    /// Whether a result is that of the selected tests: each has one of its own, and they alone decide. From then on a
+    /// Whether a result is that of the selected tests: each has one of its own, and every failure has a name. From then on a
     /// failure without names is believed too: the code could not be loaded.
     fn is_of(&self, names: &[String], found: &Evidence) -> bool {
         let own = |names: &[String]| {
@@ -320,7 +343,8 @@ impl<'a> Prepared<'a> {
         let (passed, failed) = (own(&ran.passed), own(&ran.failed));
         let wanted = own(names);
         let is_whole = wanted.iter().all(|name| passed.contains(name) || failed.contains(name));
-        let is_consistent = is_red == wanted.iter().any(|name| failed.contains(name));
+        // A failure that no test of the run has is one of what was added, such as an argument that is not understood.
+        let is_consistent = !is_red || !ran.failed.is_empty();
         let is_believed = is_whole && is_consistent;
         if is_believed {
             self.selects.store(true, Ordering::Relaxed);
